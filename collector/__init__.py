@@ -1,0 +1,21 @@
+"""One file per question asked of a device. A file here with a collector of its own name is found; nothing else registers it."""
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from truerail.model import Collector
+
+
+@cache
+def collectors() -> dict[str, Collector]:
+    """Every collector by name, in the order of names."""
+    found: dict[str, Collector] = {}
+    for module in sorted(iter_modules(__path__), key=lambda m: m.name):
+        if module.name.startswith("_"):
+            continue
+        candidate = getattr(import_module(f"{__name__}.{module.name}"), module.name, None)
+        if not isinstance(candidate, Collector):
+            raise TypeError(f"collector/{module.name}.py declares no collector named {module.name}")
+        found[module.name] = candidate
+    return found

@@ -1,0 +1,137 @@
+"""A collector: one question asked of a device, and how its answer is read. It opens nothing."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from truerail.model.facts import Fact
+from truerail.model.names import answer_file, printable
+from truerail.model.plan import Device, Role
+
+
+class Unreadable(ValueError):  # noqa: N818 - it is said of the answer: "unreadable: ..."
+    """An answer that is not what was asked for, or not all of it. Never half an answer taken for a whole one.
+
+    `line` is the 1-based line at fault, 0 where the whole answer is.
+    """
+
+    def __init__(self, why: str, *, line: int = 0, text: str = "") -> None:
+        self.why = why
+        self.line = line
+        self.text = text
+        shown = f": {printable(text, 120)!r}" if text else ""
+        super().__init__(f"{f'line {line}: ' if line else ''}{why}{shown}")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A read-only command. `platforms` limits it to network operating systems that know it; empty means any."""
+
+    text: str
+    platforms: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The name of the file that holds the answer in a capture."""
+        return answer_file(self.text)
+
+
+Parse = Callable[[str, Device], Iterable[Fact]]
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """A question, the commands that ask it (the first that a device understands is used), and the facts in the answer."""
+
+    name: str
+    on: tuple[Role, ...]
+    ask: tuple[Command, ...]
+    every_seconds: float
+    yields: tuple[type[Fact], ...]
+    shared: bool
+    """True where equal text means equal facts whoever answers, and equal text is common: it is then read once."""
+    explanation: str
+    parse: Parse
+
+    def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
+        """The facts in `answer`. Raises `Unreadable` for anything else than a whole, understood answer."""
+        refuse_refusals(answer)
+        try:
+            return tuple(self.parse(answer, device))
+        except Unreadable:
+            raise
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+            raise Unreadable(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
+
+
+SWITCHES = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
+EVERYWHERE = (Role.HOST, *SWITCHES)
+
+_REFUSALS = (
+    "command not found",
+    "permission denied",
+    "no such file or directory",
+    "traceback (most recent call last)",
+    "% invalid",
+    "% incomplete",
+    "% unknown",
+    "invalid command",
+    "invalid input",
+    "syntax error",
+    "unknown command",
+    "unable to connect to socket",
+    "failed to open netlink_rdma socket",
+    "cannot find device",
+    "operation not permitted",
+    "connection refused",
+    "failed to connect",
+    "nvidia-smi has failed",
+    "no devices were found",
+)
+
+
+def refuse_refusals(answer: str) -> None:
+    """Raises `Unreadable` where an answer is empty or is a shell's or a device's way of saying no.
+
+    Only the first lines of a short answer are looked at: a neighbour may well call itself "permission denied".
+    """
+    head = answer[:2000].strip()
+    if not head:
+        raise Unreadable("empty answer")
+    if head[0] in "[{<":
+        return
+    for number, line in enumerate(head.splitlines()[:5], 1):
+        low = line.lower()
+        if any(word in low for word in _REFUSALS) and (len(answer) < 2000 or low.startswith("traceback")):
+            raise Unreadable("the device refused", line=number, text=line)
+
+
+def minutes(count: float) -> float:
+    """Minutes in seconds, for `every=`."""
+    return count * 60.0
+
+
+def collector(
+    *,
+    on: Sequence[Role],
+    ask: Sequence[Command],
+    every: float,
+    yields: Sequence[type[Fact]],
+    shared: bool = False,
+) -> Callable[[Parse], Collector]:
+    """Declares a collector. The function's name is the collector's; its module's docstring explains it.
+
+    Raises TypeError at import where the contract is broken, so that a broken collector cannot ship.
+    """
+    if not ask or not yields or not on:
+        raise TypeError("a collector needs roles, commands and kinds of facts")
+
+    def declare(parse: Parse) -> Collector:
+        import sys
+
+        name = getattr(parse, "__name__", "")
+        module = sys.modules[parse.__module__]
+        if module.__name__.rpartition(".")[2] not in (name, "__main__") or not module.__doc__:
+            raise TypeError(f"collector {name!r}: file name and function name must agree, and the file must explain it")
+        return Collector(name, tuple(on), tuple(ask), every, tuple(yields), shared, module.__doc__, parse)
+
+    return declare

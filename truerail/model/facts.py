@@ -1,0 +1,97 @@
+"""What devices can tell: one small, typed, immutable row per kind of fact.
+
+A fact does not name the device that told it: that is the `Reading` it came in. Facts are named tuples rather than
+dataclasses because a fabric of 100,000 GPUs has half a million of them a round: a frozen dataclass costs five times as
+much to make, and a tuple transposes into columns at once. `None` means that the answer did not say; it is never a zero.
+"""
+
+from typing import NamedTuple, TypeAlias
+
+
+class Neighbor(NamedTuple):
+    """One LLDP neighbour heard on one local port (IEEE 802.1AB; LLDP-MIB lldpRemTable)."""
+
+    port: str
+    """The local port, as the device that answers names it."""
+    chassis_id: str | None = None
+    chassis_id_type: str | None = None
+    """`mac`, `ifname`, `ifalias`, `local`, `ip`, `component`, ... in lldpd's words."""
+    system_name: str | None = None
+    port_id: str | None = None
+    port_id_type: str | None = None
+    port_description: str | None = None
+    ttl_seconds: int | None = None
+    age_seconds: int | None = None
+    """Seconds since the neighbour was first heard, not since its last frame."""
+    management_addresses: tuple[str, ...] = ()
+    via: str | None = None
+    """`LLDP`, `CDPv2`, ...; None where the source speaks of LLDP only and does not say."""
+
+
+class GpuNicPath(NamedTuple):
+    """How one GPU reaches one NIC inside a host (`nvidia-smi topo -m`)."""
+
+    gpu: int
+    nic: str
+    """`NIC0` as the matrix names it; the device's own name where the matrix uses device names as columns."""
+    device: str | None
+    """`mlx5_0` from the NIC legend, None when the answer carries no legend."""
+    level: str
+    """`PIX`, `PXB`, `PHB`, `NODE`, `SYS`, ... as printed."""
+
+
+class RdmaLink(NamedTuple):
+    """One port of one RDMA device and the netdev above it (`rdma link` and its older relatives)."""
+
+    device: str
+    port: int
+    state: str | None
+    """`ACTIVE`, `DOWN`, `INIT`, `ARMED`, ...: the words of `rdma link`, whatever command answered."""
+    physical_state: str | None
+    """`LINK_UP`, `POLLING`, `DISABLED`, ...: the words of `rdma link`, whatever command answered."""
+    netdev: str | None = None
+    rate_gbps: float | None = None
+    link_layer: str | None = None
+    """`Ethernet` or `InfiniBand`."""
+    pci_address: str | None = None
+
+
+class NetLink(NamedTuple):
+    """One network interface of a host or a switch (`ip -j link`, IF-MIB)."""
+
+    netdev: str
+    mac: str | None = None
+    mtu: int | None = None
+    operstate: str | None = None
+    """`UP`, `DOWN`, `UNKNOWN`, `LOWERLAYERDOWN`, ... (RFC 2863, in the kernel's words)."""
+    flags: tuple[str, ...] = ()
+    """Kernel flags such as `UP` (administratively), `LOWER_UP` (carrier), `NO-CARRIER`, `SLAVE`."""
+    speed_gbps: float | None = None
+    pci_address: str | None = None
+    master: str | None = None
+    aliases: tuple[str, ...] = ()
+    """Other names of the same interface: altnames, ifAlias, ifDescr."""
+    kind: str | None = None
+    """`bond`, `vlan`, `bridge`, `veth`, ... where the kernel says; None for a physical interface."""
+
+
+class NetAddress(NamedTuple):
+    """One IP address of one interface (`ip -j addr`)."""
+
+    netdev: str
+    address: str
+    prefix_length: int
+
+
+class PortCounters(NamedTuple):
+    """One counter of one port, as read at one time."""
+
+    port: str
+    counter: str
+    value: int
+    priority: int | None = None
+
+
+Fact: TypeAlias = Neighbor | GpuNicPath | RdmaLink | NetLink | NetAddress | PortCounters
+
+KINDS: tuple[type[Fact], ...] = (Neighbor, GpuNicPath, RdmaLink, NetLink, NetAddress, PortCounters)

@@ -1,0 +1,194 @@
+"""What differs (`Finding`), why (`Cause`), what could not be judged (`Verdict`), and all of it together (`Judgement`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from hashlib import blake2s
+from typing import Any
+
+from truerail.model.facts import Fact
+from truerail.model.plan import Plan, Port
+from truerail.model.snapshot import Reading
+
+
+class Severity(StrEnum):
+    """How loud a finding is. `rank` grows with loudness."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 info, 1 warning, 2 critical."""
+        return ("info", "warning", "critical").index(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One fact that a finding rests on, and who told it."""
+
+    device: str
+    collector: str
+    at: datetime
+    fact: Fact
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "device": self.device,
+            "collector": self.collector,
+            "at": self.at.isoformat(),
+            "kind": type(self.fact).__name__,
+            "fact": {key: value for key, value in self.fact._asdict().items() if value not in (None, ())},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that differs from what should be. `subject` is a port or a device, as the plan names it."""
+
+    rule: str
+    name: str
+    severity: Severity
+    subject: str
+    says: str
+    do: str
+    expected: str | None = None
+    observed: str | None = None
+    rail: int | None = None
+    confidence: float = 1.0
+    evidence: tuple[Evidence, ...] = ()
+    detail: tuple[tuple[str, Any], ...] = ()
+    """Further fields of the rule's own, such as ("reason", "link down"); shown in JSON beside the others."""
+
+    @property
+    def id(self) -> str:
+        """Stable over rounds and restarts: depends on the rule and the subject only."""
+        return blake2s(f"{self.rule}\0{self.subject}".encode(), digest_size=6).hexdigest()
+
+    @property
+    def device(self) -> str:
+        """The device part of the subject."""
+        return self.subject.partition("/")[0]
+
+
+class CauseKind(StrEnum):
+    """Every kind of cause there is; exactly these words in every output."""
+
+    CABLE_SWAP = "cable-swap"
+    CABLE_ROTATION = "cable-rotation"
+    CABLE_MOVE = "cable-move"
+    PORT_SHIFT = "port-shift"
+    HOST_SWAP = "host-swap"
+    LEAF_SWAP = "leaf-swap"
+    BUNDLE_SWAP = "bundle-swap"
+    GPU_NIC_ORDER = "gpu-nic-order"
+    LINK_DOWN = "link-down"
+    UNREACHABLE = "unreachable"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Take the cable of `cable` (its end nearer to the GPUs) out of `source` and put it into `target`."""
+
+    cable: Port
+    source: Port
+    target: Port
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another explanation of the same findings that the evidence does not rule out."""
+
+    kind: CauseKind
+    says: str
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that is wrong, the findings it explains, and the fewest moves that put it right."""
+
+    id: str
+    kind: CauseKind
+    subjects: tuple[str, ...]
+    says: str
+    do: str
+    explains: tuple[str, ...] = ()
+    """Ids of findings."""
+    moves: tuple[Move, ...] = ()
+    confidence: float = 1.0
+    alternatives: tuple[Alternative, ...] = ()
+    decides: str = ""
+    """What to look at where the evidence cannot decide between this and the alternatives."""
+
+
+class Status(StrEnum):
+    """A rule's verdict on the whole fabric."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a secret
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not applicable"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a rule could say: `missing` names the kinds of facts that nobody answered, `error` what went wrong inside."""
+
+    rule: str
+    status: Status
+    missing: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts over planned cables and hosts. Right, wrong, missing and unknown add up to planned."""
+
+    cables_planned: int
+    cables_right: int
+    cables_wrong: int
+    cables_missing: int
+    cables_unknown: int
+    hosts: int
+    hosts_read: int
+    findings: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """All that a round came to. `cause_of` maps a finding's id to its cause's id."""
+
+    at: datetime
+    plan: Plan
+    findings: tuple[Finding, ...]
+    causes: tuple[Cause, ...]
+    verdicts: tuple[Verdict, ...]
+    unread: tuple[Reading, ...]
+    summary: Summary
+    cable_states: Mapping[Port, "CableState"]
+    notes: tuple[str, ...] = ()
+    """What a reader should know beside findings: an inferred plan and its support, unknown files, clocks, ..."""
+
+    @property
+    def cause_of(self) -> dict[str, str]:
+        """Finding id to cause id."""
+        return {finding: cause.id for cause in self.causes for finding in cause.explains}
+
+    def at_or_above(self, severity: Severity) -> tuple[Finding, ...]:
+        """The findings at least as loud as `severity`."""
+        return tuple(f for f in self.findings if f.severity.rank >= severity.rank)
+
+
+class CableState(StrEnum):
+    """What is known of a planned cable. `UNKNOWN` is never shown as fine; `PENDING` is not powered yet."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    MISSING = "missing"
+    UNKNOWN = "unknown"

@@ -1,0 +1,96 @@
+"""How names of devices, ports and MACs are brought to one form, so that two spellings of one thing compare equal.
+
+Nothing here knows a plan or a device: these are functions of text. Who is who is decided in `identity`.
+"""
+
+import re
+from functools import lru_cache
+
+_MAC_HEX = re.compile(r"[0-9a-fA-F]{12}")
+_NUMBERS = re.compile(r"(\d+)")
+_SERIAL_SUFFIX = re.compile(r"\([^()]*\)\s*$")
+_PORT_WORDS = (
+    # the field's own long and short forms; longest first, so that "ethernet" is not read as "eth" + "ernet"
+    ("hundredgigabitethernet", "hu"),
+    ("fourhundredgige", "fh"),
+    ("twentyfivegige", "twe"),
+    ("tengigabitethernet", "te"),
+    ("fortygigabitethernet", "fo"),
+    ("gigabitethernet", "gi"),
+    ("fastethernet", "fa"),
+    ("hundredgige", "hu"),
+    ("fortygige", "fo"),
+    ("tengige", "te"),
+    ("ethernet", "eth"),
+    ("management", "mgmt"),
+    ("eth", "eth"),
+    ("et", "eth"),
+    ("e", "eth"),
+)
+_PORT_SHAPE = re.compile(r"^([a-z]+)[ _]?(\d[\d/:.]*)$")
+_UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+def canonical_mac(text: str) -> str | None:
+    """`b8:ce:f6:00:01:02` from any usual spelling (colons, dashes, Cisco dots, bare hex), or None if it is not a MAC."""
+    bare = text.strip().lower().removeprefix("0x").replace(":", "").replace("-", "").replace(".", "").replace(" ", "")
+    if len(bare) != 12 or not _MAC_HEX.fullmatch(bare):
+        return None
+    return ":".join(bare[i : i + 2] for i in range(0, 12, 2))
+
+
+@lru_cache(maxsize=65536)
+def device_key(name: str) -> str:
+    """The form under which a device's name is looked up: lower case, no blanks around, no `(SERIAL)` as NX-OS adds it."""
+    return _SERIAL_SUFFIX.sub("", name.strip().rstrip(".")).strip().lower()
+
+
+def short_name(key: str) -> str:
+    """The host part of a fully qualified name; an address stays whole (`10.0.0.1` is not host `10`)."""
+    head, dot, _ = key.partition(".")
+    return head if dot and not key.replace(".", "").isdigit() else key
+
+
+@lru_cache(maxsize=65536)
+def port_key(name: str) -> str:
+    """The form under which a port's name is looked up: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port.
+
+    Only what vendors print interchangeably is folded; `Ethernet0` and SONiC's alias `etp1` are told to be one port
+    by the device itself (see `identity`), never by their spelling.
+    """
+    low = name.strip().strip('"').lower()
+    shape = _PORT_SHAPE.match(low)
+    if not shape:
+        return low
+    word, number = shape.groups()
+    for long, short in _PORT_WORDS:
+        if word == long:
+            return short + number
+    return word + number
+
+
+@lru_cache(maxsize=65536)
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key under which `swp2` comes before `swp10`."""
+    return tuple(
+        (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
+        for part in _NUMBERS.split(name)
+        if part
+    )
+
+
+def answer_file(command: str) -> str:
+    """The file name under which a command's answer is kept in a capture, as sosreport names it.
+
+    Every run of characters outside `[A-Za-z0-9.-]` becomes one underscore: `show lldp neighbors detail | json` is
+    `show_lldp_neighbors_detail_json`.
+    """
+    return _UNSAFE.sub("_", command.strip())
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """Foreign text made safe to show in one line: control characters, escapes, direction marks shown as `\\xNN`, cut at `limit`."""
+    cut = text[: limit + 1]
+    clean = _CONTROL.sub(lambda m: f"\\x{ord(m.group()):02x}", cut)
+    return clean if len(text) <= limit and len(clean) <= 4 * limit else clean[:limit] + "…"

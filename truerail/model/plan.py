@@ -1,0 +1,166 @@
+"""What should be: devices, the cables between them, and what the fabric does with its traffic.
+
+A `Plan` is a value. Reading, writing and checking plan files is `truerail.plans`; matching the plan's names with the
+names that devices give themselves is `truerail.model.identity`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Role(StrEnum):
+    """Where a device stands; tiers go upwards in this order."""
+
+    HOST = "host"
+    LEAF = "leaf"
+    SPINE = "spine"
+    SUPERSPINE = "superspine"
+
+    @property
+    def tier(self) -> int:
+        """0 for a host, 1 for a leaf, 2 for a spine, 3 for a superspine."""
+        return _TIERS[self]
+
+
+_TIERS = {Role.HOST: 0, Role.LEAF: 1, Role.SPINE: 2, Role.SUPERSPINE: 3}
+
+
+class Port(NamedTuple):
+    """A port of a device: the subject of nearly everything. Prints as `gpu-012/enp26s0f0np0`."""
+
+    device: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.device}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A host or a switch. `address` is where it is read, `aliases` and `chassis_ids` are further names it may give itself."""
+
+    name: str
+    role: Role = Role.HOST
+    pod: str = ""
+    address: str = ""
+    platform: str = ""
+    rack: str = ""
+    unit: int | None = None
+    aliases: tuple[str, ...] = ()
+    chassis_ids: tuple[str, ...] = ()
+    gpus: int | None = None
+    """How many GPUs a host has, where the plan says."""
+
+
+class Cable(NamedTuple):
+    """One planned cable. `a` is the end nearer to the GPUs (the host's, the leaf's for an uplink), `b` the end above it."""
+
+    a: Port
+    b: Port
+    rail: int | None = None
+    plane: int | None = None
+    speed_gbps: float | None = None
+    label: str = ""
+    length_m: float | None = None
+    line: int = 0
+    """The line of the plan file that says so; 0 where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rail:
+    """One rail of the fabric: NIC N of every host. `subnets` and `vlans` are those that its NICs live in."""
+
+    index: int
+    name: str = ""
+    vlans: tuple[int, ...] = ()
+    subnets: tuple[str, ...] = ()
+
+
+class Transport(StrEnum):
+    """What carries RDMA: decides which rules apply."""
+
+    ROCE = "roce"
+    INFINIBAND = "infiniband"
+    EFA = "efa"
+
+
+class LoadBalancing(StrEnum):
+    """How switches spread flows: decides how even uplinks must be."""
+
+    ECMP = "ecmp"
+    ADAPTIVE = "adaptive"
+    SPRAY = "spray"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Intent: every device and cable that should be there.
+
+    `devices` maps a device's planned name to it. `inferred` is set on a plan that was read off the fabric itself by
+    consensus and not written by anybody: what it says is likely, not intended.
+    """
+
+    devices: Mapping[str, Device]
+    cables: tuple[Cable, ...]
+    name: str = ""
+    rails: Mapping[int, Rail] = field(default_factory=dict)
+    transport: Transport = Transport.ROCE
+    load_balancing: LoadBalancing = LoadBalancing.ECMP
+    source: str = ""
+    inferred: bool = False
+
+    @cached_property
+    def _cable_at(self) -> dict[Port, Cable]:
+        table: dict[Port, Cable] = {}
+        for cable in self.cables:
+            table.setdefault(cable.a, cable)
+            table.setdefault(cable.b, cable)
+        return table
+
+    def cable_at(self, port: Port) -> Cable | None:
+        """The cable that the plan puts into this port, if any."""
+        return self._cable_at.get(port)
+
+    def peer_of(self, port: Port) -> Port | None:
+        """The port at the other end of the planned cable, if any."""
+        cable = self._cable_at.get(port)
+        return None if cable is None else cable.b if cable.a == port else cable.a
+
+    def rail_of(self, port: Port) -> int | None:
+        """The rail of the planned cable at this port; None for an uplink or an unplanned port."""
+        cable = self._cable_at.get(port)
+        return None if cable is None else cable.rail
+
+    def plane_of(self, port: Port) -> int | None:
+        """The plane of the planned cable at this port, where NICs have two."""
+        cable = self._cable_at.get(port)
+        return None if cable is None else cable.plane
+
+    @cached_property
+    def _uplinks(self) -> dict[str, tuple[Cable, ...]]:
+        grouped: dict[str, list[Cable]] = {}
+        for cable in self.cables:
+            if self.role_of(cable.a.device) is not Role.HOST:
+                grouped.setdefault(cable.a.device, []).append(cable)
+        return {device: tuple(cables) for device, cables in grouped.items()}
+
+    def uplinks_of(self, device: str) -> tuple[Cable, ...]:
+        """The cables from this switch to the tier above."""
+        return self._uplinks.get(device, ())
+
+    def role_of(self, device: str) -> Role | None:
+        """The role the plan gives a device, None if the plan does not know it."""
+        found = self.devices.get(device)
+        return None if found is None else found.role
+
+    def of_role(self, role: Role) -> tuple[Device, ...]:
+        """All devices of one role, in the plan's order."""
+        return tuple(d for d in self.devices.values() if d.role is role)
+
+    @property
+    def host_cables(self) -> Iterable[Cable]:
+        """The cables that start at a host."""
+        return (c for c in self.cables if self.role_of(c.a.device) is Role.HOST)

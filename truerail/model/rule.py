@@ -1,0 +1,105 @@
+"""A rule: from plan and snapshot to findings, with its explanation and its own examples."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from truerail.model.facts import Fact
+from truerail.model.finding import Evidence, Finding, Severity
+from truerail.model.plan import Plan, Port
+from truerail.model.snapshot import Snapshot
+
+Judge = Callable[[Plan, Snapshot], Iterator[Finding]]
+
+HEADINGS = ("## Why it matters", "## How it is seen", "## What to do")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
+
+    `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
+    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to what it answers, `errors` a device to why it did
+    not. `finds` are the subjects found, in any order; empty in a QUIET case.
+    """
+
+    says: str
+    plan: str
+    facts: Mapping[str, Sequence[Fact]]
+    finds: tuple[str, ...] = ()
+    errors: Mapping[str, str] = field(default_factory=dict)
+    rails: str = ""
+    """Rails with subnets where a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of thing that can be wrong, how it is seen and what to do about it."""
+
+    code: str
+    name: str
+    severity: Severity
+    needs: tuple[type[Fact], ...]
+    """Kinds of facts without which the rule can say nothing; any of `any_of` will do where that is set."""
+    explanation: str
+    judge: Judge
+    fires: tuple[Case, ...]
+    quiet: tuple[Case, ...]
+
+    @property
+    def title(self) -> str:
+        """The first line of the explanation."""
+        return self.explanation.strip().partition("\n")[0]
+
+    def found(self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any) -> Finding:
+        """A finding of this rule."""
+        return Finding(self.code, self.name, severity or self.severity, str(subject), says, do, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What `@rule` leaves in the module until the discovery joins it with the module's examples."""
+
+    code: str
+    severity: Severity
+    needs: tuple[type[Fact], ...]
+    judge: Judge
+
+    def __call__(self, plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+        return self.judge(plan, seen)
+
+    def found(self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any) -> Finding:
+        name = getattr(self.judge, "__name__", "")
+        return Finding(self.code, name, severity or self.severity, str(subject), says, do, **more)
+
+
+def rule(code: str, *, severity: Severity, needs: Sequence[type[Fact]]) -> Callable[[Judge], _Declared]:
+    """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
+
+    def declare(judge: Judge) -> _Declared:
+        return _Declared(code, severity, tuple(needs), judge)
+
+    return declare
+
+
+def rule_of(module_name: str) -> Rule:
+    """The rule that a module declares. Raises TypeError where the contract of a rule file is broken."""
+    module = sys.modules[module_name]
+    name = module_name.rpartition(".")[2]
+    declared = getattr(module, name, None)
+    explanation = module.__doc__ or ""
+    missing = [heading for heading in HEADINGS if heading not in explanation]
+    if not isinstance(declared, _Declared) or missing:
+        raise TypeError(f"{module_name}: needs a rule function named {name} and the headings {', '.join(HEADINGS)}")
+
+    def cases(attribute: str) -> tuple[Case, ...]:
+        value = getattr(module, attribute)
+        return (value,) if isinstance(value, Case) else tuple(value)
+
+    return Rule(
+        declared.code, name, declared.severity, declared.needs, explanation, declared.judge, cases("FIRES"), cases("QUIET")
+    )
+
+
+__all__ = ["HEADINGS", "Case", "Evidence", "Rule", "rule", "rule_of"]

@@ -1,0 +1,122 @@
+"""What was seen in one round: readings, and the same facts as columns."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model.facts import Fact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+F = TypeVar("F", bound=Fact)
+Objects = npt.NDArray[np.object_]
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One device's answer to one collector: facts, or the error that stood in their place. A failure is a value."""
+
+    device: str
+    collector: str
+    at: datetime
+    facts: tuple[Fact, ...] = ()
+    error: str = ""
+    took_seconds: float = 0.0
+    source: str = ""
+    """The command that was answered, or the file that held the answer."""
+
+
+class Table(Generic[F]):
+    """The facts of one kind from all devices, as columns of equal length.
+
+    `rows[i]` is the fact, `device[i]` indexes `devices`, `reading[i]` indexes the snapshot's readings, and
+    `column(name)` is one field of all rows as an object array.
+    """
+
+    def __init__(self, kind: type[F], rows: list[F], devices: list[str], device: Codes, reading: Codes) -> None:
+        self.kind = kind
+        self.rows = rows
+        self.devices = devices
+        self.device = device
+        self.reading = reading
+        self._columns: dict[str, Objects] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Objects:
+        """One field of every row, shape (rows,), dtype object. Raises KeyError for a field the kind does not have."""
+        if name not in self.kind._fields:
+            raise KeyError(f"{self.kind.__name__} has no field {name!r}")
+        if not self._columns:
+            for field_name, values in zip(self.kind._fields, zip(*self.rows, strict=True), strict=False):
+                column = np.empty(len(values), dtype=object)
+                column[:] = values
+                self._columns[field_name] = column
+        return self._columns.get(name, np.empty(0, dtype=object))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What one round saw: `readings` in the order they were gathered, `previous` the round before, if there was one."""
+
+    at: datetime
+    readings: Sequence[Reading]
+    previous: "Snapshot | None" = None
+    _tables: dict[type[Fact], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def table(self, kind: type[F]) -> Table[F]:
+        """The facts of one kind as columns. Made once, kept."""
+        if kind not in self._tables:
+            self._tables[kind] = self._tabulate(kind)
+        return cast("Table[F]", self._tables[kind])
+
+    def _tabulate(self, kind: type[F]) -> Table[F]:
+        rows: list[F] = []
+        devices: dict[str, int] = {}
+        counts: list[tuple[int, int, int]] = []
+        of_kind: dict[int, list[F]] = {}  # by identity of the facts tuple: identical answers are read and sifted once
+        for index, reading in enumerate(self.readings):
+            if not reading.facts:
+                continue
+            wanted = of_kind.get(id(reading.facts))
+            if wanted is None:
+                wanted = [fact for fact in reading.facts if type(fact) is kind]
+                of_kind[id(reading.facts)] = wanted
+            if wanted:
+                counts.append((devices.setdefault(reading.device, len(devices)), index, len(wanted)))
+                rows.extend(wanted)
+        spread = np.array(counts, dtype=np.int64).reshape(-1, 3)
+        return Table(
+            kind, rows, list(devices), np.repeat(spread[:, 0], spread[:, 2]), np.repeat(spread[:, 1], spread[:, 2])
+        )
+
+    def frame(self, kind: type[Fact]) -> "pd.DataFrame":
+        """The facts of one kind as a pandas DataFrame: the kind's fields, and `device` in front.
+
+        For analysis and reports. Rules that every `check` runs use `table`: importing pandas alone costs more time
+        than judging a pod.
+        """
+        import pandas as pd
+
+        table = self.table(kind)
+        names = np.array(table.devices, dtype=object)
+        columns: dict[str, Any] = {"device": pd.Categorical.from_codes(table.device, categories=names)}
+        for name in kind._fields:
+            columns[name] = table.column(name)
+        return pd.DataFrame(columns)
+
+    def answered(self, kinds: Iterable[type[Fact]], yields: Any) -> set[str]:
+        """The devices that answered, without error, a collector that can yield one of `kinds`.
+
+        `yields` maps a collector's name to the kinds it yields. An answer without any fact still counts: a switch that
+        heard nobody has answered.
+        """
+        wanted = set(kinds)
+        return {r.device for r in self.readings if not r.error and wanted & set(yields.get(r.collector, ()))}
