@@ -31,6 +31,8 @@ class Case:
     errors: Mapping[str, str] = field(default_factory=dict)
     rails: str = ""
     """Rails with subnets where a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
+    ages_seconds: Mapping[str, float] = field(default_factory=dict)
+    """How old a device's answers are, where that is not 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,243 @@
+"""The cause engine on small fabrics: each kind alone, several at once, and what must never happen."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_fabric import World, make_plan
+
+from truerail.causes import explain
+from truerail.model import Cause, CauseKind, Finding, Port, Severity
+from truerail.model.paths import gpu_rails
+from truerail.model.wiring import State, Wiring, wiring_of
+
+
+def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
+    """Judges a world with one finding for each cable that is not right, and one for each misordered host."""
+    wiring = wiring_of(world.plan, world.snapshot())
+    findings = [
+        Finding(code, "", Severity.CRITICAL, str(wiring.index.a_port(int(cable))), "", "")
+        for code, state in (("CAB001", State.WRONG), ("CAB003", State.MISSING))
+        for cable in wiring.cables(state)
+    ]
+    hosts = sorted(gpu_rails(wiring).misordered)
+    findings += [Finding("NIC001", "", Severity.WARNING, wiring.index.devices.names[h], "", "") for h in hosts]
+    return wiring, explain(wiring, findings)
+
+
+def only(causes: tuple[Cause, ...]) -> Cause:
+    assert len(causes) == 1, [(c.kind, c.subjects) for c in causes]
+    return causes[0]
+
+
+def nic(host: int, rail: int) -> Port:
+    return Port(f"h{host}", f"nic{chr(97 + rail)}")
+
+
+@pytest.mark.parametrize("by_inventory", [False, True])
+@pytest.mark.parametrize("spines", [0, 2])
+def test_a_right_fabric_has_no_cause(spines: int, by_inventory: bool) -> None:
+    wiring, causes = causes_of(World(make_plan(spines=spines), folders_by_inventory=by_inventory))
+    assert causes == ()
+    assert (wiring.state == State.RIGHT).all()
+
+
+def test_two_cables_of_one_host() -> None:
+    world = World(make_plan())
+    world.swap(nic(3, 1), nic(3, 2))
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects) == (CauseKind.CABLE_SWAP, ("h3/nicb", "h3/nicc"))
+    assert {(str(m.cable), str(m.source), str(m.target)) for m in cause.moves} == {
+        ("h3/nicb", "leaf-2/swp3", "leaf-1/swp3"),
+        ("h3/nicc", "leaf-1/swp3", "leaf-2/swp3"),
+    }
+    assert cause.alternatives == ()
+
+
+def test_without_a_topology_the_swap_on_one_host_names_the_other_reading() -> None:
+    world = World(make_plan(), topology=False)
+    world.swap(nic(3, 1), nic(3, 2))
+    cause = only(causes_of(world)[1])
+    assert cause.kind is CauseKind.CABLE_SWAP
+    assert [a.kind for a in cause.alternatives] == [CauseKind.GPU_NIC_ORDER]
+
+
+@pytest.mark.parametrize("hide", ["none", "host reports", "leaf reports"])
+def test_two_hosts_on_one_leaf(hide: str) -> None:
+    world = World(make_plan())
+    world.swap(nic(2, 1), nic(5, 1))
+    world.deaf = {"none": set(), "host reports": {"h2", "h5"}, "leaf reports": {"leaf-1"}}[hide]
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, len(cause.moves)) == (CauseKind.CABLE_SWAP, ("h2/nicb", "h5/nicb"), 2)
+
+
+def test_a_rotation() -> None:
+    world = World(make_plan())
+    one, two, three = nic(1, 0), nic(2, 1), nic(4, 3)
+    world.where[one], world.where[two], world.where[three] = world.where[two], world.where[three], world.where[one]
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, len(cause.moves)) == (CauseKind.CABLE_ROTATION, 3)
+    assert cause.subjects == ("h1/nica", "h2/nicb", "h4/nicd")
+
+
+def test_a_cable_in_a_free_port() -> None:
+    world = World(make_plan())
+    world.where[nic(2, 1)] = Port("leaf-3", "swp60")
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, len(cause.moves)) == (CauseKind.CABLE_MOVE, 1)
+
+
+def test_uplinks_exchanged() -> None:
+    world = World(make_plan())
+    world.swap(Port("leaf-0", "swp101"), Port("leaf-2", "swp101"))
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects) == (CauseKind.CABLE_SWAP, ("leaf-0/swp101", "leaf-2/swp101"))
+
+
+@pytest.mark.parametrize(("start", "count", "offset"), [(5, 4, 4), (2, 5, 1), (1, 3, 7)])
+def test_a_block_shifted_into_free_ports(start: int, count: int, offset: int) -> None:
+    plan = make_plan(hosts=8)
+    world = World(plan)
+    for i in range(start, start + count):
+        world.where[nic(i, 2)] = Port("leaf-2", f"swp{i + offset}")
+    for i in range(start + count, start + count + offset):  # whoever was there is not cabled
+        if nic(i, 2) in world.where:
+            world.where[nic(i, 2)] = None
+    _, causes = causes_of(world)
+    shift = only(tuple(c for c in causes if c.kind is not CauseKind.LINK_DOWN))
+    assert (shift.kind, shift.subjects, len(shift.moves)) == (CauseKind.PORT_SHIFT, ("leaf-2",), count)
+
+
+def test_a_block_shifted_around_its_own_end() -> None:
+    world = World(make_plan(hosts=12))
+    block = [nic(i, 1) for i in range(3, 9)]
+    places = [world.where[p] for p in block]
+    for port, place in zip(block, places[2:] + places[:2], strict=True):
+        world.where[port] = place
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, len(cause.moves)) == (CauseKind.PORT_SHIFT, ("leaf-1",), 6)
+
+
+@pytest.mark.parametrize("by_inventory", [False, True])
+def test_host_names_exchanged(by_inventory: bool) -> None:
+    world = World(make_plan(), folders_by_inventory=by_inventory)
+    world.exchange_names("h2", "h6")
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.HOST_SWAP, ("h2", "h6"), ())
+    assert bool(cause.alternatives) is not by_inventory  # the MACs decide where the inventory names the folders
+
+
+@pytest.mark.parametrize("by_inventory", [False, True])
+@pytest.mark.parametrize("deaf", ["none", "leaves", "hosts"])
+def test_leaf_names_exchanged(deaf: str, by_inventory: bool) -> None:
+    world = World(make_plan(), folders_by_inventory=by_inventory)
+    world.exchange_names("leaf-1", "leaf-3")
+    world.deaf = {"none": set(), "leaves": {"leaf-1", "leaf-3"}, "hosts": {f"h{i}" for i in range(1, 9)}}[deaf]
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.LEAF_SWAP, ("leaf-1", "leaf-3"), ())
+    assert cause.alternatives == ()
+
+
+def test_all_host_cables_of_two_leaves_crossed() -> None:
+    world = World(make_plan())
+    for i in range(1, 9):
+        world.swap(nic(i, 1), nic(i, 3))
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, len(cause.moves)) == (CauseKind.BUNDLE_SWAP, ("leaf-1", "leaf-3"), 16)
+
+
+def test_without_uplinks_label_and_bundle_cannot_be_told_apart() -> None:
+    world = World(make_plan(spines=0))
+    for i in range(1, 9):
+        world.swap(nic(i, 1), nic(i, 3))
+    cause = only(causes_of(world)[1])
+    assert cause.kind is CauseKind.LEAF_SWAP
+    assert [a.kind for a in cause.alternatives] == [CauseKind.BUNDLE_SWAP]
+    assert cause.decides
+    assert cause.confidence < 0.8
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2, 3), (3, 2, 1, 0), (1, 2, 3, 0)])
+@pytest.mark.parametrize("hosts", [("h4",), tuple(f"h{i}" for i in range(1, 9)), ("h1", "h2", "h3")])
+def test_nic_names_in_another_order(hosts: tuple[str, ...], order: tuple[int, ...]) -> None:
+    names = [f"nic{chr(97 + r)}" for r in range(4)]
+    world = World(make_plan(), nic_names={h: {names[r]: names[order[r]] for r in range(4)} for h in hosts})
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, hosts, ())
+
+
+def test_a_swapped_pair_inside_an_exchanged_leaf_is_two_causes() -> None:
+    world = World(make_plan())
+    world.exchange_names("leaf-1", "leaf-3")
+    world.swap(nic(2, 1), nic(5, 1))
+    kinds = {c.kind: c for c in causes_of(world)[1]}
+    assert set(kinds) == {CauseKind.LEAF_SWAP, CauseKind.CABLE_SWAP}
+    assert len(kinds[CauseKind.CABLE_SWAP].moves) == 2
+
+
+def _leaf_and_host(world: World) -> None:
+    world.exchange_names("leaf-0", "leaf-2")
+    world.exchange_names("h1", "h7")
+
+
+def _swap_and_host(world: World) -> None:
+    world.exchange_names("h1", "h7")
+    world.swap(nic(3, 0), nic(4, 0))
+
+
+@pytest.mark.parametrize(
+    ("make", "kinds"),
+    [
+        (_leaf_and_host, [CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP]),
+        (_swap_and_host, [CauseKind.HOST_SWAP, CauseKind.CABLE_SWAP]),
+    ],
+)
+def test_compound_faults(make: Callable[[World], None], kinds: list[CauseKind]) -> None:
+    world = World(make_plan())
+    make(world)
+    assert [c.kind for c in causes_of(world)[1]] == kinds
+
+
+def test_an_unread_host_is_not_wrong() -> None:
+    world = World(make_plan(), unread={"h3"}, deaf={"leaf-1"})
+    wiring, causes = causes_of(world)
+    assert causes == ()
+    unknown = [str(wiring.index.a_port(int(c))) for c in wiring.cables(State.UNKNOWN)]
+    assert unknown == ["h3/nicb"]  # its other leaves hear it
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.permutations(range(12)), st.integers(0, 3))
+def test_moves_never_touch_a_right_cable_and_lead_to_the_plan(order: list[int], deaf: int) -> None:
+    world = World(make_plan(hosts=3), deaf={f"h{deaf}"})
+    slots = [c.a for c in world.plan.cables if c.rail is not None]
+    places = [world.plan.peer_of(slot) for slot in slots]
+    world.where |= {slot: places[order[i]] for i, slot in enumerate(slots)}
+    wiring, causes = causes_of(world)
+    here = dict(world.where)
+    for cause in causes:
+        for move in (*cause.moves, *(m for a in cause.alternatives for m in a.moves)):
+            if cause.moves:
+                assert world.where[move.cable] != world.plan.peer_of(move.cable)
+        for move in cause.moves:
+            assert here[move.cable] == move.source
+            here[move.cable] = move.target
+    if not any(c.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER) for c in causes):
+        assert here == {c.a: c.b for c in world.plan.cables}
+        assert sum(len(c.moves) for c in causes) == len(wiring.cables(State.WRONG))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_input_does_not_matter(random: object) -> None:
+    world = World(make_plan())
+    world.exchange_names("leaf-1", "leaf-3")
+    world.swap(nic(2, 0), nic(5, 0))
+    world.swap(nic(6, 0), nic(7, 2))
+    first = causes_of(world)[1]
+    snapshot = world.snapshot()
+    readings = list(snapshot.readings)
+    random.shuffle(readings)  # type: ignore[attr-defined]  # hypothesis's random.Random
+    world.snapshot = lambda: type(snapshot)(snapshot.at, readings)  # type: ignore[method-assign]  # the same facts, shuffled
+    assert causes_of(world)[1] == first

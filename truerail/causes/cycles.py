@@ -1,0 +1,49 @@
+"""What is left after all relabellings: cables in places that other cables want. Cycles and paths, found in one pass.
+
+Draw an edge from cable c to the cable whose place c sits in. Every cable has at most one edge out and one in. A cycle of two
+is a swap, a longer one a rotation; a path ends in a place that nobody wants, or that is wanted by a cable not seen.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.causes.sightings import Sightings
+from truerail.model.index import NONE
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Rows of sightings, each sitting in the place that the next one wants. `closed` for a cycle.
+
+    `displaced` is the cable, not seen anywhere, whose place the last one took; -1 if that place is nobody's.
+    """
+
+    rows: tuple[int, ...]
+    closed: bool
+    displaced: int
+
+
+def chains(s: Sightings) -> list[Chain]:
+    """All cycles and paths of the wrong sightings, each sighting in exactly one, in the order of their first cable."""
+    wrong = np.flatnonzero(s.wrong)
+    row_of = dict(zip(s.taken_for[wrong].tolist(), wrong.tolist(), strict=True))
+    resident = s.resident()
+    following = {row: row_of.get(int(resident[row])) for row in wrong.tolist()}
+    entered = {after for after in following.values() if after is not None}
+    found: list[Chain] = []
+    done: set[int] = set()
+    starts = [row for row in wrong.tolist() if row not in entered] + wrong.tolist()
+    for start in starts:
+        if start in done:
+            continue
+        rows: list[int] = []
+        here: int | None = start
+        while here is not None and here not in done:
+            done.add(here)
+            rows.append(here)
+            here = following[here]
+        closed = here == start
+        last = int(resident[rows[-1]])
+        found.append(Chain(tuple(rows), closed, NONE if closed else last))
+    return sorted(found, key=lambda chain: min(int(s.cable[row]) for row in chain.rows))

@@ -1,0 +1,84 @@
+"""A cause in the making: which cables and devices it speaks for, before findings are attached and ids given."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from truerail.model.finding import Alternative, Cause, CauseKind, Finding, Move
+from truerail.model.index import PlanIndex
+
+_ORDER = (
+    # physical state outranks wiring, wiring outranks what no cable can mend (design: families of causes)
+    CauseKind.UNREACHABLE,
+    CauseKind.LINK_DOWN,
+    CauseKind.LEAF_SWAP,
+    CauseKind.BUNDLE_SWAP,
+    CauseKind.HOST_SWAP,
+    CauseKind.PORT_SHIFT,
+    CauseKind.CABLE_ROTATION,
+    CauseKind.CABLE_SWAP,
+    CauseKind.CABLE_MOVE,
+    CauseKind.GPU_NIC_ORDER,
+    CauseKind.UNKNOWN,
+)
+_SHOWN_FIRST = (
+    CauseKind.LEAF_SWAP,
+    CauseKind.BUNDLE_SWAP,
+    CauseKind.HOST_SWAP,
+    CauseKind.GPU_NIC_ORDER,
+    CauseKind.PORT_SHIFT,
+    CauseKind.CABLE_ROTATION,
+    CauseKind.CABLE_SWAP,
+    CauseKind.CABLE_MOVE,
+    CauseKind.LINK_DOWN,
+    CauseKind.UNREACHABLE,
+    CauseKind.UNKNOWN,
+)
+
+
+@dataclass
+class Draft:
+    """One cause before it has an id. `cables` are cable numbers, `devices` names whose own findings it explains too."""
+
+    kind: CauseKind
+    subjects: tuple[str, ...]
+    says: str
+    do: str
+    cables: Sequence[int] = ()
+    devices: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Prefixes of the rule codes that such a cause can explain."""
+    moves: tuple[Move, ...] = ()
+    confidence: float = 1.0
+    alternatives: tuple[Alternative, ...] = ()
+    decides: str = ""
+    explains: list[str] = field(default_factory=list)
+
+
+def attach(index: PlanIndex, drafts: list[Draft], findings: Iterable[Finding]) -> list[Finding]:
+    """Gives each finding to the first draft that can explain it, by precedence. Returns the findings nobody explains."""
+    by_subject: dict[str, list[Draft]] = {}
+    for draft in sorted(drafts, key=lambda d: _ORDER.index(d.kind)):
+        names = {str(end) for c in draft.cables for end in (index.a_port(c), index.b_port(c))} | set(draft.devices)
+        for name in names:
+            by_subject.setdefault(name, []).append(draft)
+    left: list[Finding] = []
+    for finding in findings:
+        for draft in by_subject.get(finding.subject, ()):
+            if finding.rule.startswith(draft.rules):
+                draft.explains.append(finding.id)
+                break
+        else:
+            left.append(finding)
+    return left
+
+
+def number(drafts: Iterable[Draft]) -> tuple[Cause, ...]:
+    """Causes with ids C1, C2, ...: labels and blocks first, then cables, then what is down, the larger before the smaller."""
+    ordered = sorted(drafts, key=lambda d: (_SHOWN_FIRST.index(d.kind), -len(d.explains), d.subjects))
+    return tuple(
+        Cause(
+            f"C{i}", d.kind, d.subjects, d.says, d.do, tuple(d.explains), d.moves, round(d.confidence, 2),
+            d.alternatives, d.decides,
+        )
+        for i, d in enumerate(ordered, 1)
+    )  # fmt: skip

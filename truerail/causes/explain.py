@@ -1,0 +1,121 @@
+"""From a wiring and its findings to causes: the order in which explanations are sought, and who explains what."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from truerail.causes.absent import absent_drafts
+from truerail.causes.cycles import chains
+from truerail.causes.draft import Draft, attach, number
+from truerail.causes.moved import ORDER, chain_draft, moves, order_draft, relabel_draft, shift_draft
+from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, nic_orders
+from truerail.causes.relabel import Relabelling, best_relabelling
+from truerail.causes.shift import shifts
+from truerail.causes.sightings import Sightings
+from truerail.model.finding import Cause, CauseKind, Finding, Severity
+from truerail.model.paths import GpuRails, gpu_rails, rails_in
+from truerail.model.wiring import Wiring
+
+
+def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
+    """The causes of the findings. Every finding is in at most one cause; a clean fabric has no cause."""
+    found = tuple(findings)
+    if not found:
+        return ()
+    drafts = absent_drafts(wiring, found) + _wiring_drafts(wiring)
+    left = attach(wiring.index, drafts, found)
+    drafts = [d for d in drafts if d.explains]
+    orders = _enumeration_drafts(wiring, left)
+    left = attach(wiring.index, orders, left)
+    drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
+    return number(drafts)
+
+
+def _wiring_drafts(wiring: Wiring) -> list[Draft]:
+    sightings = Sightings.of(wiring)
+    if not sightings.wrong.any():
+        return []
+    gpus = gpu_rails(wiring)
+    drafts = _relabelled(wiring, sightings, gpus)
+    for order in nic_orders(sightings, gpus):
+        steps = moves(sightings, order.rows.tolist())
+        sightings.retake(order.rows, order.cables)
+        drafts.append(order_draft(sightings, order, steps))
+    for shift in shifts(sightings):
+        drafts.append(shift_draft(sightings, shift))
+        sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
+    return drafts + [chain_draft(sightings, chain, gpus) for chain in chains(sightings)]
+
+
+def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Draft]:
+    """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
+    drafts: list[Draft] = []
+    while True:
+        orders = [order for order in nic_orders(sightings, gpus) if order.witnessed]
+        for order in orders:
+            steps = moves(sightings, order.rows.tolist())
+            sightings.retake(order.rows, order.cables)
+            drafts.append(order_draft(sightings, order, steps))
+        best = best_relabelling(sightings)
+        if best is not None:
+            drafts.append(_apply(wiring, sightings, best))
+        elif not orders:
+            return drafts
+
+
+def _apply(wiring: Wiring, sightings: Sightings, best: Relabelling) -> Draft:
+    before = replace(sightings, taken_for=sightings.taken_for.copy())
+    righted = sightings.relabel_devices(
+        best.true_name, places_of_hosts_only=best.kind is CauseKind.BUNDLE_SWAP
+    )
+    rows = np.flatnonzero(righted)
+    steps = moves(before, rows.tolist())
+    announced = all(device in wiring.identity.announces for device in best.cycle)
+    return relabel_draft(sightings, best, steps, rows, announced=announced)
+
+
+def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:
+    """Hosts whose GPUs reach another rail's NIC first although every cable is right: one cause for each distinct order."""
+    hosts = [f.subject for f in left if f.rule == "NIC001"]
+    if not hosts:
+        return []
+    misordered = gpu_rails(wiring).misordered
+    groups: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
+    for host in hosts:
+        gpus = misordered.get(wiring.index.devices.find(host), {})
+        key = tuple((gpu, wanted, given) for gpu, (wanted, given) in sorted(gpus.items()))
+        groups.setdefault(key, []).append(host)
+    drafts: list[Draft] = []
+    for key, members in groups.items():
+        parts = [members] if len(members) >= MIN_HOSTS_FOR_ONE_CAUSE else [[host] for host in members]
+        drafts += [_enumeration(tuple(part), key) for part in parts]
+    return drafts
+
+
+def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]) -> Draft:
+    shown = ", ".join(
+        f"GPU{gpu} is nearest to the NIC of rail {'/'.join(map(str, rails_in(given)))}" for gpu, _, given in order[:8]
+    )
+    who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
+    return Draft(
+        CauseKind.GPU_NIC_ORDER,
+        hosts,
+        f"{who}: GPUs and NICs are enumerated in different orders: {shown}",
+        "Move no cable. Fix the enumeration (BIOS slot order, driver, NIC names) or map GPUs to NICs explicitly in NCCL_IB_HCA.",
+        devices=hosts,
+        rules=ORDER,
+        confidence=0.95,
+    )
+
+
+def _unknown_drafts(left: Sequence[Finding]) -> list[Draft]:
+    """Wiring findings that no explanation fits: named as unknown, so that they are not lost among the explained."""
+    return [
+        Draft(
+            CauseKind.UNKNOWN, (f.subject,), f.says, f.do, devices=(f.subject,), rules=(f.rule,),
+            confidence=min(0.5, f.confidence), explains=[f.id],
+        )
+        for f in left
+        if f.rule.startswith(("CAB", "NIC003")) and f.severity is not Severity.INFO
+    ]  # fmt: skip

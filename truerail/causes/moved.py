@@ -1,0 +1,155 @@
+"""Words and moves for cables that sit in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
+
+from collections.abc import Iterable
+
+from truerail.causes.cycles import Chain
+from truerail.causes.draft import Draft
+from truerail.causes.nic_order import NicOrder
+from truerail.causes.relabel import Relabelling
+from truerail.causes.shift import Shift
+from truerail.causes.sightings import Sightings
+from truerail.model.finding import Alternative, CauseKind, Move
+from truerail.model.names import natural_key
+from truerail.model.paths import GpuRails
+from truerail.model.snapshot import Codes
+
+WIRING = ("CAB", "RAL", "CFG002")
+ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL")
+
+
+def moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
+    """One move for each sighting: from where it is to where it belongs."""
+    return tuple(
+        Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.b_port(int(s.taken_for[r])))
+        for r in rows
+    )
+
+
+def chain_draft(s: Sightings, chain: Chain, gpus: GpuRails) -> Draft:
+    """A swap, a rotation, or a path that ends in a free place."""
+    rows = chain.rows if chain.closed else tuple(reversed(chain.rows))  # free the last place first
+    steps = moves(s, rows)
+    subjects = tuple(sorted((str(m.cable) for m in steps), key=natural_key))
+    sure = float(min(s.sure[r] for r in rows))
+    cables = [int(s.cable[r]) for r in rows]
+    if not chain.closed:
+        return _path_draft(s, chain, steps, subjects, cables, sure)
+    if len(rows) == 2:
+        kind, says = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
+        do = f"Exchange the two cables: {_walk(steps)}."
+    else:
+        kind, says = CauseKind.CABLE_ROTATION, f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
+        do = f"Move each to its place: {_walk(steps)}."
+    draft = Draft(kind, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure)
+    return _perhaps_an_order(s, draft, rows, gpus)
+
+
+def _perhaps_an_order(s: Sightings, draft: Draft, rows: tuple[int, ...], gpus: GpuRails) -> Draft:
+    """On one host without a topology, another NIC order would look the same."""
+    hosts = {m.cable.device for m in draft.moves}
+    unseen = all(not gpus.near[s.index.a[s.cable[r]]] for r in rows)
+    if len(hosts) == 1 and unseen and s.index.from_host[s.cable[rows[0]]]:
+        host = hosts.pop()
+        draft.alternatives = (
+            Alternative(CauseKind.GPU_NIC_ORDER, f"{host} names these NICs in another order; no cable is wrong"),
+        )
+        draft.decides = f"`nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned rail?"
+        draft.confidence = min(draft.confidence, 0.8)
+    return draft
+
+
+def _path_draft(
+    s: Sightings, chain: Chain, steps: tuple[Move, ...], subjects: tuple[str, ...], cables: list[int], sure: float
+) -> Draft:
+    if len(steps) == 1:
+        says = f"the cable of {subjects[0]} is in {steps[0].source} instead of {steps[0].target}"
+    else:
+        says = f"{len(steps)} cables are each one place off; the last sits in {steps[0].source}"
+    decides = ""
+    if chain.displaced >= 0:
+        lost = s.index.a_port(chain.displaced)
+        says += f"; the cable of {lost}, which belongs there, is not seen anywhere"
+        decides = f"find the other end of the cable of {lost}"
+    do = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
+    return Draft(
+        CauseKind.CABLE_MOVE, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure, decides=decides
+    )
+
+
+def _walk(steps: tuple[Move, ...]) -> str:
+    shown = [f"{m.cable} from {m.source} to {m.target}" for m in steps[:8]]
+    return "; ".join(shown) + (f"; and {len(steps) - 8} more" if len(steps) > 8 else "")
+
+
+def shift_draft(s: Sightings, shift: Shift) -> Draft:
+    """A block of ports that is off by k."""
+    steps = moves(s, sorted(shift.rows.tolist(), key=lambda r: natural_key(s.index.b_port(int(s.taken_for[r])).name)))
+    leaf = s.index.devices.names[shift.leaf]
+    count = abs(shift.offset)
+    towards = "higher" if shift.offset > 0 else "lower"
+    says = (
+        f"{len(steps)} cables on {leaf} sit {count} port{'s' * (count > 1)} too "
+        f"{'high' if shift.offset > 0 else 'low'}: {steps[0].target.name} to {steps[-1].target.name} is one shifted block"
+    )
+    do = f"Move the block back by {count} (its cables are in {towards} ports than planned): {_walk(steps)}."
+    return Draft(
+        CauseKind.PORT_SHIFT,
+        (leaf,),
+        says,
+        do,
+        [int(s.cable[r]) for r in shift.rows],
+        rules=WIRING,
+        moves=steps,
+        confidence=0.97 * float(s.sure[shift.rows].min()),
+    )
+
+
+def relabel_draft(s: Sightings, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool) -> Draft:
+    """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels are crossed."""
+    names = tuple(sorted((s.index.devices.names[d] for d in found.cycle), key=natural_key))
+    both = " and ".join(names) if len(names) == 2 else ", ".join(names)
+    cables = [int(s.cable[r]) for r in rows]
+    draft = Draft(found.kind, names, "", "", cables, names, (*WIRING, "TEL003"))
+    draft.confidence = 0.98 if found.decided or announced else 0.6
+    if found.kind is CauseKind.BUNDLE_SWAP:
+        draft.says = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
+        draft.do = (
+            f"Exchange the two bundles where they cross, most likely in the patch panel, "
+            f"or move these {len(steps)} cables one by one."
+        )
+        draft.moves = steps
+        return draft
+    what = "hosts" if found.kind is CauseKind.HOST_SWAP else "switches"
+    draft.says = f"the {what} {both} are exchanged: each is cabled, as a whole, as the other is planned"
+    draft.do = f"Exchange the names of {both}: hostname and label. No cable has to move."
+    if announced:
+        draft.says += "; their own MAC addresses say that it is their names"
+    elif not found.decided:
+        other = CauseKind.HOST_SWAP if found.kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
+        draft.alternatives = (Alternative(other, f"all cables of {both} are exchanged, their names are right", steps),)
+        draft.decides = f"serial numbers or management addresses of {both}: is each the machine that the inventory names?"
+    return draft
+
+
+def order_draft(s: Sightings, found: NicOrder, steps: tuple[Move, ...]) -> Draft:
+    """Hosts that name their NICs in another order than planned."""
+    hosts = tuple(s.index.devices.names[h] for h in found.hosts)
+    mapping = ", ".join(f"{a} as {b}" for a, b in found.order)
+    who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
+    says = f"{who}: NICs carry other names than planned (rails {mapping}); the cables suit the GPUs"
+    if not found.witnessed:
+        says = f"{who}: NICs seem to carry other names than planned (rails {mapping})"
+    draft = Draft(
+        CauseKind.GPU_NIC_ORDER,
+        hosts,
+        says,
+        "Move no cable. Fix the NIC names (BIOS slot order, udev or systemd.link rules) or the plan's NIC list for this model.",
+        [int(s.cable[r]) for r in found.rows],
+        hosts,
+        ORDER,
+        confidence=0.97 if found.witnessed else 0.6,
+    )
+    if not found.witnessed:
+        draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, "the cables are in each other's places", steps),)
+        draft.decides = f"`nvidia-smi topo -m` of {hosts[0]}: which NIC is nearest to which GPU?"
+    return draft

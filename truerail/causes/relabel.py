@@ -1,0 +1,176 @@
+"""Relabellings, found by votes: a few words that make many wrong sightings right.
+
+Every wrong sighting votes for what would make it right:
+
+- it sits in port q of leaf X and wants port q of leaf Y: X and Y are exchanged (a place vote);
+- it is NIC r of host d and sits where NIC r of host e belongs: d and e are exchanged (an owner vote).
+
+A name that most of a device's sightings vote for is followed until the chain closes: a permutation of names. Its gain is
+the number of sightings it makes right, less those it makes wrong, less the cost of saying it. An exchanged pair of leaf
+labels and a patch panel that crosses two leaves look alike from the hosts; the uplinks tell them apart, because a label
+goes with the whole switch and a patch panel does not.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.causes.sightings import Mask, Sightings
+from truerail.model.finding import CauseKind
+from truerail.model.index import NONE
+from truerail.model.snapshot import Codes
+
+LABEL_COST = 2
+"""Facts that an exchange of labels costs to say: it must explain more than two wrong cables to be better than two moves."""
+BUNDLE_COST = 3
+"""A crossed patch panel costs more than a label: it has to be found and opened. So the label wins where nothing decides."""
+MAJORITY = 0.5
+"""The share of a device's own sightings that must agree before its name is doubted."""
+
+Votes = Counter[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Relabelling:
+    """A hypothesis. `true_name` maps each device to the one it really is, `cycle` lists them in order.
+
+    `decided` is False where no uplink speaks for or against it.
+    """
+
+    kind: CauseKind
+    cycle: tuple[int, ...]
+    true_name: dict[int, int]
+    gain: float
+    decided: bool
+
+
+@dataclass(frozen=True)
+class _Ballot:
+    places: Votes
+    owners: Votes
+    place_right: Codes
+    place_seen: Codes
+    owner_right: Codes
+    owner_seen: Codes
+
+
+def best_relabelling(sightings: Sightings) -> Relabelling | None:
+    """The relabelling with the highest gain, None if none gains. Ties go to the lowest device codes: order does not matter."""
+    wrong = sightings.wrong
+    if np.count_nonzero(wrong) <= LABEL_COST:
+        return None
+    ballot = _count(sightings, wrong)
+    found = list(_hypotheses(sightings, ballot))
+    return min(found, key=lambda r: (-r.gain, r.kind is CauseKind.BUNDLE_SWAP, r.cycle), default=None)
+
+
+def _count(s: Sightings, wrong: Mask) -> _Ballot:
+    index = s.index
+    ports, size = index.ports, len(index.devices.names)
+    rows = np.flatnonzero(wrong)
+    want, place = index.b[s.taken_for[rows]], s.place[rows]
+    place_device, want_device = ports.device_of(place), ports.device_of(want)
+    tier = np.array([*index.devices.tier, NONE])
+    same_port = (ports.name_of(place) == ports.name_of(want)) & (place_device != want_device)
+    same_port &= tier[place_device] == tier[want_device]
+    resident = s.resident()[rows]
+    slot = s.slots.of
+    same_slot = (resident >= 0) & (slot[resident] == slot[s.taken_for[rows]])
+    owner, resident_owner = index.a_device[s.taken_for[rows]], index.a_device[resident]
+    same_slot &= owner != resident_owner
+
+    def tally(of: Codes, chosen: Mask | None = None) -> Codes:
+        values = of if chosen is None else of[chosen]
+        return np.bincount(values[values >= 0], minlength=size)
+
+    all_places, all_owners = ports.device_of(s.place), index.a_device[s.taken_for]
+    from_host = index.from_host[s.taken_for]
+    return _Ballot(
+        places=_votes(place_device[same_port], want_device[same_port]),
+        owners=_votes(owner[same_slot], resident_owner[same_slot]),
+        place_right=tally(all_places, ~wrong & from_host),
+        place_seen=tally(all_places, from_host),
+        owner_right=tally(all_owners, ~wrong),
+        owner_seen=tally(all_owners),
+    )
+
+
+def _votes(name: Codes, true: Codes) -> Votes:
+    packed, counts = np.unique(name << 32 | true, return_counts=True)
+    return Counter({(p >> 32, p & 0xFFFFFFFF): c for p, c in zip(packed.tolist(), counts.tolist(), strict=True)})
+
+
+def _hypotheses(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
+    is_host = s.index.devices.is_host
+    hosts = Counter({pair: n for pair, n in ballot.owners.items() if is_host(pair[0])})
+    for cycle in _chains(_favourites(hosts, ballot.owner_seen)):
+        true_name = _mapping(cycle)
+        explained = sum(hosts[pair] for pair in true_name.items())
+        broken = sum(int(ballot.owner_right[d]) for d in cycle)
+        gain = explained - broken - LABEL_COST * (len(cycle) - 1)
+        if gain > 0:
+            yield Relabelling(CauseKind.HOST_SWAP, cycle, true_name, gain, decided=False)
+    yield from _switches(s, ballot)
+
+
+def _switches(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
+    tier = s.index.devices.tier
+    places = Counter({pair: n for pair, n in ballot.places.items() if tier[pair[0]] > 0})
+    uplinks = Counter({pair: n for pair, n in ballot.owners.items() if tier[pair[0]] > 0})
+    seen = ballot.place_seen + ballot.owner_seen
+    by_hosts = _chains(_favourites(places, _place_seen(s, ballot)))
+    by_both = _chains(_favourites(places + uplinks, seen))
+    for cycle in sorted({*by_hosts, *by_both}):
+        true_name = _mapping(cycle)
+        by_place = sum(places[pair] for pair in true_name.items())
+        by_uplink = sum(uplinks[pair] for pair in true_name.items())
+        broken = sum(int(ballot.place_right[d]) for d in cycle)
+        uplinks_right = sum(int(ballot.owner_right[d]) for d in cycle if tier[d] > 0)
+        decided = by_uplink + uplinks_right > 0
+        pairs = len(cycle) - 1
+        label = by_place + by_uplink - broken - uplinks_right - LABEL_COST * pairs
+        bundle = by_place - broken - BUNDLE_COST * pairs
+        if label > 0 and label >= bundle:
+            yield Relabelling(CauseKind.LEAF_SWAP, cycle, true_name, label, decided)
+        elif bundle > 0:
+            yield Relabelling(CauseKind.BUNDLE_SWAP, cycle, true_name, bundle, decided)
+
+
+def _place_seen(s: Sightings, ballot: _Ballot) -> Codes:
+    """Sightings at each device as a place: host cables for a leaf, uplinks for a spine."""
+    return np.bincount(s.index.ports.device_of(s.place), minlength=len(ballot.place_seen))
+
+
+def _favourites(votes: Votes, seen: Codes) -> dict[int, int]:
+    """For each name the true name that most of its sightings vote for, if they are a majority and at least two."""
+    best: dict[int, tuple[int, int]] = {}
+    for (name, true), count in sorted(votes.items()):
+        if count >= 2 and count > MAJORITY * int(seen[name]) and count > best.get(name, (0, 0))[0]:
+            best[name] = (count, true)
+    return {name: true for name, (_, true) in best.items()}
+
+
+def _chains(favourites: dict[int, int]) -> list[tuple[int, ...]]:
+    """Closed cycles of names, and open chains whose last member nobody has seen elsewhere. Each starts at its lowest code."""
+    found: list[tuple[int, ...]] = []
+    targets = set(favourites.values())
+    placed: set[int] = set()
+    starts = [n for n in sorted(favourites) if n not in targets] + sorted(favourites)
+    for start in starts:
+        chain = [start]
+        while chain[-1] in favourites and favourites[chain[-1]] not in chain and chain[-1] not in placed:
+            chain.append(favourites[chain[-1]])
+        if placed.intersection(chain) or len(chain) < 2:
+            continue
+        closed = favourites.get(chain[-1]) == start
+        if closed or chain[-1] not in favourites:
+            placed.update(chain)
+            lowest = chain.index(min(chain)) if closed else 0
+            found.append(tuple(chain[lowest:] + chain[:lowest]))
+    return found
+
+
+def _mapping(cycle: tuple[int, ...]) -> dict[int, int]:
+    return {name: cycle[(i + 1) % len(cycle)] for i, name in enumerate(cycle)}

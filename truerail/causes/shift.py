@@ -1,0 +1,107 @@
+"""Blocks of ports that are off by k on one leaf: a trunk plugged one port too far, a patch panel counted from the wrong end.
+
+Wrong cables that stay on their leaf vote for (leaf, seen position - planned position). A run of neighbouring positions with
+one offset, longer than chance, is a shifted block; a block that runs over its own end comes back at its start.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.causes.sightings import Sightings
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.names import natural_key
+from truerail.model.snapshot import Codes
+
+MIN_RUN = 3
+"""Cables with one offset in a row. Two are a swap or two moves as likely as a shift."""
+MIN_BLOCK = 4
+"""Cables of a block that comes back to its own start: three would be a rotation."""
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A shifted block on `leaf`: `offset` in ports, and the rows of its sightings."""
+
+    leaf: int
+    offset: int
+    rows: Codes
+
+
+def shifts(s: Sightings) -> list[Shift]:
+    """All shifted blocks among the wrong sightings, longest first."""
+    ports = s.index.ports
+    want = s.index.b[s.taken_for]
+    leaf = ports.device_of(want)
+    rows = np.flatnonzero(s.wrong & s.index.from_host[s.taken_for] & (ports.device_of(s.place) == leaf))
+    if len(rows) < MIN_RUN:
+        return []
+    found: list[Shift] = []
+    for device in np.unique(leaf[rows]).tolist():
+        own = rows[leaf[rows] == device]
+        if len(own) >= MIN_RUN:
+            found += _on_leaf(s, device, own)
+    return sorted(found, key=lambda f: (-len(f.rows), f.leaf, f.offset))
+
+
+def _on_leaf(s: Sightings, leaf: int, rows: Codes) -> Iterator[Shift]:
+    position = _positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows]]))
+    planned, seen = position[: len(rows)], position[len(rows) :]
+    used = np.zeros(len(rows), dtype=bool)
+    offset = seen - planned
+    values, counts = np.unique(offset, return_counts=True)
+    for k in values[np.lexsort((np.abs(values), -counts))].tolist():
+        block = _longest_run(planned, (offset == k) & ~used)
+        if len(block) < MIN_RUN:
+            continue
+        inside = _wrapped(planned, seen, block, used)
+        free_end = len(inside) == len(block)
+        if free_end or len(inside) >= MIN_BLOCK:
+            used[inside] = True
+            yield Shift(leaf, int(k), rows[inside])
+
+
+def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
+    """The longest run of neighbouring planned positions in the mask; a cable that is not seen may leave a hole of one."""
+    chosen = np.flatnonzero(mask)
+    chosen = chosen[np.argsort(planned[chosen], kind="stable")]
+    if not len(chosen):
+        return chosen
+    parts = np.split(chosen, np.flatnonzero(np.diff(planned[chosen]) > 2) + 1)
+    return max(parts, key=len)
+
+
+def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
+    """The block and those cables that it pushed over its end and that sit at its start."""
+    low = min(int(planned[block].min()), int(seen[block].min()))
+    high = max(int(planned[block].max()), int(seen[block].max()))
+    within = (planned >= low) & (planned <= high) & (seen >= low) & (seen <= high) & ~used
+    inside = np.flatnonzero(within)
+    closes = set(planned[inside].tolist()) == set(seen[inside].tolist())
+    return inside if closes else block
+
+
+def _positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
+    """The position of each port on its leaf: planned ports in natural order; spare ports continue the count by their number."""
+    planned = np.unique(np.concatenate([index.b[index.b_device == leaf], index.a[index.a_device == leaf]]))
+    everything = np.unique(np.concatenate([planned, ports]))
+    names = [index.spell(int(p)).name for p in everything]
+    numbers = np.array([_last_number(name) for name in names])
+    stems = {_stem(name) for name in names}
+    if len(stems) == 1 and (numbers != NONE).all():
+        step = int(np.gcd.reduce(np.diff(np.sort(numbers)))) or 1
+        position = dict(zip(everything.tolist(), (numbers // step).tolist(), strict=True))
+    else:
+        order = sorted(range(len(names)), key=lambda i: natural_key(names[i]))
+        position = {int(everything[i]): rank for rank, i in enumerate(order)}
+    return np.array([position[int(p)] for p in ports], dtype=np.int64)
+
+
+def _last_number(name: str) -> int:
+    numbers = [part[1] for part in natural_key(name) if part[0] == 0]
+    return numbers[-1] if numbers else NONE
+
+
+def _stem(name: str) -> tuple[tuple[int, int, str], ...]:
+    return natural_key(name)[:-1]

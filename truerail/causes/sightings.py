@@ -1,0 +1,121 @@
+"""The engine's view of the fabric: which cable is seen in which place, as integers, and what a relabelling would change.
+
+A *place* is the upper end of a cable: a leaf's port for a host cable, a spine's port for an uplink. Every cable wants one
+place and is seen in one place or in none. A relabelling says "what calls itself X is really Y"; applying it changes which
+cable a sighting is taken for, or which place, and what was wrong may become right. Nothing here is ever undone: an
+explanation is applied, and the next one is sought in what is left.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import State, Wiring
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Slots:
+    """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on any leaf.
+
+    `of[cable]` is a slot code; `cable(device, slot)` is the cable planned there, -1 if none.
+    """
+
+    def __init__(self, index: PlanIndex) -> None:
+        rail, plane = index.rail + 1, index.plane + 1
+        name = index.ports.name_of(index.a)
+        # a host's NICs are compared by rail and plane, because models name them differently; switch ports by name
+        key = np.where(index.from_host & (rail > 0), -(1 + rail * 64 + plane), name)
+        _, self.of = np.unique(key, return_inverse=True)
+        self._width = int(self.of.max(initial=0)) + 1
+        packed = index.a_device * self._width + self.of
+        self._order = np.argsort(packed, kind="stable")
+        self._packed = packed[self._order]
+        twice = np.flatnonzero(self._packed[1:] == self._packed[:-1])
+        if len(twice):  # several NICs of one rail and plane: there the name has to decide
+            self._by_name_too(index, np.unique(self._order[np.concatenate([twice, twice + 1])]))
+
+    def _by_name_too(self, index: PlanIndex, cables: Codes) -> None:
+        key = self.of.astype(np.int64)
+        key[cables] = self._width + index.ports.name_of(index.a[cables])
+        _, self.of = np.unique(key, return_inverse=True)
+        self._width = int(self.of.max(initial=0)) + 1
+        packed = index.a_device * self._width + self.of
+        self._order = np.argsort(packed, kind="stable")
+        self._packed = packed[self._order]
+
+    def cable(self, device: Codes, slot: Codes) -> Codes:
+        """The cable planned in a slot of a device; -1 where there is none."""
+        wanted = device * self._width + slot
+        at = np.minimum(np.searchsorted(self._packed, wanted), len(self._packed) - 1)
+        return np.where((device >= 0) & (self._packed[at] == wanted), self._order[at], NONE)
+
+
+@dataclass
+class Sightings:
+    """Cables that are seen somewhere, shape (sightings,).
+
+    `cable` is the cable as its label says; `taken_for` the cable it really is, `place` the place it really is in, after
+    the explanations applied so far. At first these are what was seen. `stands` is the place where a technician finds it
+    once labels are put right: unlike `place`, it does not assume that crossed bundles were already exchanged.
+    """
+
+    index: PlanIndex
+    slots: Slots
+    cable: Codes
+    taken_for: Codes
+    place: Codes
+    stands: Codes
+    sure: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, wiring: Wiring) -> "Sightings":
+        """All cables of a wiring that are seen at a port."""
+        index = wiring.index
+        seen = np.flatnonzero((wiring.place >= 0) & np.isin(wiring.state, [State.RIGHT, State.WRONG]))
+        sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[wiring.place[seen]])
+        return cls(index, Slots(index), seen, seen.copy(), wiring.place[seen].copy(), wiring.place[seen].copy(), sure)
+
+    @property
+    def wrong(self) -> Mask:
+        """Which sightings are not where they should be."""
+        return self.index.b[self.taken_for] != self.place
+
+    def resident(self) -> Codes:
+        """The cable that the plan puts into the place of each sighting; -1 where nobody wants the place."""
+        cable = self.index.cables_at(self.place)
+        return np.where((cable >= 0) & (self.index.b[cable] == self.place), cable, NONE)
+
+    def relabel_devices(self, true_name: dict[int, int], *, places_of_hosts_only: bool = False) -> Mask:
+        """Applies "what calls itself X is Y" to both ends, or to host cables' places only. Returns what became right."""
+        before = self.wrong
+        table = np.arange(len(self.index.devices.names) + 1)
+        for seen, true in true_name.items():
+            table[seen] = true
+        chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
+        self.place = self._renamed(self.place, table, chosen)
+        if not places_of_hosts_only:
+            self.stands = self._renamed(self.stands, table, chosen)
+            owner = self.index.a_device[self.taken_for]
+            moved = table[owner] != owner
+            other = self.slots.cable(table[owner[moved]], self.slots.of[self.taken_for[moved]])
+            self.taken_for[moved] = np.where(other >= 0, other, self.taken_for[moved])
+        return before & ~self.wrong
+
+    def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
+        ports = self.index.ports
+        device = ports.device_of(places)
+        moved = chosen & (true_device[device] != device)
+        if moved.any():
+            places = places.copy()
+            places[moved] = ports.find_or_add(true_device[device[moved]], ports.name_of(places[moved]))
+        return places
+
+    def retake(self, rows: Codes, cables: Codes) -> Mask:
+        """Takes these sightings for other cables. Returns what became right."""
+        before = self.wrong
+        self.taken_for[rows] = cables
+        return before & ~self.wrong

@@ -1,0 +1,196 @@
+"""Names as numbers: every device and port of a plan and of a snapshot gets a code, once, at the border.
+
+A fabric of 100,000 GPUs has a quarter of a million ports but only some hundred distinct port names. So a port is the pair
+(device code, name code) packed into one integer, and every look-up of many ports is one binary search in numpy.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from truerail.model.names import device_key, port_key, printable, short_name
+from truerail.model.plan import Cable, Plan, Port, Role
+from truerail.model.snapshot import Codes
+
+_NAME_BITS = 24
+NONE = -1
+
+
+def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
+    """Codes of values in order of first appearance, and the distinct values. None gets -1."""
+    seen: dict[Any, int] = {None: NONE}
+    codes = np.array([seen.setdefault(value, len(seen) - 1) for value in values], dtype=np.int64)
+    return codes, list(seen)[1:]
+
+
+class Devices:
+    """Devices by code. The first `planned` are the plan's, in its order; others are added as they are heard of."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.names: list[str] = [device.name for device in plan.devices.values()]
+        self.planned = len(self.names)
+        self.tier: list[int] = [device.role.tier for device in plan.devices.values()]
+        self._by_key: dict[str, int] = {}
+        self._short: dict[str, int] = {}
+        for code, device in enumerate(plan.devices.values()):
+            self._by_key.setdefault(device_key(device.name), code)
+        for code, device in enumerate(plan.devices.values()):
+            for alias in (*device.aliases, device.address):
+                if alias:
+                    self._by_key.setdefault(device_key(alias), code)
+            short = short_name(device_key(device.name))
+            self._short[short] = code if self._short.get(short, code) == code else NONE
+
+    def find(self, name: str) -> int:
+        """The code of a device by any spelling of its name; -1 if unknown or if two devices could be meant."""
+        key = device_key(name)
+        found = self._by_key.get(key)
+        if found is None:
+            found = self._short.get(short_name(key), self._by_key.get(short_name(key), NONE))
+        return found
+
+    def find_or_add(self, name: str) -> int:
+        """The code of a device by name; a device that the plan does not know gets a new code."""
+        found = self.find(name)
+        if found == NONE:
+            found = len(self.names)
+            self._by_key[device_key(name)] = found
+            self.names.append(printable(name, 64))
+            self.tier.append(NONE)
+        return found
+
+    def is_host(self, code: int) -> bool:
+        """Whether the plan has this device as a host."""
+        return self.tier[code] == Role.HOST.tier
+
+
+class Ports:
+    """Ports by code. Planned ports come first and keep the plan's spelling; others are added as they are seen."""
+
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
+        self._name_codes: dict[str, int] = {}
+        self._raw: dict[str, int] = {}
+        self._spelling: list[str] = []
+        self._packed = np.empty(0, dtype=np.int64)
+        self._order = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def name_codes(self, names: Iterable[str | None]) -> Codes:
+        """Codes of port names: one code for all spellings of a name, -1 for None."""
+        raw = self._raw
+        out: list[int] = []
+        for name in names:
+            if name is None:
+                out.append(NONE)
+                continue
+            code = raw.get(name)
+            if code is None:
+                code = self._name_codes.setdefault(port_key(name), len(self._name_codes))
+                if code == len(self._spelling):
+                    self._spelling.append(name)
+                raw[name] = code
+            out.append(code)
+        return np.array(out, dtype=np.int64)
+
+    def find(self, device: Codes, name: Codes) -> Codes:
+        """Port codes of (device, name) pairs; -1 where there is no such port or either is -1. Shapes (n,)."""
+        wanted = self._pack(device, name)
+        if not len(self._packed):
+            return np.full(len(wanted), NONE, dtype=np.int64)
+        place = np.searchsorted(self._packed, wanted, sorter=self._order)
+        found = self._order[np.minimum(place, len(self._order) - 1)]
+        return np.where((self._packed[found] == wanted) & (wanted >= 0), found, NONE)
+
+    def find_or_add(self, device: Codes, name: Codes) -> Codes:
+        """Port codes of (device, name) pairs; new ones are added. -1 only where either is -1."""
+        wanted = self._pack(device, name)
+        fresh = wanted[(self.find(device, name) == NONE) & (wanted >= 0)]
+        if len(fresh):
+            _, first = np.unique(fresh, return_index=True)
+            self._packed = np.concatenate([self._packed, fresh[np.sort(first)]])
+            self._order = np.argsort(self._packed, kind="stable")
+        return self.find(device, name)
+
+    def device_of(self, port: Codes) -> Codes:
+        """Device codes of port codes; -1 for -1."""
+        if not len(self._packed):
+            return np.full(len(port), NONE, dtype=np.int64)
+        return np.where(port >= 0, self._packed[port] >> _NAME_BITS, NONE)
+
+    def name_of(self, port: Codes) -> Codes:
+        """Name codes of port codes; -1 for -1."""
+        if not len(self._packed):
+            return np.full(len(port), NONE, dtype=np.int64)
+        return np.where(port >= 0, self._packed[port] & ((1 << _NAME_BITS) - 1), NONE)
+
+    def spelled(self, name_code: int) -> str:
+        """A name code as text, in the spelling first seen (the plan's, for planned ports)."""
+        return self._spelling[name_code]
+
+    def port(self, code: int) -> Port:
+        """One port as a word."""
+        packed = int(self._packed[code])
+        name = self._spelling[packed & ((1 << _NAME_BITS) - 1)]
+        return Port(self._devices.names[packed >> _NAME_BITS], printable(name, 64))
+
+    @staticmethod
+    def _pack(device: Codes, name: Codes) -> Codes:
+        return np.where((device >= 0) & (name >= 0), (device << _NAME_BITS) | name, NONE)
+
+
+class PlanIndex:
+    """A plan as arrays over its cables: `a` and `b` port codes, `rail`, `plane` (-1 where none), `speed` (NaN where none).
+
+    `cable_at[port]` is the cable planned at a port (-1 if none), for planned ports only; use `cables_at` for any.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.devices = Devices(plan)
+        self.ports = Ports(self.devices)
+        cables: Sequence[Cable] = plan.cables
+        code = {name: number for number, name in enumerate(self.devices.names)}
+        a_device = np.array([code.get(c.a.device, NONE) for c in cables], dtype=np.int64)
+        b_device = np.array([code.get(c.b.device, NONE) for c in cables], dtype=np.int64)
+        # the plan's own spellings first, so that reports speak as the plan does
+        a_name = self.ports.name_codes([c.a.name for c in cables])
+        b_name = self.ports.name_codes([c.b.name for c in cables])
+        self.a = self.ports.find_or_add(a_device, a_name)
+        self.b = self.ports.find_or_add(b_device, b_name)
+        self.a_device, self.b_device = a_device, b_device
+        self.rail = np.array([NONE if c.rail is None else c.rail for c in cables], dtype=np.int64)
+        self.plane = np.array([NONE if c.plane is None else c.plane for c in cables], dtype=np.int64)
+        self.speed_gbps = np.array([np.nan if c.speed_gbps is None else c.speed_gbps for c in cables], dtype=np.float64)
+        tier = np.array([*self.devices.tier, NONE], dtype=np.int64)
+        self.from_host = tier[a_device] == Role.HOST.tier
+        self.planned_ports = len(self.ports)
+        self._cable_at = np.full(self.planned_ports, NONE, dtype=np.int64)
+        numbers = np.arange(len(cables) - 1, -1, -1)
+        for end in (self.b, self.a):  # backwards, so that the first cable at a port wins, as in Plan.cable_at
+            valid = end[::-1] >= 0
+            self._cable_at[end[::-1][valid]] = numbers[valid]
+
+    def cables_at(self, port: Codes) -> Codes:
+        """The cable planned at each port; -1 where there is none."""
+        known = (port >= 0) & (port < self.planned_ports)
+        return np.where(known, self._cable_at[np.where(known, port, 0)], NONE) if self.planned_ports else port * 0 - 1
+
+    def a_port(self, cable: int) -> Port:
+        """The end of a cable nearer to the GPUs, as the plan spells it."""
+        return self.plan.cables[cable].a
+
+    def b_port(self, cable: int) -> Port:
+        """The end of a cable away from the GPUs, as the plan spells it."""
+        return self.plan.cables[cable].b
+
+    def spell(self, port: int) -> Port:
+        """A port as the plan spells it where the plan knows it, else as it was first seen."""
+        if 0 <= port < self.planned_ports:
+            cable = int(self._cable_at[port])
+            if cable >= 0:
+                return self.a_port(cable) if int(self.a[cable]) == port else self.b_port(cable)
+        return self.ports.port(port)

@@ -1,0 +1,286 @@
+"""Which port is wired to which, as both ends say, joined once per round; and what that means for every planned cable.
+
+Each end of a cable may name the other. A pair that both ends name is certain. A pair that one end names is taken if
+nothing contradicts it: the other end may be unread, or its LLDP silent. Where claims contradict each other, a pair that
+both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on one port
+are normal for up to two minutes after a re-cabling (the old one has not expired, and its age does not tell which is
+true), so this is not an error but a reason to look again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
+from truerail.model.finding import Evidence
+from truerail.model.identity import Claims, Identity, identify
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.links import PortStates, port_states
+from truerail.model.plan import Plan
+from truerail.model.snapshot import Codes, Snapshot
+
+BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
+"""Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its port."""
+
+
+class State(IntEnum):
+    """What is known of a planned cable."""
+
+    RIGHT = 0
+    WRONG = 1
+    MISSING = 2
+    UNKNOWN = 3
+
+
+class Why(IntEnum):
+    """Why a cable is missing or unknown."""
+
+    SEEN = 0
+    LINK_DOWN = 1
+    DISABLED = 2
+    SILENT = 3
+    """Link is up, or not told, and both ends listened and heard nothing."""
+    NOT_READ = 4
+    AMBIGUOUS = 5
+    DEVICE_SILENT = 6
+    """The device as a whole hears nothing and is not heard: its LLDP is off, which says nothing of its cables."""
+    PENDING = 7
+    """All of the host's ports are without link and the host does not answer: not powered yet."""
+    NIC_ABSENT = 8
+    """The host answers and has no such NIC."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The joined picture. Port columns have shape (ports,), cable columns (cables,).
+
+    `partner[port]` is the port at the other end as seen (-1 unknown), `sure[port]` the confidence in that, `ambiguous[port]`
+    whether claims contradict each other there, `heard[port]` the device heard where no port of it could be named.
+    `state[cable]` and `why[cable]` are `State` and `Why`; `place[cable]` is the port where the cable's `a` end is seen.
+    """
+
+    index: PlanIndex
+    identity: Identity
+    states: PortStates
+    partner: Codes
+    sure: npt.NDArray[np.float64]
+    ambiguous: npt.NDArray[np.bool_]
+    heard: Codes
+    state: Codes
+    why: Codes
+    place: Codes
+    listened: npt.NDArray[np.bool_]
+    """Per device code: whether it answered the question for its LLDP neighbours."""
+    read: npt.NDArray[np.bool_]
+    """Per device code: whether it answered anything."""
+
+    def cables(self, state: State) -> Codes:
+        """Numbers of the cables in a state."""
+        return np.flatnonzero(self.state == state)
+
+    def confidence(self, cable: int) -> float:
+        """How sure the observation of this cable is."""
+        a, b = int(self.index.a[cable]), int(self.index.b[cable])
+        return float(max(self.sure[a], self.sure[b] if self.partner[b] == a else 0.0))
+
+    def evidence(self, *ports: int) -> tuple[Evidence, ...]:
+        """What was told about these ports: LLDP heard there, LLDP that names them, their link states."""
+        return tuple(self._evidence(ports))
+
+    def _evidence(self, ports: tuple[int, ...]) -> Iterator[Evidence]:
+        seen, claims = self.identity.seen, self.identity.claims
+        given: set[tuple[type[Fact], int]] = set()
+        by_u, by_v = self._claim_order
+        for port in ports:
+            if port < 0:
+                continue
+            rows: list[tuple[type[Fact], int]] = []
+            for column, order in ((claims.u, by_u), (claims.v, by_v)):
+                low, high = np.searchsorted(column, [port, port + 1], sorter=order)
+                rows += [(Neighbor, int(claims.row[i])) for i in order[low:high][:4]]
+            rows += [(NetLink, int(self.states.link_row[port])), (RdmaLink, int(self.states.rdma_row[port]))]
+            for kind, row in rows:
+                if row >= 0 and (kind, row) not in given:
+                    given.add((kind, row))
+                    yield evidence_of(seen, kind, row)
+
+    @property
+    def _claim_order(self) -> tuple[Codes, Codes]:
+        found: tuple[Codes, Codes] | None = self.__dict__.get("_order")
+        if found is None:
+            claims = self.identity.claims
+            found = (np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable"))
+            self.__dict__["_order"] = found
+        return found
+
+
+def evidence_of(seen: Snapshot, kind: type[Fact], row: int) -> Evidence:
+    """A row of a table as evidence: the fact and who told it when."""
+    table = seen.table(kind)
+    reading = seen.readings[int(table.reading[row])]
+    return Evidence(reading.device, reading.collector, reading.at, table.rows[row])
+
+
+def wiring_of(plan: Plan, seen: Snapshot) -> Wiring:
+    """The wiring of a snapshot under a plan. Computed once for each pair, kept with the snapshot."""
+    cache: dict[int, tuple[Plan, Wiring]] = seen.__dict__.setdefault("_wirings", {})
+    found = cache.get(id(plan))
+    if found is None or found[0] is not plan:
+        found = cache[id(plan)] = (plan, _join(plan, seen))
+    return found[1]
+
+
+def _join(plan: Plan, seen: Snapshot) -> Wiring:
+    index = PlanIndex(plan)
+    identity = identify(index, seen)
+    states = port_states(identity)
+    size = len(index.ports)
+    partner, sure, ambiguous = _partners(index, identity.claims, size)
+    heard = np.full(size + 1, NONE, dtype=np.int64)
+    vague = (identity.claims.v < 0) & (identity.claims.w >= 0)
+    heard[identity.claims.u[vague]] = identity.claims.w[vague]
+    read, listened = _who_answered(identity)
+    wiring = Wiring(
+        index, identity, states, partner, sure, ambiguous, heard,
+        state=np.full(len(plan.cables), State.UNKNOWN, dtype=np.int64),
+        why=np.full(len(plan.cables), Why.NOT_READ, dtype=np.int64),
+        place=np.full(len(plan.cables), NONE, dtype=np.int64),
+        listened=listened, read=read,
+    )  # fmt: skip
+    _judge_cables(wiring)
+    return wiring
+
+
+def _who_answered(identity: Identity) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    devices = identity.index.devices
+    answers: dict[str, bool] = {}
+    for reading in identity.seen.readings:
+        if not reading.error:
+            answers[reading.device] = answers.get(reading.device, False) or reading.collector.startswith("lldp")
+    codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
+    read = np.zeros(len(devices.names) + 1, dtype=bool)
+    listened = np.zeros(len(devices.names) + 1, dtype=bool)
+    for code, lldp in codes:
+        read[code] = True
+        listened[code] |= lldp
+    return read, listened
+
+
+def _partners(
+    index: PlanIndex, claims: Claims, size: int
+) -> tuple[Codes, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Joins claims into pairs and decides which stand. Linear in claims but for sorting."""
+    partner = np.full(size + 1, NONE, dtype=np.int64)
+    sure = np.zeros(size + 1)
+    ambiguous = np.zeros(size + 1, dtype=bool)
+    use = (claims.v >= 0) & (claims.u != claims.v)
+    u, v = claims.u[use], claims.v[use]
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    packed, inverse = np.unique(low << 32 | high, return_inverse=True)
+    says = np.zeros(len(packed), dtype=np.int64)
+    np.bitwise_or.at(says, inverse, np.where(u == low, 1, 2))
+    low, high = packed >> 32, packed & 0xFFFFFFFF
+    strong = says == 3
+    strong_at = _count(size, low[strong], high[strong])
+
+    single = strong & (strong_at[low] == 1) & (strong_at[high] == 1)
+    _marry(partner, sure, low[single], high[single], BOTH_ENDS)
+    ambiguous[:size] |= strong_at[:size] > 1
+
+    speaker, silent = np.where(says == 1, low, high)[~strong], np.where(says == 1, high, low)[~strong]
+    free = (strong_at[speaker] == 0) & (strong_at[silent] == 0)
+    ambiguous[speaker[(strong_at[speaker] == 0) & (strong_at[silent] > 0)]] = True
+    speaker, silent = speaker[free], silent[free]
+    planned = silent < index.planned_ports
+    has_planned = np.zeros(size + 1, dtype=bool)
+    has_planned[speaker[planned]] = True
+    keep = planned | ~has_planned[speaker]  # a bridge or a DPU's own system beside the planned device does not count
+    speaker, silent = speaker[keep], silent[keep]
+    at = _count(size, speaker, silent)
+    alone = (at[speaker] == 1) & (at[silent] == 1)
+    _marry(partner, sure, speaker[alone], silent[alone], ONE_END)
+    ambiguous[speaker[~alone]] = ambiguous[silent[~alone]] = True
+    return partner, sure, ambiguous
+
+
+def _count(size: int, *ports: Codes) -> Codes:
+    return np.bincount(np.concatenate(ports), minlength=size + 1) if ports else np.zeros(size + 1, dtype=np.int64)
+
+
+def _marry(partner: Codes, sure: npt.NDArray[np.float64], a: Codes, b: Codes, confidence: float) -> None:
+    partner[a], partner[b] = b, a
+    sure[a] = sure[b] = confidence
+
+
+def _judge_cables(w: Wiring) -> None:
+    """Fills `state`, `why` and `place`: every planned cable is right, wrong, missing or unknown, and says why."""
+    index, states = w.index, w.states
+    a, b = index.a, index.b
+    seen_at = w.partner[a]
+    w.place[:] = seen_at
+    wrong = (seen_at >= 0) & (seen_at != b)
+    right = (seen_at == b) & (b >= 0)
+    vague = (seen_at < 0) & (w.partner[b] < 0) & ((w.heard[a] >= 0) | (w.heard[b] >= 0))
+    agrees = ((w.heard[a] < 0) | (w.heard[a] == index.b_device)) & ((w.heard[b] < 0) | (w.heard[b] == index.a_device))
+    right |= vague & agrees
+    wrong |= vague & ~agrees
+    w.sure[a[vague]] = DEVICE_ONLY
+    w.state[right], w.why[right] = State.RIGHT, Why.SEEN
+    w.state[wrong], w.why[wrong] = State.WRONG, Why.SEEN
+
+    rest = ~(right | wrong)
+    a_read, b_read = w.read[index.a_device], w.read[index.b_device]
+    down = states.down(a) | (states.down(b) & (w.partner[b] < 0))
+    disabled = states.disabled(a) | states.disabled(b)
+    heard_both = _hears_anything(w, index.a_device) & _hears_anything(w, index.b_device)
+    listened_both = w.listened[index.a_device] & w.listened[index.b_device]
+    silent_device = (a_read & ~_hears_anything(w, index.a_device)) | (b_read & ~_hears_anything(w, index.b_device))
+    absent = a_read & _has_links(w, index.a_device) & (states.link_row[a] < 0) & (states.rdma_row[a] < 0)
+    occupied = w.partner[b] >= 0
+
+    def settle(which: npt.NDArray[np.bool_], state: State, why: Why) -> None:
+        nonlocal rest
+        chosen = rest & which
+        w.state[chosen], w.why[chosen] = state, why
+        rest = rest & ~chosen
+
+    settle(disabled & down, State.MISSING, Why.DISABLED)
+    settle(absent & index.from_host, State.MISSING, Why.NIC_ABSENT)
+    settle(down & a_read, State.MISSING, Why.LINK_DOWN)
+    settle(_pending(w, down) & index.from_host, State.UNKNOWN, Why.PENDING)
+    settle(down & (index.from_host | b_read), State.MISSING, Why.LINK_DOWN)
+    settle(w.ambiguous[a] | w.ambiguous[b], State.UNKNOWN, Why.AMBIGUOUS)
+    settle(~a_read & ~b_read, State.UNKNOWN, Why.NOT_READ)
+    settle(listened_both & heard_both, State.MISSING, Why.SILENT)
+    settle(occupied & w.listened[index.a_device] & _hears_anything(w, index.a_device), State.MISSING, Why.SILENT)
+    settle(silent_device & ~heard_both, State.UNKNOWN, Why.DEVICE_SILENT)
+
+
+def _hears_anything(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
+    """Whether a device is heard of at all over LLDP on planned ports: hears somebody, or is heard by somebody."""
+    alive = np.zeros(len(w.index.devices.names) + 1, dtype=bool)
+    ports = np.arange(w.index.planned_ports)
+    active = (w.partner[ports] >= 0) | w.ambiguous[ports]
+    alive[w.index.ports.device_of(ports[active])] = True
+    return alive[device]
+
+
+def _has_links(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
+    """Whether a device told of its interfaces at all, so that one not among them is not there."""
+    told = np.zeros(len(w.index.devices.names) + 1, dtype=bool)
+    rows = np.flatnonzero((w.states.link_row[:-1] >= 0) | (w.states.rdma_row[:-1] >= 0))
+    told[w.index.ports.device_of(rows)] = True
+    return told[device]
+
+
+def _pending(w: Wiring, down: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Cables of hosts that do not answer and whose every cable is without link at the switch: not powered yet."""
+    device = w.index.a_device
+    size = len(w.index.devices.names) + 1
+    cables = np.bincount(device[device >= 0], minlength=size)
+    dark = np.bincount(device[(device >= 0) & down], minlength=size)
+    whole = (cables > 0) & (dark == cables) & ~w.read
+    return whole[device]

@@ -1,0 +1,115 @@
+"""One round: what was gathered is judged. Rules run one by one; what one of them cannot say, or breaks on, costs nobody else."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from collector import collectors
+from rules import rules as all_rules
+from truerail.causes import explain
+from truerail.model import (
+    CableState,
+    Fact,
+    Finding,
+    Judgement,
+    Plan,
+    Port,
+    Role,
+    Severity,
+    Snapshot,
+    Status,
+    Summary,
+    Verdict,
+)
+from truerail.model.names import natural_key, printable
+from truerail.model.rule import Rule
+from truerail.model.wiring import State, Wiring, wiring_of
+
+_STATES = {
+    State.RIGHT: CableState.RIGHT,
+    State.WRONG: CableState.WRONG,
+    State.MISSING: CableState.MISSING,
+    State.UNKNOWN: CableState.UNKNOWN,
+}
+
+
+def judge(
+    plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, notes: Iterable[str] = ()
+) -> Judgement:
+    """Compares what was seen with what should be: findings, their causes, and what could not be judged.
+
+    `only` limits the rules by code. A rule whose facts nobody answered is `unknown`, never passed; a rule that breaks is
+    an `error` verdict, and the others still run.
+    """
+    wiring = wiring_of(plan, seen)
+    answered = _answered(seen)
+    findings: list[Finding] = []
+    verdicts: list[Verdict] = []
+    for code, rule in all_rules().items():
+        if only is None or code in only:
+            verdict, found = _run(rule, plan, seen, answered)
+            verdicts.append(verdict)
+            findings += found
+    ordered = tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
+    return Judgement(
+        at=seen.at,
+        plan=plan,
+        findings=ordered,
+        causes=explain(wiring, ordered),
+        verdicts=tuple(verdicts),
+        unread=tuple(reading for reading in seen.readings if reading.error),
+        summary=_summary(wiring, ordered),
+        cable_states=cable_states(wiring),
+        notes=(*notes, *_name_notes(wiring)),
+    )
+
+
+def _run(
+    rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]
+) -> tuple[Verdict, Sequence[Finding]]:
+    missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
+    if missing:
+        return Verdict(rule.code, Status.UNKNOWN, missing=missing), ()
+    try:
+        found = tuple(rule.judge(plan, seen))
+    except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
+        return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}"), ()
+    return Verdict(rule.code, Status.FAIL if found else Status.PASS), found
+
+
+def _answered(seen: Snapshot) -> set[type[Fact]]:
+    """The kinds of facts that at least one device was asked for and answered."""
+    yields = {name: collector.yields for name, collector in collectors().items()}
+    told = {reading.collector for reading in seen.readings if not reading.error}
+    return {kind for name in told for kind in yields.get(name, ())}
+
+
+def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
+    counts = np.bincount(wiring.state, minlength=len(State)).tolist()
+    loud: Mapping[str, int] = Counter(str(f.severity) for f in findings)
+    hosts = [code for code, tier in enumerate(wiring.index.devices.tier) if tier == Role.HOST.tier]
+    return Summary(
+        cables_planned=len(wiring.state),
+        cables_right=counts[State.RIGHT],
+        cables_wrong=counts[State.WRONG],
+        cables_missing=counts[State.MISSING],
+        cables_unknown=counts[State.UNKNOWN],
+        hosts=len(hosts),
+        hosts_read=int(np.count_nonzero(wiring.read[hosts])),
+        findings={str(severity): loud.get(str(severity), 0) for severity in reversed(Severity)},
+    )
+
+
+def cable_states(wiring: Wiring) -> dict[Port, CableState]:
+    """The state of every planned cable, by its end nearer to the GPUs."""
+    words = [_STATES[state] for state in State]
+    return {
+        cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)
+    }
+
+
+def _name_notes(wiring: Wiring) -> Iterable[str]:
+    names = wiring.index.devices.names
+    for device, name in sorted(wiring.identity.announces.items()):
+        yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"
