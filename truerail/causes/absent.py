@@ -39,7 +39,10 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
     code = index.devices.find(name)
     if code in dark:
         cables = np.flatnonzero((index.a_device == code) | (index.b_device == code)).tolist()
-        says, do = f"{name} does not answer, and none of its {len(cables)} cables has link", f"Check that {name} is powered."
+        says, do = (
+            f"{name} does not answer, and none of its {len(cables)} cables has link",
+            f"Check that {name} is powered.",
+        )
     else:
         cables, says, do = [], f"{name} does not answer", f"Check the management access to {name}."
     return Draft(CauseKind.UNREACHABLE, (name,), says, do, cables, (name,), (*DOWN, "TEL"), confidence=0.9)

@@ -1,7 +1,8 @@
 """What is left after all relabellings: cables in places that other cables want. Cycles and paths, found in one pass.
 
-Draw an edge from cable c to the cable whose place c sits in. Every cable has at most one edge out and one in. A cycle of two
-is a swap, a longer one a rotation; a path ends in a place that nobody wants, or that is wanted by a cable not seen.
+Draw an edge from cable c to the cable whose place c sits in. Every cable has at most one edge out and one in. A
+cycle of two is a swap, a longer one a rotation; a path ends in a place that nobody wants, or that is wanted by a
+cable not seen.
 """
 
 from dataclasses import dataclass

@@ -55,7 +55,9 @@ class Draft:
 
 
 def attach(index: PlanIndex, drafts: list[Draft], findings: Iterable[Finding]) -> list[Finding]:
-    """Gives each finding to the first draft that can explain it, by precedence. Returns the findings nobody explains."""
+    """Gives each finding to the first draft that can explain it, by precedence. Returns the findings nobody
+    explains.
+    """
     by_subject: dict[str, list[Draft]] = {}
     for draft in sorted(drafts, key=lambda d: _ORDER.index(d.kind)):
         names = {str(end) for c in draft.cables for end in (index.a_port(c), index.b_port(c))} | set(draft.devices)
@@ -73,7 +75,9 @@ def attach(index: PlanIndex, drafts: list[Draft], findings: Iterable[Finding]) -
 
 
 def number(drafts: Iterable[Draft]) -> tuple[Cause, ...]:
-    """Causes with ids C1, C2, ...: labels and blocks first, then cables, then what is down, the larger before the smaller."""
+    """Causes with ids C1, C2, ...: labels and blocks first, then cables, then what is down, the larger before the
+    smaller.
+    """
     ordered = sorted(drafts, key=lambda d: (_SHOWN_FIRST.index(d.kind), -len(d.explains), d.subjects))
     return tuple(
         Cause(

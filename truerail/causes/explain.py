@@ -66,9 +66,7 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Dr
 
 def _apply(wiring: Wiring, sightings: Sightings, best: Relabelling) -> Draft:
     before = replace(sightings, taken_for=sightings.taken_for.copy())
-    righted = sightings.relabel_devices(
-        best.true_name, places_of_hosts_only=best.kind is CauseKind.BUNDLE_SWAP
-    )
+    righted = sightings.relabel_devices(best.true_name, places_of_hosts_only=best.kind is CauseKind.BUNDLE_SWAP)
     rows = np.flatnonzero(righted)
     steps = moves(before, rows.tolist())
     announced = all(device in wiring.identity.announces for device in best.cycle)
@@ -76,7 +74,9 @@ def _apply(wiring: Wiring, sightings: Sightings, best: Relabelling) -> Draft:
 
 
 def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:
-    """Hosts whose GPUs reach another rail's NIC first although every cable is right: one cause for each distinct order."""
+    """Hosts whose GPUs reach another rail's NIC first although every cable is right: one cause for each distinct
+    order.
+    """
     hosts = [f.subject for f in left if f.rule == "NIC001"]
     if not hosts:
         return []
@@ -102,7 +102,8 @@ def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]
         CauseKind.GPU_NIC_ORDER,
         hosts,
         f"{who}: GPUs and NICs are enumerated in different orders: {shown}",
-        "Move no cable. Fix the enumeration (BIOS slot order, driver, NIC names) or map GPUs to NICs explicitly in NCCL_IB_HCA.",
+        "Move no cable. Fix the enumeration (BIOS slot order, driver, NIC names), "
+        "or map GPUs to NICs explicitly in NCCL_IB_HCA.",
         devices=hosts,
         rules=ORDER,
         confidence=0.95,

@@ -1,4 +1,6 @@
-"""Words and moves for cables that sit in wrong places: swaps, rotations, moves, shifted blocks, and their alternatives."""
+"""Words and moves for cables that sit in wrong places: swaps, rotations, moves, shifted blocks, and their
+alternatives.
+"""
 
 from collections.abc import Iterable
 
@@ -53,7 +55,9 @@ def _perhaps_an_order(s: Sightings, draft: Draft, rows: tuple[int, ...], gpus: G
         draft.alternatives = (
             Alternative(CauseKind.GPU_NIC_ORDER, f"{host} names these NICs in another order; no cable is wrong"),
         )
-        draft.decides = f"`nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned rail?"
+        draft.decides = (
+            f"`nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned rail?"
+        )
         draft.confidence = min(draft.confidence, 0.8)
     return draft
 
@@ -88,8 +92,8 @@ def shift_draft(s: Sightings, shift: Shift) -> Draft:
     count = abs(shift.offset)
     towards = "higher" if shift.offset > 0 else "lower"
     says = (
-        f"{len(steps)} cables on {leaf} sit {count} port{'s' * (count > 1)} too "
-        f"{'high' if shift.offset > 0 else 'low'}: {steps[0].target.name} to {steps[-1].target.name} is one shifted block"
+        f"{len(steps)} cables on {leaf} sit {count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}: "
+        f"{steps[0].target.name} to {steps[-1].target.name} is one shifted block"
     )
     do = f"Move the block back by {count} (its cables are in {towards} ports than planned): {_walk(steps)}."
     return Draft(
@@ -105,7 +109,9 @@ def shift_draft(s: Sightings, shift: Shift) -> Draft:
 
 
 def relabel_draft(s: Sightings, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool) -> Draft:
-    """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels are crossed."""
+    """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
+    are crossed.
+    """
     names = tuple(sorted((s.index.devices.names[d] for d in found.cycle), key=natural_key))
     both = " and ".join(names) if len(names) == 2 else ", ".join(names)
     cables = [int(s.cable[r]) for r in rows]
@@ -127,7 +133,9 @@ def relabel_draft(s: Sightings, found: Relabelling, steps: tuple[Move, ...], row
     elif not found.decided:
         other = CauseKind.HOST_SWAP if found.kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
         draft.alternatives = (Alternative(other, f"all cables of {both} are exchanged, their names are right", steps),)
-        draft.decides = f"serial numbers or management addresses of {both}: is each the machine that the inventory names?"
+        draft.decides = (
+            f"serial numbers or management addresses of {both}: is each the machine that the inventory names?"
+        )
     return draft
 
 
@@ -143,7 +151,8 @@ def order_draft(s: Sightings, found: NicOrder, steps: tuple[Move, ...]) -> Draft
         CauseKind.GPU_NIC_ORDER,
         hosts,
         says,
-        "Move no cable. Fix the NIC names (BIOS slot order, udev or systemd.link rules) or the plan's NIC list for this model.",
+        "Move no cable. Fix the NIC names (BIOS slot order, udev or systemd.link rules), "
+        "or the plan's NIC list for this model.",
         [int(s.cable[r]) for r in found.rows],
         hosts,
         ORDER,

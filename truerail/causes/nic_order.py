@@ -1,9 +1,9 @@
 """Hosts whose NICs are named in another order than the plan assumes: nothing to move, whatever LLDP says by name.
 
-The witness is the host's own topology. A NIC that is seen on rail 5 and sits nearest to GPU 5 is right where it is: its name
-is not the one the plan expects there. A NIC that is seen on rail 5 and sits nearest to GPU 3 has a wrong cable. Without a
-topology, a whole new order (four NICs or more) is more likely one BIOS setting than four cables; an exchange of two is
-more likely a pair of cables. Both are named then.
+The witness is the host's own topology. A NIC that is seen on rail 5 and sits nearest to GPU 5 is right where it
+is: its name is not the one the plan expects there. A NIC that is seen on rail 5 and sits nearest to GPU 3 has a
+wrong cable. Without a topology, a whole new order (four NICs or more) is more likely one BIOS setting than four
+cables; an exchange of two is more likely a pair of cables. Both are named then.
 """
 
 from collections.abc import Iterator
@@ -59,15 +59,12 @@ def _of_host(s: Sightings, gpus: GpuRails, host: int, rows: Codes, resident: Cod
     says_name = (near >> by_name & 1 == 1) & (near >> by_place & 1 == 0)
     closed = set(by_name.tolist()) == set(by_place.tolist())
     told = bool((near != 0).any())
-    # places on both sides of the witness: those NICs that it clears are the order's, the others are cables
-    if says_place.any() and not says_name.any():
-        chosen = np.ones(len(rows), dtype=bool)
-    elif not told and closed and len(rows) >= MIN_WITHOUT_TOPOLOGY:
-        chosen = np.ones(len(rows), dtype=bool)
-    else:
+    cleared = bool(says_place.any() and not says_name.any())
+    likely = not told and closed and len(rows) >= MIN_WITHOUT_TOPOLOGY
+    if not cleared and not likely:
         return
-    order = tuple(sorted(zip(by_name[chosen].tolist(), by_place[chosen].tolist(), strict=True)))
-    yield NicOrder((host,), rows[chosen], resident[rows][chosen], order, told)
+    order = tuple(sorted(zip(by_name.tolist(), by_place.tolist(), strict=True)))
+    yield NicOrder((host,), rows, resident[rows], order, told)
 
 
 def _joined(single: list[NicOrder]) -> list[NicOrder]:

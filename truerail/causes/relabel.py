@@ -5,10 +5,10 @@ Every wrong sighting votes for what would make it right:
 - it sits in port q of leaf X and wants port q of leaf Y: X and Y are exchanged (a place vote);
 - it is NIC r of host d and sits where NIC r of host e belongs: d and e are exchanged (an owner vote).
 
-A name that most of a device's sightings vote for is followed until the chain closes: a permutation of names. Its gain is
-the number of sightings it makes right, less those it makes wrong, less the cost of saying it. An exchanged pair of leaf
-labels and a patch panel that crosses two leaves look alike from the hosts; the uplinks tell them apart, because a label
-goes with the whole switch and a patch panel does not.
+A name that most of a device's sightings vote for is followed until the chain closes: a permutation of names. Its
+gain is the number of sightings it makes right, less those it makes wrong, less the cost of saying it. An exchanged
+pair of leaf labels and a patch panel that crosses two leaves look alike from the hosts; the uplinks tell them
+apart, because a label goes with the whole switch and a patch panel does not.
 """
 
 from collections import Counter
@@ -23,9 +23,13 @@ from truerail.model.index import NONE
 from truerail.model.snapshot import Codes
 
 LABEL_COST = 2
-"""Facts that an exchange of labels costs to say: it must explain more than two wrong cables to be better than two moves."""
+"""Facts that an exchange of labels costs to say: it must explain more than two wrong cables to be better than two
+moves.
+"""
 BUNDLE_COST = 3
-"""A crossed patch panel costs more than a label: it has to be found and opened. So the label wins where nothing decides."""
+"""A crossed patch panel costs more than a label: it has to be found and opened. So the label wins where nothing
+decides.
+"""
 MAJORITY = 0.5
 """The share of a device's own sightings that must agree before its name is doubted."""
 
@@ -57,7 +61,9 @@ class _Ballot:
 
 
 def best_relabelling(sightings: Sightings) -> Relabelling | None:
-    """The relabelling with the highest gain, None if none gains. Ties go to the lowest device codes: order does not matter."""
+    """The relabelling with the highest gain, None if none gains. Ties go to the lowest device codes: order does
+    not matter.
+    """
     wrong = sightings.wrong
     if np.count_nonzero(wrong) <= LABEL_COST:
         return None
@@ -153,7 +159,9 @@ def _favourites(votes: Votes, seen: Codes) -> dict[int, int]:
 
 
 def _chains(favourites: dict[int, int]) -> list[tuple[int, ...]]:
-    """Closed cycles of names, and open chains whose last member nobody has seen elsewhere. Each starts at its lowest code."""
+    """Closed cycles of names, and open chains whose last member nobody has seen elsewhere. Each starts at its
+    lowest code.
+    """
     found: list[tuple[int, ...]] = []
     targets = set(favourites.values())
     placed: set[int] = set()

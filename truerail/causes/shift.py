@@ -1,7 +1,9 @@
-"""Blocks of ports that are off by k on one leaf: a trunk plugged one port too far, a patch panel counted from the wrong end.
+"""Blocks of ports that are off by k on one leaf: a trunk plugged one port too far, a patch panel counted from the
+wrong end.
 
-Wrong cables that stay on their leaf vote for (leaf, seen position - planned position). A run of neighbouring positions with
-one offset, longer than chance, is a shifted block; a block that runs over its own end comes back at its start.
+Wrong cables that stay on their leaf vote for (leaf, seen position - planned position). A run of neighbouring
+positions with one offset, longer than chance, is a shifted block; a block that runs over its own end comes back at
+its start.
 """
 
 from collections.abc import Iterator
@@ -63,7 +65,9 @@ def _on_leaf(s: Sightings, leaf: int, rows: Codes) -> Iterator[Shift]:
 
 
 def _longest_run(planned: Codes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Codes:
-    """The longest run of neighbouring planned positions in the mask; a cable that is not seen may leave a hole of one."""
+    """The longest run of neighbouring planned positions in the mask; a cable that is not seen may leave a hole of
+    one.
+    """
     chosen = np.flatnonzero(mask)
     chosen = chosen[np.argsort(planned[chosen], kind="stable")]
     if not len(chosen):
@@ -83,7 +87,9 @@ def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[
 
 
 def _positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
-    """The position of each port on its leaf: planned ports in natural order; spare ports continue the count by their number."""
+    """The position of each port on its leaf: planned ports in natural order; spare ports continue the count by
+    their number.
+    """
     planned = np.unique(np.concatenate([index.b[index.b_device == leaf], index.a[index.a_device == leaf]]))
     everything = np.unique(np.concatenate([planned, ports]))
     names = [index.spell(int(p)).name for p in everything]

@@ -1,9 +1,10 @@
-"""The engine's view of the fabric: which cable is seen in which place, as integers, and what a relabelling would change.
+"""The engine's view of the fabric: which cable is seen in which place, as integers, and what a relabelling would
+change.
 
-A *place* is the upper end of a cable: a leaf's port for a host cable, a spine's port for an uplink. Every cable wants one
-place and is seen in one place or in none. A relabelling says "what calls itself X is really Y"; applying it changes which
-cable a sighting is taken for, or which place, and what was wrong may become right. Nothing here is ever undone: an
-explanation is applied, and the next one is sought in what is left.
+A *place* is the upper end of a cable: a leaf's port for a host cable, a spine's port for an uplink. Every cable
+wants one place and is seen in one place or in none. A relabelling says "what calls itself X is really Y"; applying
+it changes which cable a sighting is taken for, or which place, and what was wrong may become right. Nothing here
+is ever undone: an explanation is applied, and the next one is sought in what is left.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ Mask = npt.NDArray[np.bool_]
 
 
 class Slots:
-    """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on any leaf.
+    """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on
+    any leaf.
 
     `of[cable]` is a slot code; `cable(device, slot)` is the cable planned there, -1 if none.
     """
@@ -82,7 +84,7 @@ class Sightings:
     @property
     def wrong(self) -> Mask:
         """Which sightings are not where they should be."""
-        return self.index.b[self.taken_for] != self.place
+        return np.asarray(self.index.b[self.taken_for] != self.place, dtype=bool)
 
     def resident(self) -> Codes:
         """The cable that the plan puts into the place of each sighting; -1 where nobody wants the place."""
@@ -90,7 +92,9 @@ class Sightings:
         return np.where((cable >= 0) & (self.index.b[cable] == self.place), cable, NONE)
 
     def relabel_devices(self, true_name: dict[int, int], *, places_of_hosts_only: bool = False) -> Mask:
-        """Applies "what calls itself X is Y" to both ends, or to host cables' places only. Returns what became right."""
+        """Applies "what calls itself X is Y" to both ends, or to host cables' places only. Returns what became
+        right.
+        """
         before = self.wrong
         table = np.arange(len(self.index.devices.names) + 1)
         for seen, true in true_name.items():

@@ -40,7 +40,9 @@ Parse = Callable[[str, Device], Iterable[Fact]]
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """A question, the commands that ask it (the first that a device understands is used), and the facts in the answer."""
+    """A question, the commands that ask it (the first that a device understands is used), and the facts in the
+    answer.
+    """
 
     name: str
     on: tuple[Role, ...]

@@ -1,4 +1,6 @@
-"""What differs (`Finding`), why (`Cause`), what could not be judged (`Verdict`), and all of it together (`Judgement`)."""
+"""What differs (`Finding`), why (`Cause`), what could not be judged (`Verdict`), and all of it together
+(`Judgement`).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -138,7 +140,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a rule could say: `missing` names the kinds of facts that nobody answered, `error` what went wrong inside."""
+    """What a rule could say: `missing` names the kinds of facts that nobody answered, `error` what went wrong
+    inside.
+    """
 
     rule: str
     status: Status

@@ -1,7 +1,8 @@
 """Names as numbers: every device and port of a plan and of a snapshot gets a code, once, at the border.
 
-A fabric of 100,000 GPUs has a quarter of a million ports but only some hundred distinct port names. So a port is the pair
-(device code, name code) packed into one integer, and every look-up of many ports is one binary search in numpy.
+A fabric of 100,000 GPUs has a quarter of a million ports but only some hundred distinct port names. So a port is
+the pair (device code, name code) packed into one integer, and every look-up of many ports is one binary search in
+numpy.
 """
 
 from collections.abc import Iterable, Sequence
@@ -143,7 +144,8 @@ class Ports:
 
 
 class PlanIndex:
-    """A plan as arrays over its cables: `a` and `b` port codes, `rail`, `plane` (-1 where none), `speed` (NaN where none).
+    """A plan as arrays over its cables: `a` and `b` port codes, `rail`, `plane` (-1 where none), `speed` (NaN
+    where none).
 
     `cable_at[port]` is the cable planned at a port (-1 if none), for planned ports only; use `cables_at` for any.
     """

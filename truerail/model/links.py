@@ -32,17 +32,17 @@ class PortStates:
 
     def down(self, port: Codes) -> npt.NDArray[np.bool_]:
         """Whether the port's own device says that it has no link. False where nothing is known, and for port -1."""
-        return (port >= 0) & (
-            (self.carrier[port] == NO) | ((self.rdma_active[port] == NO) & (self.carrier[port] != YES))
-        )
+        dark = (self.carrier[port] == NO) | ((self.rdma_active[port] == NO) & (self.carrier[port] != YES))
+        return np.asarray((port >= 0) & dark, dtype=bool)
 
     def up(self, port: Codes) -> npt.NDArray[np.bool_]:
         """Whether the port's own device says that it has link."""
-        return (port >= 0) & ((self.carrier[port] == YES) | (self.rdma_active[port] == YES)) & ~self.down(port)
+        lit = (self.carrier[port] == YES) | (self.rdma_active[port] == YES)
+        return np.asarray((port >= 0) & lit & ~self.down(port), dtype=bool)
 
     def disabled(self, port: Codes) -> npt.NDArray[np.bool_]:
         """Whether the port is switched off by its operator: down by design."""
-        return (port >= 0) & (self.enabled[port] == NO)
+        return np.asarray((port >= 0) & (self.enabled[port] == NO), dtype=bool)
 
 
 def port_states(identity: Identity) -> PortStates:

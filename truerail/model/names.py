@@ -33,7 +33,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u20
 
 
 def canonical_mac(text: str) -> str | None:
-    """`b8:ce:f6:00:01:02` from any usual spelling (colons, dashes, Cisco dots, bare hex), or None if it is not a MAC."""
+    """`b8:ce:f6:00:01:02` from any usual spelling (colons, dashes, Cisco dots, bare hex), or None if it is not a
+    MAC.
+    """
     bare = text.strip().lower().removeprefix("0x").replace(":", "").replace("-", "").replace(".", "").replace(" ", "")
     if len(bare) != 12 or not _MAC_HEX.fullmatch(bare):
         return None
@@ -42,7 +44,9 @@ def canonical_mac(text: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def device_key(name: str) -> str:
-    """The form under which a device's name is looked up: lower case, no blanks around, no `(SERIAL)` as NX-OS adds it."""
+    """The form under which a device's name is looked up: lower case, no blanks around, no `(SERIAL)` as NX-OS adds
+    it.
+    """
     return _SERIAL_SUFFIX.sub("", name.strip().rstrip(".")).strip().lower()
 
 
@@ -90,7 +94,9 @@ def answer_file(command: str) -> str:
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """Foreign text made safe to show in one line: control characters, escapes, direction marks shown as `\\xNN`, cut at `limit`."""
+    """Foreign text made safe to show in one line: control characters, escapes, direction marks shown as `\\xNN`,
+    cut at `limit`.
+    """
     cut = text[: limit + 1]
     clean = _CONTROL.sub(lambda m: f"\\x{ord(m.group()):02x}", cut)
     return clean if len(text) <= limit and len(clean) <= 4 * limit else clean[:limit] + "…"

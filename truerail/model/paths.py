@@ -1,9 +1,9 @@
 """From GPU to NIC to rail: which rail each NIC should serve, as the host's own PCI topology says.
 
-`nvidia-smi topo -m` ranks the NICs of a host for every GPU. GPU g of G belongs to rail g * R // G; where the whole fabric
-agrees on another convention (a vendor's slot order), that convention is taken. A NIC whose nearest GPUs belong to another
-rail than the plan gives it was enumerated in another order than the plan assumes: nothing is wrong with its cable.
-Equal hosts give equal answers, so each distinct answer is read once.
+`nvidia-smi topo -m` ranks the NICs of a host for every GPU. GPU g of G belongs to rail g * R // G; where the whole
+fabric agrees on another convention (a vendor's slot order), that convention is taken. A NIC whose nearest GPUs
+belong to another rail than the plan gives it was enumerated in another order than the plan assumes: nothing is
+wrong with its cable. Equal hosts give equal answers, so each distinct answer is read once.
 """
 
 from collections import Counter
@@ -79,7 +79,9 @@ def _join(wiring: Wiring) -> GpuRails:
 
 
 def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
-    """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else what the plan says."""
+    """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else what the
+    plan says.
+    """
     gpu, gpus = key
     natural = 1 << (gpu * rails // gpus)
     for votes in (by_plan, by_sight):

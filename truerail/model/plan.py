@@ -40,7 +40,9 @@ class Port(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A host or a switch. `address` is where it is read, `aliases` and `chassis_ids` are further names it may give itself."""
+    """A host or a switch. `address` is where it is read, `aliases` and `chassis_ids` are further names it may give
+    itself.
+    """
 
     name: str
     role: Role = Role.HOST
@@ -56,7 +58,9 @@ class Device:
 
 
 class Cable(NamedTuple):
-    """One planned cable. `a` is the end nearer to the GPUs (the host's, the leaf's for an uplink), `b` the end above it."""
+    """One planned cable. `a` is the end nearer to the GPUs (the host's, the leaf's for an uplink), `b` the end
+    above it.
+    """
 
     a: Port
     b: Port

@@ -20,8 +20,8 @@ class Case:
     """An example of a rule: a small fabric, what its devices answer, and what the rule finds.
 
     `plan` has one cable a line: `h1/nic0 leaf-0/p1 rail=0 plane=0 speed=400`; a device's role follows from its name
-    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to what it answers, `errors` a device to why it did
-    not. `finds` are the subjects found, in any order; empty in a QUIET case.
+    (`leaf`, `spine`, `superspine`, else host). `facts` maps a device to what it answers, `errors` a device to why
+    it did not. `finds` are the subjects found, in any order; empty in a QUIET case.
     """
 
     says: str
@@ -54,7 +54,9 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
-    def found(self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any) -> Finding:
+    def found(
+        self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any
+    ) -> Finding:
         """A finding of this rule."""
         return Finding(self.code, self.name, severity or self.severity, str(subject), says, do, **more)
 
@@ -71,7 +73,9 @@ class _Declared:
     def __call__(self, plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         return self.judge(plan, seen)
 
-    def found(self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any) -> Finding:
+    def found(
+        self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any
+    ) -> Finding:
         name = getattr(self.judge, "__name__", "")
         return Finding(self.code, name, severity or self.severity, str(subject), says, do, **more)
 
@@ -100,7 +104,14 @@ def rule_of(module_name: str) -> Rule:
         return (value,) if isinstance(value, Case) else tuple(value)
 
     return Rule(
-        declared.code, name, declared.severity, declared.needs, explanation, declared.judge, cases("FIRES"), cases("QUIET")
+        declared.code,
+        name,
+        declared.severity,
+        declared.needs,
+        explanation,
+        declared.judge,
+        cases("FIRES"),
+        cases("QUIET"),
     )
 
 

@@ -69,7 +69,7 @@ class Snapshot:
     at: datetime
     readings: Sequence[Reading]
     previous: "Snapshot | None" = None
-    _tables: dict[type[Fact], Any] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[type[Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def table(self, kind: type[F]) -> Table[F]:
         """The facts of one kind as columns. Made once, kept."""
@@ -106,7 +106,7 @@ class Snapshot:
         import pandas as pd
 
         table = self.table(kind)
-        names = np.array(table.devices, dtype=object)
+        names = pd.Index(table.devices, dtype=object)
         columns: dict[str, Any] = {"device": pd.Categorical.from_codes(table.device, categories=names)}
         for name in kind._fields:
             columns[name] = table.column(name)

@@ -2,9 +2,9 @@
 
 Each end of a cable may name the other. A pair that both ends name is certain. A pair that one end names is taken if
 nothing contradicts it: the other end may be unread, or its LLDP silent. Where claims contradict each other, a pair that
-both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on one port
-are normal for up to two minutes after a re-cabling (the old one has not expired, and its age does not tell which is
-true), so this is not an error but a reason to look again.
+both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on
+one port are normal for up to two minutes after a re-cabling (the old one has not expired, and its age does not
+tell which is true), so this is not an error but a reason to look again.
 """
 
 from collections.abc import Iterator
@@ -14,16 +14,19 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.claims import Claims
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence
-from truerail.model.identity import Claims, Identity, identify
+from truerail.model.identity import Identity, identify
 from truerail.model.index import NONE, PlanIndex
 from truerail.model.links import PortStates, port_states
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Codes, Snapshot
 
 BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
-"""Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its port."""
+"""Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its
+port.
+"""
 
 
 class State(IntEnum):
@@ -57,8 +60,9 @@ class Why(IntEnum):
 class Wiring:
     """The joined picture. Port columns have shape (ports,), cable columns (cables,).
 
-    `partner[port]` is the port at the other end as seen (-1 unknown), `sure[port]` the confidence in that, `ambiguous[port]`
-    whether claims contradict each other there, `heard[port]` the device heard where no port of it could be named.
+    `partner[port]` is the port at the other end as seen (-1 unknown), `sure[port]` the confidence in that,
+    `ambiguous[port]` whether claims contradict each other there, `heard[port]` the device heard where no port of
+    it could be named.
     `state[cable]` and `why[cable]` are `State` and `Why`; `place[cable]` is the port where the cable's `a` end is seen.
     """
 
@@ -283,4 +287,4 @@ def _pending(w: Wiring, down: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     cables = np.bincount(device[device >= 0], minlength=size)
     dark = np.bincount(device[(device >= 0) & down], minlength=size)
     whole = (cables > 0) & (dark == cables) & ~w.read
-    return whole[device]
+    return np.asarray(whole[device], dtype=bool)

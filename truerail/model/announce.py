@@ -1,0 +1,63 @@
+"""Who announces whose name.
+
+A device may carry another's hostname, or one that no plan knows. Two witnesses tell: its MACs, which its own list of
+interfaces shows, and the other ends of its cables: where u hears port q of X, but it is D whose port q hears u, then
+D announces itself as X.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from truerail.model.claims import Claims
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.snapshot import Codes
+
+
+def announced(index: PlanIndex, claims: Claims) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
+    """Who announces whose name: (unplanned names and their owners, devices under another's name, shared names)."""
+    votes = _votes(index, claims)
+    planned = index.devices.planned
+    by_owner: dict[int, Counter[int]] = {}
+    for (name, owner), count in votes.items():
+        by_owner.setdefault(owner, Counter())[name] = count
+    names: dict[int, int] = {}
+    says: dict[int, set[int]] = {}
+    for owner, counts in by_owner.items():
+        name, count = counts.most_common(1)[0]
+        if name >= planned:
+            names[name] = owner
+        elif name == owner or (count >= 2 and count > counts[owner]):
+            says.setdefault(name, set()).add(owner)
+    duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
+    announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
+    return names, announces, duplicates
+
+
+def _votes(index: PlanIndex, claims: Claims) -> Counter[tuple[int, int]]:
+    """(name announced, device that owns it) with the number of claims that say so, wherever a witness speaks."""
+    pairs = [_pack(claims.named, claims.witness), _reverse_votes(index, claims)]
+    packed, counts = np.unique(np.concatenate(pairs), return_counts=True)
+    return Counter(
+        {(p >> 32, p & 0xFFFFFFFF): c for p, c in zip(packed.tolist(), counts.tolist(), strict=True) if p >= 0}
+    )
+
+
+def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:
+    """Votes of the other ends, packed: X does not hear u on port q, though u says so, but device D does."""
+    ports, known = index.ports, claims.v >= 0
+    u, v = claims.u[known], claims.v[known]
+    u_name, v_name, reporter = ports.name_of(u), ports.name_of(v), ports.device_of(u)
+    agreed = np.isin(u << 32 | v, v << 32 | u)
+    here, there = u << 24 | v_name, v << 24 | u_name
+    order = np.argsort(there, kind="stable")
+    if not len(order):
+        return np.empty(0, dtype=np.int64)
+    match = order[np.minimum(np.searchsorted(there[order], here), len(order) - 1)]
+    hit = (there[match] == here) & ~agreed
+    name = claims.named[known]
+    return np.concatenate([_pack(name[agreed], name[agreed]), _pack(name[hit], reporter[match[hit]])])
+
+
+def _pack(name: Codes, owner: Codes) -> Codes:
+    return np.where((name >= 0) & (owner >= 0), name << 32 | owner, NONE)

@@ -1,0 +1,139 @@
+"""LLDP's names, MACs and port ids brought to the devices and ports of the plan.
+
+Every neighbour that a device reports becomes a *claim*: "my port u is wired to port v of device w". The traps,
+each met in the field, and what is done about them:
+
+- A device is named by its short or its full name, in any case, with a serial behind it, by an alias, or not at all
+  (then its chassis id or its port's MAC says who it is).
+- A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number, with the
+  name in the port description. A description may also be the *planned* label of the port, so it never outvotes a
+  port id that names a port of that device.
+- A DPU in NIC mode may announce its MAC plus 0x10.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from truerail.model.facts import Neighbor
+from truerail.model.index import NONE, PlanIndex, factorize
+from truerail.model.local import LocalNames
+from truerail.model.macs import MacTable
+from truerail.model.snapshot import Codes, Objects
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What LLDP says, a row per neighbour heard: shapes (rows,).
+
+    `u` the reporting port, `v` the port it hears (-1 if that could not be told), `w` the device it hears (-1 likewise),
+    `named` the device by the name it gives alone,
+    `witness` the device that owns the MACs heard (-1 where nobody knows them), `row` the row of the Neighbor table.
+    """
+
+    u: Codes
+    v: Codes
+    w: Codes
+    named: Codes
+    witness: Codes
+    row: Codes
+
+
+def _no_claims() -> Claims:
+    empty = np.empty(0, dtype=np.int64)
+    return Claims(empty, empty, empty, empty, empty, empty)
+
+
+def read_claims(
+    names: LocalNames, owners: Mapping[int, int] = MappingProxyType({}), split: frozenset[int] = frozenset()
+) -> Claims:
+    """Every neighbour heard over LLDP, resolved as far as the facts go.
+
+    `owners` maps names that no plan knows to the devices found to carry them; `split` are names that several devices
+    announce, which only MACs can tell apart.
+    """
+    index, table = names.index, names.seen.table(Neighbor)
+    if not len(table):
+        return _no_claims()
+    via = table.column("via")
+    row = np.flatnonzero(np.array([v is None or v.upper().startswith("LLDP") for v in via], dtype=bool))
+    reporter = names.devices_of(table)[row]
+    local = index.ports.name_codes(name or None for name in table.column("port")[row])
+    u = names.ports(reporter, local)
+    macs = MacTable(names)
+    port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
+    owner = macs.ports(port_id, kind)
+    witness = index.ports.device_of(owner)
+    chassis = table.column("chassis_id")[row]
+    witness = np.where(witness >= 0, witness, macs.devices(chassis))
+    named = _named_devices(index, table.column("system_name")[row], owners)
+    w = _heard_devices(index, named, witness, chassis, split)
+    v = _heard_ports(index, w, owner, port_id, kind, table.column("port_description")[row])
+    keep = u >= 0
+    return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep])
+
+
+def _named_devices(index: PlanIndex, system_names: Objects, owners: Mapping[int, int]) -> Codes:
+    codes, distinct = factorize(system_names)
+    found = np.array([index.devices.find_or_add(name) if name.strip() else NONE for name in distinct] + [NONE])
+    return np.array([owners.get(code, code) for code in found.tolist()], dtype=np.int64)[codes]
+
+
+def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Objects, split: frozenset[int]) -> Codes:
+    """The device heard: by its name; by its MACs where it gives none, or one the plan does not know, or one it
+    shares.
+    """
+    planned = index.devices.planned
+    by_mac = (witness >= 0) & ((named < 0) | ((named >= planned) & (witness < planned)) | np.isin(named, list(split)))
+    w = np.where(by_mac, witness, named)
+    nameless = w < 0
+    if nameless.any():
+        codes, distinct = factorize(chassis)
+        learned = np.full(len(distinct) + 1, NONE, dtype=np.int64)
+        known = (w >= 0) & (codes >= 0)
+        learned[codes[known]] = w[known]
+        for device_code, device in enumerate(index.plan.devices.values()):
+            for chassis_id in device.chassis_ids:
+                if chassis_id in distinct:
+                    learned[distinct.index(chassis_id)] = device_code
+        w = np.where(nameless, learned[codes], w)
+    return w
+
+
+def _heard_ports(
+    index: PlanIndex, w: Codes, owner: Codes, port_id: Objects, kind: Objects, description: Objects
+) -> Codes:
+    """The port heard on device `w`. The id decides if it names a port of that device, else the description, else
+    the id.
+    """
+    ports = index.ports
+    is_mac = np.array([t == "mac" for t in kind], dtype=bool)
+    id_name = np.where(is_mac, NONE, ports.name_codes(None if m else p for p, m in zip(port_id, is_mac, strict=True)))
+    text = ports.name_codes(description)
+    by_mac = ports.find(w, ports.name_of(owner))
+    by_id = ports.find(w, id_name)
+    by_text = ports.find(w, text)
+    v = np.where(by_mac >= 0, by_mac, np.where(by_id >= 0, by_id, by_text))
+    learned = _learned_names(id_name, np.where(v == by_text, text, NONE), by_id)
+    open_ = (v < 0) & (id_name >= 0) & (w >= 0)
+    if open_.any() and learned:
+        alias = np.array([learned.get(code, NONE) for code in id_name[open_].tolist()], dtype=np.int64)
+        v[open_] = ports.find(w[open_], alias)
+    open_ = (v < 0) & (w >= 0)
+    if open_.any():  # a port that neither the plan nor the device itself has told of: spare ports look like this
+        best = np.where(id_name[open_] >= 0, id_name[open_], np.where(is_mac[open_], text[open_], NONE))
+        v[open_] = ports.find_or_add(w[open_], best)
+    return v
+
+
+def _learned_names(id_name: Codes, text_name: Codes, by_id: Codes) -> dict[int, int]:
+    """Vendor aliases that devices explain themselves: id `etp1`, description `Ethernet0`. Only where all agree."""
+    use = (by_id < 0) & (id_name >= 0) & (text_name >= 0)
+    if not use.any():
+        return {}
+    pairs = np.unique(np.stack([id_name[use], text_name[use]], axis=1), axis=0)
+    counts = Counter(pairs[:, 0].tolist())
+    return {alias: name for alias, name in pairs.tolist() if counts[alias] == 1}
