@@ -58,11 +58,11 @@ def read_claims(
     index, table = names.index, names.seen.table(Neighbor)
     if not len(table):
         return _no_claims()
-    via = table.column("via")
-    row = np.flatnonzero(np.array([v is None or v.upper().startswith("LLDP") for v in via], dtype=bool))
+    spoken, words = factorize(table.column("via"))  # -1 where the source speaks of LLDP only
+    row = np.flatnonzero(np.array([*(word.upper().startswith("LLDP") for word in words), True], dtype=bool)[spoken])
     reporter = names.devices_of(table)[row]
-    local = index.ports.name_codes(name or None for name in table.column("port")[row])
-    u = names.ports(reporter, local)
+    local = np.where(table.column("port")[row] == "", None, table.column("port")[row])
+    u = names.ports(reporter, index.ports.name_codes(local))
     macs = MacTable(names)
     port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
     owner = macs.ports(port_id, kind)
@@ -95,10 +95,9 @@ def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Obje
         learned = np.full(len(distinct) + 1, NONE, dtype=np.int64)
         known = (w >= 0) & (codes >= 0)
         learned[codes[known]] = w[known]
-        for device_code, device in enumerate(index.plan.devices.values()):
-            for chassis_id in device.chassis_ids:
-                if chassis_id in distinct:
-                    learned[distinct.index(chassis_id)] = device_code
+        planned = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
+        for number, chassis_id in enumerate(distinct if planned else ()):
+            learned[number] = planned.get(chassis_id, learned[number])
         w = np.where(nameless, learned[codes], w)
     return w
 
@@ -110,8 +109,8 @@ def _heard_ports(
     the id.
     """
     ports = index.ports
-    is_mac = np.array([t == "mac" for t in kind], dtype=bool)
-    id_name = np.where(is_mac, NONE, ports.name_codes(None if m else p for p, m in zip(port_id, is_mac, strict=True)))
+    is_mac = np.asarray(np.equal(kind, "mac"), dtype=bool)
+    id_name = np.where(is_mac, NONE, ports.name_codes(np.where(is_mac, None, port_id)))
     text = ports.name_codes(description)
     by_mac = ports.find(w, ports.name_of(owner))
     by_id = ports.find(w, id_name)

@@ -55,10 +55,11 @@ class Collector:
     parse: Parse
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
-        """The facts in `answer`. Raises `Unreadable` for anything else than a whole, understood answer."""
+        """The facts in `answer`, all of one kind together. Raises `Unreadable` for anything else than a whole, understood answer."""
         refuse_refusals(answer)
         try:
-            return tuple(self.parse(answer, device))
+            facts = tuple(self.parse(answer, device))
+            return facts if len(self.yields) == 1 else tuple(sorted(facts, key=lambda fact: type(fact).__name__))
         except Unreadable:
             raise
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:

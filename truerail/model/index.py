@@ -20,9 +20,10 @@ NONE = -1
 
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
-    seen: dict[Any, int] = {None: NONE}
-    codes = np.array([seen.setdefault(value, len(seen) - 1) for value in values], dtype=np.int64)
-    return codes, list(seen)[1:]
+    column = values if isinstance(values, np.ndarray | list) else list(values)
+    distinct = [value for value in dict.fromkeys(column) if value is not None]
+    code = {None: NONE, **{value: number for number, value in enumerate(distinct)}}
+    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), distinct
 
 
 class Devices:
@@ -72,7 +73,7 @@ class Ports:
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
         self._name_codes: dict[str, int] = {}
-        self._raw: dict[str, int] = {}
+        self._raw: dict[str | None, int] = {None: NONE}
         self._spelling: list[str] = []
         self._packed = np.empty(0, dtype=np.int64)
         self._order = np.empty(0, dtype=np.int64)
@@ -82,20 +83,16 @@ class Ports:
 
     def name_codes(self, names: Iterable[str | None]) -> Codes:
         """Codes of port names: one code for all spellings of a name, -1 for None."""
+        values = names if isinstance(names, np.ndarray | list) else list(names)
         raw = self._raw
-        out: list[int] = []
-        for name in names:
-            if name is None:
-                out.append(NONE)
-                continue
-            code = raw.get(name)
-            if code is None:
-                code = self._name_codes.setdefault(port_key(name), len(self._name_codes))
-                if code == len(self._spelling):
-                    self._spelling.append(name)
-                raw[name] = code
-            out.append(code)
-        return np.array(out, dtype=np.int64)
+        if not set(values) <= raw.keys():
+            for name in values:  # in order of appearance, so that the first spelling is kept
+                if name not in raw:
+                    code = self._name_codes.setdefault(port_key(name), len(self._name_codes))
+                    if code == len(self._spelling):
+                        self._spelling.append(name)
+                    raw[name] = code
+        return np.fromiter(map(raw.__getitem__, values), dtype=np.int64, count=len(values))
 
     def find(self, device: Codes, name: Codes) -> Codes:
         """Port codes of (device, name) pairs; -1 where there is no such port or either is -1. Shapes (n,)."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.identity import Identity
-from truerail.model.index import NONE
+from truerail.model.index import NONE, factorize
 from truerail.model.snapshot import Codes
 
 YES, NO = 1, 0
@@ -49,12 +49,7 @@ def port_states(identity: Identity) -> PortStates:
     """Reads NetLink and RdmaLink into columns over the identity's ports."""
     links, rdma = identity.seen.table(NetLink), identity.seen.table(RdmaLink)
     index = identity.index
-    link_port = (
-        identity.local_ports(identity.devices_of(links), index.ports.name_codes(links.column("netdev")))
-        if len(links)
-        else np.empty(0, dtype=np.int64)
-    )
-    rdma_port = _rdma_ports(identity)
+    link_port, rdma_port = identity.names.link_ports(), identity.names.rdma_ports()
     size = len(index.ports)
 
     def blank() -> Codes:
@@ -73,16 +68,6 @@ def port_states(identity: Identity) -> PortStates:
     return states
 
 
-def _rdma_ports(identity: Identity) -> Codes:
-    rdma, ports = identity.seen.table(RdmaLink), identity.index.ports
-    if not len(rdma):
-        return np.empty(0, dtype=np.int64)
-    device = identity.devices_of(rdma)
-    netdev = ports.name_codes(rdma.column("netdev"))
-    name = np.where(netdev >= 0, netdev, ports.name_codes(rdma.column("device")))
-    return identity.local_ports(device, name)
-
-
 def _rows(size: int, port: Codes) -> Codes:
     rows = np.full(size + 1, NONE, dtype=np.int64)
     rows[port] = np.arange(len(port))
@@ -98,16 +83,9 @@ def _put(column: Any, port: Codes, values: Any) -> None:
 
 
 def _read_links(states: PortStates, flags: Any, operstate: Any, port: Codes) -> None:
-    memo: dict[tuple[Any, Any], tuple[int, int]] = {}
-    carrier, enabled = [], []
-    for key in zip(flags, operstate, strict=True):
-        found = memo.get(key)
-        if found is None:
-            found = memo[key] = _carrier(*key)
-        carrier.append(found[0])
-        enabled.append(found[1])
-    states.carrier[port] = carrier
-    states.enabled[port] = enabled
+    codes, distinct = factorize(list(zip(flags, operstate, strict=True)))
+    told = np.array([_carrier(*key) for key in distinct], dtype=np.int64).reshape(-1, 2)[codes]
+    states.carrier[port], states.enabled[port] = told[:, 0], told[:, 1]
     states.carrier[-1] = states.enabled[-1] = NONE
 
 

@@ -5,16 +5,16 @@ address, or `nicN`; what the host itself calls it is one of these, and its other
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.index import NONE, PlanIndex
+from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
-from truerail.model.snapshot import Codes, Snapshot, Table
+from truerail.model.snapshot import Codes, Objects, Snapshot, Table
 
 _ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 
@@ -29,8 +29,11 @@ class LocalNames:
 
     def filed(self, name: str) -> int:
         """The code under which a reading's device is filed: that of the name it announces."""
-        code = self.index.devices.find_or_add(name)
-        return self.announces.get(code, code)
+        known: dict[str, int] = self.__dict__.setdefault("_filed", {})
+        if name not in known:
+            code = self.index.devices.find_or_add(name)
+            known[name] = self.announces.get(code, code)
+        return known[name]
 
     def devices_of(self, table: Table[Any]) -> Codes:
         """The device code of every row of a table, under the name it announces."""
@@ -40,51 +43,66 @@ class LocalNames:
     def ports(self, device: Codes, names: Codes) -> Codes:
         """Port codes of a device's own names for its ports, brought to the plan's names where the plan uses others."""
         ports = self.index.ports.find_or_add(device, names)
-        return self._aliases.get(len(self.index.ports), ports)
+        alias = self._aliases
+        if not len(alias):
+            return ports
+        known = (ports >= 0) & (ports < len(alias))
+        return np.where(known, alias[np.where(known, ports, 0)], ports)
 
-    @property
-    def _aliases(self) -> "_Aliases":
-        found: _Aliases | None = self.__dict__.get("_alias_table")
+    def link_ports(self) -> Codes:
+        """The port of every row of the NetLink table."""
+        return self._kept("_link_ports", lambda: self._own(NetLink, self.seen.table(NetLink).column("netdev")))
+
+    def rdma_ports(self) -> Codes:
+        """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none (InfiniBand)."""
+
+        def read() -> Codes:
+            table = self.seen.table(RdmaLink)
+            netdev, device = table.column("netdev"), table.column("device")
+            return self._own(RdmaLink, np.where(np.equal(netdev, None), device, netdev))
+
+        return self._kept("_rdma_ports", read)
+
+    def _own(self, kind: type[NetLink] | type[RdmaLink], names: Objects) -> Codes:
+        return self.ports(self.devices_of(self.seen.table(kind)), self.index.ports.name_codes(names))
+
+    def _kept(self, name: str, read: Callable[[], Codes]) -> Codes:
+        found: Codes | None = self.__dict__.get(name)
         if found is None:
-            found = self.__dict__["_alias_table"] = _Aliases(self)
+            found = self.__dict__[name] = read()
         return found
 
+    @property
+    def _aliases(self) -> Codes:
+        return self._kept("_alias_table", lambda: _aliases(self))
 
-class _Aliases:
-    """Netdev to planned port, for hosts whose planned ports are RDMA devices, PCI addresses or `nicN`."""
 
-    def __init__(self, names: LocalNames) -> None:
-        index = names.index
-        pairs: list[tuple[Codes, Codes]] = []
-        rdma = names.seen.table(RdmaLink)
-        if len(rdma):
-            device = names.devices_of(rdma)
-            netdev = index.ports.name_codes(rdma.column("netdev"))
-            netdev = np.where(netdev >= 0, netdev, index.ports.name_codes(rdma.column("device")))
-            own = index.ports.find_or_add(device, netdev)
-            for other in (rdma.column("device"), rdma.column("pci_address")):
-                pairs += [(own, index.ports.find(device, index.ports.name_codes(other)))]
-            pairs.append(_ordinals(index, device, own, rdma))
-        links = names.seen.table(NetLink)
-        if len(links):
-            device = names.devices_of(links)
-            own = index.ports.find_or_add(device, index.ports.name_codes(links.column("netdev")))
-            pairs.append((own, index.ports.find(device, index.ports.name_codes(links.column("pci_address")))))
-            rows = [(i, alias) for i, aliases in enumerate(links.column("aliases")) for alias in aliases]
-            if rows:
-                at = np.array([i for i, _ in rows], dtype=np.int64)
-                pairs.append((own[at], index.ports.find(device[at], index.ports.name_codes(a for _, a in rows))))
-        self._map = np.arange(len(index.ports), dtype=np.int64)
-        for own, other in pairs:
-            # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
-            use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports)
-            self._map[own[use]] = other[use]
-
-    def get(self, size: int, ports: Codes) -> Codes:
-        """The planned port for each port; the port itself where there is no alias."""
-        if size > len(self._map):
-            self._map = np.concatenate([self._map, np.arange(len(self._map), size, dtype=np.int64)])
-        return np.where(ports >= 0, self._map[ports], NONE) if size else ports
+def _aliases(names: LocalNames) -> Codes:
+    """The planned port for each port code, for hosts whose planned ports are not netdevs. Empty where none is needed."""
+    index = names.index
+    links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
+    link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
+    link_own = index.ports.find_or_add(link_device, index.ports.name_codes(links.column("netdev")))
+    netdev, device = rdma.column("netdev"), rdma.column("device")
+    rdma_own = index.ports.find_or_add(
+        rdma_device, index.ports.name_codes(np.where(np.equal(netdev, None), device, netdev))
+    )
+    asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
+    if np.isin(index.a[index.from_host & asked], np.concatenate([link_own, rdma_own])).all():
+        return np.empty(0, dtype=np.int64)
+    pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
+    pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(device))))
+    pairs.append(_ordinals(index, rdma_device, rdma_own, rdma))
+    pairs.append((link_own, index.ports.find(link_device, index.ports.name_codes(links.column("pci_address")))))
+    others = [(row, alias) for row, aliases in enumerate(links.column("aliases")) for alias in aliases]
+    at = np.array([row for row, _ in others], dtype=np.int64)
+    pairs.append((link_own[at], index.ports.find(link_device[at], index.ports.name_codes(a for _, a in others))))
+    planned_for = np.arange(len(index.ports), dtype=np.int64)
+    for own, other in pairs:
+        # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
+        use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports)
+        planned_for[own[use]] = other[use]
+    return planned_for
 
 
 def _ordinals(index: PlanIndex, device: Codes, own: Codes, rdma: Table[RdmaLink]) -> tuple[Codes, Codes]:

@@ -1,5 +1,7 @@
 """Which port a MAC belongs to, by the devices' own lists of interfaces."""
 
+from collections import Counter
+
 import numpy as np
 
 from truerail.model.facts import NetLink
@@ -9,6 +11,7 @@ from truerail.model.names import canonical_mac
 from truerail.model.snapshot import Codes, Objects
 
 _DPU_MAC_OFFSET = 0x10
+_NO_MAC = "00:00:00:00:00:00"
 _VIRTUAL = {"bridge", "veth", "vlan", "vxlan", "tun", "dummy", "ifb", "macvlan", "ipvlan"}
 
 
@@ -16,28 +19,29 @@ class MacTable:
     """Ports and devices by MAC. A MAC on two devices belongs to nobody."""
 
     def __init__(self, names: LocalNames) -> None:
-        links = names.seen.table(NetLink)
-        self._port: dict[str, int] = {}
-        self._device: dict[str, int] = {}
-        if not len(links):
+        links, planned = names.seen.table(NetLink), names.index.planned_ports
+        mac, kind = links.column("mac"), links.column("kind")
+        use = ~(np.equal(mac, None) | np.equal(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
+        owners, ports = names.devices_of(links)[use].tolist(), names.link_ports()[use].tolist()
+        macs = mac[use].tolist()
+        self._device: dict[str, int] = dict(zip(macs, owners, strict=True))
+        self._port: dict[str, int] = dict(zip(macs, ports, strict=True))
+        if len(self._port) == len(macs):
             return
-        index = names.index
-        device = names.devices_of(links)
-        ports = names.ports(device, index.ports.name_codes(links.column("netdev")))
-        planned = index.planned_ports
-        columns = (links.column("mac"), links.column("kind"), device.tolist(), ports.tolist())
-        for mac, kind, owner, port in zip(*columns, strict=True):
-            if mac is None or kind in _VIRTUAL or mac == "00:00:00:00:00:00":
-                continue
-            known = self._device.setdefault(mac, owner)
-            if known != owner:
-                self._device[mac] = self._port[mac] = NONE
-                continue
-            before = self._port.setdefault(mac, port)
-            if before != port and before >= planned > port:
-                self._port[mac] = port  # a bond and its member share a MAC: the planned one is meant
-            elif before != port and before < planned and port < planned:
-                self._port[mac] = NONE
+        shared = {mac for mac, count in Counter(macs).items() if count > 1}
+        rows = [row for row in zip(macs, owners, ports, strict=True) if row[0] in shared]
+        self._settle(rows, planned)
+
+    def _settle(self, rows: list[tuple[str, int, int]], planned: int) -> None:
+        """MACs that stand on several interfaces: a bond and its member mean the planned one; anything else nobody."""
+        by_mac: dict[str, list[tuple[int, int]]] = {}
+        for mac, owner, port in rows:
+            by_mac.setdefault(mac, []).append((owner, port))
+        for mac, places in by_mac.items():
+            one_owner = len({owner for owner, _ in places}) == 1
+            meant = [port for _, port in places if port < planned]
+            self._device[mac] = places[0][0] if one_owner else NONE
+            self._port[mac] = meant[0] if one_owner and len(meant) == 1 else NONE
 
     def devices(self, chassis: Objects) -> Codes:
         """The device that owns each chassis id, -1 where unknown."""

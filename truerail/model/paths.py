@@ -9,6 +9,9 @@ wrong with its cable. Equal hosts give equal answers, so each distinct answer is
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +22,9 @@ from truerail.model.wiring import Wiring
 
 _CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
 """nvidia-smi's words from near to far; NCCL ranks them alike (src/graph/topo.h)."""
+
+_MAX_RAILS = 62
+"""Rails are bits of a signed 64-bit integer."""
 
 
 @dataclass(frozen=True)
@@ -48,40 +54,75 @@ def gpu_rails(wiring: Wiring) -> GpuRails:
     return found
 
 
-_Nearest = dict[int, frozenset[int]]  # GPU to the port codes of its nearest planned NICs
+@dataclass(frozen=True)
+class _Host:
+    """The topology of a host in the plan's terms. Hosts of one model, cabled alike, share one `pattern`."""
+
+    code: int
+    ports: tuple[int, ...]
+    """The port of each of its planned NICs."""
+    pattern: "_Pattern"
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """GPU to its nearest NICs, as positions in `_Host.ports`, with the rails the plan gives them and those they are seen on."""
+
+    gpus: Mapping[int, tuple[int, ...]]
+    planned: tuple[int, ...]
+    seen: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many GPUs there are, as far as their numbers tell."""
+        return max(self.gpus) + 1
+
+    def rails(self, gpu: int, of: tuple[int, ...]) -> int:
+        """The rails of the GPU's nearest NICs as a bit set."""
+        return reduce(or_, (of[nic] for nic in self.gpus[gpu]))
 
 
 def _join(wiring: Wiring) -> GpuRails:
-    nearest, reading = _nearest_nics(wiring)
-    planned, seen = _rail_bits(wiring)
+    hosts, reading = _hosts(wiring)
+    like = Counter(id(host.pattern) for host in hosts)
+    patterns = {id(host.pattern): host.pattern for host in hosts}
     by_plan: dict[tuple[int, int], Counter[int]] = {}
     by_sight: dict[tuple[int, int], Counter[int]] = {}
-    bits: dict[int, dict[int, tuple[int, int]]] = {}
-    for host, gpus in nearest.items():
-        for gpu, ports in gpus.items():
-            of_plan, of_sight = _union(planned, ports), _union(seen, ports)
-            bits.setdefault(host, {})[gpu] = (of_plan, of_sight)
-            key = (gpu, max(gpus) + 1)
-            by_plan.setdefault(key, Counter())[of_plan] += 1
-            if of_sight:
-                by_sight.setdefault(key, Counter())[of_sight] += 1
+    for key, pattern in patterns.items():
+        for gpu in pattern.gpus:
+            votes = by_plan.setdefault((gpu, pattern.size), Counter())
+            votes[pattern.rails(gpu, pattern.planned)] += like[key]
+            on_sight = pattern.rails(gpu, pattern.seen)
+            if on_sight:
+                by_sight.setdefault((gpu, pattern.size), Counter())[on_sight] += like[key]
     rails = int(wiring.index.rail.max(initial=NONE)) + 1
     convention = {key: _convention(key, rails, votes, by_sight.get(key, Counter())) for key, votes in by_plan.items()}
+    judged = {key: _judged(pattern, convention) for key, pattern in patterns.items()}
     near = np.zeros(len(wiring.partner), dtype=np.int64)
-    misordered: dict[int, dict[int, tuple[int, int]]] = {}
-    for host, gpus in nearest.items():
-        for gpu, ports in gpus.items():
-            wanted = convention[gpu, max(gpus) + 1]
-            near[list(ports)] |= wanted
-            if wanted and bits[host][gpu][0] != wanted:
-                misordered.setdefault(host, {})[gpu] = (wanted, bits[host][gpu][0])
+    if hosts:
+        everywhere = np.array([port for host in hosts for port in host.ports])
+        near[everywhere] = [rails for host in hosts for rails in judged[id(host.pattern)][0]]
+    misordered = {host.code: judged[id(host.pattern)][1] for host in hosts if judged[id(host.pattern)][1]}
     return GpuRails(near, misordered, reading)
 
 
+def _judged(
+    pattern: _Pattern, convention: Mapping[tuple[int, int], int]
+) -> tuple[list[int], dict[int, tuple[int, int]]]:
+    """The rails that each NIC is near to, and the GPUs whose nearest NICs the plan gives other rails."""
+    near = [0] * len(pattern.planned)
+    misordered: dict[int, tuple[int, int]] = {}
+    for gpu, nics in sorted(pattern.gpus.items()):
+        wanted, given = convention[gpu, pattern.size], pattern.rails(gpu, pattern.planned)
+        for nic in nics:
+            near[nic] |= wanted
+        if wanted and given != wanted:
+            misordered[gpu] = (wanted, given)
+    return near, misordered
+
+
 def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
-    """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else what the
-    plan says.
-    """
+    """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else the plan's."""
     gpu, gpus = key
     natural = 1 << (gpu * rails // gpus)
     for votes in (by_plan, by_sight):
@@ -93,19 +134,12 @@ def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sigh
     return most if 2 * count > by_plan.total() else 0
 
 
-def _union(rails: Codes, ports: frozenset[int]) -> int:
-    bits = 0
-    for port in ports:
-        bits |= int(rails[port])
-    return bits
-
-
 def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
     """Per port: the rail the plan gives its cable, and the rail of the place where it is seen, as bit sets."""
     index = wiring.index
     size = len(wiring.partner)
     own = np.zeros(size, dtype=np.int64)
-    railed = (index.rail >= 0) & (index.rail < 62)
+    railed = (index.rail >= 0) & (index.rail < _MAX_RAILS)
     own[index.a[railed]] = 1 << index.rail[railed]
     own[index.b[railed]] = 1 << index.rail[railed]
     seen = np.zeros(size, dtype=np.int64)
@@ -113,60 +147,62 @@ def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
     return own, seen
 
 
-def _nearest_nics(wiring: Wiring) -> tuple[dict[int, _Nearest], dict[int, int]]:
-    """Host code to GPU to the ports of its nearest planned NICs; only where the topology tells NICs apart."""
-    identity = wiring.identity
-    ports_of = _rdma_ports_of_hosts(wiring)
-    best_of: dict[tuple[int, tuple[str, ...]], dict[int, frozenset[str]]] = {}
-    nearest: dict[int, _Nearest] = {}
+def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int]]:
+    """Every host that told its topology and its RDMA devices; and the reading that holds the topology."""
+    nics_of = _planned_nics(wiring)
+    planned, seen = _rail_bits(wiring)
+    patterns: dict[tuple[object, ...], _Pattern | None] = {}
+    hosts: list[_Host] = []
     reading_of: dict[int, int] = {}
-    for number, reading in enumerate(identity.seen.readings):
+    for number, reading in enumerate(wiring.identity.seen.readings):
         if not reading.facts or type(reading.facts[0]) is not GpuNicPath:
             continue
-        host = identity.filed(reading.device)
-        nics = ports_of.get(host)
-        if not nics:
+        code = wiring.identity.filed(reading.device)
+        nics = nics_of.get(code)
+        if nics is None:
             continue
-        key = (id(reading.facts), tuple(nics))
-        best = best_of.get(key)
-        if best is None:
-            paths = tuple(fact for fact in reading.facts if isinstance(fact, GpuNicPath))
-            best = best_of[key] = _best(paths, frozenset(nics))
-        nearest[host] = {gpu: frozenset(nics[name] for name in names) for gpu, names in best.items()}
-        reading_of[host] = number
-    return nearest, reading_of
+        names, ports = nics
+        of_plan, of_sight = tuple(planned[list(ports)].tolist()), tuple(seen[list(ports)].tolist())
+        key = (id(reading.facts), names, of_plan, of_sight)
+        if key not in patterns:
+            gpus = _nearest(cast("tuple[GpuNicPath, ...]", reading.facts), names)
+            patterns[key] = _Pattern(gpus, of_plan, of_sight) if gpus else None
+        pattern = patterns[key]
+        if pattern is not None:
+            hosts.append(_Host(code, ports, pattern))
+            reading_of[code] = number
+    return hosts, reading_of
 
 
-def _best(paths: tuple[GpuNicPath, ...], nics: frozenset[str]) -> dict[int, frozenset[str]]:
-    """GPU to its nearest NICs among `nics`. GPUs that are equally near to all of them are left out."""
-    levels: dict[int, dict[str, int]] = {}
+def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
+    """GPU to the positions of its nearest NICs among `nics`. GPUs that are equally near to all of them are left out."""
+    position = {name: number for number, name in enumerate(nics)}
+    levels: dict[int, dict[int, int]] = {}
     for path in paths:
-        name = path.device or path.nic
-        if name in nics and path.level in _CLOSENESS:
-            levels.setdefault(path.gpu, {})[name] = _CLOSENESS[path.level]
-    best: dict[int, frozenset[str]] = {}
+        nic = position.get(path.device or path.nic)
+        if nic is not None and path.level in _CLOSENESS:
+            levels.setdefault(path.gpu, {})[nic] = _CLOSENESS[path.level]
+    found: dict[int, tuple[int, ...]] = {}
     for gpu, of in levels.items():
         nearest = min(of.values())
-        chosen = frozenset(name for name, level in of.items() if level == nearest)
+        chosen = tuple(nic for nic, level in sorted(of.items()) if level == nearest)
         if len(chosen) < len(of):
-            best[gpu] = chosen
-    return best
+            found[gpu] = chosen
+    return found
 
 
-def _rdma_ports_of_hosts(wiring: Wiring) -> dict[int, dict[str, int]]:
-    """Host code to RDMA device name to the port code of its planned NIC. NICs outside the plan are left out."""
+def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out."""
     identity, index = wiring.identity, wiring.index
     rdma = identity.seen.table(RdmaLink)
-    if not len(rdma):
-        return {}
-    devices = identity.devices_of(rdma)
-    names = rdma.column("device")
-    netdevs = index.ports.name_codes(rdma.column("netdev"))
-    own = np.where(netdevs >= 0, netdevs, index.ports.name_codes(names))
-    ports = identity.local_ports(devices, own)
-    cable = index.cables_at(ports)
-    use = np.flatnonzero((cable >= 0) & index.from_host[cable])
-    found: dict[int, dict[str, int]] = {}
-    for host, name, port in zip(devices[use].tolist(), names[use].tolist(), ports[use].tolist(), strict=True):
-        found.setdefault(host, {})[name] = port
-    return found
+    host, port = identity.devices_of(rdma), identity.names.rdma_ports()
+    cable = index.cables_at(port)
+    use = np.flatnonzero((cable >= 0) & index.from_host[cable]) if len(rdma) else np.empty(0, dtype=np.int64)
+    use = use[np.argsort(host[use], kind="stable")]
+    starts = np.flatnonzero(np.r_[True, np.diff(host[use]) != 0]) if len(use) else use
+    names, ports = rdma.column("device")[use].tolist(), port[use].tolist()
+    bounds = [*starts.tolist(), len(use)]
+    return {
+        int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high]))
+        for low, high in zip(bounds, bounds[1:], strict=False)
+    }

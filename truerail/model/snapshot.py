@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -26,6 +27,7 @@ class Reading:
     collector: str
     at: datetime
     facts: tuple[Fact, ...] = ()
+    """Facts of one kind stand together."""
     error: str = ""
     took_seconds: float = 0.0
     source: str = ""
@@ -54,12 +56,12 @@ class Table(Generic[F]):
         """One field of every row, shape (rows,), dtype object. Raises KeyError for a field the kind does not have."""
         if name not in self.kind._fields:
             raise KeyError(f"{self.kind.__name__} has no field {name!r}")
-        if not self._columns:
-            for field_name, values in zip(self.kind._fields, zip(*self.rows, strict=True), strict=False):
-                column = np.empty(len(values), dtype=object)
-                column[:] = values
-                self._columns[field_name] = column
-        return self._columns.get(name, np.empty(0, dtype=object))
+        column = self._columns.get(name)
+        if column is None:
+            field_of = itemgetter(self.kind._fields.index(name))
+            column = np.fromiter(map(field_of, self.rows), dtype=object, count=len(self.rows))
+            self._columns[name] = column
+        return column
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,15 @@ class Snapshot:
         rows: list[F] = []
         devices: dict[str, int] = {}
         counts: list[tuple[int, int, int]] = []
-        of_kind: dict[int, list[F]] = {}  # by identity of the facts tuple: identical answers are read and sifted once
         for index, reading in enumerate(self.readings):
             if not reading.facts:
                 continue
-            wanted = of_kind.get(id(reading.facts))
-            if wanted is None:
-                wanted = [fact for fact in reading.facts if type(fact) is kind]
-                of_kind[id(reading.facts)] = wanted
+            wanted: Sequence[Any] = reading.facts
+            first = type(wanted[0])
+            if first is not type(wanted[-1]):  # several kinds, each standing together
+                wanted = [fact for fact in wanted if type(fact) is kind]
+            elif first is not kind:
+                continue
             if wanted:
                 counts.append((devices.setdefault(reading.device, len(devices)), index, len(wanted)))
                 rows.extend(wanted)
