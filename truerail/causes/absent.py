@@ -6,7 +6,6 @@ import numpy as np
 
 from truerail.causes.draft import Draft
 from truerail.model.finding import CauseKind, Finding
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Why, Wiring
 
 DOWN = ("CAB003", "NIC002", "RAL", "LNK")
@@ -23,15 +22,16 @@ def absent_drafts(wiring: Wiring, findings: tuple[Finding, ...]) -> list[Draft]:
 
 
 def _dark_devices(wiring: Wiring) -> set[int]:
-    """Devices that do not answer and none of whose cables, two or more, has link: off, not badly cabled."""
+    """Devices that do not answer, none of whose cables is seen, and two or more of which are without link: off."""
     index = wiring.index
     size = len(index.devices.names)
     down = (wiring.state == State.MISSING) & (wiring.why == Why.LINK_DOWN) | (wiring.why == Why.PENDING)
-    dead, total = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    alive = (wiring.state == State.RIGHT) | (wiring.state == State.WRONG)
+    dead, seen = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     for device in (index.a_device, index.b_device):
-        total += np.bincount(device[device >= 0], minlength=size)
+        seen += np.bincount(device[(device >= 0) & alive], minlength=size)
         dead += np.bincount(device[(device >= 0) & down], minlength=size)
-    return set(np.flatnonzero((total >= 2) & (dead == total) & ~wiring.read[:size]).tolist())
+    return set(np.flatnonzero((dead >= 2) & (seen == 0) & ~wiring.read[:size]).tolist())
 
 
 def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
@@ -49,19 +49,15 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
 
 
 def _links_down(wiring: Wiring) -> Iterator[Draft]:
-    for cable in np.flatnonzero((wiring.state == State.MISSING) & (wiring.why == Why.LINK_DOWN)).tolist():
-        a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
-        yield Draft(
-            CauseKind.LINK_DOWN,
-            (str(a),),
-            f"the link {a} - {b} is down",
-            f"Reseat the cable at {a} and at {b}; if it stays down, try another cable, then another transceiver.",
-            [cable],
-            rules=DOWN,
-            confidence=0.95 if _both_say_down(wiring, cable) else 0.85,
-        )
-
-
-def _both_say_down(wiring: Wiring, cable: int) -> bool:
-    ends: Codes = np.array([wiring.index.a[cable], wiring.index.b[cable]])
-    return bool(wiring.states.down(ends).all())
+    states, index = wiring.states, wiring.index
+    told_down = (wiring.state == State.MISSING) & (wiring.why == Why.LINK_DOWN)
+    told_nothing = (wiring.state == State.MISSING) & (wiring.why == Why.SILENT)
+    told_nothing &= ~states.up(index.a) & ~states.up(index.b)
+    both = states.down(index.a) & states.down(index.b)
+    for cable in np.flatnonzero(told_down | told_nothing).tolist():
+        a, b = index.a_port(cable), index.b_port(cable)
+        says, confidence = f"the link {a} - {b} is down", 0.95 if both[cable] else 0.85
+        if told_nothing[cable]:
+            says, confidence = f"neither {a} nor {b} hears the other; nobody tells whether there is link", 0.6
+        do = f"Reseat the cable at {a} and at {b}; if it stays down, try another cable, then another transceiver."
+        yield Draft(CauseKind.LINK_DOWN, (str(a),), says, do, [cable], rules=DOWN, confidence=confidence)

@@ -9,7 +9,7 @@ from truerail.causes.absent import absent_drafts
 from truerail.causes.cycles import chains
 from truerail.causes.draft import Draft, attach, number
 from truerail.causes.moved import ORDER, chain_draft, moves, order_draft, relabel_draft, shift_draft
-from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, nic_orders
+from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, joined, likely_orders, witnessed_orders
 from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
 from truerail.causes.sightings import Sightings
@@ -38,7 +38,7 @@ def _wiring_drafts(wiring: Wiring) -> list[Draft]:
         return []
     gpus = gpu_rails(wiring)
     drafts = _relabelled(wiring, sightings, gpus)
-    for order in nic_orders(sightings, gpus):
+    for order in likely_orders(sightings, gpus):
         steps = moves(sightings, order.rows.tolist())
         sightings.retake(order.rows, order.cables)
         drafts.append(order_draft(sightings, order, steps))
@@ -51,17 +51,17 @@ def _wiring_drafts(wiring: Wiring) -> list[Draft]:
 def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Draft]:
     """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
     drafts: list[Draft] = []
+    orders: list[NicOrder] = []
     while True:
-        orders = [order for order in nic_orders(sightings, gpus) if order.witnessed]
-        for order in orders:
-            steps = moves(sightings, order.rows.tolist())
+        found = witnessed_orders(sightings, gpus)
+        for order in found:
             sightings.retake(order.rows, order.cables)
-            drafts.append(order_draft(sightings, order, steps))
+        orders += found
         best = best_relabelling(sightings)
         if best is not None:
             drafts.append(_apply(wiring, sightings, best))
-        elif not orders:
-            return drafts
+        elif not found:
+            return drafts + [order_draft(sightings, order, ()) for order in joined(orders)]
 
 
 def _apply(wiring: Wiring, sightings: Sightings, best: Relabelling) -> Draft:

@@ -90,12 +90,10 @@ def shift_draft(s: Sightings, shift: Shift) -> Draft:
     steps = moves(s, sorted(shift.rows.tolist(), key=lambda r: natural_key(s.index.b_port(int(s.taken_for[r])).name)))
     leaf = s.index.devices.names[shift.leaf]
     count = abs(shift.offset)
-    towards = "higher" if shift.offset > 0 else "lower"
-    says = (
-        f"{len(steps)} cables on {leaf} sit {count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}: "
-        f"{steps[0].target.name} to {steps[-1].target.name} is one shifted block"
-    )
-    do = f"Move the block back by {count} (its cables are in {towards} ports than planned): {_walk(steps)}."
+    off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
+    block = f"{steps[0].target.name} to {steps[-1].target.name}"
+    says = f"{len(steps)} cables on {leaf} sit {off}: {block} is one shifted block"
+    do = f"Move the block back by {count}: {_walk(steps)}."
     return Draft(
         CauseKind.PORT_SHIFT,
         (leaf,),

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.sightings import Sightings
+from truerail.causes.sightings import Mask, Sightings
+from truerail.model.index import NONE
 from truerail.model.paths import GpuRails
 from truerail.model.snapshot import Codes
 
@@ -31,59 +32,82 @@ class NicOrder:
     witnessed: bool
 
 
-def nic_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
-    """All hosts in whose sightings the NIC order explains every wrong cable that stays inside the host."""
-    resident = s.resident()
-    owner = s.index.a_device[s.taken_for]
-    inside = s.wrong & (resident >= 0) & s.index.from_host[s.taken_for]
-    inside &= s.index.a_device[resident] == owner
-    rows = np.flatnonzero(inside)
-    rows = rows[np.argsort(owner[rows], kind="stable")]
-    if not len(rows):
-        return []
-    starts = np.flatnonzero(np.r_[True, np.diff(owner[rows]) != 0])
-    single = [
-        found for part in np.split(rows, starts[1:]) for found in _of_host(s, gpus, int(owner[part[0]]), part, resident)
+def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
+    """Hosts whose topology and cabling agree against the names: NICs are seen on the rails of their nearest GPUs.
+
+    A host whose NICs are near other GPUs than planned, but are seen on their planned rails, is not one of these: there the
+    GPUs are numbered differently, and no cable is taken for another.
+    """
+    rail = s.index.rail
+    near, name, resident = gpus.near[s.index.a[s.cable]], rail[s.taken_for], s.resident()
+    place = np.where(resident >= 0, rail[resident], NONE)
+    strange = s.index.from_host[s.taken_for] & (name >= 0) & (near != 0) & ~_in(near, name)
+    by_slot, by_name = strange & _in(near, place), strange & (place == name)
+    owner, size = s.index.a_device[s.taken_for], len(s.index.devices.names)
+    votes = np.bincount(owner[by_slot], minlength=size) - np.bincount(owner[by_name], minlength=size)
+    rows = np.flatnonzero(strange & (votes[owner] > 0))
+    slot = _slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
+    rows, slot = rows[slot >= 0], slot[slot >= 0]
+    return [NicOrder((host,), own, slot[at], _order(s, own, slot[at]), True) for host, own, at in _by_host(s, rows)]
+
+
+def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
+    """Hosts without a topology, four or more of whose NICs sit in each other's places and nowhere else."""
+    resident, owner = s.resident(), s.index.a_device[s.taken_for]
+    inside = s.wrong & (resident >= 0) & s.index.from_host[s.taken_for] & (s.index.a_device[resident] == owner)
+    inside &= gpus.near[s.index.a[s.cable]] == 0
+    return [
+        NicOrder((host,), rows, resident[rows], _order(s, rows, resident[rows]), False)
+        for host, rows, _ in _by_host(s, np.flatnonzero(inside))
+        if len(rows) >= MIN_WITHOUT_TOPOLOGY and set(s.taken_for[rows].tolist()) == set(resident[rows].tolist())
     ]
-    return _joined(single)
 
 
-def _of_host(s: Sightings, gpus: GpuRails, host: int, rows: Codes, resident: Codes) -> Iterator[NicOrder]:
+def _in(bits: Codes, rail: Codes) -> Mask:
+    """Whether each rail is in its bit set; -1 is in none."""
+    return np.asarray((rail >= 0) & (bits >> np.maximum(rail, 0) & 1 == 1), dtype=bool)
+
+
+def _slot_cables(s: Sightings, rows: Codes, near: Codes, seen: Codes) -> Codes:
+    """The cable that each NIC really is: that of its nearest GPU's rail, or the one it is seen as where GPUs share NICs."""
     index = s.index
-    by_name = index.rail[s.taken_for[rows]]
-    by_place = index.rail[resident[rows]]
-    if (by_name < 0).any() or (by_place < 0).any():
-        return
-    near = gpus.near[index.a[s.cable[rows]]]
-    says_place = (near >> by_place & 1 == 1) & (near >> by_name & 1 == 0)
-    says_name = (near >> by_name & 1 == 1) & (near >> by_place & 1 == 0)
-    closed = set(by_name.tolist()) == set(by_place.tolist())
-    told = bool((near != 0).any())
-    cleared = bool(says_place.any() and not says_name.any())
-    likely = not told and closed and len(rows) >= MIN_WITHOUT_TOPOLOGY
-    if not cleared and not likely:
-        return
-    order = tuple(sorted(zip(by_name.tolist(), by_place.tolist(), strict=True)))
-    yield NicOrder((host,), rows, resident[rows], order, told)
+    single = (near & (near - 1)) == 0
+    rail = np.where(single, np.round(np.log2(np.maximum(near, 1))).astype(np.int64), NONE)
+    width = int(index.rail.max(initial=0)) + 2
+    planes = int(index.plane.max(initial=0)) + 2
+    key = (index.a_device * width + index.rail + 1) * planes + index.plane + 1
+    hosts = np.flatnonzero(index.from_host)
+    order = hosts[np.argsort(key[hosts], kind="stable")]
+    own = s.taken_for[rows]
+    wanted = (index.a_device[own] * width + rail + 1) * planes + index.plane[own] + 1
+    at = order[np.minimum(np.searchsorted(key[order], wanted), len(order) - 1)] if len(rows) else rows
+    return np.where(single & (key[at] == wanted), at, seen)
 
 
-def _joined(single: list[NicOrder]) -> list[NicOrder]:
+def _by_host(s: Sightings, rows: Codes) -> Iterator[tuple[int, Codes, Codes]]:
+    """Host code, its rows, and their positions in `rows`."""
+    owner = s.index.a_device[s.taken_for[rows]]
+    for host in np.unique(owner).tolist():
+        at = np.flatnonzero(owner == host)
+        yield host, rows[at], at
+
+
+def _order(s: Sightings, rows: Codes, cables: Codes) -> tuple[tuple[int, int], ...]:
+    rail = s.index.rail
+    return tuple(sorted(zip(rail[s.taken_for[rows]].tolist(), rail[cables].tolist(), strict=True)))
+
+
+def joined(single: list[NicOrder]) -> list[NicOrder]:
     """One order on three hosts or more is one cause: a model's firmware, or the plan's own idea of the order."""
     groups: dict[tuple[tuple[tuple[int, int], ...], bool], list[NicOrder]] = {}
     for found in single:
         groups.setdefault((found.order, found.witnessed), []).append(found)
-    joined: list[NicOrder] = []
+    result: list[NicOrder] = []
     for (order, witnessed), members in groups.items():
         if len(members) < MIN_HOSTS_FOR_ONE_CAUSE:
-            joined += members
+            result += members
             continue
-        joined.append(
-            NicOrder(
-                tuple(sorted(h for m in members for h in m.hosts)),
-                np.concatenate([m.rows for m in members]),
-                np.concatenate([m.cables for m in members]),
-                order,
-                witnessed,
-            )
-        )
-    return joined
+        hosts = tuple(sorted(h for m in members for h in m.hosts))
+        rows, cables = np.concatenate([m.rows for m in members]), np.concatenate([m.cables for m in members])
+        result.append(NicOrder(hosts, rows, cables, order, witnessed))
+    return result

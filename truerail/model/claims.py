@@ -19,7 +19,7 @@ from types import MappingProxyType
 import numpy as np
 
 from truerail.model.facts import Neighbor
-from truerail.model.index import NONE, PlanIndex, factorize
+from truerail.model.index import NONE, PlanIndex, either, equals, factorize
 from truerail.model.local import LocalNames
 from truerail.model.macs import MacTable
 from truerail.model.snapshot import Codes, Objects
@@ -61,7 +61,7 @@ def read_claims(
     spoken, words = factorize(table.column("via"))  # -1 where the source speaks of LLDP only
     row = np.flatnonzero(np.array([*(word.upper().startswith("LLDP") for word in words), True], dtype=bool)[spoken])
     reporter = names.devices_of(table)[row]
-    local = np.where(table.column("port")[row] == "", None, table.column("port")[row])
+    local = either(equals(table.column("port")[row], ""), None, table.column("port")[row])
     u = names.ports(reporter, index.ports.name_codes(local))
     macs = MacTable(names)
     port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
@@ -95,9 +95,9 @@ def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Obje
         learned = np.full(len(distinct) + 1, NONE, dtype=np.int64)
         known = (w >= 0) & (codes >= 0)
         learned[codes[known]] = w[known]
-        planned = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
-        for number, chassis_id in enumerate(distinct if planned else ()):
-            learned[number] = planned.get(chassis_id, learned[number])
+        known_ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
+        for number, chassis_id in enumerate(distinct if known_ids else ()):
+            learned[number] = known_ids.get(chassis_id, int(learned[number]))
         w = np.where(nameless, learned[codes], w)
     return w
 
@@ -109,8 +109,8 @@ def _heard_ports(
     the id.
     """
     ports = index.ports
-    is_mac = np.asarray(np.equal(kind, "mac"), dtype=bool)
-    id_name = np.where(is_mac, NONE, ports.name_codes(np.where(is_mac, None, port_id)))
+    is_mac = equals(kind, "mac")
+    id_name = np.where(is_mac, NONE, ports.name_codes(either(is_mac, None, port_id)))
     text = ports.name_codes(description)
     by_mac = ports.find(w, ports.name_of(owner))
     by_id = ports.find(w, id_name)

@@ -55,7 +55,7 @@ class Collector:
     parse: Parse
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
-        """The facts in `answer`, all of one kind together. Raises `Unreadable` for anything else than a whole, understood answer."""
+        """The facts in `answer`, all of one kind together. Raises `Unreadable` where it is not whole and understood."""
         refuse_refusals(answer)
         try:
             facts = tuple(self.parse(answer, device))

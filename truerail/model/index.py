@@ -9,13 +9,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from truerail.model.names import device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
-from truerail.model.snapshot import Codes
+from truerail.model.snapshot import Codes, Objects
 
 _NAME_BITS = 24
 NONE = -1
+
+
+def equals(column: Objects, value: Any) -> npt.NDArray[np.bool_]:
+    """Where a column of objects holds a value (None too). Shape of the column."""
+    return np.asarray(np.equal(column, value), dtype=bool)
+
+
+def either(where: npt.NDArray[np.bool_], yes: Any, no: Any) -> Objects:
+    """A column of objects, chosen row by row."""
+    return np.asarray(np.where(where, yes, no), dtype=object)
 
 
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
@@ -83,7 +94,7 @@ class Ports:
 
     def name_codes(self, names: Iterable[str | None]) -> Codes:
         """Codes of port names: one code for all spellings of a name, -1 for None."""
-        values = names if isinstance(names, np.ndarray | list) else list(names)
+        values: Any = names if isinstance(names, np.ndarray | list) else list(names)
         raw = self._raw
         if not set(values) <= raw.keys():
             for name in values:  # in order of appearance, so that the first spelling is kept

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.index import PlanIndex
+from truerail.model.index import PlanIndex, either, equals
 from truerail.model.names import natural_key
 from truerail.model.snapshot import Codes, Objects, Snapshot, Table
 
@@ -54,12 +54,12 @@ class LocalNames:
         return self._kept("_link_ports", lambda: self._own(NetLink, self.seen.table(NetLink).column("netdev")))
 
     def rdma_ports(self) -> Codes:
-        """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none (InfiniBand)."""
+        """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
 
         def read() -> Codes:
             table = self.seen.table(RdmaLink)
             netdev, device = table.column("netdev"), table.column("device")
-            return self._own(RdmaLink, np.where(np.equal(netdev, None), device, netdev))
+            return self._own(RdmaLink, either(equals(netdev, None), device, netdev))
 
         return self._kept("_rdma_ports", read)
 
@@ -78,14 +78,14 @@ class LocalNames:
 
 
 def _aliases(names: LocalNames) -> Codes:
-    """The planned port for each port code, for hosts whose planned ports are not netdevs. Empty where none is needed."""
+    """The planned port for each port code, where planned ports are not netdevs. Empty where none is needed."""
     index = names.index
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
     link_own = index.ports.find_or_add(link_device, index.ports.name_codes(links.column("netdev")))
     netdev, device = rdma.column("netdev"), rdma.column("device")
     rdma_own = index.ports.find_or_add(
-        rdma_device, index.ports.name_codes(np.where(np.equal(netdev, None), device, netdev))
+        rdma_device, index.ports.name_codes(either(equals(netdev, None), device, netdev))
     )
     asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
     if np.isin(index.a[index.from_host & asked], np.concatenate([link_own, rdma_own])).all():

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from truerail.model.facts import NetLink
-from truerail.model.index import NONE
+from truerail.model.index import NONE, equals
 from truerail.model.local import LocalNames
 from truerail.model.names import canonical_mac
 from truerail.model.snapshot import Codes, Objects
@@ -21,7 +21,7 @@ class MacTable:
     def __init__(self, names: LocalNames) -> None:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
         mac, kind = links.column("mac"), links.column("kind")
-        use = ~(np.equal(mac, None) | np.equal(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
+        use = ~(equals(mac, None) | equals(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
         owners, ports = names.devices_of(links)[use].tolist(), names.link_ports()[use].tolist()
         macs = mac[use].tolist()
         self._device: dict[str, int] = dict(zip(macs, owners, strict=True))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import or_
 from typing import cast
 
@@ -33,10 +34,12 @@ class GpuRails:
 
     `near[port]`: the rails whose GPUs are nearest to this NIC; 0 where the topology does not tell.
     `misordered[host code]`: GPU to (rails by convention, rails that the plan gives to its nearest NICs).
+    `nearest[host code]`: for the same hosts, GPU to the ports of its nearest NICs.
     """
 
     near: Codes
     misordered: Mapping[int, Mapping[int, tuple[int, int]]]
+    nearest: Mapping[int, Mapping[int, tuple[int, ...]]]
     row: Mapping[int, int]
     """Host code to the index of the reading that holds its topology."""
 
@@ -66,7 +69,7 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Pattern:
-    """GPU to its nearest NICs, as positions in `_Host.ports`, with the rails the plan gives them and those they are seen on."""
+    """GPU to its nearest NICs, as positions in `_Host.ports`; the rails planned for each NIC, and those seen."""
 
     gpus: Mapping[int, tuple[int, ...]]
     planned: tuple[int, ...]
@@ -103,7 +106,12 @@ def _join(wiring: Wiring) -> GpuRails:
         everywhere = np.array([port for host in hosts for port in host.ports])
         near[everywhere] = [rails for host in hosts for rails in judged[id(host.pattern)][0]]
     misordered = {host.code: judged[id(host.pattern)][1] for host in hosts if judged[id(host.pattern)][1]}
-    return GpuRails(near, misordered, reading)
+    nearest = {
+        host.code: {gpu: tuple(host.ports[nic] for nic in nics) for gpu, nics in host.pattern.gpus.items()}
+        for host in hosts
+        if host.code in misordered
+    }
+    return GpuRails(near, misordered, nearest, reading)
 
 
 def _judged(
@@ -202,7 +210,4 @@ def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int,
     starts = np.flatnonzero(np.r_[True, np.diff(host[use]) != 0]) if len(use) else use
     names, ports = rdma.column("device")[use].tolist(), port[use].tolist()
     bounds = [*starts.tolist(), len(use)]
-    return {
-        int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high]))
-        for low, high in zip(bounds, bounds[1:], strict=False)
-    }
+    return {int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)}

@@ -143,9 +143,7 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
     states = port_states(identity)
     size = len(index.ports)
     partner, sure, ambiguous = _partners(index, identity.claims, size)
-    heard = np.full(size + 1, NONE, dtype=np.int64)
-    vague = (identity.claims.v < 0) & (identity.claims.w >= 0)
-    heard[identity.claims.u[vague]] = identity.claims.w[vague]
+    heard = _heard(identity.claims, index.devices.planned, ambiguous)
     read, listened = _who_answered(identity)
     wiring = Wiring(
         index, identity, states, partner, sure, ambiguous, heard,
@@ -210,6 +208,20 @@ def _partners(
     return partner, sure, ambiguous
 
 
+def _heard(claims: Claims, planned: int, ambiguous: npt.NDArray[np.bool_]) -> Codes:
+    """The device heard at each port that hears one which does not name its port. Two on one port contradict each
+    other; a bridge or a virtual machine beside a planned device does not count.
+    """
+    heard = np.full(len(ambiguous), NONE, dtype=np.int64)
+    vague = (claims.v < 0) & (claims.w >= 0)
+    for chosen in (claims.w < planned, claims.w >= planned):
+        use = vague & chosen & (heard[claims.u] < 0)
+        u, w = claims.u[use], claims.w[use]
+        heard[u] = w
+        ambiguous[u[heard[u] != w]] = True
+    return heard
+
+
 def _count(size: int, *ports: Codes) -> Codes:
     return np.bincount(np.concatenate(ports), minlength=size + 1) if ports else np.zeros(size + 1, dtype=np.int64)
 
@@ -228,6 +240,7 @@ def _judge_cables(w: Wiring) -> None:
     wrong = (seen_at >= 0) & (seen_at != b)
     right = (seen_at == b) & (b >= 0)
     vague = (seen_at < 0) & (w.partner[b] < 0) & ((w.heard[a] >= 0) | (w.heard[b] >= 0))
+    vague &= ~(w.ambiguous[a] | w.ambiguous[b])
     agrees = ((w.heard[a] < 0) | (w.heard[a] == index.b_device)) & ((w.heard[b] < 0) | (w.heard[b] == index.a_device))
     right |= vague & agrees
     wrong |= vague & ~agrees
@@ -281,10 +294,14 @@ def _has_links(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
 
 
 def _pending(w: Wiring, down: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Cables of hosts that do not answer and whose every cable is without link at the switch: not powered yet."""
-    device = w.index.a_device
-    size = len(w.index.devices.names) + 1
-    cables = np.bincount(device[device >= 0], minlength=size)
-    dark = np.bincount(device[(device >= 0) & down], minlength=size)
-    whole = (cables > 0) & (dark == cables) & ~w.read
+    """Cables of hosts that do not answer, that nobody hears, and whose switches see no link on any cable and see it
+    missing on two or more (on one, if it has no second): not powered yet.
+    """
+    device, size = w.index.a_device, len(w.index.devices.names) + 1
+    alive = (w.partner[w.index.a] >= 0) | w.states.up(w.index.b) & (w.partner[w.index.b] < 0)
+    known = device >= 0
+    cables = np.bincount(device[known], minlength=size)
+    dark = np.bincount(device[known & down], minlength=size)
+    lit = np.bincount(device[known & alive], minlength=size)
+    whole = (dark >= np.minimum(cables, 2)) & (cables > 0) & (lit == 0) & ~w.read
     return np.asarray(whole[device], dtype=bool)
