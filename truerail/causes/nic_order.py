@@ -35,8 +35,8 @@ class NicOrder:
 def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     """Hosts whose topology and cabling agree against the names: NICs are seen on the rails of their nearest GPUs.
 
-    A host whose NICs are near other GPUs than planned, but are seen on their planned rails, is not one of these: there the
-    GPUs are numbered differently, and no cable is taken for another.
+    A host whose NICs are near other GPUs than planned, but are seen on their planned rails, is not one of these:
+    there the GPUs are numbered differently, and no cable is taken for another.
     """
     rail = s.index.rail
     near, name, resident = gpus.near[s.index.a[s.cable]], rail[s.taken_for], s.resident()
@@ -59,7 +59,9 @@ def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     return [
         NicOrder((host,), rows, resident[rows], _order(s, rows, resident[rows]), False)
         for host, rows, _ in _by_host(s, np.flatnonzero(inside))
-        if len(rows) >= MIN_WITHOUT_TOPOLOGY and set(s.taken_for[rows].tolist()) == set(resident[rows].tolist())
+        if len(rows) >= MIN_WITHOUT_TOPOLOGY
+        and (s.index.plane[s.taken_for[rows]] == s.index.plane[resident[rows]]).all()
+        and set(s.taken_for[rows].tolist()) == set(resident[rows].tolist())
     ]
 
 
@@ -69,7 +71,7 @@ def _in(bits: Codes, rail: Codes) -> Mask:
 
 
 def _slot_cables(s: Sightings, rows: Codes, near: Codes, seen: Codes) -> Codes:
-    """The cable that each NIC really is: that of its nearest GPU's rail, or the one it is seen as where GPUs share NICs."""
+    """The cable that each NIC really is: that of its GPU's rail; where GPUs share NICs, the one it is seen as."""
     index = s.index
     single = (near & (near - 1)) == 0
     rail = np.where(single, np.round(np.log2(np.maximum(near, 1))).astype(np.int64), NONE)

@@ -92,7 +92,7 @@ def _positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
     """
     planned = np.unique(np.concatenate([index.b[index.b_device == leaf], index.a[index.a_device == leaf]]))
     everything = np.unique(np.concatenate([planned, ports]))
-    names = [index.spell(int(p)).name for p in everything]
+    names = [index.ports.key(int(p)) for p in everything]
     numbers = np.array([_last_number(name) for name in names])
     stems = {_stem(name) for name in names}
     if len(stems) == 1 and (numbers != NONE).all():

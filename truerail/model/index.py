@@ -140,6 +140,10 @@ class Ports:
         """A name code as text, in the spelling first seen (the plan's, for planned ports)."""
         return self._spelling[name_code]
 
+    def key(self, code: int) -> str:
+        """The form of a port's name that is the same for all its spellings."""
+        return port_key(self._spelling[int(self._packed[code]) & ((1 << _NAME_BITS) - 1)])
+
     def port(self, code: int) -> Port:
         """One port as a word."""
         packed = int(self._packed[code])

@@ -21,11 +21,10 @@ _PORT_WORDS = (
     ("hundredgige", "hu"),
     ("fortygige", "fo"),
     ("tengige", "te"),
-    ("ethernet", "eth"),
     ("management", "mgmt"),
-    ("eth", "eth"),
-    ("et", "eth"),
-    ("e", "eth"),
+    ("eth", "ethernet"),
+    ("et", "ethernet"),
+    ("e", "ethernet"),
 )
 _PORT_SHAPE = re.compile(r"^([a-z]+)[ _]?(\d[\d/:.]*)$")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
@@ -60,14 +59,17 @@ def short_name(key: str) -> str:
 def port_key(name: str) -> str:
     """The form under which a port's name is looked up: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port.
 
-    Only what vendors print interchangeably is folded; `Ethernet0` and SONiC's alias `etp1` are told to be one port
-    by the device itself (see `identity`), never by their spelling.
+    `eth0` without a slash is a kernel's interface and never SONiC's `Ethernet0`. Only what vendors print
+    interchangeably is folded; `Ethernet0` and SONiC's alias `etp1` are told to be one port by the device itself
+    (see `claims`), never by their spelling.
     """
     low = name.strip().strip('"').lower()
     shape = _PORT_SHAPE.match(low)
     if not shape:
         return low
     word, number = shape.groups()
+    if word == "eth" and number.isdigit():
+        return low
     for long, short in _PORT_WORDS:
         if word == long:
             return short + number

@@ -1,0 +1,123 @@
+"""Where each wrong cable is seen, sorted once into the kinds that CAB001, 2, 4, 6 and 8 report.
+
+Every wrong cable has exactly one kind, so no cable is reported twice.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Plan, Snapshot
+from truerail.model.index import NONE
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import State, Why, Wiring, wiring_of
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Misplaced(IntEnum):
+    """How a cable is wrong; `NOT` where it is not."""
+
+    NOT = 0
+    RAIL = 1
+    PORT = 2
+    PLANE = 3
+    UPLINK = 4
+    STRANGER = 5
+    """Its end meets something that is no place of the fabric, or is met by somebody else's."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Columns over cables: the kind, the device where the lower end is seen, and the rail of that place.
+
+    `at` is told also where the device did not name its port. `rail` is that of the planned port, else the only one that
+    the switch serves, else -1.
+    """
+
+    wiring: Wiring
+    kind: Codes
+    at: Codes
+    rail: Codes
+
+    def of(self, kind: Misplaced) -> list[int]:
+        """The cables of a kind."""
+        cables: list[int] = np.flatnonzero(self.kind == kind).tolist()
+        return cables
+
+    def observed(self, cable: int) -> str | None:
+        """`leaf-3/swp12`, the place where the cable is seen; None where only its device is known."""
+        port = int(self.wiring.place[cable])
+        return str(self.wiring.index.spell(port)) if port >= 0 else None
+
+    def sight(self, cable: int) -> str:
+        """The same in words, also where only the device is known."""
+        name = self.wiring.index.devices.names[int(self.at[cable])]
+        return self.observed(cable) or f"{name} (which does not tell its port)"
+
+    def subject(self, cable: int) -> str:
+        """`gpu-012/enp60s0f0np0 (rail 1)`, the cable's lower end with its rail."""
+        rail = int(self.wiring.index.rail[cable])
+        port = self.wiring.index.a_port(cable)
+        return f"{port} (rail {rail})" if rail >= 0 else str(port)
+
+
+def places(plan: Plan, seen: Snapshot) -> Places:
+    """Sorts the wrong cables of a snapshot. Computed once for each wiring, kept with it."""
+    wiring = wiring_of(plan, seen)
+    found: Places | None = wiring.__dict__.get("_places")
+    if found is None:
+        found = wiring.__dict__["_places"] = _sort(wiring)
+    return found
+
+
+def unknown_cables(wiring: Wiring) -> Codes:
+    """How many cables of each device nobody could judge, shape (devices,). Those of unpowered hosts do not count."""
+    index = wiring.index
+    unknown = (wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)
+    count = np.zeros(len(index.devices.names), dtype=np.int64)
+    for device in (index.a_device, index.b_device):
+        count += np.bincount(device[unknown & (device >= 0)], minlength=len(count))
+    return count
+
+
+def _sort(w: Wiring) -> Places:
+    index = w.index
+    at = index.ports.device_of(w.place)
+    at = np.where(at >= 0, at, w.heard[index.a])
+    rail, plane = _at_places(w, at, index.rail), _at_places(w, at, index.plane)
+    on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[at] > 0
+    other_switch = at != index.b_device
+    same_rail = (rail == index.rail) & (rail >= 0)
+    kind = np.select(
+        [
+            w.state != State.WRONG,
+            ~index.from_host,
+            ~on_switch | ((w.place < 0) & ~other_switch),
+            _differ(rail, index.rail),
+            _differ(plane, index.plane) & (same_rail | ~other_switch),
+            other_switch,
+        ],
+        [Misplaced.NOT, Misplaced.UPLINK, Misplaced.STRANGER, Misplaced.RAIL, Misplaced.PLANE, Misplaced.RAIL],
+        Misplaced.PORT,
+    )
+    return Places(w, kind, at, rail)
+
+
+def _differ(a: Codes, b: Codes) -> Mask:
+    return np.asarray((a >= 0) & (b >= 0) & (a != b), dtype=bool)
+
+
+def _at_places(w: Wiring, at: Codes, value: Codes) -> Codes:
+    """The rail or plane of the place where each cable is seen: the planned one, else the one that the switch serves."""
+    index = w.index
+    hosts = index.from_host & (index.b_device >= 0)
+    size = len(index.devices.names) + 1
+    low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, NONE)
+    np.minimum.at(low, index.b_device[hosts], value[hosts])
+    np.maximum.at(high, index.b_device[hosts], value[hosts])
+    planned = index.cables_at(w.place)
+    by_port = (planned >= 0) & index.from_host[planned]
+    return np.where(by_port, value[planned], np.where(low == high, high, NONE)[at])

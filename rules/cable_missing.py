@@ -1,0 +1,206 @@
+"""A planned cable is not there, or carries nothing.
+
+## Why it matters
+A host without one of its rails stops every collective that spans it, or falls back to another rail and slows all
+members of the job. A leaf without one of its uplinks has less capacity than planned.
+
+## How it is seen
+The reason is in `reason`, and decided by what devices say, never by silence alone:
+
+- `link down`: a port's own device says that it has no carrier (`NO-CARRIER`, operstate `DOWN`, ifOperStatus 2), or
+  that its RDMA port is not active while no carrier is told.
+- `silent`: both ends answer, hear other neighbours, and hear nobody here; or the switch port is taken by another
+  cable.
+- `switched off`: the port's operator turned it off (administratively down, RDMA physical state `DISABLED`).
+- `pending`: the host does not answer, nobody hears it, and its switches see no link on two of its cables or more, and
+  link on none: it is not powered yet.
+
+Critical for a host's cable without link, warning for an uplink and for silence, info for what is off or not powered.
+A host that does not answer while its switch ports have link is TEL001, a NIC that is not there NIC003.
+
+## What to do
+`link down`: reseat both ends, look at the transceiver (`ethtool -m`, `show interface transceiver`), then replace the
+cable. `silent`: look for a second cable in a neighbouring port; check that LLDP is sent on this port (TEL003).
+`pending`: power the host and check again.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._places import places
+from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Why, Wiring, wiring_of
+
+_REASONS = {
+    Why.LINK_DOWN: "link down",
+    Why.SILENT: "silent",
+    Why.DISABLED: "switched off",
+    Why.PENDING: "pending",
+}
+
+
+@rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor])
+def cable_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Cables without link, without neighbours, switched off, or of hosts that are not powered."""
+    wiring = wiring_of(plan, seen)
+    gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
+    for cable in np.flatnonzero(gone | (wiring.why == Why.PENDING)).tolist():
+        a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
+        why = Why(int(wiring.why[cable]))
+        says, do = _words(wiring, cable, why, places(plan, seen).subject(cable))
+        yield cable_missing.found(
+            wiring.index.a_port(cable),
+            severity=_severity(why, from_host=bool(wiring.index.from_host[cable])),
+            says=says,
+            do=do,
+            expected=str(wiring.index.b_port(cable)),
+            rail=plan.cables[cable].rail,
+            confidence=BOTH_ENDS if len(_down_ends(wiring, cable)) == 2 else ONE_END,
+            evidence=wiring.evidence(a, b),
+            detail=(("reason", _REASONS[why]),),
+        )
+
+
+def _severity(why: Why, *, from_host: bool) -> Severity:
+    if why is Why.LINK_DOWN:
+        return Severity.CRITICAL if from_host else Severity.WARNING
+    return Severity.WARNING if why is Why.SILENT else Severity.INFO
+
+
+def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
+    a, b = w.index.a_port(cable), w.index.b_port(cable)
+    if why is Why.LINK_DOWN:
+        ends = _down_ends(w, cable)
+        return (
+            f"{subject} has no link to {b}, as {' and '.join(ends)} {'says' if len(ends) == 1 else 'say'}",
+            f"Reseat the cable at {a} and {b}; if the link stays down, check the transceivers, then replace the cable.",
+        )
+    if why is Why.DISABLED:
+        return (
+            f"{subject} to {b} is switched off by its operator",
+            "Nothing, if this is intended; else switch the port on.",
+        )
+    if why is Why.PENDING:
+        return (
+            f"{subject} to {b}: {a.device} does not answer and has no link at all",
+            f"Power {a.device}, then check again.",
+        )
+    taker = int(w.partner[w.index.b[cable]])
+    if taker >= 0:
+        return (
+            f"{subject} is not seen anywhere, and its place {b} is taken by {w.index.spell(taker)}",
+            f"Find the other end of the cable of {a}.",
+        )
+    link = "link is up, but " if w.states.up(w.index.a[[cable]])[0] else ""
+    return (
+        f"{subject} to {b}: {link}neither end hears the other, though both hear others",
+        f"Look at both ends whether the cable is there, and whether LLDP is on for {a} and {b}.",
+    )
+
+
+def _down_ends(w: Wiring, cable: int) -> list[str]:
+    index = w.index
+    ends = ((index.a[[cable]], index.a_port(cable)), (index.b[[cable]], index.b_port(cable)))
+    return [str(port) for code, port in ends if w.states.down(code)[0]]
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-1/nic1 leaf-0/swp2 rail=1
+    gpu-2/nic0 leaf-0/swp3 rail=0
+    leaf-0/swp9 spine-1/swp1
+"""
+_LEAF_HEARS_THE_REST = [
+    Neighbor("swp2", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
+    Neighbor("swp3", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+    Neighbor("swp9", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
+]
+_NIC1_UP = NetLink("nic1", operstate="UP", flags=("UP", "LOWER_UP"))
+_NIC1_HEARS = Neighbor("nic1", system_name="leaf-0", port_id="swp2", port_id_type="ifname")
+
+FIRES = (
+    Case(
+        "No carrier, as the host says.",
+        _PLAN,
+        {
+            "leaf-0": _LEAF_HEARS_THE_REST,
+            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER")), _NIC1_UP],
+        },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "No carrier, as both ends say.",
+        _PLAN,
+        {
+            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
+            "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", "nic0"), _NIC1_UP],
+        },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "An uplink is down.",
+        _PLAN,
+        {"leaf-0": [*_LEAF_HEARS_THE_REST[:2], NetLink("swp9", operstate="DOWN")], "spine-1": []},
+        ("leaf-0/swp9",),
+    ),
+    Case(
+        "Link is up at both ends, and neither hears the other.",
+        _PLAN,
+        {
+            "leaf-0": _LEAF_HEARS_THE_REST,
+            "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
+        },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "Another cable sits in its place, and it is seen nowhere itself.",
+        _PLAN,
+        {
+            "leaf-0": [
+                *_LEAF_HEARS_THE_REST[:1],
+                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+            ],
+            "gpu-1": [_NIC1_HEARS],
+        },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The operator switched the NIC off.",
+        _PLAN,
+        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The host is not powered yet: it does not answer, and all of its switch ports are without link.",
+        _PLAN,
+        {
+            "leaf-0": [
+                *_LEAF_HEARS_THE_REST[1:],
+                NetLink("swp1", operstate="DOWN"),
+                NetLink("swp2", operstate="DOWN"),
+            ]
+        },
+        ("gpu-1/nic0", "gpu-1/nic1"),
+    ),
+)
+
+QUIET = (
+    Case(
+        "All cables are there, as the leaf hears.",
+        _PLAN,
+        {
+            "leaf-0": [
+                *_LEAF_HEARS_THE_REST,
+                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+            ],
+        },
+    ),  # fmt: skip
+    Case(
+        "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
+        _PLAN,
+        {"spine-1": [Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname")]},
+        errors={"gpu-1": "timed out", "leaf-0": "timed out"},
+    ),
+)

@@ -1,0 +1,119 @@
+"""A host's GPUs are nearest to NICs of other rails than their own.
+
+## Why it matters
+GPU N should send through the NIC of rail N, its neighbour on the same PCIe switch. Where NICs are enumerated in
+another order than the plan assumes, every rail of this host carries another GPU's traffic: it crosses the CPU socket
+or lands on another leaf than its peers', although no cable is wrong.
+
+## How it is seen
+`nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` tells
+which netdev each is. GPU g of G belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A
+GPU that is equally near to all NICs says nothing. Confidence is 0.9 where at least five hosts tell their topology,
+else 0.7.
+
+## What to do
+Move no cable. Look why this host differs: a card in another slot, another BIOS (PCI enumeration), another driver or
+udev naming rule. Put the order back, or correct the plan's NIC names for this model; until then NCCL_IB_HCA can name
+the NIC of each rail in the right order.
+"""
+
+from collections.abc import Iterator
+
+from truerail.model import Evidence, Finding, GpuNicPath, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.paths import GpuRails, gpu_rails, rails_in
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import Wiring, wiring_of
+
+_HOSTS_FOR_TRUST = 5
+"""detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
+_SURE, _UNSURE = 0.9, 0.7
+_SHOWN = 4
+
+
+@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath, RdmaLink])
+def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
+    wiring = wiring_of(plan, seen)
+    paths = gpu_rails(wiring)
+    confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
+    for code, gpus in sorted(paths.misordered.items()):
+        host = wiring.index.devices.names[code]
+        shown = [
+            f"GPU{gpu} of rail {_rails(wanted)} is nearest to {_nics(wiring, paths, code, gpu)} of rail {_rails(planned)}"
+            for gpu, (wanted, planned) in sorted(gpus.items())[:_SHOWN]
+        ]
+        more = f", and {len(gpus) - _SHOWN} GPUs more" if len(gpus) > _SHOWN else ""
+        yield gpu_nic_order.found(
+            host,
+            says=f"{host}: {', '.join(shown)}{more}",
+            do=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a host that is right, or correct the plan.",
+            confidence=confidence,
+            evidence=_evidence(wiring, paths, code),
+            detail=(("gpus", tuple(sorted(gpus))),),
+        )
+
+
+def _rails(bits: int) -> str:
+    return "/".join(map(str, rails_in(bits))) or "none"
+
+
+def _nics(w: Wiring, paths: GpuRails, host: int, gpu: int) -> str:
+    return "/".join(w.index.spell(port).name for port in sorted(paths.nearest[host][gpu]))
+
+
+def _evidence(w: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...]:
+    """The paths of the GPUs shown to their nearest NICs."""
+    reading = w.identity.seen.readings[paths.row[host]]
+    links = w.identity.seen.table(RdmaLink).rows
+    gpus = sorted(paths.misordered[host])[:_SHOWN]
+    near = {(gpu, links[int(w.states.rdma_row[port])].device) for gpu in gpus for port in paths.nearest[host][gpu]}
+    return tuple(
+        Evidence(reading.device, reading.collector, reading.at, fact)
+        for fact in reading.facts
+        if isinstance(fact, GpuNicPath) and (fact.gpu, fact.device or fact.nic) in near
+    )
+
+
+_PLAN = "\n".join(
+    f"gpu-{host}/nic{rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3, 4, 5) for rail in range(6)
+)
+
+
+def _host(order: tuple[int, ...]) -> list[GpuNicPath | RdmaLink | NetLink]:
+    """Six GPUs and NICs; GPU g is nearest to NIC `order[g]`."""
+    links = [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"nic{nic}") for nic in range(6)]
+    paths = [
+        GpuNicPath(gpu, f"NIC{nic}", f"mlx5_{nic}", "PIX" if order[gpu] == nic else "NODE")
+        for gpu in range(6)
+        for nic in range(6)
+    ]
+    return [*links, *paths]
+
+
+_RIGHT = (0, 1, 2, 3, 4, 5)
+
+FIRES = (
+    Case(
+        "On one host of five the NICs are enumerated backwards.",
+        _PLAN,
+        {**{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3, 4)}, "gpu-5": _host((5, 4, 3, 2, 1, 0))},
+        ("gpu-5",),
+    ),
+    Case(
+        "Two NICs of one host of three are exchanged: fewer hosts to compare with, less sure.",
+        _PLAN,
+        {"gpu-1": _host(_RIGHT), "gpu-2": _host(_RIGHT), "gpu-3": _host((1, 0, 2, 3, 4, 5))},
+        ("gpu-3",),
+    ),
+)
+
+QUIET = (
+    Case("Each GPU is nearest to the NIC of its rail.", _PLAN, {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)}),
+    Case(
+        "All hosts agree on another order, and so does the plan: that is the vendor's.",
+        "\n".join(
+            f"gpu-{host}/nic{nic} leaf-{5 - nic}/swp{host} rail={5 - nic}" for host in (1, 2, 3) for nic in range(6)
+        ),
+        {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+    ),
+)

@@ -1,0 +1,166 @@
+"""A device answers, but tells of no LLDP neighbour on its planned ports.
+
+## Why it matters
+Cables are known by LLDP. Where only one end speaks a wrong cable is still found, with less certainty; where neither
+does, its cables stay unknown.
+
+## How it is seen
+The device answered something and has a planned port that is not known to be down, and yet none of its planned ports
+hears anybody; the reason is in `reason`: its LLDP question failed (the error is named), it listened and heard nobody,
+or it was not asked. Info where each of its cables is known from the other end, warning where some stay unknown for
+it. A device that was not asked is named only in the latter case. InfiniBand has no LLDP.
+
+## What to do
+- `command not found`: install lldpd, then `systemctl enable --now lldpd`.
+- `unable to connect to socket`, `connection refused`: lldpd does not run: `systemctl enable --now lldpd`.
+- `permission denied`: lldpcli wants root or, on Debian, the group adm: `usermod -aG adm USER`.
+- A host hears nobody while its leaf hears it, or neither hears: the NIC's firmware eats the frames. ConnectX:
+  `mlxconfig -d DEVICE set LLDP_NB_DCBX_P1=0 LLDP_NB_RX_MODE_P1=0 LLDP_NB_TX_MODE_P1=0` and a firmware reset; Intel
+  E810: `ethtool --set-priv-flags NIC fw-lldp-agent off`; Intel 700 series: `ethtool --set-priv-flags NIC
+  disable-fw-lldp on`.
+- Receiving is switched off: `lldpcli configure lldp status rx-and-tx`; on a switch `feature lldp` (NX-OS), `lldp run`
+  (EOS), `set protocols lldp interface all` (Junos), `config feature state lldp enabled` (SONiC).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from rules._places import unknown_cables
+from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot, Transport
+from truerail.model.names import printable
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import ONE_END, Wiring, wiring_of
+
+Mask = npt.NDArray[np.bool_]
+
+_CURES = (
+    # the first that fits; lldpcli says "unable to connect to socket ... Permission denied" where it may not ask
+    ("permission", "Let the collecting user run the command on {device}: root, sudo, or on Debian the group adm."),
+    ("not permitted", "Let the collecting user run the command on {device}: root, sudo, or on Debian the group adm."),
+    ("not found", "Install lldpd on {device}, then `systemctl enable --now lldpd`."),
+    ("connect", "Start lldpd on {device}: `systemctl enable --now lldpd`."),
+    ("refused", "Start lldpd on {device}: `systemctl enable --now lldpd`."),
+)
+_RUN_BY_HAND = "Run the LLDP command by hand on {device}, and mend what it says."
+_SWITCH_IT_ON = (
+    "Look on {device} whether LLDP is on and receives on these ports, and whether the NIC's firmware keeps the frames: "
+    "`truerail rules explain TEL003` has the commands."
+)
+_ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory leaves this out."
+
+
+@rule("TEL003", severity=Severity.WARNING, needs=[])
+def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned devices that answer and do not tell of any neighbour on a planned port."""
+    if plan.transport is Transport.INFINIBAND:
+        return
+    wiring = wiring_of(plan, seen)
+    devices = wiring.index.devices
+    known = slice(0, devices.planned)
+    unknown, failed = unknown_cables(wiring)[known], _failed(wiring)
+    quiet = wiring.read[known] & _linked(wiring)[known] & ~_hears(wiring)[known]
+    listened = wiring.listened[known]
+    for code in np.flatnonzero(quiet).tolist():
+        name, error = devices.names[code], failed.get(code, "")
+        if not (error or listened[code] or unknown[code]):
+            continue
+        reason, do = _reason(error, listened=bool(listened[code]))
+        count = int(unknown[code])
+        left = f"{count} of its cables cannot be judged" if count else "its cables are known from their other ends"
+        yield lldp_silent.found(
+            name,
+            severity=Severity.WARNING if count else Severity.INFO,
+            says=f"{name} tells of no LLDP neighbour: {reason}; {left}",
+            do=do.format(device=name),
+            confidence=ONE_END,
+            detail=(("reason", reason), ("unknown_cables", count)),
+        )
+
+
+def _reason(error: str, *, listened: bool) -> tuple[str, str]:
+    """Why there are no neighbours, and what to do about it."""
+    if error:
+        low = error.lower()
+        return error, next((cure for word, cure in _CURES if word in low), _RUN_BY_HAND)
+    if listened:
+        return "it listens and hears nobody on its planned ports", _SWITCH_IT_ON
+    return "it was not asked for them", _ASK
+
+
+def _failed(w: Wiring) -> dict[int, str]:
+    """Why the LLDP question failed, by device."""
+    return {
+        w.index.devices.find(reading.device): printable(reading.error, 120)
+        for reading in w.identity.seen.readings
+        if reading.error and reading.collector.startswith("lldp")
+    }
+
+
+def _hears(w: Wiring) -> Mask:
+    """Which devices hear somebody on a planned port, shape (devices,)."""
+    ports = w.identity.claims.u[w.identity.claims.u < w.index.planned_ports]
+    hears = np.zeros(len(w.index.devices.names), dtype=bool)
+    hears[w.index.ports.device_of(ports)] = True
+    return hears
+
+
+def _linked(w: Wiring) -> Mask:
+    """Which devices have a planned port that is not known to be down at either end, shape (devices,)."""
+    index, states = w.index, w.states
+    dead = states.down(index.a) | states.down(index.b) | states.disabled(index.a) | states.disabled(index.b)
+    linked = np.zeros(len(index.devices.names), dtype=bool)
+    for device in (index.a_device, index.b_device):
+        linked[device[~dead & (device >= 0)]] = True
+    return linked
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-2/nic0 leaf-0/swp2 rail=0
+"""
+_LEAF = [
+    Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+    Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+]
+
+FIRES = (
+    Case(
+        "The host listens and hears nobody, though its leaf hears it.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        ("gpu-1",),
+    ),
+    Case(
+        "lldpd does not run on the host, and the leaf is not read: its cable is unknown.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", operstate="UP")]},
+        ("gpu-1",),
+        errors={"gpu-1": "unable to connect to socket /run/lldpd.socket: Connection refused"},
+    ),
+    Case(
+        "The LLDP question fails for a reason of its own.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": _LEAF},
+        ("gpu-1",),
+        errors={"gpu-1": "line 3: unexpected end"},
+    ),
+)
+
+QUIET = (
+    Case(
+        "All hear somebody.",
+        _PLAN,
+        {
+            "leaf-0": _LEAF,
+            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")],
+        },
+    ),
+    Case(
+        "The host hears nobody because its only link is down: CAB003.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))], "leaf-0": _LEAF[1:]},
+    ),
+    Case("A host that does not answer at all is TEL001.", _PLAN, {"leaf-0": _LEAF}, errors={"gpu-1": "timed out"}),
+)

@@ -1,0 +1,113 @@
+"""A host's MTU is larger than its switch port takes, or is not that of its rail.
+
+## Why it matters
+Frames larger than the port's MTU are dropped without a word: LLDP, ping and ssh work, and RDMA with 4096 byte payload
+loses every full packet. A NIC with a smaller MTU than its rail makes each connection to it agree on less.
+
+## How it is seen
+The MTU that the host tells (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
+one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three that are told.
+
+## What to do
+Set one MTU on all NICs of a rail (`ip link set dev <nic> mtu 9000`, and in the host's network configuration), and the
+same or a larger one on every switch port (9216 is usual). RoCE needs 4096 bytes of payload and its headers: 4200 at
+least.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model import Finding, NetLink, Plan, Severity, Snapshot
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import ONE_END, wiring_of
+
+_LEAST_TOLD = 3
+
+
+@rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
+def mtu_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned NICs whose MTU their switch port cannot take, or that differ from most NICs of their rail."""
+    wiring = wiring_of(plan, seen)
+    index = wiring.index
+    other = np.where(wiring.place >= 0, wiring.place, index.b)
+    mtu, partner = wiring.states.mtu[index.a], wiring.states.mtu[other]
+    usual = _usual(index, mtu)
+    too_large = (partner > 0) & (mtu > partner)
+    unlike = (mtu > 0) & (usual > 0) & (mtu != usual)
+    for cable in np.flatnonzero(index.from_host & (too_large | unlike)).tolist():
+        nic, port = index.a_port(cable), index.spell(int(other[cable]))
+        says = [f"{nic} has MTU {mtu[cable]}"]
+        says += [f"{port} takes only {partner[cable]}"] if too_large[cable] else []
+        says += [f"most NICs of rail {index.rail[cable]} have {usual[cable]}"] if unlike[cable] else []
+        yield mtu_mismatch.found(
+            nic,
+            says=", ".join(says),
+            do=f"Set one MTU on the NICs of the rail, and no smaller one on {port}.",
+            rail=plan.cables[cable].rail,
+            confidence=ONE_END,
+            evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
+            detail=_told(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
+        )
+
+
+def _told(**mtus: int) -> tuple[tuple[str, int], ...]:
+    return tuple((name, mtu) for name, mtu in mtus.items() if mtu > 0)
+
+
+def _usual(index: PlanIndex, mtu: Codes) -> Codes:
+    """The MTU of most NICs of each cable's rail, shape (cables,); -1 where most do not agree or too few tell."""
+    usual = np.full(len(mtu), NONE, dtype=np.int64)
+    for rail in np.unique(index.rail[index.rail >= 0]):
+        of_rail = index.from_host & (index.rail == rail)
+        values, counts = np.unique(mtu[of_rail & (mtu > 0)], return_counts=True)
+        total = int(counts.sum())
+        if total >= _LEAST_TOLD and 2 * counts.max() > total:
+            usual[of_rail] = values[counts.argmax()]
+    return usual
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-2/nic0 leaf-0/swp2 rail=0
+    gpu-3/nic0 leaf-0/swp3 rail=0
+    leaf-0/swp9 spine-1/swp1
+"""
+
+FIRES = (
+    Case(
+        "The host sends frames that its switch port drops.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", mtu=9000)], "leaf-0": [NetLink("swp1", mtu=1500)]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "One NIC of three has another MTU.",
+        _PLAN,
+        {
+            "gpu-1": [NetLink("nic0", mtu=1500)],
+            "gpu-2": [NetLink("nic0", mtu=9000)],
+            "gpu-3": [NetLink("nic0", mtu=9000)],
+        },
+        ("gpu-1/nic0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "All NICs have 9000 and the switch takes 9216; an uplink may differ.",
+        _PLAN,
+        {
+            **{host: [NetLink("nic0", mtu=9000)] for host in ("gpu-1", "gpu-2", "gpu-3")},
+            "leaf-0": [NetLink("swp1", mtu=9216), NetLink("swp9", mtu=9216)],
+            "spine-1": [NetLink("swp1", mtu=1500)],
+        },
+    ),
+    Case(
+        "Two NICs differ: neither is the majority.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", mtu=1500)], "gpu-2": [NetLink("nic0", mtu=9000)]},
+    ),
+)

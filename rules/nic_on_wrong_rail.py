@@ -1,0 +1,153 @@
+"""A NIC is cabled to another rail's leaf.
+
+## Why it matters
+NIC N of every host must land on the leaf of rail N. A NIC on another rail's leaf sends each same-rail transfer of its
+GPU over the spines, takes the uplinks of two leaves for it, and is slower than every other member of the ring, so the
+whole job waits for this one NIC. Without spines it does not reach its peers at all (RAL003).
+
+## How it is seen
+LLDP at either end names the other: the host says which switch port it hears, the switch says which host port it
+hears. Both ends agree: confidence 0.99. Only one end speaks: 0.9. A neighbour that names its device but not its port:
+0.7. On a switch with several rails the port decides, not the switch; a port that the plan leaves free counts for the
+switch's rail where it has only one.
+
+## What to do
+Read the cause first: two findings are often the two halves of one exchanged pair, and a whole host or leaf may only
+carry the wrong label. Otherwise move the cable at the switch end to the planned port. Check again after 30 seconds,
+the default interval of LLDP.
+"""
+
+from collections.abc import Iterator
+
+from rules._places import Misplaced, Places, places
+from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.rule import Case, rule
+
+
+@rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor])
+def nic_on_wrong_rail(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
+    sorted_ = places(plan, seen)
+    wiring = sorted_.wiring
+    for cable in sorted_.of(Misplaced.RAIL):
+        a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
+        target = wiring.index.b_port(cable)
+        yield nic_on_wrong_rail.found(
+            wiring.index.a_port(cable),
+            says=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
+            do=f"Move the cable to {target}, unless its cause says otherwise: it may be half of a swap, or a label.",
+            expected=str(target),
+            observed=sorted_.observed(cable),
+            rail=plan.cables[cable].rail,
+            confidence=wiring.confidence(cable),
+            evidence=wiring.evidence(a, b, int(wiring.place[cable])),
+        )
+
+
+def _whose(sorted_: Places, cable: int) -> str:
+    """What stands at the place where the cable is seen."""
+    index = sorted_.wiring.index
+    device = int(sorted_.at[cable])
+    rail, planned = int(sorted_.rail[cable]), int(index.rail[cable])
+    if index.devices.tier[device] > 1:
+        return "which is no leaf"
+    if rail < 0:
+        return f"not to {index.b_port(cable).device}"
+    if rail == planned:
+        return f"another leaf of rail {rail}"
+    return f"a port of rail {rail}" if device == index.b_device[cable] else f"the leaf of rail {rail}"
+
+
+_TWO_RAILS = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-1/nic1 leaf-1/swp1 rail=1
+    gpu-2/nic0 leaf-0/swp2 rail=0
+    gpu-2/nic1 leaf-1/swp2 rail=1
+"""
+_ONE_LEAF = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-1/nic1 leaf-0/swp5 rail=1
+"""
+
+FIRES = (
+    Case(
+        "Two cables of one host are exchanged; the leaves say so, and the host is silent.",
+        _TWO_RAILS,
+        {
+            "leaf-0": [
+                Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
+                Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+            ],
+            "leaf-1": [
+                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp2", system_name="gpu-2", port_id="nic1", port_id_type="ifname"),
+            ],
+        },
+        ("gpu-1/nic0", "gpu-1/nic1"),
+    ),
+    Case(
+        "On a leaf with two rails the port decides.",
+        _ONE_LEAF,
+        {
+            "leaf-0": [
+                Neighbor("swp5", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp1", system_name="gpu-1", port_id="nic1", port_id_type="ifname"),
+            ]
+        },
+        ("gpu-1/nic0", "gpu-1/nic1"),
+    ),
+    Case(
+        "The host hears another rail's leaf, which does not tell the port.",
+        _TWO_RAILS,
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-1"), Neighbor("nic1", system_name="leaf-1")]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "A free port of another leaf counts for that leaf's rail.",
+        _TWO_RAILS,
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-1", port_id="swp9", port_id_type="ifname")]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "A leaf of the same rail in another pod is the wrong leaf all the same.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-9/nic0 leaf-8/swp1 rail=0",
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-8", port_id="swp1", port_id_type="ifname")]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "In a plan without rails another switch is the wrong switch.",
+        "gpu-1/nic0 leaf-0/swp1\ngpu-2/nic0 leaf-1/swp1",
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname")]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "A NIC sits on a spine.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0\nleaf-0/swp9 spine-1/swp1",
+        {"gpu-1": [Neighbor("nic0", system_name="spine-1", port_id="swp7", port_id_type="ifname")]},
+        ("gpu-1/nic0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
+        _TWO_RAILS,
+        {
+            "gpu-1": [
+                Neighbor("nic0", system_name="LEAF-0.dc1.example.net", port_id="swp1", port_id_type="ifname"),
+                Neighbor("nic1", system_name="leaf-1(FDO2222)", port_id="swp1", port_id_type="ifname"),
+            ]
+        },
+    ),
+    Case(
+        "The port description still carries the planned label, the port id tells where the cable really ends: CAB002.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0",
+        {
+            "gpu-1": [
+                Neighbor(
+                    "nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname", port_description="gpu-2 nic0"
+                )
+            ]
+        },
+    ),
+)

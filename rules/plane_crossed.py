@@ -1,0 +1,86 @@
+"""A NIC port is cabled to the other plane of its rail.
+
+## Why it matters
+A NIC with two ports, or two NICs of one rail, spread over two planes so that either switch may fail. NCCL never mixes
+planes, LACP and EVPN multi-homing see the wrong partner, and with both ports on one plane the loss of one switch
+takes the rail of this host down.
+
+## How it is seen
+LLDP at either end names a port of the planned rail whose plane is the other one. Two planes on one switch are told
+apart by the port, two switches of one rail by the switch.
+
+## What to do
+Most often the two cables of one NIC are exchanged: exchange them at the host, where both are in reach. Else move the
+cable to the planned port.
+"""
+
+from collections.abc import Iterator
+
+from rules._places import Misplaced, places
+from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.rule import Case, rule
+
+
+@rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor])
+def plane_crossed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Host cables that are seen on their rail, but on another plane."""
+    sorted_ = places(plan, seen)
+    wiring = sorted_.wiring
+    for cable in sorted_.of(Misplaced.PLANE):
+        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
+        target = wiring.index.b_port(cable)
+        yield plane_crossed.found(
+            wiring.index.a_port(cable),
+            says=f"{sorted_.subject(cable)} belongs to plane {plan.cables[cable].plane} but is cabled to "
+            f"{sorted_.sight(cable)}, on another plane",
+            do=f"Move the cable to {target}; look first whether the NIC's two cables are exchanged.",
+            expected=str(target),
+            observed=sorted_.observed(cable),
+            rail=plan.cables[cable].rail,
+            confidence=wiring.confidence(cable),
+            evidence=wiring.evidence(a, b, place),
+        )
+
+
+_TWO_SWITCHES = """
+    gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
+    gpu-1/nic0p1 leaf-2/swp1 rail=0 plane=1
+"""
+_ONE_SWITCH = """
+    gpu-1/nic0p0 leaf-1/swp1 rail=0 plane=0
+    gpu-1/nic0p1 leaf-1/swp33 rail=0 plane=1
+"""
+
+FIRES = (
+    Case(
+        "The two cables of a NIC are exchanged between the two switches of its rail.",
+        _TWO_SWITCHES,
+        {
+            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p1", port_id_type="ifname")],
+            "leaf-2": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p0", port_id_type="ifname")],
+        },
+        ("gpu-1/nic0p0", "gpu-1/nic0p1"),
+    ),
+    Case(
+        "Two planes on one switch: the port tells.",
+        _ONE_SWITCH,
+        {"gpu-1": [Neighbor("nic0p0", system_name="leaf-1", port_id="swp33", port_id_type="ifname")]},
+        ("gpu-1/nic0p0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Port 0 is on plane 0 and port 1 on plane 1.",
+        _TWO_SWITCHES,
+        {
+            "leaf-1": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p0", port_id_type="ifname")],
+            "leaf-2": [Neighbor("swp1", system_name="gpu-1", port_id="nic0p1", port_id_type="ifname")],
+        },
+    ),
+    Case(
+        "A port of another rail is CAB001, whatever its plane.",
+        "gpu-1/nic0 leaf-1/swp1 rail=0 plane=0\ngpu-1/nic1 leaf-2/swp1 rail=1 plane=1",
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-2", port_id="swp1", port_id_type="ifname")]},
+    ),
+)

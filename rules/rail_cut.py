@@ -1,0 +1,129 @@
+"""A NIC cannot reach the peers of its rail at all.
+
+## Why it matters
+In a rail-only fabric (no switches above the leaves) a rail is one switch, and nothing leads from one rail to another.
+NCCL goes over another rail's NIC on the sending side only (PXN), so a receiver whose NIC is off its rail is not
+reached: the job does not become slow, it fails.
+
+## How it is seen
+The plan has no cable between switches, and every cable of a host on one rail is missing or is seen on something else
+than the planned leaf's ports of this rail. The plan tells the peers: the other hosts on this leaf and rail.
+
+## What to do
+Mend the cable that the finding of this port names (CAB001, CAB003, CAB004, NIC003). Until then keep jobs off this
+host.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._places import Misplaced, Places, places
+from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import State, Why
+
+
+@rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor])
+def rail_cut(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Hosts that are off a rail, where no spine leads round it."""
+    sorted_ = places(plan, seen)
+    wiring, index = sorted_.wiring, sorted_.wiring.index
+    if not index.from_host.all():
+        return
+    for cable in _cut(sorted_).tolist():
+        port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
+        on_rail = (index.b_device == index.b_device[cable]) & (index.rail == rail)
+        peers = len(np.unique(index.a_device[on_rail])) - 1
+        if not peers:
+            continue
+        others = f"{peers} other host{'s' if peers > 1 else ''}"
+        where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
+        yield rail_cut.found(
+            port,
+            says=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
+            "there is no way round, and NCCL drops the connection",
+            do=f"Bring {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
+            expected=str(index.b_port(cable)),
+            observed=sorted_.observed(cable),
+            rail=rail,
+            confidence=wiring.confidence(cable) or 0.9,
+            evidence=wiring.evidence(int(index.a[cable]), int(index.b[cable])),
+            detail=(("peers", peers),),
+        )
+
+
+def _cut(sorted_: Places) -> Codes:
+    """The first cable of each host and rail all of whose cables are off the rail."""
+    w, index = sorted_.wiring, sorted_.wiring.index
+    gone = (w.state == State.MISSING) & (w.why != Why.DISABLED)
+    off = gone | (sorted_.kind == Misplaced.RAIL) | (sorted_.kind == Misplaced.STRANGER)
+    if not off.any():
+        return np.empty(0, dtype=np.int64)
+    _, first, group = np.unique(index.a_device << 16 | (index.rail + 1), return_index=True, return_inverse=True)
+    whole = np.bincount(group, weights=off) == np.bincount(group)
+    cut = first[whole]
+    return np.sort(cut[index.rail[cut] >= 0])
+
+
+_RAIL_ONLY = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-1/nic1 leaf-1/swp1 rail=1
+    gpu-2/nic0 leaf-0/swp2 rail=0
+    gpu-2/nic1 leaf-1/swp2 rail=1
+"""
+_TWO_PLANES = """
+    gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0
+    gpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1
+    gpu-2/nic0p0 leaf-0/swp2 rail=0 plane=0
+"""
+_SWAPPED = {
+    "gpu-1": [
+        Neighbor("nic0", system_name="leaf-1", port_id="swp1", port_id_type="ifname"),
+        Neighbor("nic1", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
+    ]
+}
+
+FIRES = (
+    Case(
+        "Two cables of a host are exchanged in a fabric without spines.",
+        _RAIL_ONLY,
+        _SWAPPED,
+        ("gpu-1/nic0", "gpu-1/nic1"),
+    ),
+    Case(
+        "A NIC has no link.",
+        _RAIL_ONLY,
+        {"gpu-1": [NetLink("nic0", operstate="DOWN"), NetLink("nic1", operstate="UP")], "leaf-0": []},
+        ("gpu-1/nic0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "With spines there is a way round.", _RAIL_ONLY + "leaf-0/swp9 spine-1/swp1\nleaf-1/swp9 spine-1/swp2", _SWAPPED
+    ),
+    Case(
+        "One plane of the rail is left.",
+        _TWO_PLANES,
+        {"gpu-1": [NetLink("nic0p0", operstate="DOWN"), NetLink("nic0p1", operstate="UP")]},
+    ),
+    Case(
+        "The only host of a rail has no peers to be cut from.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0",
+        {
+            "gpu-1": [NetLink("nic0", operstate="DOWN")],
+        },
+    ),  # fmt: skip
+    Case(
+        "Everything is where it should be.",
+        _RAIL_ONLY,
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp1", port_id_type="ifname")]},
+    ),
+    Case(
+        "A wrong port of the right leaf is still on the rail.",
+        _RAIL_ONLY,
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp2", port_id_type="ifname")]},
+    ),
+)

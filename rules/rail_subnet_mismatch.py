@@ -1,0 +1,222 @@
+"""A NIC's address belongs to another rail's subnet, or to none of its own rail's.
+
+## Why it matters
+Each rail has its subnets so that traffic stays on it. With an address of another rail the host answers on the wrong
+interface (ARP flux), routes point elsewhere, and RDMA connections time out although every cable is right. Or the
+cable is wrong and the address is right: then the two findings confirm each other.
+
+## How it is seen
+The addresses of planned NICs (`ip -j addr`) are compared with the subnets that the plan gives the rails, IPv4 and
+IPv6 apart. Link-local, loopback and multicast addresses do not count, nor do rails to which the plan gives no subnet
+of that kind. A second address outside the rail is tolerated if another one is inside and no other rail owns it.
+
+## What to do
+Where CAB001 names the same NIC, mend the cable first and look again. Else correct the address in the host's network
+configuration, or the subnet in the plan.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_network
+from socket import AF_INET, AF_INET6, inet_pton
+
+import numpy as np
+import numpy.typing as npt
+
+from rules._places import places
+from truerail.model import Finding, NetAddress, Plan, Severity, Snapshot
+from truerail.model.names import printable
+from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
+
+Halves = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
+
+_IPV4_MAPPED = bytes(10) + b"\xff\xff"
+_NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
+
+
+@rule("CFG002", severity=Severity.WARNING, needs=[NetAddress])
+def rail_subnet_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned NICs with an address that is not of their rail."""
+    nets = _subnets(plan)
+    if not nets:
+        return
+    wiring = wiring_of(plan, seen)
+    told = _of_planned_nics(wiring)
+    own = _inside_own(told, nets)
+    reported: set[int] = set()
+    for i in np.flatnonzero(~own & _judged(told, nets)).tolist():
+        cable = int(told.cable[i])
+        others = [net for net in nets if net.rail != told.rail[i] and net.holds(told.halves[i : i + 1])[0]]
+        if cable in reported or not (others or not own[told.cable == cable].any()):
+            continue
+        reported.add(cable)
+        fact = seen.table(NetAddress).rows[int(told.row[i])]
+        mine = ", ".join(net.text for net in nets if net.rail == told.rail[i])
+        whose = (
+            f"the subnet of rail {others[0].rail} ({others[0].text})"
+            if others
+            else f"none of its rail's subnets ({mine})"
+        )
+        yield rail_subnet_mismatch.found(
+            wiring.index.a_port(cable),
+            says=f"{places(plan, seen).subject(cable)} has the address {printable(fact.address, 64)}, in {whose}",
+            do=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
+            rail=int(told.rail[i]),
+            confidence=ONE_END,
+            evidence=(evidence_of(seen, NetAddress, int(told.row[i])),),
+            detail=(("address", printable(fact.address, 64)), ("subnets", mine)),
+        )
+
+
+@dataclass(frozen=True)
+class _Net:
+    """One subnet of a rail. Addresses are 128 bits in two halves, shape (addresses, 2); IPv4 is mapped into IPv6."""
+
+    rail: int
+    text: str
+    version: int
+    first: tuple[int, int]
+    last: tuple[int, int]
+
+    def holds(self, halves: Halves) -> Mask:
+        """Which addresses are inside."""
+        high, low = halves[:, 0], halves[:, 1]
+        inside = (high >= self.first[0]) & (high <= self.last[0])
+        if self.first[0] == self.last[0]:
+            inside &= (low >= self.first[1]) & (low <= self.last[1])
+        return np.asarray(inside, dtype=bool)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Addresses of planned NICs, shape (addresses,): table row, cable, rail, IP version, and the address itself."""
+
+    row: Codes
+    cable: Codes
+    rail: Codes
+    version: Codes
+    halves: Halves
+
+
+def _net(rail: int, text: str) -> _Net:
+    network = ip_network(text, strict=False)
+    first, last = (_halves([_packed(str(ip))]) for ip in (network[0], network[-1]))
+    return _Net(rail, text, network.version, (int(first[0, 0]), int(first[0, 1])), (int(last[0, 0]), int(last[0, 1])))
+
+
+def _subnets(plan: Plan) -> list[_Net]:
+    return [_net(rail.index, text) for rail in plan.rails.values() for text in rail.subnets]
+
+
+def _packed(address: str) -> bytes:
+    """16 bytes; empty for text that is no address."""
+    try:
+        if ":" in address:
+            return inet_pton(AF_INET6, address.partition("%")[0])
+        return _IPV4_MAPPED + inet_pton(AF_INET, address)
+    except (OSError, ValueError):
+        return b""
+
+
+def _halves(packed: list[bytes]) -> Halves:
+    return np.frombuffer(b"".join(packed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
+
+
+def _of_planned_nics(w: Wiring) -> _Told:
+    """The readable addresses of planned host ports."""
+    table = w.identity.seen.table(NetAddress)
+    index = w.index
+    device = w.identity.devices_of(table)
+    port = index.ports.find(device, index.ports.name_codes(table.column("netdev")))
+    known = np.flatnonzero(port >= 0)  # a netdev that nothing else has told of is neither planned nor an alias
+    name = index.ports.name_of(port[known])
+    cable = index.cables_at(w.identity.local_ports(device[known], name))
+    use = (cable >= 0) & index.from_host[cable] & (index.rail[cable] >= 0)
+    row, cable = known[use], cable[use]
+    packed = [_packed(table.rows[i].address) for i in row.tolist()]
+    good = np.array([bool(p) for p in packed], dtype=bool)
+    row, cable = row[good], cable[good]
+    version = np.array([6 if ":" in table.rows[i].address else 4 for i in row.tolist()], dtype=np.int64)
+    return _Told(row, cable, index.rail[cable], version, _halves([p for p in packed if p]))
+
+
+def _inside_own(told: _Told, nets: list[_Net]) -> Mask:
+    inside = np.zeros(len(told.row), dtype=bool)
+    for net in nets:
+        of_rail = np.flatnonzero(told.rail == net.rail)
+        inside[of_rail] |= net.holds(told.halves[of_rail])
+    return inside
+
+
+def _judged(told: _Told, nets: list[_Net]) -> Mask:
+    """Which addresses can be of a rail at all, and have a subnet of their kind to compare with."""
+    judged = np.zeros(len(told.row), dtype=bool)
+    for rail, version in {(net.rail, net.version) for net in nets}:
+        judged |= (told.rail == rail) & (told.version == version)
+    for text in _NOT_OF_A_RAIL:
+        judged &= ~_net(-1, text).holds(told.halves)
+    return judged
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-1/nic1 leaf-1/swp1 rail=1
+    gpu-1/nic2 leaf-2/swp1 rail=2
+"""
+_RAILS = "0=10.0.0.0/24,fd00:0::/64 1=10.0.1.0/24"
+_LINKS = [NetAddress("lo", "127.0.0.1", 8), NetAddress("eno1", "192.0.2.7", 24)]
+
+FIRES = (
+    Case(
+        "An address of rail 1 on the NIC of rail 0.",
+        _PLAN,
+        {"gpu-1": [*_LINKS, NetAddress("nic0", "10.0.1.1", 24), NetAddress("nic1", "10.0.1.2", 24)]},
+        ("gpu-1/nic0",),
+        rails=_RAILS,
+    ),
+    Case(
+        "An address of no rail.",
+        _PLAN,
+        {"gpu-1": [NetAddress("nic0", "172.16.0.1", 24), NetAddress("nic0", "172.16.0.2", 24)]},
+        ("gpu-1/nic0",),
+        rails=_RAILS,
+    ),
+    Case(
+        "The same in IPv6; and one address inside does not excuse another rail's.",
+        _PLAN,
+        {
+            "gpu-1": [
+                NetAddress("nic0", "fd00:9::1", 64),
+                NetAddress("nic1", "10.0.1.1", 24),
+                NetAddress("nic1", "10.0.0.1", 24),
+            ]
+        },
+        ("gpu-1/nic0", "gpu-1/nic1"),
+        rails=_RAILS,
+    ),
+)
+
+QUIET = (
+    Case(
+        "Each address is of its rail; link-local ones and those of a rail without subnets do not count.",
+        _PLAN,
+        {
+            "gpu-1": [
+                *_LINKS,
+                NetAddress("nic0", "10.0.0.1", 24),
+                NetAddress("nic0", "fe80::1%nic0", 64),
+                NetAddress("nic0", "fd00::1", 64),
+                NetAddress("nic0", "192.0.2.99", 32),
+                NetAddress("nic1", "10.0.1.1", 24),
+                NetAddress("nic1", "fd00:9::1", 64),
+                NetAddress("nic1", "not an address", 0),
+                NetAddress("nic2", "10.0.0.9", 24),
+            ]
+        },
+        rails=_RAILS,
+    ),
+    Case("The plan gives no subnets.", _PLAN, {"gpu-1": [NetAddress("nic0", "10.0.1.1", 24)]}),
+)

@@ -1,0 +1,81 @@
+"""The RDMA port of a planned NIC is not active.
+
+## Why it matters
+NCCL uses active RDMA ports only. A port in `DOWN`, `INIT` or `ARMED` is left out: the job falls back to another rail
+or to TCP, or stops with `no usable HCA`. Link lights and LLDP may look healthy meanwhile.
+
+## How it is seen
+`rdma link` (or ibstat, ibv_devinfo, ibdev2netdev) shows a state other than `ACTIVE`. Info where the port is switched
+off by its operator (`ip link set down`, physical state `DISABLED`): that is intended.
+
+## What to do
+Physical state `POLLING` or `DISABLED`: there is no signal; see CAB003. `LINK_UP` with `INIT` on InfiniBand: no subnet
+manager reaches the port (`sminfo`). `LINK_UP` with `DOWN` on Ethernet: the netdev is down or in another namespace
+(`ip link`, `rdma dev`).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._places import places
+from truerail.model import Finding, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.names import printable
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import ONE_END, evidence_of, wiring_of
+
+
+@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink])
+def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned NICs whose RDMA port is told to be in another state than `ACTIVE`."""
+    wiring = wiring_of(plan, seen)
+    index, states = wiring.index, wiring.states
+    off = states.disabled(index.a)
+    for cable in np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0)).tolist():
+        port = index.a_port(cable)
+        told = evidence_of(seen, RdmaLink, int(states.rdma_row[index.a[cable]]))
+        link = seen.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
+        state, physical = (printable(text or "not told", 40) for text in (link.state, link.physical_state))
+        yield rdma_port_down.found(
+            port,
+            severity=Severity.INFO if off[cable] else Severity.WARNING,
+            says=f"{places(plan, seen).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} is {state}, "
+            f"physical state {physical}{', switched off' if off[cable] else ''}",
+            do=f"On {port.device}, compare `rdma link` with `ip link show {port.name}`; without signal see CAB003.",
+            rail=plan.cables[cable].rail,
+            confidence=ONE_END,
+            evidence=(told,),
+            detail=(("state", state), ("physical_state", physical)),
+        )
+
+
+_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
+
+FIRES = (
+    Case(
+        "Link is up, the RDMA port is not active.",
+        _PLAN,
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", "nic0"), NetLink("nic0", operstate="UP", flags=("UP",))]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The port is switched off by its operator; the physical state is not told.",
+        _PLAN,
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
+        ("gpu-1/nic0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "The planned NIC is active; a management NIC that the plan does not have may be down.",
+        _PLAN,
+        {
+            "gpu-1": [
+                RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0"),
+                RdmaLink("mlx5_9", 1, "DOWN", "DISABLED", "eno2"),
+            ]
+        },
+    ),
+    Case("The state is not told, which is not a state.", _PLAN, {"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]}),
+)

@@ -1,0 +1,106 @@
+"""A link runs at another speed than planned, or its two ends tell different speeds.
+
+## Why it matters
+One NIC at 200 Gb/s among others at 400 halves the whole ring: a collective goes as fast as its slowest link. The
+usual reasons are a wrong breakout mode, a wrong cable or transceiver, or lanes that were lost in training.
+
+## How it is seen
+The speed that each end tells (`rdma link` and ibstat rate, ifHighSpeed, ethtool) is compared with the plan's and with
+the other end's. The other end is the one seen over LLDP, else the planned one. Ports without link have no speed. More
+than 1 % apart counts: the words for one speed are rounded differently.
+
+## What to do
+`ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
+the transceiver for one of the planned speed; if it is right, reseat it and look at FEC and lane errors.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Finding, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import ONE_END, Wiring, wiring_of
+
+Speeds = npt.NDArray[np.float64]
+
+_TOLERANCE = 0.01
+
+
+@rule("LNK001", severity=Severity.WARNING, needs=[NetLink])
+def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Cables whose planned speed and told speeds are not one."""
+    wiring = wiring_of(plan, seen)
+    index = wiring.index
+    other = np.where(wiring.place >= 0, wiring.place, index.b)
+    here, there = _told(wiring, index.a), _told(wiring, other)
+    bad = _differ(here, index.speed_gbps) | _differ(there, index.speed_gbps) | _differ(here, there)
+    for cable in np.flatnonzero(bad).tolist():
+        ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
+        told = [(port, speed) for port, speed in ends if not np.isnan(speed)]
+        planned = float(index.speed_gbps[cable])
+        wanted = "" if np.isnan(planned) else f", planned are {planned:g} Gb/s"
+        yield speed_mismatch.found(
+            index.a_port(cable),
+            says=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in told)}{wanted}",
+            do=f"Check breakout, forced speed, cable and transceiver at {ends[0][0]} and {ends[1][0]}.",
+            rail=plan.cables[cable].rail,
+            confidence=ONE_END,
+            evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
+            detail=(*((f"{port} gbps", speed) for port, speed in told),),
+        )
+
+
+def _told(w: Wiring, port: npt.NDArray[np.int64]) -> Speeds:
+    """The speed that each port tells, shape (ports,); NaN where none is told or the port has no link."""
+    speed = w.states.speed_gbps[port]
+    return np.where(w.states.down(port) | ~(speed > 0), np.nan, speed)
+
+
+def _differ(a: Speeds, b: Speeds) -> npt.NDArray[np.bool_]:
+    """Whether both are told and apart. False where either is NaN."""
+    return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/swp2 rail=0
+"""
+
+FIRES = (
+    Case(
+        "The NIC runs at half the planned speed.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", speed_gbps=200.0)]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The switch port runs at half the planned speed.",
+        _PLAN,
+        {"leaf-0": [NetLink("swp1", speed_gbps=200.0)]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The plan tells no speed, and the ends differ.",
+        _PLAN,
+        {
+            "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)],
+            "leaf-0": [NetLink("swp2", speed_gbps=100.0)],
+        },
+        ("gpu-2/nic0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "All tell 400 Gb/s.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
+    ),
+    Case(
+        "A port without link tells no speed that counts.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [NetLink("swp1", speed_gbps=0.0)]},
+    ),
+)

@@ -1,0 +1,78 @@
+"""What a device told is old.
+
+## Why it matters
+A cable that was moved since then is judged as it was before. Old answers look like good ones: nothing else shows that
+a poller hangs or that a device's clock is wrong.
+
+## How it is seen
+An answer about neighbours, links or counters is more than 300 seconds older than the round: such questions are asked
+every minute, so three rounds and more have passed, and LLDP's own time to live (120 s) has run out twice. Topology
+and addresses are asked more rarely and do not count. Where a question was answered twice, the newer answer counts.
+
+## What to do
+Look why the device is not read again: its errors (TEL001), the poller's load, the clock of either side (`chronyc
+tracking`).
+"""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Plan, Reading, Severity, Snapshot
+from truerail.model.names import printable
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import wiring_of
+
+STALE_AFTER_SECONDS = 300.0
+"""Five rounds of a question that is asked every minute: two may fail and a third be slow before this is said."""
+
+_SLOW = (GpuNicPath, NetAddress)
+
+
+@rule("TEL002", severity=Severity.WARNING, needs=[])
+def stale_data(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned devices whose newest answer to a frequent question is old."""
+    limit = seen.at - timedelta(seconds=STALE_AFTER_SECONDS)
+    old = [reading for reading in seen.readings if reading.at < limit and not _slow(reading)]
+    if not old:
+        return
+    fresh = {(reading.device, reading.collector) for reading in seen.readings if reading.at >= limit}
+    devices = wiring_of(plan, seen).index.devices
+    oldest: dict[int, Reading] = {}
+    for reading in old:
+        code = devices.find(reading.device)
+        if 0 <= code < devices.planned and (reading.device, reading.collector) not in fresh:
+            oldest[code] = min(oldest.get(code, reading), reading, key=lambda r: (r.at, r.collector))
+    for code, reading in sorted(oldest.items()):
+        age = (seen.at - reading.at).total_seconds()
+        collector = printable(reading.collector, 64)
+        yield stale_data.found(
+            devices.names[code],
+            says=f"{collector} of {devices.names[code]} was answered {age:.0f} s ago, more than {STALE_AFTER_SECONDS:.0f} s",
+            do=f"Read {devices.names[code]} again; if it answers, compare its clock and the poller's.",
+            detail=(("collector", collector), ("age_seconds", age)),
+        )
+
+
+def _slow(reading: Reading) -> bool:
+    return bool(reading.facts) and isinstance(reading.facts[0], _SLOW)
+
+
+_PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
+
+FIRES = Case(
+    "The leaf's answers are ten minutes old.",
+    _PLAN,
+    {"gpu-1": [], "leaf-0": [NetLink("swp1")]},
+    ("leaf-0",),
+    ages_seconds={"gpu-1": 60.0, "leaf-0": 600.0},
+)
+
+QUIET = (
+    Case("Answers of the last minutes are fresh.", _PLAN, {"gpu-1": [], "leaf-0": []}, ages_seconds={"leaf-0": 299.0}),
+    Case(
+        "A device that the plan does not have may be old.",
+        _PLAN,
+        {"gpu-1": [], "backup-7": [NetLink("eth0")]},
+        ages_seconds={"backup-7": 6000.0},
+    ),
+)

@@ -1,0 +1,159 @@
+"""A planned port is wired to something that no planned cable has there.
+
+## Why it matters
+A storage server, another cluster's switch or a host's management NIC in a rail's port takes the place of a GPU's NIC,
+and may bridge two networks that must not meet.
+
+## How it is seen
+A port of the plan hears, or is heard by, a device that the plan does not have, a port of a planned host that the plan
+does not have, or a switch's place where a host should be. Ports that the plan does not speak of are not looked at, so
+management and storage networks stay out of this. A cable that is in another planned place is CAB001, CAB002, CAB006
+or CAB008.
+
+## What to do
+Follow the cable from the port and find out whose it is. If it belongs there, add it to the plan; a planned device
+that only carries another name wants an alias in the plan.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._places import Misplaced, Places, places
+from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import DEVICE_ONLY
+
+
+@rule("CAB004", severity=Severity.WARNING, needs=[Neighbor])
+def unexpected_neighbor(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned ports whose neighbour is not what any planned cable has there."""
+    sorted_ = places(plan, seen)
+    wiring, index = sorted_.wiring, sorted_.wiring.index
+    for port in (*_lower_ends(sorted_).tolist(), *_upper_ends(sorted_).tolist()):
+        cable = int(index.cables_at(np.array([port]))[0])
+        partner = int(wiring.partner[port])
+        subject, ends = index.spell(port), (index.a_port(cable), index.b_port(cable))
+        expected = ends[1] if subject == ends[0] else ends[0]
+        yield unexpected_neighbor.found(
+            subject,
+            says=f"{subject} should be wired to {expected} but is wired to {_stranger(sorted_, port)}",
+            do=f"Follow the cable at {subject}. The plan wants {expected} there; correct the plan if this is intended.",
+            expected=str(expected),
+            observed=str(index.spell(partner)) if partner >= 0 else None,
+            rail=plan.cables[cable].rail,
+            confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
+            evidence=wiring.evidence(port, partner),
+        )
+
+
+def _lower_ends(sorted_: Places) -> Codes:
+    """Host ports that hear a stranger themselves."""
+    w = sorted_.wiring
+    heard = w.heard[w.index.a]
+    hears = (w.place >= 0) | ((heard >= 0) & (heard != w.index.b_device))
+    return np.asarray(w.index.a[(sorted_.kind == Misplaced.STRANGER) & hears])
+
+
+def _upper_ends(sorted_: Places) -> Codes:
+    """Planned switch places that are wired to a stranger or to another switch place."""
+    w, index = sorted_.wiring, sorted_.wiring.index
+    partner, heard = w.partner[index.b], w.heard[index.b]
+    other = index.cables_at(partner)
+    to_stranger = (partner >= 0) & (other < 0)
+    # one finding for the one cable between two places: at the place that comes first in the plan
+    to_place = (partner > index.b) & (other >= 0) & (index.b[other] == partner)
+    told_by_cab006 = (sorted_.kind == Misplaced.UPLINK) & (sorted_.at < 0)
+    by_name = (partner < 0) & (heard >= 0) & (heard != index.a_device) & ~w.ambiguous[index.b] & ~told_by_cab006
+    return np.asarray(index.b[(index.b >= 0) & (to_stranger | to_place | by_name)])
+
+
+def _stranger(sorted_: Places, port: int) -> str:
+    w, index = sorted_.wiring, sorted_.wiring.index
+    partner = int(w.partner[port])
+    if partner < 0:
+        return f"{index.devices.names[int(w.heard[port])]} (which does not tell its port)"
+    device = int(index.ports.device_of(np.array([partner]))[0])
+    if device >= index.devices.planned:
+        return f"{index.spell(partner)}, a device that the plan does not have"
+    if partner >= index.planned_ports:
+        return f"{index.spell(partner)}, a port that the plan does not have"
+    return str(index.spell(partner))
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-2/nic0 leaf-0/swp2 rail=0
+    leaf-0/swp9 spine-1/swp1
+    leaf-1/swp9 spine-1/swp2
+"""
+
+FIRES = (
+    Case(
+        "A device that the plan does not have sits in a NIC's place.",
+        _PLAN,
+        {"leaf-0": [Neighbor("swp1", system_name="backup-7", port_id="eth0", port_id_type="ifname")]},
+        ("leaf-0/swp1",),
+    ),
+    Case(
+        "A host's NIC is cabled to a switch that the plan does not have.",
+        _PLAN,
+        {"gpu-1": [Neighbor("nic0", system_name="storage-sw", port_id="swp1", port_id_type="ifname")]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The management NIC of a planned host sits in a rail's port.",
+        _PLAN,
+        {"leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="eno1", port_id_type="ifname")]},
+        ("leaf-0/swp1",),
+    ),
+    Case(
+        "Two switch places are wired to each other: one cable, one finding.",
+        _PLAN,
+        {"leaf-0": [Neighbor("swp1", system_name="leaf-0", port_id="swp2", port_id_type="ifname")]},
+        ("leaf-0/swp1",),
+    ),
+    Case(
+        "The leaf hears another host, which does not tell its port.",
+        _PLAN,
+        {"leaf-0": [Neighbor("swp1", system_name="gpu-2")], "gpu-1": [Neighbor("nic0", system_name="leaf-0")]},
+        ("leaf-0/swp1",),
+    ),
+    Case(
+        "A spine's port hears a device that the plan does not have.",
+        _PLAN,
+        {"spine-1": [Neighbor("swp1", system_name="other-leaf", port_id="swp1", port_id_type="ifname")]},
+        ("spine-1/swp1",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Unplanned ports may hear whom they like; a planned one may hear a bridge beside its NIC.",
+        _PLAN,
+        {
+            "leaf-0": [
+                Neighbor("eth0", system_name="mgmt-sw", port_id="Gi1/0/7", port_id_type="ifname"),
+                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp1", system_name="vm-17", port_id="eth0", port_id_type="ifname"),
+            ],
+            "gpu-1": [Neighbor("eno1", system_name="mgmt-sw", port_id="Gi1/0/8", port_id_type="ifname")],
+        },
+    ),
+    Case(
+        "Two NICs in each other's places are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
+        _PLAN,
+        {
+            "leaf-0": [
+                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp9", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+            ]
+        },
+    ),
+    Case(
+        "An uplink that only its spine sees, and sees wrong, is CAB006.",
+        _PLAN,
+        {"spine-1": [Neighbor("swp1", system_name="leaf-1")]},
+    ),
+)

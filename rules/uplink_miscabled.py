@@ -1,0 +1,90 @@
+"""An uplink between switches does not end where the plan says.
+
+## Why it matters
+The number of uplinks stays the same, so link counters look healthy; but two uplinks of a leaf on one spine leave
+another spine with none. ECMP then loads that spine's links twice as much, and its loss takes two uplinks at once.
+
+## How it is seen
+LLDP at either end of the switch-to-switch cable names another port than planned.
+
+## What to do
+Move the upper end to the planned port. Crossed uplinks of one leaf that end on the planned spines are harmless to
+traffic if the routing is symmetric: correct the plan instead if that is simpler. Where all uplinks of two leaves look
+crossed the leaves' labels are exchanged and no cable has to move: the cause says so.
+"""
+
+from collections.abc import Iterator
+
+from rules._places import Misplaced, places
+from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.rule import Case, rule
+
+
+@rule("CAB006", severity=Severity.WARNING, needs=[Neighbor])
+def uplink_miscabled(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Cables that start at a switch and are seen elsewhere."""
+    sorted_ = places(plan, seen)
+    wiring = sorted_.wiring
+    for cable in sorted_.of(Misplaced.UPLINK):
+        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
+        source, target = wiring.index.a_port(cable), wiring.index.b_port(cable)
+        if sorted_.at[cable] >= 0:
+            says = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
+        else:
+            stranger = wiring.index.devices.names[int(wiring.heard[b])]
+            says = f"the uplink {source} does not reach {target}, which hears {stranger} instead"
+        yield uplink_miscabled.found(
+            source,
+            says=says,
+            do=f"Move the upper end of the cable to {target}, unless its cause says that a label is wrong.",
+            expected=str(target),
+            observed=sorted_.observed(cable),
+            rail=plan.cables[cable].rail,
+            confidence=wiring.confidence(cable),
+            evidence=wiring.evidence(a, b, place),
+        )
+
+
+_PLAN = """
+    leaf-0/swp9 spine-1/swp1
+    leaf-0/swp10 spine-2/swp1
+    leaf-1/swp9 spine-1/swp2
+"""
+
+FIRES = (
+    Case(
+        "Two uplinks of a leaf are exchanged.",
+        _PLAN,
+        {
+            "leaf-0": [
+                Neighbor("swp9", system_name="spine-2", port_id="swp1", port_id_type="ifname"),
+                Neighbor("swp10", system_name="spine-1", port_id="swp1", port_id_type="ifname"),
+            ]
+        },
+        ("leaf-0/swp9", "leaf-0/swp10"),
+    ),
+    Case(
+        "The leaf hears another spine, which does not tell its port.",
+        _PLAN,
+        {"leaf-0": [Neighbor("swp9", system_name="spine-2")]},
+        ("leaf-0/swp9",),
+    ),
+    Case(
+        "The spine hears another leaf, which does not tell its port; the planned leaf says nothing.",
+        _PLAN,
+        {"spine-2": [Neighbor("swp1", system_name="leaf-1")]},
+        ("leaf-0/swp10",),
+    ),
+)
+
+QUIET = Case(
+    "Each uplink ends on its spine.",
+    _PLAN,
+    {
+        "spine-1": [
+            Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
+            Neighbor("swp2", system_name="leaf-1", port_id="swp9", port_id_type="ifname"),
+        ],
+        "leaf-0": [Neighbor("swp10", system_name="spine-2", port_id="swp1", port_id_type="ifname")],
+    },
+)

@@ -1,0 +1,85 @@
+"""A NIC is on the right leaf and rail, but in another port than planned.
+
+## Why it matters
+Traffic is not slower: the leaf and the rail are right. But every document, label and port description is now wrong
+for this port, so the next maintenance unplugs the wrong host; and the place may be wanted by another cable.
+
+## How it is seen
+LLDP at either end names the other, as for CAB001. The switch, the rail and the plane are the planned ones and the
+port is not. A port that the plan leaves free counts as well.
+
+## What to do
+Read the cause first: neighbouring ports that are all off by the same number are one shifted block, two are a swap.
+Move the cable to the planned port, or, where all agree that it should stay, correct the plan.
+"""
+
+from collections.abc import Iterator
+
+from rules._places import Misplaced, places
+from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.rule import Case, rule
+
+
+@rule("CAB002", severity=Severity.WARNING, needs=[Neighbor])
+def wrong_port_on_right_leaf(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Host cables in another port of the planned switch, on the planned rail and plane."""
+    sorted_ = places(plan, seen)
+    wiring = sorted_.wiring
+    for cable in sorted_.of(Misplaced.PORT):
+        a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
+        target = wiring.index.b_port(cable)
+        yield wrong_port_on_right_leaf.found(
+            wiring.index.a_port(cable),
+            says=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, on the right leaf but not in {target.name}",
+            do=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
+            expected=str(target),
+            observed=sorted_.observed(cable),
+            rail=plan.cables[cable].rail,
+            confidence=wiring.confidence(cable),
+            evidence=wiring.evidence(a, b, place),
+        )
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-2/nic0 leaf-0/swp2 rail=0
+"""
+
+FIRES = (
+    Case(
+        "Two hosts are exchanged on one leaf.",
+        _PLAN,
+        {
+            "leaf-0": [
+                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp2", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+            ]
+        },
+        ("gpu-1/nic0", "gpu-2/nic0"),
+    ),
+    Case(
+        "The cable is in a port that the plan leaves free.",
+        _PLAN,
+        {
+            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp7", port_id_type="ifname")],
+            "leaf-0": [Neighbor("swp7", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
+        },
+        ("gpu-1/nic0",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Each NIC is in its port; NX-OS writes the same port in two ways.",
+        "gpu-1/nic0 leaf-0/Ethernet1/1 rail=0",
+        {
+            "gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="Ethernet1/1", port_id_type="ifname")],
+            "leaf-0": [Neighbor("Eth1/1", system_name="gpu-1", port_id="nic0", port_id_type="ifname")],
+        },
+    ),
+    Case(
+        "Another port of a leaf with two rails is another rail: CAB001.",
+        "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-1/nic1 leaf-0/swp5 rail=1",
+        {"gpu-1": [Neighbor("nic0", system_name="leaf-0", port_id="swp5", port_id_type="ifname")]},
+    ),
+)
