@@ -80,11 +80,11 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     if why is Why.DISABLED:
         return (
             f"{subject} to {b} is switched off by its operator",
-            "Nothing, if this is intended; else switch the port on.",
+            "Nothing if this is meant; else switch the port on.",
         )
     if why is Why.PENDING:
         return (
-            f"{subject} to {b}: {a.device} does not answer and has no link at all",
+            f"{subject} to {b}: {a.device} does not answer and has no link",
             f"Power {a.device}, then check again.",
         )
     taker = int(w.partner[w.index.b[cable]])
@@ -196,7 +196,7 @@ QUIET = (
                 Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
             ],
         },
-    ),  # fmt: skip
+    ),
     Case(
         "Neither the host nor the leaf answers: nothing is known, and nothing is missing.",
         _PLAN,

@@ -46,7 +46,7 @@ def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             names[owner],
             severity=Severity.WARNING,
             says=f"{names[owner]} announces itself as {names[name]}",
-            do=f"Compare serial number or management MAC with the inventory; if it is {names[owner]}, correct its host name.",
+            do=f"Compare its serial number with the inventory; if it is {names[owner]}, correct its host name.",
             confidence=ONE_END,
             evidence=_who_hears(wiring, name),
             detail=(("announces", names[name]),),

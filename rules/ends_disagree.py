@@ -16,13 +16,17 @@ media converter), or two devices carry one name (CAB007). It is only noted where
 named, and a warning where it is not.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from rules._places import places
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
 from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, State, Why, Wiring
 
 _TTL_SECONDS = 120
@@ -34,14 +38,15 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables whose ends cannot be told, because what is said about them contradicts itself."""
     sorted_ = places(plan, seen)
     wiring = sorted_.wiring
-    torn = (wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS)
-    for cable in np.flatnonzero(torn).tolist():
+    torn = np.flatnonzero((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
+    told = _about(wiring, torn)
+    for cable in torn.tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
-        wait = _longest_ttl(wiring, a, b)
+        wait = _longest_ttl(told, a, b)
         yield ends_disagree.found(
             wiring.index.a_port(cable),
-            severity=Severity.INFO if _planned_is_named(wiring, a, b) else None,
-            says=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, a, b))}",
+            severity=Severity.INFO if _planned_is_named(told, a, b) else None,
+            says=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, told, a, b))}",
             do=f"Check again in {wait} s, when the older entry has expired; if it stays, look for a bridge in between.",
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
@@ -50,40 +55,60 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _planned_is_named(w: Wiring, a: int, b: int) -> bool:
+def _planned_is_named(told: "_Told", a: int, b: int) -> bool:
     """Whether one end names the other, as planned, among its neighbours: then nothing speaks against the plan yet."""
-    claims = w.identity.claims
-    return bool((((claims.u == a) & (claims.v == b)) | ((claims.u == b) & (claims.v == a))).any())
+    return any(claim.v == b for claim in told.by[a]) or any(claim.v == a for claim in told.by[b])
 
 
-def _claims(w: Wiring, column: str, port: int) -> list[int]:
-    """The claims that are made by a port (`u`) or about it (`v`)."""
-    found: list[int] = np.flatnonzero(getattr(w.identity.claims, column) == port).tolist()
-    return found
+class _Claim(NamedTuple):
+    """Port `u` says that it hears port `v` of device `w`; -1 where it does not tell."""
+
+    u: int
+    v: int
+    w: int
+    ttl_seconds: int | None
 
 
-def _said(w: Wiring, a: int, b: int) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Told:
+    """The claims that ports make, and those that others make about them."""
+
+    by: Mapping[int, list[_Claim]]
+    about: Mapping[int, list[_Claim]]
+
+
+def _about(w: Wiring, cables: Codes) -> _Told:
+    """Every claim that concerns an end of one of these cables."""
+    claims, rows = w.identity.claims, w.identity.seen.table(Neighbor).rows
+    ends = np.concatenate([w.index.a[cables], w.index.b[cables]])
+    told = _Told(defaultdict(list), defaultdict(list))
+    for i in np.flatnonzero(np.isin(claims.u, ends) | np.isin(claims.v, ends)).tolist():
+        claim = _Claim(int(claims.u[i]), int(claims.v[i]), int(claims.w[i]), rows[int(claims.row[i])].ttl_seconds)
+        told.by[claim.u].append(claim)
+        told.about[claim.v].append(claim)
+    return told
+
+
+def _said(w: Wiring, told: _Told, a: int, b: int) -> Iterator[str]:
     """What each end names, and who else names it."""
-    claims, spell = w.identity.claims, w.index.spell
+    spell = w.index.spell
     for end in (a, b):
-        names = [_heard(w, claim) for claim in _claims(w, "u", end)]
+        names = dict.fromkeys(_heard(w, claim) for claim in told.by[end])
         if names:
-            yield f"{spell(end)} names {' and '.join(dict.fromkeys(names))}"
-        others = {int(claims.u[claim]) for claim in _claims(w, "v", end)} - {a, b}
+            yield f"{spell(end)} names {' and '.join(names)}"
+        others = {claim.u for claim in told.about[end]} - {a, b}
         if others:
             yield f"{' and '.join(str(spell(port)) for port in sorted(others))} names {spell(end)}"
 
 
-def _heard(w: Wiring, claim: int) -> str:
-    port, device = int(w.identity.claims.v[claim]), int(w.identity.claims.w[claim])
-    return str(w.index.spell(port)) if port >= 0 else w.index.devices.names[device] if device >= 0 else "somebody"
+def _heard(w: Wiring, claim: _Claim) -> str:
+    if claim.v >= 0:
+        return str(w.index.spell(claim.v))
+    return w.index.devices.names[claim.w] if claim.w >= 0 else "somebody"
 
 
-def _longest_ttl(w: Wiring, a: int, b: int) -> int:
-    rows = w.identity.seen.table(Neighbor).rows
-    claims = w.identity.claims
-    told = [rows[int(claims.row[claim])].ttl_seconds for end in (a, b) for claim in _claims(w, "u", end)]
-    return max((ttl for ttl in told if ttl), default=_TTL_SECONDS)
+def _longest_ttl(told: _Told, a: int, b: int) -> int:
+    return max((claim.ttl_seconds for claim in (*told.by[a], *told.by[b]) if claim.ttl_seconds), default=_TTL_SECONDS)
 
 
 _PLAN = """

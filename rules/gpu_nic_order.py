@@ -39,14 +39,14 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     for code, gpus in sorted(paths.misordered.items()):
         host = wiring.index.devices.names[code]
         shown = [
-            f"GPU{gpu} of rail {_rails(wanted)} is nearest to {_nics(wiring, paths, code, gpu)} of rail {_rails(planned)}"
+            f"GPU{gpu} (rail {_rails(wanted)}) is nearest to {_nics(wiring, paths, code, gpu)} (rail {_rails(planned)})"
             for gpu, (wanted, planned) in sorted(gpus.items())[:_SHOWN]
         ]
         more = f", and {len(gpus) - _SHOWN} GPUs more" if len(gpus) > _SHOWN else ""
         yield gpu_nic_order.found(
             host,
             says=f"{host}: {', '.join(shown)}{more}",
-            do=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a host that is right, or correct the plan.",
+            do=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a right host, or correct the plan.",
             confidence=confidence,
             evidence=_evidence(wiring, paths, code),
             detail=(("gpus", tuple(sorted(gpus))),),
@@ -112,7 +112,7 @@ QUIET = (
     Case(
         "All hosts agree on another order, and so does the plan: that is the vendor's.",
         "\n".join(
-            f"gpu-{host}/nic{nic} leaf-{5 - nic}/swp{host} rail={5 - nic}" for host in (1, 2, 3) for nic in range(6)
+            f"gpu-{host}/nic{5 - rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in range(6)
         ),
         {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
     ),

@@ -21,7 +21,8 @@ import numpy as np
 from rules._places import places
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.rule import Case, rule
-from truerail.model.wiring import ONE_END, Why, wiring_of
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
@@ -31,12 +32,12 @@ _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be a
 def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs that their host does not have."""
     wiring = wiring_of(plan, seen)
-    absent = wiring.why == Why.NIC_ABSENT
-    device = wiring.index.a_device
-    for cable in np.flatnonzero(absent).tolist():
-        port = wiring.index.a_port(cable)
-        none = bool(absent[device == device[cable]].all())
-        also = ", nor is any other planned NIC of it" if none and np.count_nonzero(device == device[cable]) > 1 else ""
+    absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
+    planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
+    for cable in absent.tolist():
+        port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])
+        none = gone[host] == planned[host]
+        also = ", nor is any other planned NIC of it" if none and planned[host] > 1 else ""
         yield nic_missing.found(
             port,
             says=f"{places(plan, seen).subject(cable)} is not among the interfaces that {port.device} lists{also}",
@@ -46,6 +47,12 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),
         )
+
+
+def _of_each_host(w: Wiring, cables: Codes | slice) -> Codes:
+    """How many of these cables start at each device, shape (devices,)."""
+    device = w.index.a_device[cables]
+    return np.bincount(device[device >= 0], minlength=len(w.index.devices.names))
 
 
 _PLAN = """

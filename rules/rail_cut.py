@@ -20,9 +20,10 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.model.index import PlanIndex
 from truerail.model.rule import Case, rule
 from truerail.model.snapshot import Codes
-from truerail.model.wiring import State, Why
+from truerail.model.wiring import ONE_END, State, Why
 
 
 @rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -32,12 +33,11 @@ def rail_cut(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     wiring, index = sorted_.wiring, sorted_.wiring.index
     if not index.from_host.all():
         return
-    for cable in _cut(sorted_).tolist():
-        port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
-        on_rail = (index.b_device == index.b_device[cable]) & (index.rail == rail)
-        peers = len(np.unique(index.a_device[on_rail])) - 1
+    cut = _cut(sorted_)
+    for cable, peers in zip(cut.tolist(), _peers(index)[cut].tolist() if len(cut) else (), strict=True):
         if not peers:
             continue
+        port, leaf, rail = index.a_port(cable), index.b_port(cable).device, int(index.rail[cable])
         others = f"{peers} other host{'s' if peers > 1 else ''}"
         where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
         yield rail_cut.found(
@@ -48,7 +48,7 @@ def rail_cut(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             expected=str(index.b_port(cable)),
             observed=sorted_.observed(cable),
             rail=rail,
-            confidence=wiring.confidence(cable) or 0.9,
+            confidence=wiring.confidence(cable) or ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(index.b[cable])),
             detail=(("peers", peers),),
         )
@@ -65,6 +65,13 @@ def _cut(sorted_: Places) -> Codes:
     whole = np.bincount(group, weights=off) == np.bincount(group)
     cut = first[whole]
     return np.sort(cut[index.rail[cut] >= 0])
+
+
+def _peers(index: PlanIndex) -> Codes:
+    """How many other hosts the plan has on the leaf and rail of each cable, shape (cables,)."""
+    _, where = np.unique(index.b_device << 16 | (index.rail + 1), return_inverse=True)
+    _, first = np.unique(where << 32 | index.a_device, return_index=True)  # a host with two planes counts once
+    return np.asarray(np.bincount(where[first])[where] - 1)
 
 
 _RAIL_ONLY = """
@@ -115,7 +122,7 @@ QUIET = (
         {
             "gpu-1": [NetLink("nic0", operstate="DOWN")],
         },
-    ),  # fmt: skip
+    ),
     Case(
         "Everything is where it should be.",
         _RAIL_ONLY,

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from rules._places import places
 from truerail.model import Finding, NetAddress, Plan, Severity, Snapshot
+from truerail.model.index import NONE
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
 from truerail.model.snapshot import Codes
@@ -45,24 +46,14 @@ def rail_subnet_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         return
     wiring = wiring_of(plan, seen)
     told = _of_planned_nics(wiring)
-    own = _inside_own(told, nets)
-    reported: set[int] = set()
-    for i in np.flatnonzero(~own & _judged(told, nets)).tolist():
+    for i, other in _strays(told, nets):
         cable = int(told.cable[i])
-        others = [net for net in nets if net.rail != told.rail[i] and net.holds(told.halves[i : i + 1])[0]]
-        if cable in reported or not (others or not own[told.cable == cable].any()):
-            continue
-        reported.add(cable)
         fact = seen.table(NetAddress).rows[int(told.row[i])]
-        mine = ", ".join(net.text for net in nets if net.rail == told.rail[i])
-        whose = (
-            f"the subnet of rail {others[0].rail} ({others[0].text})"
-            if others
-            else f"none of its rail's subnets ({mine})"
-        )
+        mine = ", ".join(plan.rails[int(told.rail[i])].subnets)
+        where = f"the subnet of rail {other.rail} ({other.text})" if other else f"no subnet of its rail ({mine})"
         yield rail_subnet_mismatch.found(
             wiring.index.a_port(cable),
-            says=f"{places(plan, seen).subject(cable)} has the address {printable(fact.address, 64)}, in {whose}",
+            says=f"{places(plan, seen).subject(cable)} has the address {printable(fact.address, 64)}, in {where}",
             do=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
             rail=int(told.rail[i]),
             confidence=ONE_END,
@@ -141,6 +132,19 @@ def _of_planned_nics(w: Wiring) -> _Told:
     row, cable = row[good], cable[good]
     version = np.array([6 if ":" in table.rows[i].address else 4 for i in row.tolist()], dtype=np.int64)
     return _Told(row, cable, index.rail[cable], version, _halves([p for p in packed if p]))
+
+
+def _strays(told: _Told, nets: list[_Net]) -> Iterator[tuple[int, _Net | None]]:
+    """The first address of each NIC that is not of its rail, and the other rail's subnet that it is in, if any."""
+    own = _inside_own(told, nets)
+    astray = np.flatnonzero(~own & _judged(told, nets))
+    other = np.full(len(astray), NONE, dtype=np.int64)
+    for number, net in enumerate(nets):
+        other[(other < 0) & net.holds(told.halves[astray])] = number
+    excused = (other < 0) & np.isin(told.cable[astray], told.cable[own])
+    _, first = np.unique(told.cable[astray[~excused]], return_index=True)
+    for i, number in zip(astray[~excused][first].tolist(), other[~excused][first].tolist(), strict=True):
+        yield i, nets[number] if number >= 0 else None
 
 
 def _inside_own(told: _Told, nets: list[_Net]) -> Mask:

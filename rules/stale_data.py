@@ -6,7 +6,7 @@ a poller hangs or that a device's clock is wrong.
 
 ## How it is seen
 An answer about neighbours, links or counters is more than 300 seconds older than the round: such questions are asked
-every minute, so three rounds and more have passed, and LLDP's own time to live (120 s) has run out twice. Topology
+every minute, so five rounds have passed, and LLDP's own time to live (120 s) has run out twice. Topology
 and addresses are asked more rarely and do not count. Where a question was answered twice, the newer answer counts.
 
 ## What to do
@@ -47,7 +47,7 @@ def stale_data(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         collector = printable(reading.collector, 64)
         yield stale_data.found(
             devices.names[code],
-            says=f"{collector} of {devices.names[code]} was answered {age:.0f} s ago, more than {STALE_AFTER_SECONDS:.0f} s",
+            says=f"{devices.names[code]} answered {collector} {age:.0f} s ago, more than {STALE_AFTER_SECONDS:.0f} s",
             do=f"Read {devices.names[code]} again; if it answers, compare its clock and the poller's.",
             detail=(("collector", collector), ("age_seconds", age)),
         )

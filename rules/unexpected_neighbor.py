@@ -83,8 +83,8 @@ def _stranger(sorted_: Places, port: int) -> str:
 
 
 _PLAN = """
-    gpu-1/nic0 leaf-0/swp1 rail=0
-    gpu-2/nic0 leaf-0/swp2 rail=0
+    gpu-1/eth1 leaf-0/swp1 rail=0
+    gpu-2/eth1 leaf-0/swp2 rail=0
     leaf-0/swp9 spine-1/swp1
     leaf-1/swp9 spine-1/swp2
 """
@@ -99,8 +99,8 @@ FIRES = (
     Case(
         "A host's NIC is cabled to a switch that the plan does not have.",
         _PLAN,
-        {"gpu-1": [Neighbor("nic0", system_name="storage-sw", port_id="swp1", port_id_type="ifname")]},
-        ("gpu-1/nic0",),
+        {"gpu-1": [Neighbor("eth1", system_name="storage-sw", port_id="swp1", port_id_type="ifname")]},
+        ("gpu-1/eth1",),
     ),
     Case(
         "The management NIC of a planned host sits in a rail's port.",
@@ -117,7 +117,7 @@ FIRES = (
     Case(
         "The leaf hears another host, which does not tell its port.",
         _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="gpu-2")], "gpu-1": [Neighbor("nic0", system_name="leaf-0")]},
+        {"leaf-0": [Neighbor("swp1", system_name="gpu-2")], "gpu-1": [Neighbor("eth1", system_name="leaf-0")]},
         ("leaf-0/swp1",),
     ),
     Case(
@@ -135,7 +135,7 @@ QUIET = (
         {
             "leaf-0": [
                 Neighbor("eth0", system_name="mgmt-sw", port_id="Gi1/0/7", port_id_type="ifname"),
-                Neighbor("swp1", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp1", system_name="gpu-1", port_id="eth1", port_id_type="ifname"),
                 Neighbor("swp1", system_name="vm-17", port_id="eth0", port_id_type="ifname"),
             ],
             "gpu-1": [Neighbor("eno1", system_name="mgmt-sw", port_id="Gi1/0/8", port_id_type="ifname")],
@@ -146,8 +146,8 @@ QUIET = (
         _PLAN,
         {
             "leaf-0": [
-                Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
-                Neighbor("swp9", system_name="gpu-1", port_id="nic0", port_id_type="ifname"),
+                Neighbor("swp1", system_name="gpu-2", port_id="eth1", port_id_type="ifname"),
+                Neighbor("swp9", system_name="gpu-1", port_id="eth1", port_id_type="ifname"),
             ]
         },
     ),

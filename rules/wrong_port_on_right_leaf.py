@@ -30,7 +30,7 @@ def wrong_port_on_right_leaf(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         target = wiring.index.b_port(cable)
         yield wrong_port_on_right_leaf.found(
             wiring.index.a_port(cable),
-            says=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, on the right leaf but not in {target.name}",
+            says=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not {target.name}",
             do=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
             expected=str(target),
             observed=sorted_.observed(cable),

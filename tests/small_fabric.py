@@ -1,4 +1,6 @@
-"""A small fabric in memory for tests of the engine: a plan, what is really cabled and named, and the facts that follow."""
+"""A small fabric in memory for tests of the engine: a plan, what is really cabled and named, and the facts that
+follow.
+"""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,7 +31,9 @@ def make_plan(hosts: int = 8, rails: int = 4, spines: int = 2, spare: int = 0) -
 
 @dataclass
 class World:
-    """What is really there. `where` maps a lower port to the place its cable is in; names and NIC orders may be exchanged."""
+    """What is really there. `where` maps a lower port to the place its cable is in; names and NIC orders may be
+    exchanged.
+    """
 
     plan: Plan
     where: dict[Port, Port | None] = field(default_factory=dict)
@@ -119,16 +123,16 @@ class World:
 
     def _rdma(self, machine: str) -> list[RdmaLink]:
         return [
-            RdmaLink(
-                f"mlx5_{i}", 1, "ACTIVE" if self.where[slot] else "DOWN", None, self.port(machine, slot.name)
-            )
+            RdmaLink(f"mlx5_{i}", 1, "ACTIVE" if self.where[slot] else "DOWN", None, self.port(machine, slot.name))
             for i, slot in enumerate(self._slots(machine))
         ]
 
     def _topo(self, machine: str) -> list[GpuNicPath]:
         slots = range(len(self._slots(machine)))
         return [
-            GpuNicPath(gpu, f"NIC{nic}", f"mlx5_{nic}", "PIX" if gpu == nic else "NODE") for gpu in slots for nic in slots
+            GpuNicPath(gpu, f"NIC{nic}", f"mlx5_{nic}", "PIX" if gpu == nic else "NODE")
+            for gpu in slots
+            for nic in slots
         ]
 
 

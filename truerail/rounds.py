@@ -1,4 +1,6 @@
-"""One round: what was gathered is judged. Rules run one by one; what one of them cannot say, or breaks on, costs nobody else."""
+"""One round: what was gathered is judged. Rules run one by one; what one of them cannot say, or breaks on, costs
+nobody else.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -34,13 +36,11 @@ _STATES = {
 }
 
 
-def judge(
-    plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, notes: Iterable[str] = ()
-) -> Judgement:
+def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, notes: Iterable[str] = ()) -> Judgement:
     """Compares what was seen with what should be: findings, their causes, and what could not be judged.
 
-    `only` limits the rules by code. A rule whose facts nobody answered is `unknown`, never passed; a rule that breaks is
-    an `error` verdict, and the others still run.
+    `only` limits the rules by code. A rule whose facts nobody answered is `unknown`, never passed; a rule that
+    breaks is an `error` verdict, and the others still run.
     """
     wiring = wiring_of(plan, seen)
     answered = _answered(seen)
@@ -65,9 +65,7 @@ def judge(
     )
 
 
-def _run(
-    rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]
-) -> tuple[Verdict, Sequence[Finding]]:
+def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
     missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
     if missing:
         return Verdict(rule.code, Status.UNKNOWN, missing=missing), ()
@@ -104,9 +102,7 @@ def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
 def cable_states(wiring: Wiring) -> dict[Port, CableState]:
     """The state of every planned cable, by its end nearer to the GPUs."""
     words = [_STATES[state] for state in State]
-    return {
-        cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)
-    }
+    return {cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)}
 
 
 def _name_notes(wiring: Wiring) -> Iterable[str]:

@@ -13,8 +13,9 @@ from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, joined,
 from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
 from truerail.causes.sightings import Sightings
-from truerail.model.finding import Cause, CauseKind, Finding, Severity
+from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
 from truerail.model.paths import GpuRails, gpu_rails, rails_in
+from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 
 
@@ -50,7 +51,7 @@ def _wiring_drafts(wiring: Wiring) -> list[Draft]:
 
 def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Draft]:
     """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
-    drafts: list[Draft] = []
+    accepted: list[tuple[Relabelling, Codes, tuple[Move, ...]]] = []
     orders: list[NicOrder] = []
     while True:
         found = witnessed_orders(sightings, gpus)
@@ -59,18 +60,27 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Dr
         orders += found
         best = best_relabelling(sightings)
         if best is not None:
-            drafts.append(_apply(wiring, sightings, best))
+            before = replace(sightings, taken_for=sightings.taken_for.copy())
+            crossed = best.kind is CauseKind.BUNDLE_SWAP
+            rows = np.flatnonzero(sightings.relabel_devices(best.true_name, places_of_hosts_only=crossed))
+            accepted.append((best, rows, moves(before, rows.tolist())))
         elif not found:
-            return drafts + [order_draft(sightings, order, ()) for order in joined(orders)]
+            break
+    announces = wiring.identity.announces
+    drafts = [order_draft(sightings, order, ()) for order in joined(orders)]
+    for best, rows, steps in accepted:
+        if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right first
+            rows = _bundled(sightings, best)
+            steps = moves(sightings, rows.tolist())
+        named = all(device in announces for device in best.cycle)
+        drafts.append(relabel_draft(sightings, best, steps, rows, announced=named))
+    return drafts
 
 
-def _apply(wiring: Wiring, sightings: Sightings, best: Relabelling) -> Draft:
-    before = replace(sightings, taken_for=sightings.taken_for.copy())
-    righted = sightings.relabel_devices(best.true_name, places_of_hosts_only=best.kind is CauseKind.BUNDLE_SWAP)
-    rows = np.flatnonzero(righted)
-    steps = moves(before, rows.tolist())
-    announced = all(device in wiring.identity.announces for device in best.cycle)
-    return relabel_draft(sightings, best, steps, rows, announced=announced)
+def _bundled(sightings: Sightings, best: Relabelling) -> Codes:
+    """The sightings that stand on one of the crossed switches and belong, as all the rest says, on another."""
+    there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
+    return np.flatnonzero(there & (sightings.stands != sightings.place) & ~sightings.wrong)
 
 
 def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:

@@ -11,7 +11,6 @@ each met in the field, and what is done about them:
 - A DPU in NIC mode may announce its MAC plus 0x10.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from truerail.model.facts import Neighbor
-from truerail.model.index import NONE, PlanIndex, either, equals, factorize
+from truerail.model.index import NONE, PlanIndex, either, equals, factorize, unanimous
 from truerail.model.local import LocalNames
 from truerail.model.macs import MacTable
 from truerail.model.snapshot import Codes, Objects
@@ -71,7 +70,9 @@ def read_claims(
     witness = np.where(witness >= 0, witness, macs.devices(chassis))
     named = _named_devices(index, table.column("system_name")[row], owners)
     w = _heard_devices(index, named, witness, chassis, split)
-    v = _heard_ports(index, w, owner, port_id, kind, table.column("port_description")[row])
+    shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
+    owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
+    v = _heard_ports(names, w, owner, port_id, kind, table.column("port_description")[row])
     keep = u >= 0
     return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep])
 
@@ -103,12 +104,12 @@ def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Obje
 
 
 def _heard_ports(
-    index: PlanIndex, w: Codes, owner: Codes, port_id: Objects, kind: Objects, description: Objects
+    names: LocalNames, w: Codes, owner: Codes, port_id: Objects, kind: Objects, description: Objects
 ) -> Codes:
     """The port heard on device `w`. The id decides if it names a port of that device, else the description, else
     the id.
     """
-    ports = index.ports
+    ports = names.index.ports
     is_mac = equals(kind, "mac")
     id_name = np.where(is_mac, NONE, ports.name_codes(either(is_mac, None, port_id)))
     text = ports.name_codes(description)
@@ -116,23 +117,15 @@ def _heard_ports(
     by_id = ports.find(w, id_name)
     by_text = ports.find(w, text)
     v = np.where(by_mac >= 0, by_mac, np.where(by_id >= 0, by_id, by_text))
-    learned = _learned_names(id_name, np.where(v == by_text, text, NONE), by_id)
-    open_ = (v < 0) & (id_name >= 0) & (w >= 0)
+    explained = (by_id < 0) & (id_name >= 0) & (v == by_text) & (text >= 0)
+    learned = unanimous(id_name[explained], text[explained]) | names.learned()
+    open_ = (v < 0) & (w >= 0)
     if open_.any() and learned:
-        alias = np.array([learned.get(code, NONE) for code in id_name[open_].tolist()], dtype=np.int64)
-        v[open_] = ports.find(w[open_], alias)
+        said = np.where(id_name[open_] >= 0, id_name[open_], text[open_])
+        v[open_] = ports.find(w[open_], np.array([learned.get(code, NONE) for code in said.tolist()], dtype=np.int64))
     open_ = (v < 0) & (w >= 0)
     if open_.any():  # a port that neither the plan nor the device itself has told of: spare ports look like this
         best = np.where(id_name[open_] >= 0, id_name[open_], np.where(is_mac[open_], text[open_], NONE))
         v[open_] = ports.find_or_add(w[open_], best)
-    return v
-
-
-def _learned_names(id_name: Codes, text_name: Codes, by_id: Codes) -> dict[int, int]:
-    """Vendor aliases that devices explain themselves: id `etp1`, description `Ethernet0`. Only where all agree."""
-    use = (by_id < 0) & (id_name >= 0) & (text_name >= 0)
-    if not use.any():
-        return {}
-    pairs = np.unique(np.stack([id_name[use], text_name[use]], axis=1), axis=0)
-    counts = Counter(pairs[:, 0].tolist())
-    return {alias: name for alias, name in pairs.tolist() if counts[alias] == 1}
+    v = names.as_planned(v)
+    return np.where(names.unmapped(v), NONE, v)

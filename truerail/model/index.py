@@ -5,6 +5,7 @@ the pair (device code, name code) packed into one integer, and every look-up of 
 numpy.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,16 +16,18 @@ from truerail.model.names import device_key, port_key, printable, short_name
 from truerail.model.plan import Cable, Plan, Port, Role
 from truerail.model.snapshot import Codes, Objects
 
+Mask = npt.NDArray[np.bool_]
+
 _NAME_BITS = 24
 NONE = -1
 
 
-def equals(column: Objects, value: Any) -> npt.NDArray[np.bool_]:
+def equals(column: Objects, value: Any) -> Mask:
     """Where a column of objects holds a value (None too). Shape of the column."""
     return np.asarray(np.equal(column, value), dtype=bool)
 
 
-def either(where: npt.NDArray[np.bool_], yes: Any, no: Any) -> Objects:
+def either(where: Mask, yes: Any, no: Any) -> Objects:
     """A column of objects, chosen row by row."""
     return np.asarray(np.where(where, yes, no), dtype=object)
 
@@ -35,6 +38,13 @@ def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     distinct = [value for value in dict.fromkeys(column) if value is not None]
     code = {None: NONE, **{value: number for number, value in enumerate(distinct)}}
     return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), distinct
+
+
+def unanimous(name: Codes, value: Codes) -> dict[int, int]:
+    """The one value that every row gives a name; names that are given several are left out."""
+    pairs = np.unique(np.stack([name, value], axis=1), axis=0).tolist()
+    counts = Counter(first for first, _ in pairs)
+    return {first: second for first, second in pairs if counts[first] == 1}
 
 
 class Devices:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.index import PlanIndex, either, equals
+from truerail.model.index import Mask, PlanIndex, either, equals, unanimous
 from truerail.model.names import natural_key
 from truerail.model.snapshot import Codes, Objects, Snapshot, Table
 
+_NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
+"""Names of RDMA devices and PCI addresses, which LLDP never carries."""
 _ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 
 
@@ -42,7 +44,10 @@ class LocalNames:
 
     def ports(self, device: Codes, names: Codes) -> Codes:
         """Port codes of a device's own names for its ports, brought to the plan's names where the plan uses others."""
-        ports = self.index.ports.find_or_add(device, names)
+        return self.as_planned(self.index.ports.find_or_add(device, names))
+
+    def as_planned(self, ports: Codes) -> Codes:
+        """The planned port for each port that its device has told to be the same one; the port itself elsewhere."""
         alias = self._aliases
         if not len(alias):
             return ports
@@ -62,6 +67,28 @@ class LocalNames:
             return self._own(RdmaLink, either(equals(netdev, None), device, netdev))
 
         return self._kept("_rdma_ports", read)
+
+    def learned(self) -> dict[int, int]:
+        """What hosts that answered call the plan's ports, name code to name code, where all of them agree.
+
+        Says which planned NIC is meant where a leaf hears a host that did not answer itself.
+        """
+        ports, alias = self.index.ports, self._aliases
+        own = np.flatnonzero(alias != np.arange(len(alias)))
+        return unanimous(ports.name_of(own), ports.name_of(alias[own]))
+
+    def unmapped(self, port: Codes) -> Mask:
+        """Ports of hosts that did not answer, under a name that cannot be in the plan because it names no netdevs."""
+        index = self.index
+        silent = np.ones(len(index.devices.names) + 1, dtype=bool)
+        for kind in (NetLink, RdmaLink):
+            silent[self.devices_of(self.seen.table(kind))] = False
+        foreign = np.zeros(len(index.devices.names) + 1, dtype=bool)
+        names, code = np.unique(index.ports.name_of(index.a), return_inverse=True)
+        is_foreign = np.array([bool(_NO_NETDEV.match(index.ports.spelled(int(name)))) for name in names], dtype=bool)
+        foreign[index.a_device[index.from_host & is_foreign[code]]] = True
+        device = index.ports.device_of(port)
+        return np.asarray((port >= index.planned_ports) & silent[device] & foreign[device], dtype=bool)
 
     def _own(self, kind: type[NetLink] | type[RdmaLink], names: Objects) -> Codes:
         return self.ports(self.devices_of(self.seen.table(kind)), self.index.ports.name_codes(names))

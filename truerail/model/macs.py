@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from truerail.model.facts import NetLink
-from truerail.model.index import NONE, equals
+from truerail.model.index import NONE, Mask, equals
 from truerail.model.local import LocalNames
 from truerail.model.names import canonical_mac
 from truerail.model.snapshot import Codes, Objects
@@ -50,23 +50,18 @@ class MacTable:
 
     def ports(self, port_id: Objects, kind: Objects) -> Codes:
         """The port that owns each port id of type `mac`, -1 where unknown or not a MAC."""
-        get = self._port.get
-        return np.array(
-            [
-                NONE if t != "mac" or p is None else get(p, NONE) if p in self._port else self._offset(p)
-                for p, t in zip(port_id, kind, strict=True)
-            ],
-            dtype=np.int64,
-        )
+        get, is_mac = self._port.get, equals(kind, "mac")
+        return np.array([get(p, NONE) if m else NONE for p, m in zip(port_id, is_mac, strict=True)], dtype=np.int64)
 
-    def _offset(self, mac: str) -> int:
-        """A DPU in NIC mode announces the MAC of its port plus 0x10 (nv-config-manager tolerates the same offset)."""
-        if not self._port:
-            return NONE
-        canonical = canonical_mac(mac)
-        if canonical is None:
-            return NONE
-        if canonical in self._port:
-            return self._port[canonical]
-        number = int(canonical.replace(":", ""), 16) - _DPU_MAC_OFFSET
-        return self._port.get(canonical_mac(f"{number & 0xFFFFFFFFFFFF:012x}") or "", NONE)
+    def offset_ports(self, port_id: Objects, where: Mask) -> Codes:
+        """The port whose MAC is 0x10 less, for chosen rows: so a DPU in NIC mode announces itself.
+
+        Only a hint (nv-config-manager tolerates the same offset): the next host's MACs may be 0x10 away as well.
+        """
+        found = np.full(len(port_id), NONE, dtype=np.int64)
+        for row in np.flatnonzero(where).tolist():
+            mac = canonical_mac(port_id[row] or "")
+            if mac is not None:
+                number = int(mac.replace(":", ""), 16) - _DPU_MAC_OFFSET
+                found[row] = self._port.get(canonical_mac(f"{number & 0xFFFFFFFFFFFF:012x}") or "", NONE)
+        return found
