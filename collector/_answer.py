@@ -1,0 +1,66 @@
+"""What every reader of an answer needs first: JSON decoded or refused clearly, text as clean lines."""
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+from truerail.model import Unreadable
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
+"""Where a JSON document begins: not at the bracket of a prompt, be it `[root@gpu-001 ~]#` or Junos' `{master:0}`."""
+
+PASTED = "#> \t"
+"""What indents, comments out or quotes a line."""
+
+
+def decode(answer: str) -> Any:
+    """The JSON document in `answer`; a prompt, a warning or terminal escapes around it are passed over.
+
+    Raises `Unreadable` with line and byte offset where there is none, more than one, or only the beginning of one.
+    """
+    try:
+        return orjson.loads(answer)
+    except orjson.JSONDecodeError as error:
+        text = _ESCAPES.sub("", answer)
+        start = _DOCUMENT.search(text)
+        if start is None:
+            raise _refusal(answer, error.pos, error.msg) from error
+    try:
+        document, end = json.JSONDecoder().raw_decode(text, start.end())
+    except json.JSONDecodeError as error:
+        raise _refusal(text, error.pos, error.msg) from error
+    second = _DOCUMENT.search(text, end)
+    if second is not None:
+        raise _refusal(text, second.end(), "a second document")
+    return document
+
+
+def is_json(answer: str) -> bool:
+    """Whether a JSON document begins at the beginning of some line."""
+    return _DOCUMENT.search(answer) is not None
+
+
+def lines(answer: str) -> list[str]:
+    """The lines of `answer` without terminal escapes and carriage returns: line N of the answer is item N - 1.
+
+    Only a line feed ends a line: the other separators that `str.splitlines` knows may stand in a neighbour's name.
+    Where every line is commented out with `#` or quoted with `>`, as in scripts and mails, that is taken off.
+    """
+    if "\x1b" in answer:
+        answer = _ESCAPES.sub("", answer)
+    found = answer.replace("\r", "").split("\n")
+    mark = answer.lstrip()[:1]
+    if mark in ("#", ">") and all(line.lstrip().startswith(mark) for line in found if line.strip()):
+        found = [line.lstrip()[1:] for line in found]
+    return found
+
+
+def _refusal(text: str, at: int, why: str) -> Unreadable:
+    offset = len(text[:at].encode(errors="replace"))
+    cut = "JSON cut short" if at >= len(text.rstrip()) or why.startswith("Unterminated") else "not JSON"
+    return Unreadable(
+        f"{cut} at byte {offset} ({why.partition(':')[0]})", line=text.count("\n", 0, at) + 1, text=text[at : at + 40]
+    )

@@ -1,0 +1,28 @@
+"""The list of interfaces that `ip -j link` and `ip -j addr` print."""
+
+from typing import Any
+
+from collector._answer import decode
+from truerail.model import Unreadable
+
+
+def interfaces(answer: str) -> list[dict[str, Any]]:
+    """The interfaces in the answer, loopback left out.
+
+    `ip -j` prints `{}` for an interface that a filter of its own left out; these are passed over. Raises `Unreadable`
+    where the answer is not a list of interfaces.
+    """
+    document = decode(answer)
+    if type(document) is not list:
+        raise Unreadable("not a list of interfaces")
+    found = []
+    for entry in document:
+        if type(entry) is not dict:
+            raise Unreadable("an interface is not an object", text=str(entry))
+        if not entry:
+            continue
+        if type(entry.get("ifname")) is not str:
+            raise Unreadable("an interface without `ifname`: not the answer of `ip -j link`")
+        if entry.get("link_type") != "loopback":
+            found.append(entry)
+    return found

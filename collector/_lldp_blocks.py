@@ -1,0 +1,163 @@
+"""LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
+
+Read by the keys, not by the vendor: NX-OS, IOS, Junos (one interface at a time), Dell OS10, AOS-CX, Comware. A block
+ends where a key comes again or at a line of dashes; blank lines may stand inside (IOS). The local port may come first,
+last or in between; where it comes first, a further neighbour of the same port may leave it out. Deeper indented lines
+are details of another key, and so are not read, but for addresses.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from collector._lldp_table import announced
+from collector._lldp_words import addresses, identified, local_port, seconds, told
+from truerail.model import Neighbor, Unreadable
+
+_KEYS = {
+    "chassis id": "chassis_id",
+    "chassis id subtype": "chassis_type",
+    "chassis id type": "chassis_type",
+    "chassis type": "chassis_type",
+    "hold time": "ttl",
+    "local interface": "port",
+    "local intf": "port",
+    "local port": "port",
+    "local port id": "port",
+    "port": "port",
+    "port desc": "description",
+    "port description": "description",
+    "port id": "port_id",
+    "port id subtype": "port_type",
+    "port id type": "port_type",
+    "port subtype": "port_type",
+    "port type": "port_type",
+    "system name": "name",
+    "time to live": "ttl",
+    "ttl": "ttl",
+}
+_ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
+_LONGEST_KEY = 80  # characters with indentation; what is longer is prose
+_SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
+_COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
+_REMOTE = ("chassis_id", "port_id", "name")
+
+
+@dataclass
+class _Block:
+    """What was read of one neighbour so far.
+
+    `keys` are the keys as printed, to see when one comes again; `first` is the first of them that tells something,
+    `last` the last of all; `closed` is set by a line of dashes below.
+    """
+
+    fields: dict[str, str] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    addresses: list[str] = field(default_factory=list)
+    line: int = 0
+    first: str = ""
+    last: str = ""
+    closed: bool = False
+
+    @property
+    def speaks(self) -> bool:
+        return any(name in self.fields for name in _REMOTE)
+
+
+def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
+    """The neighbours in the blocks. Raises `Unreadable` where a block lacks its port or the answer is cut."""
+    blocks = [block for block in _blocks(lines) if block.speaks]
+    total = announced(text)
+    if _is_half_a_key(lines[-1]):
+        raise Unreadable("the answer is cut", line=len(lines), text=lines[-1])
+    if total is None and not blocks:
+        raise Unreadable("neither a neighbour nor a total of none")
+    if len(blocks) < (total or 0):
+        raise Unreadable(f"{len(blocks)} of {total} neighbours: the answer is cut")
+    if blocks:
+        _refuse_cut(blocks, total)
+    yield from map(_neighbor, blocks)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
+    block = _Block()
+    base: int | None = None
+    for number, line in enumerate(lines, 1):
+        heading = _COMWARE.match(line)
+        if heading or _SEPARATOR.fullmatch(line):
+            block.closed = True
+            yield block
+            block = _Block({"port": heading.group(1)} if heading else {})
+            continue
+        printed, colon, value = line.partition(":")
+        if not colon or len(printed) > _LONGEST_KEY:
+            continue
+        key = _plain(printed)
+        indent = len(printed) - len(printed.lstrip())
+        if key.startswith(_ADDRESSES):
+            block.addresses.append(value)
+        elif key in _KEYS and base in (None, indent):
+            base = indent
+            if key in block.keys:
+                yield block
+                block = _following(block)
+            _put(block, key, printed, value, number)
+        block.last = key
+    yield block
+
+
+def _plain(printed: str) -> str:
+    """A key in one spelling: `Neighbor Chassis-ID` and `Remote Chassis ID` are `chassis id`."""
+    words = printed.lower().replace("-", " ").split()
+    return " ".join(words[1:] if words[:1] in (["remote"], ["neighbor"], ["neighbour"]) else words)
+
+
+def _put(block: _Block, key: str, printed: str, value: str, number: int) -> None:
+    if not block.keys:
+        block.first, block.line = printed.strip().lower(), number
+    block.keys.add(key)
+    block.fields.setdefault(_KEYS[key], value.strip())
+
+
+def _following(block: _Block) -> _Block:
+    """The block after `block`: of the same port, where the port comes first and is told once for several neighbours."""
+    ports_first = next(iter(block.fields)) == "port"
+    return _Block({"port": block.fields["port"]} if ports_first else {})
+
+
+def _is_half_a_key(line: str) -> bool:
+    """True for an answer's last line, where no end of line follows and a key began."""
+    begun = (*_KEYS, "remote", "neighbor")
+    return bool(line.strip()) and ":" not in line and any(key.startswith(_plain(line)) for key in begun)
+
+
+def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
+    """Raises where the last block stops short of what ends each.
+
+    That is the line of dashes in OS10, `Vlan ID` in NX-OS where no total follows, `TTL` in AOS-CX with its total first.
+    """
+    last = blocks[-1]
+    short_of_dashes = last.first.startswith("remote ") and not last.closed
+    nxos = last.first == "chassis id" and "local port id" in last.keys
+    short_of_vlan = nxos and total is None and last.last != "vlan id"
+    short_of_ttl = last.first == "port" and total is not None and "ttl" not in last.fields
+    if short_of_dashes or short_of_vlan or short_of_ttl:
+        raise Unreadable("the last neighbour is cut", line=last.line)
+
+
+def _neighbor(block: _Block) -> Neighbor:
+    found = block.fields
+    if "port" not in found:
+        raise Unreadable("a neighbour without a local port", line=block.line)
+    if not (told(found.get("port_id")) or told(found.get("chassis_id"))):
+        raise Unreadable("a neighbour without chassis id and port id", line=block.line)
+    return Neighbor(
+        local_port(found["port"]),
+        *identified(found.get("chassis_id"), found.get("chassis_type")),
+        told(found.get("name")),
+        *identified(found.get("port_id"), found.get("port_type")),
+        told(found.get("description")),
+        seconds(found.get("ttl")),
+        None,
+        addresses(*block.addresses),
+    )

@@ -1,0 +1,71 @@
+"""LLDP neighbours as Junos prints them in XML and in JSON, which is the same tree with every leaf as `[{"data": ...}]`.
+
+`lldp-neighbors-information` holds `lldp-neighbor-information` elements; chassis members are wrapped in
+`multi-routing-engine-results`. The detailed form names the local port in `lldp-local-interface` and has the SNMP index
+in `lldp-local-port-id`; the brief form has the name in `lldp-local-port-id`, and where the neighbour's port id is a
+number only `lldp-remote-port-description`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from collector._lldp_words import addresses, identified, local_port, seconds, told
+from truerail.model import Neighbor, Unreadable
+
+_WRAPPED = "multi-routing-engine-results"
+_ROOT = "lldp-neighbors-information"
+_ENTRY = "lldp-neighbor-information"
+KEYS = frozenset({_WRAPPED, _ROOT})
+
+
+def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
+    """The neighbours in `| display json`."""
+    if _WRAPPED in answer:
+        for results in answer[_WRAPPED]:
+            for member in results["multi-routing-engine-item"]:
+                yield from neighbors_from_json(member)
+        return
+    for information in answer[_ROOT]:
+        for entry in information.get(_ENTRY, ()):
+            yield _neighbor({name: [_data(leaf) for leaf in leaves] for name, leaves in entry.items() if leaves})
+
+
+def _data(leaf: Any) -> str | None:
+    return told(leaf.get("data")) if isinstance(leaf, dict) else told(leaf)
+
+
+def neighbors_from_xml(text: str) -> Iterator[Neighbor]:
+    """The neighbours in `| display xml`. Raises `Unreadable` for XML that is cut or declares entities."""
+    if "<!" in text.replace("<!--", ""):
+        raise Unreadable("XML with a document type is not read")
+    from xml.etree import ElementTree as ET  # here, because nearly no answer is XML and the import is slow
+
+    try:
+        root = ET.fromstring(text)  # noqa: S314 - a document type, and with it every entity, is refused above
+    except ET.ParseError as error:
+        raise Unreadable(f"not whole XML ({error})") from error
+    elements = [element for element in root.iter() if element.tag.rpartition("}")[2] in (_ROOT, _ENTRY)]
+    if not elements:
+        raise Unreadable(f"XML without {_ROOT}")
+    for element in elements:
+        if element.tag.endswith(_ENTRY):
+            leaves: dict[str, list[str | None]] = {}
+            for leaf in element:
+                leaves.setdefault(leaf.tag.rpartition("}")[2], []).append(told(leaf.text))
+            yield _neighbor(leaves)
+
+
+def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
+    def first(name: str) -> str | None:
+        return leaves.get(name, [None])[0]
+
+    return Neighbor(
+        local_port(first("lldp-local-interface") or first("lldp-local-port-id")),
+        *identified(first("lldp-remote-chassis-id"), first("lldp-remote-chassis-id-subtype")),
+        first("lldp-remote-system-name"),
+        *identified(first("lldp-remote-port-id"), first("lldp-remote-port-id-subtype")),
+        first("lldp-remote-port-description"),
+        seconds(first("lldp-ttl")),
+        None,
+        addresses(*leaves.get("lldp-remote-management-address", ())),
+    )

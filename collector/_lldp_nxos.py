@@ -1,0 +1,53 @@
+"""LLDP neighbours as Cisco NX-OS prints them in JSON.
+
+`show lldp neighbors [detail] | json`: `TABLE_nbor[_detail]` holds `ROW_nbor[_detail]`, which is an object where there
+is one neighbour and a list where there are several; numbers may be strings. Without `detail` the field `chassis_id` is
+the table's column "Device ID": the system name, or the chassis id of a neighbour that has none.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from collector._lldp_words import addresses, identified, local_port, seconds, told
+from truerail.model import Neighbor, Unreadable
+
+KEYS = frozenset({"TABLE_nbor", "TABLE_nbor_detail", "neigh_hdr", "neigh_count"})
+
+
+def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
+    """The neighbours in NX-OS JSON. Raises `Unreadable` where there are fewer than `neigh_count`."""
+    found = [
+        row
+        for suffix in ("", "_detail")
+        for table in _listed(answer.get(f"TABLE_nbor{suffix}"))
+        for row in _listed(table[f"ROW_nbor{suffix}"])
+    ]
+    announced = seconds(answer.get("neigh_count")) or 0
+    if len(found) < announced:
+        raise Unreadable(f"{len(found)} of {announced} neighbours: the answer is cut")
+    yield from map(_neighbor, found)
+
+
+def _listed(value: Any) -> list[Any]:
+    """One or several, as a list: NX-OS leaves the list out around a single element."""
+    if not value:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _neighbor(row: Mapping[str, Any]) -> Neighbor:
+    chassis_id, chassis_type = identified(row.get("chassis_id"), row.get("chassis_type"))
+    name = told(row.get("sys_name"))
+    if "sys_name" not in row and chassis_type != "mac":
+        name = chassis_id
+    return Neighbor(
+        local_port(row["l_port_id"]),
+        chassis_id,
+        chassis_type,
+        name,
+        *identified(row.get("port_id"), row.get("port_type")),
+        told(row.get("port_desc")),
+        seconds(row.get("hold_time") or row.get("ttl")),
+        None,
+        addresses(row.get("mgmt_addr"), row.get("mgmt_addr_ipv6")),
+    )

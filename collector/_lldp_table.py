@@ -1,0 +1,213 @@
+"""LLDP neighbours in a table of fixed-width columns, as most switches print them without `detail`.
+
+Read by the header, not by the vendor: SONiC and OcNOS (`show lldp table`), NVUE and NCLU, EOS, NX-OS,
+IOS, Junos, Dell OS9 and OS10, AOS-CX, Comware. Traps that the reader knows:
+
+- columns come from the ruler where it has one run of dashes per column (EOS rulers do not stand under their labels, but
+  the cells do stand in the ruler's runs), from the labels where it has not;
+- a cell that overflows pushes the rest of its row to the right; IOS cuts names at the column's end, without a blank;
+- NX-OS puts a name that is too long on a line of its own, Comware breaks cells over several lines;
+- cells may be empty, and port names may hold a blank (`GigabitEthernet 0/2`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from collector._lldp_words import identified, local_port, seconds, told
+from truerail.model import Neighbor, Unreadable
+
+_LABELS = {
+    "chassis id": "chassis_id",
+    "chassis-id": "chassis_id",
+    "rem chassis id": "chassis_id",
+    "remote chassis id": "chassis_id",
+    "device id": "name",
+    "device-id": "name",
+    "neighbor device": "name",
+    "neighbor device id": "name",
+    "rem host name": "name",
+    "remote device": "name",
+    "remote host": "name",
+    "remote system name": "name",
+    "remotedevice": "name",
+    "remotehost": "name",
+    "sys-name": "name",
+    "system name": "name",
+    "hold-time": "ttl",
+    "holdtime": "ttl",
+    "ttl": "ttl",
+    "interface": "port",
+    "lcl port": "port",
+    "loc portid": "port",
+    "local interface": "port",
+    "local intf": "port",
+    "local port": "port",
+    "local-port": "port",
+    "localport": "port",
+    "port": "port",
+    "neighbor port id": "port_id",
+    "port id": "port_id",
+    "port info": "port_id",
+    "port-id": "port_id",
+    "rem port id": "port_id",
+    "remote port": "port_id",
+    "remote port id": "port_id",
+    "remoteport": "port_id",
+    "remoteportid": "port_id",
+    "port description": "description",
+    "port-desc": "description",
+    "remoteportdescr": "description",
+    "capability": "",
+    "parent interface": "",
+    "remote ip": "",
+    "sw version": "",
+}
+_SONIC = ("port", "name", "port_id")
+_LABEL = re.compile(
+    r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _LABELS), key=len, reverse=True)) + r")(?!\S)|\S+", re.IGNORECASE
+)
+_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})+[ \t]*")
+_END = re.compile(r"-{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]\s*$", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"^[ \t]*total (?:entries displayed|neighbor entries)[ \t]*:[ \t]*(\d{1,6})[ \t]*$", re.IGNORECASE | re.MULTILINE
+)
+_GAP = re.compile(r" {2,}")
+
+
+class Header(NamedTuple):
+    """Where the columns of a table begin and what they hold; `body` is the index of the first line below."""
+
+    fields: tuple[str, ...]
+    starts: tuple[int, ...]
+    body: int
+
+
+Row = dict[str, str]
+
+
+def announced(text: str) -> int | None:
+    """How many neighbours the answer itself says it has, where it does."""
+    found = _TOTAL.search(text)
+    return int(found.group(1)) if found else None
+
+
+def header(lines: Sequence[str]) -> Header | None:
+    """The table's header: the first line whose labels name a local port and a neighbour's name or port."""
+    for index, line in enumerate(lines):
+        labels = [(found.start(), found.group().lower()) for found in _LABEL.finditer(line[:500])]
+        fields = [_LABELS.get(label, "") for _, label in labels]
+        if "port" in fields and len({"name", "port_id", "chassis_id"}.intersection(fields)) > 1:
+            below = lines[index + 1] if index + 1 < len(lines) else ""
+            if _RULER.fullmatch(below):
+                return _ruled(line, below, index + 2)
+            return Header(tuple(fields), (0, *(start for start, _ in labels[1:])), index + 1)
+    return None
+
+
+def _ruled(line: str, ruler: str, body: int) -> Header:
+    if len(ruler.rstrip()) < len(line.rstrip()):
+        raise Unreadable("the ruler below the table's header is cut", line=body, text=ruler)
+    starts = [run.start() for run in re.finditer("-+", ruler)]
+    labels = [line[start:end].strip().lower() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    return Header(tuple(_LABELS.get(label, "") for label in labels), (0, *starts[1:]), body)
+
+
+def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighbor]:
+    """The neighbours in a table. Raises `Unreadable` where the table is cut or a row does not fit the header."""
+    rows = [row for row in _rows(lines, table) if row.get("port_id") or row.get("name") or row.get("chassis_id")]
+    total = announced(text)
+    if total is None and _always_totalled(text, table):
+        raise Unreadable("no total below the table: the answer is cut")
+    if total is not None and len(rows) < total:
+        raise Unreadable(f"{len(rows)} of {total} neighbours: the answer is cut")
+    yield from map(_neighbor, rows)
+
+
+def _always_totalled(text: str, table: Header) -> bool:
+    """SONiC and OcNOS always print a total; IOS and NX-OS do too, but who trims it off leaves the last line whole.
+
+    A header that begins as SONiC's does and has neither a time nor a chassis id is SONiC's, or another's that was cut.
+    """
+    start = table.fields[: len(_SONIC)]
+    sonic = start == _SONIC[: len(start)] and not {"ttl", "chassis_id"}.intersection(table.fields)
+    cisco = table.fields[0] == "name" and "ttl" in table.fields
+    return sonic or (cisco and not text.endswith("\n"))
+
+
+def _rows(lines: Sequence[str], table: Header) -> list[Row]:
+    rows: list[Row] = []
+    name = ""
+    for number, line in enumerate(lines[table.body :], table.body + 1):
+        if not line.strip() or (not rows and not line.strip("- ")):
+            continue
+        if _END.match(line):
+            break
+        if table.fields[0] == "name" and _stands_alone(line):
+            following = lines[number] if number < len(lines) else ""
+            if rows and not following[:1].isspace():
+                _continue(rows[-1], {"name": line.strip()})
+            else:
+                name = line.strip()
+            continue
+        row = _cells(line, number, table)
+        if name:
+            row, name = {**row, "name": name}, ""
+        if row.get("port"):
+            rows.append(row)
+        elif rows:
+            _continue(rows[-1], row)
+        else:
+            raise Unreadable("a row without a local port", line=number, text=line)
+    return _whole(rows, name, lines)
+
+
+def _stands_alone(line: str) -> bool:
+    return not line[0].isspace() and len(line.split(None, 1)) == 1
+
+
+def _continue(row: Row, more: Row) -> None:
+    for field, cell in more.items():
+        row[field] = row.get(field, "") + cell
+
+
+def _whole(rows: list[Row], name: str, lines: Sequence[str]) -> list[Row]:
+    """The rows, unless the last one is cut: a name without its row, or a row that ends before its neighbour's port."""
+    last = rows[-1] if rows else {}
+    if name or (rows and not last.get("port_id") and not last.get("name") and not last.get("chassis_id")):
+        raise Unreadable("the last row is cut", line=len(lines), text=name or last["port"])
+    if len(rows) > 1 and not last.get("port_id") and all(row.get("port_id") for row in rows[:-1]):
+        raise Unreadable("the last row is cut", line=len(lines), text=last["port"])
+    return rows
+
+
+def _cells(line: str, number: int, table: Header) -> Row:
+    starts, count = table.starts, len(table.starts)
+    slices = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    clean = all(start == 0 or start >= len(line) or line[start - 1].isspace() for start in starts)
+    if clean and _fits(slices, table):
+        return _row(slices, table)
+    for cells in (_GAP.split(line.strip()), line.split(), slices):
+        if len(cells) == count and _fits(cells, table):
+            return _row(cells, table)
+    raise Unreadable("a row that does not fit the table's header", line=number, text=line)
+
+
+def _fits(cells: Sequence[str], table: Header) -> bool:
+    """False where a cell of numbers holds something else: the row's cells do not stand where its header's labels do."""
+    return "ttl" not in table.fields or (cells[table.fields.index("ttl")] or "0").isdigit()
+
+
+def _row(cells: Sequence[str], table: Header) -> Row:
+    return {field: cell for field, cell in zip(table.fields, cells, strict=True) if field}
+
+
+def _neighbor(row: Row) -> Neighbor:
+    return Neighbor(
+        local_port(row["port"]),
+        *identified(row.get("chassis_id")),
+        told(row.get("name")),
+        *identified(row.get("port_id")),
+        told(row.get("description")),
+        seconds(row.get("ttl")),
+    )

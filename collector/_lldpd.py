@@ -1,0 +1,105 @@
+"""lldpd's list of neighbours in the forms its clients print: json, json0, keyvalue and plain.
+
+Source: lldpd's `src/client/{json,kv,text}_writer.c` and real daemons (0.7 to 1.0.16). Traps:
+
+- `json` collapses a list of one to its only item, so `interface` is an object for one neighbour and a list for several,
+  and a chassis stands under its system name, or directly where it has none; `json0` never collapses.
+- Two neighbours on one port are two items under the same name: they are never merged.
+- The time to live moved from chassis to port in lldpd 0.9.
+- `show interfaces` and `show statistics` have the same outer shape but speak of the device itself: refused.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import decode
+from collector._lldpd_text import neighbors_from_keyvalue, neighbors_from_plain, seconds, whole
+from truerail.model import Neighbor, Unreadable
+
+__all__ = ["neighbors_from_json", "neighbors_from_keyvalue", "neighbors_from_plain"]
+
+
+def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
+    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, told apart by shape. Raises `Unreadable`."""
+    for port, seen in _interfaces(decode(answer)):
+        yield _neighbor(port, seen)
+
+
+def _interfaces(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    if type(root) is not dict or "lldp" not in root:
+        raise Unreadable("no `lldp` at the top: not lldpd's list of neighbours")
+    for group in _items(root["lldp"]):
+        for entry in _items(_object(group, "lldp").get("interface")):
+            name = _object(entry, "interface").get("name")
+            if type(name) is str:
+                yield name, entry
+            else:
+                yield from ((port, seen) for port, both in entry.items() for seen in _items(both))
+
+
+def _items(value: Any) -> list[Any]:
+    return value if type(value) is list else [] if value is None else [value]
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    """The object that stands here, alone or as the only item of a list."""
+    if type(value) is list and len(value) == 1:
+        value = value[0]
+    if type(value) is not dict:
+        raise Unreadable(f"{name} is not an object")
+    return value
+
+
+def _text(value: Any) -> str | None:
+    """`"x"`, `{"value": "x"}` and `[{"value": "x"}]` are all `x`; nothing and empty text are None."""
+    if type(value) is list:
+        value = value[0] if value else None
+    if type(value) is dict:
+        value = value.get("value")
+    return value if type(value) is str and value else str(value) if type(value) is int else None
+
+
+def _neighbor(port: str, seen: Any) -> Neighbor:
+    subject = f"interface {port}"
+    seen = _object(seen, subject)
+    if "chassis" not in seen or "port" not in seen or ("status" in seen and "rid" not in seen):
+        raise Unreadable(f"{subject} carries no neighbour: not a list of neighbours")
+    chassis = _object(seen["chassis"], f"chassis on {subject}")
+    far_port = _object(seen["port"], f"port on {subject}")
+    name = _text(chassis.get("name"))
+    if not _is_identity(chassis.get("id")):
+        if len(chassis) != 1:
+            raise Unreadable(f"chassis on {subject} carries no id")
+        ((name, chassis),) = chassis.items()
+        chassis = _object(chassis, f"chassis on {subject}")
+    chassis_type, chassis_id = _identity(chassis.get("id"), f"chassis on {subject}")
+    port_type, port_id = _identity(far_port.get("id"), f"port on {subject}")
+    addresses = [_text(address) for address in _items(chassis.get("mgmt-ip"))]
+    return Neighbor(
+        port,
+        chassis_id,
+        chassis_type,
+        name or None,
+        port_id,
+        port_type,
+        _text(far_port.get("descr")),
+        whole(_text(far_port.get("ttl")) or _text(chassis.get("ttl"))),
+        seconds(seen.get("age")),
+        tuple([address for address in addresses if address]),
+        seen.get("via"),
+    )
+
+
+def _is_identity(value: Any) -> bool:
+    """A chassis id, and not a chassis whose system name happens to be `id`."""
+    if type(value) is list:
+        return True
+    return type(value) is dict and type(value.get("type")) is str
+
+
+def _identity(value: Any, subject: str) -> tuple[str, str]:
+    found = _object(value, f"id of the {subject}")
+    kind, text = found.get("type"), _text(found)
+    if type(kind) is not str or text is None:
+        raise Unreadable(f"id of the {subject} is incomplete")
+    return kind, text

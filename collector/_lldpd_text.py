@@ -1,0 +1,166 @@
+"""lldpd's list of neighbours as text: the plain form for people and the keyvalue form for scripts.
+
+Source: lldpd's `src/client/{text,kv}_writer.c`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import lines
+from truerail.model import Neighbor, Unreadable
+
+_ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "portcomp", "unhandled"))
+"""lldpd's words for what kind of thing a chassis id or a port id is."""
+
+_INTERFACE = re.compile(r"Interface:\s+(?P<port>\S.*?), via: (?P<via>[^,]+)(?:, RID: \d+)?(?:, Time: (?P<age>.*))?$")
+_VIA = re.compile(r"lldp\.(?P<port>.+)\.via=(?P<via>.*)$")
+_AGE = re.compile(r"(\d+) days?, (\d+):(\d\d):(\d\d)")
+_KEY_INDENT = 4
+"""How far a key stands right of its `Interface:`; what stands deeper continues a value that has line feeds in it."""
+_PLAIN_KEYS = {
+    "ChassisID": "chassis",
+    "SysName": "name",
+    "MgmtIP": "address",
+    "PortID": "port",
+    "PortDescr": "descr",
+    "TTL": "ttl",
+}
+
+
+def whole(text: str | None) -> int | None:
+    """A count in decimal digits; None where there is none."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def seconds(age: Any) -> int | None:
+    """Seconds in lldpd's `3 days, 01:12:02`; None where the answer has no age in that form."""
+    found = _AGE.match(age) if type(age) is str else None
+    if found is None:
+        return None
+    days, hours, minutes, rest = found.groups()
+    return int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60 + int(rest)
+
+
+class _Record:
+    """One neighbour while its lines are read; the first line of a kind counts, as only addresses may repeat."""
+
+    def __init__(self, port: str, via: str, line: int, age: str | None = None) -> None:
+        self.port = port
+        self.line = line
+        self.via = via
+        self.addresses: list[str] = []
+        self.last = ""
+        self.fields: dict[str, str] = {} if age is None else {"age": age}
+
+    def put(self, key: str, value: str) -> None:
+        self.last = key
+        if not value:
+            return
+        if key == "address":
+            self.addresses.append(value)
+        else:
+            self.fields.setdefault(key, value)
+
+    def neighbor(self) -> Neighbor:
+        get = self.fields.get
+        chassis_type, _, chassis_id = get("chassis", "").partition(" ")
+        port_type, _, port_id = get("port", "").partition(" ")
+        if not chassis_id or not port_id:
+            missing = "port id" if chassis_id else "chassis id"
+            raise Unreadable(f"the neighbour on interface {self.port} has no {missing}", line=self.line)
+        return Neighbor(
+            self.port,
+            chassis_id.strip(),
+            chassis_type,
+            get("name"),
+            port_id.strip(),
+            port_type,
+            get("descr"),
+            whole(get("ttl")),
+            seconds(get("age")),
+            tuple(self.addresses),
+            self.via,
+        )
+
+
+def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
+    """Neighbours in the answer of a bare `lldpctl` or `lldpcli show neighbors [details]`. Raises `Unreadable`."""
+    if "LLDP neighbors:" not in answer and ", via: " not in answer:
+        raise Unreadable("neither `LLDP neighbors:` nor an interface: not lldpd's list of neighbours")
+    record: _Record | None = None
+    deepest = 0
+    text = lines(answer)
+    for number, line in enumerate(text, 1):
+        stripped = line.strip()
+        if stripped.startswith("Interface:"):
+            if record is not None:
+                yield record.neighbor()
+            record = _opened(stripped, number)
+            deepest = line.index("I") + _KEY_INDENT
+            continue
+        key, _, value = stripped.partition(":")
+        if record is not None and key in _PLAIN_KEYS and line.index(key) <= deepest:
+            record.put(_PLAIN_KEYS[key], value.strip())
+        elif record is not None and stripped:
+            record.last = ""
+    if record is not None:
+        _refuse_cut(record, text)
+        yield record.neighbor()
+
+
+def _opened(line: str, number: int) -> _Record:
+    found = _INTERFACE.match(line)
+    if found is None:
+        raise Unreadable("an interface without `via`: not a list of neighbours, or cut short", line=number, text=line)
+    return _Record(found["port"], found["via"], number, found["age"])
+
+
+def _refuse_cut(record: _Record, text: list[str]) -> None:
+    """Raises where the answer ends, without an end of line, in the middle of what says who the neighbour is."""
+    if text[-1].strip() and record.last in ("chassis", "name", "port", "descr"):
+        raise Unreadable("cut short", line=len(text), text=text[-1])
+
+
+def neighbors_from_keyvalue(answer: str) -> Iterator[Neighbor]:
+    """Neighbours in the answer of `lldpctl -f keyvalue`. Raises `Unreadable`.
+
+    A neighbour begins with its `via`. An interface's name may hold dots (`eth0.100`), so it ends where `.via=` begins.
+    """
+    record: _Record | None = None
+    prefix = ""
+    text = lines(answer)
+    for number, line in enumerate(text, 1):
+        stripped = line.strip()
+        found = _VIA.match(stripped)
+        if found:
+            if record is not None:
+                yield record.neighbor()
+            record = _Record(found["port"], found["via"], number)
+            prefix = f"lldp.{found['port']}."
+        elif record is not None and stripped.startswith(prefix):
+            _put_pair(record, stripped[len(prefix) :])
+        elif stripped.startswith("lldp."):
+            raise Unreadable("a value of no neighbour: the neighbour's `via` is missing", line=number, text=line)
+    if record is None:
+        raise Unreadable("no `lldp.<interface>.via=`: not lldpd's list of neighbours")
+    _refuse_cut(record, text)
+    yield record.neighbor()
+
+
+def _put_pair(record: _Record, pair: str) -> None:
+    key, equals, value = pair.partition("=")
+    section, _, name = key.partition(".")
+    record.last = ""
+    if key == "age":
+        record.put("age", value)
+    elif section in ("chassis", "port") and name in _ID_TYPES and equals:
+        record.put(section, f"{name} {value}" if value else "")
+    elif key in ("chassis.name", "port.descr"):
+        record.put(name, value)
+    elif key in ("port.ttl", "chassis.ttl"):
+        record.put("ttl", value)
+    elif key == "chassis.mgmt-ip":
+        record.put("address", value)
+    elif not equals:
+        raise Unreadable("a key without a value: cut short", line=record.line, text=pair)

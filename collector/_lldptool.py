@@ -1,0 +1,96 @@
+"""The answer of lldpad's `lldptool -t -n -i IF`: TLV after TLV, the name flush left, the value below it after a tab."""
+
+import re
+from collections.abc import Iterator
+
+from collector._answer import lines
+from truerail.model import Neighbor, Unreadable
+
+_TLV = re.compile(r"[A-Z].* TLV$")
+_FRAME = "=-#*:[]<> \t"
+"""What people put around the name of an interface above its answer."""
+_END = "End of LLDPDU TLV"
+_ID_TYPES = {
+    "mac": "mac",
+    "ifname": "ifname",
+    "ifalias": "ifalias",
+    "interface alias": "ifalias",
+    "local": "local",
+    "ipv4": "ip",
+    "ipv6": "ip",
+    "chassis component": "component",
+    "port component": "portcomp",
+    "agent circuit id": "unhandled",
+}
+"""lldptool's words for the type of an id, in lldpd's."""
+
+
+def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
+    """Neighbours in one or more answers of lldptool. `port` is empty where no line names the interface.
+
+    A value is the first line below its TLV's name: what follows without a tab continues a description. An answer may
+    lack its end; without chassis id or port id it raises `Unreadable`.
+    """
+    port, name, begun, ended = "", "", 0, 0
+    values: dict[str, list[str]] = {}
+    for number, line in enumerate(lines(answer), 1):
+        stripped = line.strip()
+        if stripped == "Chassis ID TLV" or stripped == _END:
+            if begun:
+                yield _neighbor(port, values, begun)
+            values, name, begun, ended = {}, stripped, number if stripped != _END else 0, number
+        elif not begun:
+            port = _interface(stripped) or port
+        elif _TLV.match(line.strip(" \r")):
+            name = stripped
+        elif stripped:
+            values.setdefault(name, []).append(stripped)
+    if begun:
+        yield _neighbor(port, values, begun)
+    if not ended:
+        raise Unreadable("no `Chassis ID TLV`: not an answer of lldptool")
+
+
+def _interface(line: str) -> str | None:
+    """The interface that a line above an answer names: a command with `-i`, or the bare name, framed or not."""
+    words = line.split()
+    if "-i" in words[:-1] and any(word.endswith("lldptool") for word in words):
+        return words[words.index("-i") + 1]
+    name = line.strip(_FRAME).removeprefix("Interface").strip(_FRAME)
+    return name if name and len(name.split()) == 1 else None
+
+
+def _neighbor(port: str, values: dict[str, list[str]], line: int) -> Neighbor:
+    def first(tlv: str) -> str | None:
+        return next(iter(values.get(f"{tlv} TLV", ())), None)
+
+    chassis_type, chassis_id = _identity(first("Chassis ID"), "chassis id", line)
+    port_type, port_id = _identity(first("Port ID"), "port id", line)
+    ttl = first("Time to Live")
+    return Neighbor(
+        port,
+        chassis_id,
+        chassis_type,
+        first("System Name"),
+        port_id,
+        port_type,
+        first("Port Description"),
+        int(ttl) if ttl and ttl.isdecimal() else None,
+        None,
+        tuple(_addresses(values.get("Management Address TLV", []))),
+    )
+
+
+def _identity(value: str | None, what: str, line: int) -> tuple[str, str]:
+    kind, _, text = (value or "").partition(":")
+    word = _ID_TYPES.get(kind.strip().lower())
+    if word is None or not text.strip():
+        raise Unreadable(f"a neighbour without a {what} of a known type", line=line, text=value or "")
+    return word, text.strip()
+
+
+def _addresses(values: list[str]) -> Iterator[str]:
+    for value in values:
+        kind, _, address = value.partition(": ")
+        if kind in ("IPv4", "IPv6"):
+            yield address.strip()

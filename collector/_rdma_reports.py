@@ -1,0 +1,117 @@
+"""The reports of rdma-core's `ibstat`, `ibstatus` and `ibv_devinfo`: a device, its ports, one thing a line for each."""
+
+import re
+from collections.abc import Iterator
+
+from collector._answer import PASTED, lines
+from collector._rdma_words import physical_state, port_state
+from truerail.model import RdmaLink, Unreadable
+
+_IBSTAT_DEVICE = re.compile(r"CA '(?P<device>[^']+)'$")
+_IBSTATUS_PORT = re.compile(r"Infiniband device '(?P<device>[^']+)' port (?P<port>\d+) status:$")
+_DEVINFO_DEVICE = re.compile(r"hca_id:\s*(?P<device>\S+)$")
+_PORT_LINE = re.compile(r"[Pp]ort:?\s+(?P<port>\d+):?$")
+_RATE = re.compile(r"(\d+(?:\.\d+)?)(?: Gb/sec\b.*| \([^()]*\))?$")
+_LINK_LAYERS = {"ethernet": "Ethernet", "infiniband": "InfiniBand"}
+_FIELDS = {
+    "state": "state",
+    "physical state": "physical_state",
+    "phys state": "physical_state",
+    "phys_state": "physical_state",
+    "rate": "rate",
+    "link layer": "link_layer",
+    "link_layer": "link_layer",
+}
+_COUNTS = ("number of ports", "phys_port_cnt")
+
+
+def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
+    """Ports in the answer of `ibstat`. Raises `Unreadable`."""
+    return _ports(lines(answer), _IBSTAT_DEVICE)
+
+
+def ports_from_ibstatus(answer: str) -> Iterator[RdmaLink]:
+    """Ports in the answer of `ibstatus`. Raises `Unreadable`."""
+    return _ports(lines(answer), _IBSTATUS_PORT)
+
+
+def ports_from_devinfo(answer: str) -> Iterator[RdmaLink]:
+    """Ports in the answer of `ibv_devinfo`, with or without `-v`. Raises `Unreadable`."""
+    return _ports(lines(answer), _DEVINFO_DEVICE)
+
+
+class _Device:
+    """One device while its lines are read. A new device is one without ports."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.promised = 0
+        self.ports: list[tuple[int, int, dict[str, str]]] = []
+        """Number, line and what is said of each port."""
+
+    def links(self) -> Iterator[RdmaLink]:
+        """Raises `Unreadable` where there are fewer ports than the report itself promises, or one has no state."""
+        for port, line, said in self.ports:
+            yield _link(self.name, port, line, said)
+        if len(self.ports) < self.promised:
+            raise Unreadable(f"{self.name} promises {self.promised} ports and shows {len(self.ports)}: cut short")
+
+
+def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
+    """A heading names the device, a line its port unless the heading did, further lines say one thing each.
+
+    A last line without an end may be cut: only a link layer, one of a few whole words, is taken from it.
+    """
+    device: _Device | None = None
+    for number, raw in enumerate(text, 1):
+        stripped = raw.strip(PASTED)
+        found = heading.match(stripped)
+        if found:
+            if device:
+                yield from device.links()
+            device = _Device(found["device"])
+        port = found if found and heading is _IBSTATUS_PORT else _PORT_LINE.match(stripped)
+        if device and port:
+            device.ports.append((int(port["port"]), number, {}))
+        elif device and not found:
+            _take(device, stripped, whole=number < len(text))
+    if device is None:
+        raise Unreadable("no device: cut short")
+    yield from device.links()
+
+
+def _take(device: _Device, line: str, *, whole: bool) -> None:
+    key, _, value = line.partition(":")
+    key, value = key.lower(), value.strip()
+    if device.ports and value and key in _FIELDS and (whole or _FIELDS[key] == "link_layer"):
+        device.ports[-1][2].setdefault(_FIELDS[key], value)
+    elif key in _COUNTS and value.isdecimal():
+        device.promised = int(value)
+
+
+def _link(device: str, port: int, line: int, said: dict[str, str]) -> RdmaLink:
+    if "state" not in said:
+        raise Unreadable(f"port {port} of {device} has no state: cut short", line=line)
+    physical = said.get("physical_state")
+    return RdmaLink(
+        device,
+        port,
+        port_state(_bare(said["state"]).removeprefix("PORT_"), line),
+        physical_state(physical and _bare(physical), line),
+        rate_gbps=_gbps(said.get("rate"), line),
+        link_layer=_LINK_LAYERS.get(said.get("link_layer", "").lower()),
+    )
+
+
+def _bare(state: str) -> str:
+    """`4: ACTIVE` and `ACTIVE (4)` are `ACTIVE`: the number is the same word again."""
+    return state.rpartition(": ")[2].partition(" (")[0]
+
+
+def _gbps(rate: str | None, line: int) -> float | None:
+    if rate is None:
+        return None
+    found = _RATE.match(rate)
+    if found is None:
+        raise Unreadable("not a rate", line=line, text=rate)
+    return float(found[1])

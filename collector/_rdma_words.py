@@ -1,0 +1,61 @@
+"""The states of an RDMA port in the words of `rdma link`, from the words of every command that prints them.
+
+Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's sysfs.
+"""
+
+from typing import Any
+
+from truerail.model import Unreadable
+
+_STATES = {
+    **{word: word for word in ("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", "UNKNOWN")},
+    "nop": "NOP",
+    "down": "DOWN",
+    "init": "INIT",
+    "initializing": "INIT",
+    "armed": "ARMED",
+    "active": "ACTIVE",
+    "activedefer": "ACTIVE_DEFER",
+    "unknown": "UNKNOWN",
+    "invalidstate": "UNKNOWN",
+    "nostatechange": "NOP",
+}
+_PHYSICAL = {
+    **{word: word for word in ("LINK_UP", "POLLING", "DISABLED", "SLEEP")},
+    "nop": "NOP",
+    "nostatechange": "NOP",
+    "sleep": "SLEEP",
+    "polling": "POLLING",
+    "disabled": "DISABLED",
+    "armed": "ARMED",
+    "portconfigurationtraining": "ARMED",
+    "linkup": "LINK_UP",
+    "linkerrorrecover": "LINK_ERROR_RECOVER",
+    "linkerrorrecovery": "LINK_ERROR_RECOVER",
+    "phytest": "PHY_TEST",
+    "unknown": "UNKNOWN",
+    "<unknown>": "UNKNOWN",
+    "opaoffline": "OPA_OFFLINE",
+    "offline": "OPA_OFFLINE",
+    "opatest": "OPA_TEST",
+    "test": "OPA_TEST",
+}
+
+
+def port_state(text: Any, line: int = 0) -> str:
+    """`ACTIVE` for `Active`, ... Raises `Unreadable` for a word that no command prints."""
+    return _STATES.get(text) or _normalised(_STATES, text, "port state", line)
+
+
+def physical_state(text: Any, line: int = 0) -> str | None:
+    """`LINK_UP` for `LinkUp`, ..., None for None. Raises `Unreadable` for a word that no command prints."""
+    if text is None:
+        return None
+    return _PHYSICAL.get(text) or _normalised(_PHYSICAL, text, "physical state", line)
+
+
+def _normalised(words: dict[str, str], text: Any, what: str, line: int) -> str:
+    found = words.get(str(text).strip().lower().replace("_", "").replace(" ", ""))
+    if found is None:
+        raise Unreadable(f"not a {what}", line=line, text=str(text))
+    return found

@@ -1,0 +1,152 @@
+"""SNMP tables out of recorded walks: the numeric text of net-snmp's `snmpbulkwalk -On`, and snmpsim's `.snmprec`.
+
+Walk text, one row each: `.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"` (`iso.3.6...` without `-On`). A hex string and a string
+with line feeds go on below; a quoted string ends where its quote closes, so nothing inside can pass for a row.
+snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data").
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from truerail.model import Command, Unreadable
+
+Value = str | bytes
+Tables = dict[str, dict[int, dict[str, Value]]]
+"""Table entry OID -> column -> index -> value."""
+
+_RECORD = re.compile(r"\.?\d+(?:\.\d+)+\|\w*\|")
+_ROW = re.compile(r"\.?(?:iso|1)((?:\.\d+)+) = ?(.*)")
+_SYMBOLIC = re.compile(r"^(?:[\w-]+::\w+|\.iso\.org\.)", re.MULTILINE)
+_FAILED = ("Timeout:", "Error in packet", "snmpwalk:", "snmpbulkwalk:")
+_ABSENT = ("No Such ", "No more variables")
+_NUMBER = re.compile(r"(?:[A-Za-z][\w-]{0,60}\()?(-?\d{1,18})(?!\d)")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
+    """The commands and file names under which walks of `oids` are kept, in the order in which they serve best."""
+    tools = ("snmpbulkwalk", "snmpwalk")
+    options = ("-On ", "-v2c -On ", "")
+    asked = [f"{tool} {option}{oid}" for oid in oids for tool in tools for option in options]
+    return tuple(Command(text, ("snmp",)) for text in (*also, *asked))
+
+
+def tables(text: str, entries: tuple[str, ...]) -> Tables:
+    """The columns of the tables under `entries`, OIDs of table entries. Raises `Unreadable` where the walk is cut."""
+    found: Tables = {entry: {} for entry in entries}
+    prefixes = tuple((entry + ".", found[entry]) for entry in entries)
+    wanted = tuple(prefix for prefix, _ in prefixes)
+    for oid, value in _rows(text, wanted):
+        prefix, columns = next(pair for pair in prefixes if oid.startswith(pair[0]))
+        number, _, index = oid[len(prefix) :].partition(".")
+        columns.setdefault(int(number), {})[index] = value
+    return found
+
+
+def _rows(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
+    lines = text.replace("\r", "").split("\n")
+    start = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    if _RECORD.match(lines[start]):
+        return _records(lines, wanted)
+    if _SYMBOLIC.search(text[:10000]):
+        raise Unreadable("a walk with symbolic names; walk with numeric names (-On)", line=start + 1, text=lines[start])
+    return _walked(lines, wanted)
+
+
+def _records(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
+    if lines[-1]:
+        raise Unreadable("the last line has no end: the recording is cut", line=len(lines), text=lines[-1])
+    for number, line in enumerate(lines, 1):
+        oid, _, rest = line.partition("|")
+        tag, bar, value = rest.partition("|")
+        if not bar and line.strip():
+            raise Unreadable("not oid|tag|value: the recording is cut", line=number, text=line)
+        oid = oid.removeprefix(".")
+        if oid.startswith(wanted):
+            yield oid, _octets(value, number) if "x" in tag else value
+
+
+def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
+    oid, raw, number = "", "", 0
+    seen = False
+    for here, line in enumerate(lines, 1):
+        row = None if _open(raw) else _ROW.fullmatch(line)
+        if row:
+            seen = True
+            if oid.startswith(wanted) and not raw.startswith(_ABSENT):
+                yield oid, _value(raw, number)
+            oid, raw, number = "1" + row.group(1), row.group(2), here
+        elif line.startswith(_FAILED) and not _open(raw):
+            raise Unreadable("the walk failed", line=here, text=line)
+        elif _goes_on(raw) and line:
+            raw = f"{raw}\n{line}"
+        elif seen and line[:3] in (".1.", "iso"):
+            raise Unreadable("half a row: the walk is cut", line=here, text=line)
+    if _open(raw):
+        raise Unreadable("a string without its end: the walk is cut", line=number, text=raw)
+    if oid.startswith(wanted) and not raw.startswith(_ABSENT):
+        yield oid, _value(raw, number)
+
+
+def _open(raw: str) -> bool:
+    """True inside a quoted string whose quote has not closed yet."""
+    if not raw.startswith('STRING: "'):
+        return False
+    body = raw[9:]
+    if not body.endswith('"'):
+        return True
+    before = body[:-1]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
+
+
+def _goes_on(raw: str) -> bool:
+    return raw.startswith(("Hex-STRING:", "BITS:")) or _open(raw) or (raw.startswith("STRING:") and raw[8:9] != '"')
+
+
+def _value(raw: str, number: int) -> Value:
+    if raw.startswith("Wrong Type (should be "):
+        raw = raw.partition("): ")[2]
+    kind, colon, rest = raw.partition(": ")
+    if not colon:
+        return raw.strip().strip('"')
+    if kind in ("Hex-STRING", "BITS"):
+        return _octets(rest, number)
+    if kind == "STRING" and rest[:1] == '"':
+        return _ESCAPED.sub(r"\1", rest[1:-1])
+    return rest
+
+
+def _octets(digits: str, number: int) -> bytes:
+    try:
+        return bytes.fromhex(digits)
+    except ValueError as error:
+        raise Unreadable("not a hex string, or half of one", line=number, text=digits) from error
+
+
+def text_of(value: Value | None) -> str | None:
+    """A value as text. Octets that are no text are shown in hex, `00:00:00:00`; nothing and empty are None."""
+    if isinstance(value, bytes):
+        try:
+            decoded = value.rstrip(b"\0").decode()
+        except UnicodeDecodeError:
+            decoded = ""
+        value = decoded if decoded and decoded.isprintable() else value.hex(":")
+    return (value or "").strip() or None
+
+
+def octets_of(value: Value | None) -> bytes:
+    """A value as the octets that came over the wire: net-snmp prints them as text where all happen to be printable."""
+    if isinstance(value, bytes):
+        return value
+    return (value or "").encode("latin-1", "replace")
+
+
+def number_of(value: Value | None) -> int | None:
+    """A number, also out of an enumeration as net-snmp prints it: `up(1)`."""
+    found = _NUMBER.match(value.strip()) if isinstance(value, str) else None
+    return int(found.group(1)) if found else None
+
+
+def column(found: Mapping[int, dict[str, Value]], number: int) -> Mapping[str, Value]:
+    """One column of a table, empty where the walk has none of it."""
+    return found.get(number, {})

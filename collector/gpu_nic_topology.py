@@ -1,0 +1,198 @@
+"""Which NIC is near which GPU, as NVIDIA's driver prints it in a matrix.
+
+Question: over what does each GPU of this host reach each of its NICs?
+Needs: NVIDIA's driver with `nvidia-smi`; no root. Without NICs in the matrix the answer is valid and yields nothing.
+
+Format: a header of columns (`GPU0 ... NIC0 ... CPU Affinity NUMA Affinity GPU NUMA ID`), one row for each GPU and NIC
+with one level for each column, then a legend of the levels and, since driver 525, a `NIC Legend` that maps `NIC0` to
+its RDMA device. Older drivers use the devices' own names (`mlx5_0`) as columns. `-mp` prints PCI paths only, no NVLink.
+Source of the format: NVIDIA's `nvidia-smi` manual, recorded answers of drivers 346 to 595.
+
+Traps, all met in the field:
+
+- The header may carry escapes even into a pipe, may be wrapped over several lines, and its columns may be glued
+  together (`NIC28NIC29`). Affinity cells may be empty, lists, or one blank apart: only the levels are read, which are
+  never empty.
+- A matrix may be pasted with a prompt before it, commented out with `#`, or inside a longer report.
+- NIC rows may be missing: the matrix is symmetric, so the rows of the GPUs say everything. A missing GPU row, a row
+  that is too short or too long, a level that nobody explains, a diagonal without `X`, or a NIC row that contradicts a
+  GPU row mean that the answer is cut or mixed up: it is refused as a whole. So is a NIC legend that ends early.
+- MIG instances do not appear: the matrix stays one of physical GPUs.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from collector._answer import PASTED, lines
+from truerail.model import Command, Device, GpuNicPath, Role, Unreadable, collector, minutes
+
+_LEVELS = frozenset(
+    ("X", "SYS", "SOC", "NODE", "PHB", "PXB", "PSB", "PIX", "C2C", *(f"NV{links}" for links in range(1, 65)))
+)
+_AFFINITY = frozenset(("CPU", "NUMA", "GPU"))
+"""The words that end the columns of levels: `CPU Affinity`, `NUMA Affinity`, `GPU NUMA ID`."""
+_GPU = re.compile(r"GPU\d{1,4}")
+_GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
+_COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
+_EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
+_NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*$")
+
+Rows = dict[str, list[str]]
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[Command("nvidia-smi topo -m"), Command("nvidia-smi topo -mp"), Command("nvidia-smi topo --matrix")],
+    every=minutes(10),
+    yields=[GpuNicPath],
+    shared=True,
+)
+def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
+    """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `Unreadable` for part of a matrix."""
+    text = lines(answer)
+    columns, first = _header(text)
+    rows, end = _rows(text, first, columns)
+    _check(columns, rows, text[end:])
+    names = _nic_names(text[end:])
+    nics = [(at, nic, _device(nic, names)) for at, nic in enumerate(columns) if not nic.startswith("GPU")]
+    gpus = [(int(gpu[3:]), rows[gpu]) for gpu in columns if gpu.startswith("GPU")]
+    return [GpuNicPath(gpu, nic, name, row[at]) for gpu, row in gpus for at, nic, name in nics]
+
+
+def _header(text: Sequence[str]) -> tuple[list[str], int]:
+    """The names of the columns, and where the first row is."""
+    for at, line in enumerate(text):
+        words = _words(line) if "GPU" in line else []
+        if not words or not _GPU.fullmatch(words[0]):
+            continue
+        if len(words) == 1 or words[1] in _AFFINITY or _COLUMN.fullmatch(words[1]):
+            return _columns(text, at)
+        if words[1] in _LEVELS:
+            raise Unreadable("a row before any header: the head of the matrix is missing", line=at + 1, text=line)
+    raise Unreadable("no header of GPUs: not the matrix of `nvidia-smi topo -m`")
+
+
+def _words(line: str) -> list[str]:
+    return _GLUE.sub(" ", line.lstrip(PASTED)).split()
+
+
+def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
+    """Gathers the header over as many lines as it was wrapped to; it ends where the first row begins."""
+    columns: list[str] = []
+    complete = False
+    for number in range(at, len(text)):
+        row = text[number].lstrip(PASTED).split(None, 2)
+        if len(row) > 1 and row[0] in columns and row[1] in _LEVELS:
+            break
+        for word in _words(text[number]):
+            complete = complete or word in _AFFINITY
+            if not complete and not _COLUMN.fullmatch(word):
+                raise Unreadable("neither a GPU nor a NIC in the header", line=number + 1, text=word)
+            if not complete:
+                columns.append(word)
+    else:
+        raise Unreadable("a header without rows: cut short", line=at + 1, text=text[at])
+    if len(set(columns)) != len(columns):
+        raise Unreadable("a column stands twice in the header", line=at + 1, text=text[at])
+    return columns, number
+
+
+def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows, int]:
+    """The words after each row's label, and where the matrix ends. A wrapped row goes on in the lines below it."""
+    width, labels = len(columns), frozenset(columns)
+    rows: Rows = {}
+    cells: list[str] = []
+    for at in range(first, len(text)):
+        words = text[at].lstrip(PASTED).split()
+        if not words:
+            continue
+        label = words[0]
+        if label in labels:
+            _refuse_ragged(cells, width, at)
+            if label in rows:
+                raise Unreadable("a row stands twice", line=at + 1, text=text[at])
+            del words[0]
+            rows[label] = cells = words
+        elif (len(cells) < width and label in _LEVELS) or label[0].isdigit() or label == "N/A":
+            cells.extend(words)
+        else:
+            _refuse_ragged(cells, width, at)
+            return rows, at
+    _refuse_ragged(cells, width, len(text))
+    return rows, len(text)
+
+
+def _refuse_ragged(cells: Sequence[str], width: int, line: int) -> None:
+    """Raises unless the row that ends at `line` has a level for each column, and not one more."""
+    if cells and len(cells) < width:
+        raise Unreadable(f"a row has {len(cells)} of the {width} levels that the header promises", line=line)
+    if len(cells) > width and cells[width] in _LEVELS:
+        raise Unreadable(f"a row has more than the {width} levels that the header promises", line=line)
+
+
+def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
+    """Raises unless every GPU has its row and the matrix is one: known levels, `X` on the diagonal only, symmetric."""
+    width, levels = len(columns), _LEVELS
+    square: list[list[str]] = []
+    for at, label in enumerate(columns):
+        if label not in rows:
+            if label.startswith("GPU"):
+                raise Unreadable(f"the header promises {label}, but its row is missing")
+            continue
+        row = rows[label][:width]
+        if not levels.issuperset(row):
+            levels = levels.union(_explained(legend))
+            if not levels.issuperset(row):
+                raise Unreadable(f"row {label} holds what is no level", text=" ".join(row))
+        if row[at] != "X" or row.count("X") != 1:
+            raise Unreadable(f"row {label} does not have its X in column {label}", text=" ".join(row))
+        square.append(row)
+    if len(square) < width:
+        present = [at for at, label in enumerate(columns) if label in rows]
+        square = [[row[at] for at in present] for row in square]
+    if square != [list(column) for column in zip(*square, strict=True)]:
+        raise Unreadable(_disagreement([label for label in columns if label in rows], square))
+
+
+def _explained(legend: Sequence[str]) -> Iterator[str]:
+    """The levels that the answer's own legend explains."""
+    for line in legend:
+        found = _EXPLAINED.match(line.lstrip(PASTED))
+        if found:
+            yield found[1]
+
+
+def _disagreement(labels: Sequence[str], square: Sequence[Sequence[str]]) -> str:
+    """The first pair whose two cells differ, in words."""
+    pairs = ((a, b) for a in range(len(labels)) for b in range(a))
+    a, b = next((a, b) for a, b in pairs if square[a][b] != square[b][a])
+    return f"the matrix contradicts itself: {labels[b]} to {labels[a]} is {square[b][a]}, back it is {square[a][b]}"
+
+
+def _nic_names(legend: Sequence[str]) -> dict[str, str] | None:
+    """The NIC legend by column; None where the answer has none."""
+    names: dict[str, str] | None = None
+    for line in legend:
+        if names is None:
+            names = {} if "NIC Legend" in line else None
+            continue
+        entry = line.lstrip(PASTED)
+        found = _NIC_NAME.match(entry)
+        if found:
+            names[found[1]] = found[2]
+        elif entry.strip():
+            break
+    if names and len(set(names.values())) != len(names):
+        raise Unreadable("the NIC legend gives two NICs one name: cut short")
+    return names
+
+
+def _device(nic: str, names: dict[str, str] | None) -> str | None:
+    """The RDMA device behind a column."""
+    if not nic.startswith("NIC"):
+        return nic
+    if names is None:
+        return None
+    if nic not in names:
+        raise Unreadable(f"the NIC legend ends before {nic}: cut short")
+    return names[nic]

@@ -1,0 +1,75 @@
+"""A switch's interfaces as its SNMP agent reports them: IF-MIB (RFC 2863), ifTable and ifXTable.
+
+Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.snmprec`). A walk of ifXTable alone
+gives names, speeds and aliases, one of ifTable alone descriptions, MTU, MAC and states: what was not walked stays open.
+
+Traps:
+
+- ifHighSpeed counts Mb/s and is 0 where the agent does not know; ifSpeed counts b/s in 32 bits and stands at 4294967295
+  for anything faster.
+- ifName is the port's name; ifDescr is too on some systems, on others it is prose (`Cambium 10/100 Ethernet`). It is an
+  alias here, as ifAlias is, which people write and which may hold what was planned rather than what is.
+- net-snmp with MIBs loaded prints a MAC without leading zeros, `2:0:0:0:0:3`.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from collector._lldp_words import mac_of
+from collector._snmp import Tables, Value, column, number_of, octets_of, tables, text_of, walks
+from truerail.model import SWITCHES, Device, NetLink, Unreadable, collector, minutes
+
+_IF = "1.3.6.1.2.1.2.2.1"
+_IF_X = "1.3.6.1.2.1.31.1.1.1"
+_DESCRIPTION, _MTU, _SPEED, _MAC, _ADMIN, _OPER = 2, 4, 5, 6, 7, 8
+_NAME, _HIGH_SPEED, _ALIAS = 1, 15, 18
+_UP = 1
+_OPERSTATES = {1: "UP", 2: "DOWN", 3: "TESTING", 4: "UNKNOWN", 5: "DORMANT", 6: "NOTPRESENT", 7: "LOWERLAYERDOWN"}
+_FULL = 4294967295  # ifSpeed of anything faster than 32 bits can tell, RFC 2863 section 3.1.7
+
+_OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", ".31.1.1.1", ".2", ".2.2", ".2.2.1")))
+_FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
+
+
+@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[NetLink])
+def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
+    """The interfaces in a walk of IF-MIB."""
+    found = tables(answer, (_IF, _IF_X))
+    if not (column(found[_IF], _DESCRIPTION) or column(found[_IF_X], _NAME)):
+        raise Unreadable("neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked")
+    return _links(found)
+
+
+def _links(found: Tables) -> Iterator[NetLink]:
+    basic, extended = found[_IF], found[_IF_X]
+    names, descriptions, aliases = column(extended, _NAME), column(basic, _DESCRIPTION), column(extended, _ALIAS)
+    for index in dict.fromkeys((*names, *descriptions)):
+        description = text_of(descriptions.get(index))
+        name = text_of(names.get(index)) or description
+        if name is None:
+            continue
+        others = (description, text_of(aliases.get(index)))
+        yield NetLink(
+            name,
+            mac=_mac(column(basic, _MAC).get(index)),
+            mtu=number_of(column(basic, _MTU).get(index)),
+            operstate=_OPERSTATES.get(number_of(column(basic, _OPER).get(index)) or 0),
+            flags=("UP",) if number_of(column(basic, _ADMIN).get(index)) == _UP else (),
+            speed_gbps=_gbps(column(extended, _HIGH_SPEED).get(index), column(basic, _SPEED).get(index)),
+            aliases=tuple(dict.fromkeys(other for other in others if other and other != name)),
+        )
+
+
+def _mac(value: Value | None) -> str | None:
+    octets = octets_of(value)
+    if len(octets) == 6:
+        return octets.hex(":")
+    return mac_of(text_of(value) or "")
+
+
+def _gbps(high_speed: Value | None, speed: Value | None) -> float | None:
+    """Gb/s from ifHighSpeed, else from ifSpeed; None where the agent does not know."""
+    megabits = number_of(high_speed)
+    if megabits:
+        return megabits / 1000
+    bits = number_of(speed)
+    return bits / 1e9 if bits and bits < _FULL else None

@@ -1,0 +1,82 @@
+"""LLDP neighbours as the host itself hears them.
+
+Question: which port of which device does this host hear on each of its interfaces?
+Needs: a running lldpd (`lldpcli` is setuid and open to group `adm`, so the user is root or in it), else
+systemd-networkd with `LLDP=yes` on the links, else lldpad.
+
+Formats, told apart by their shape: lldpd's json0, json, keyvalue and plain forms; `networkctl lldp` as JSON and as a
+table; `lldptool -t -n -i IF`. Sources: lldpd's `src/client`, systemd's `networkctl-lldp.c`, Open-LLDP's
+`lldp_basman_clif.c`, answers of real daemons.
+
+Traps:
+
+- `json` changes its shape with the number of neighbours and with what they call themselves; `json0` does not, so it
+  is asked first.
+- Two neighbours on one port are normal for up to two minutes after a silent swap: both are reported, in order.
+- The port description may be the planned label, and the port id a MAC: both are reported as they are, none is chosen.
+- A NIC's firmware may swallow LLDP, so that the host hears nobody: then there is no neighbour, and no error.
+- `networkctl` cuts long cells with an ellipsis unless `--full`: a cut name is not reported, the rest of the row is.
+- `lldptool` answers for one interface and does not name it. It is read from a line before the answer that does
+  (`lldptool -t -n -i eth0`, `Interface: eth0`, `eth0:`); where there is none, the neighbour's `port` is empty.
+- A system description may have line feeds in it, and lldptool does not indent what follows them.
+"""
+
+from collections.abc import Iterable
+
+from collector._answer import is_json, lines
+from collector._lldpd import neighbors_from_json, neighbors_from_keyvalue, neighbors_from_plain
+from collector._lldptool import neighbors_from_lldptool
+from collector._networkctl import is_table, neighbors_from_networkctl_json, neighbors_from_table
+from truerail.model import Command, Device, Neighbor, Role, Unreadable, collector, minutes
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (
+            "lldpcli show neighbors details -f json0",
+            "lldpcli -f json0 show neighbors details",
+            "lldpcli show neighbors -f json0",
+            "lldpcli -f json0 show neighbors",
+            "lldpctl -f json0",
+            "lldpctl -f json",
+            "lldpcli show neighbors details -f json",
+            "lldpcli -f json show neighbors details",
+            "lldpcli show neighbors -f json",
+            "lldpcli -f json show neighbors",
+            "lldpctl -f keyvalue",
+            "lldpcli show neighbors details -f keyvalue",
+            "lldpcli -f keyvalue show neighbors details",
+            "lldpcli show neighbors -f keyvalue",
+            "lldpcli -f keyvalue show neighbors",
+            "lldpctl",
+            "lldpcli show neighbors details",
+            "lldpcli show neighbors",
+            "networkctl lldp --json=short",
+            "networkctl --json=short lldp",
+            "networkctl lldp --json=pretty",
+            "networkctl lldp --full",
+            "networkctl --full lldp",
+            "networkctl lldp --no-pager",
+            "networkctl lldp",
+            "lldptool -t -n -i {port}",
+        )
+    ],
+    every=minutes(1),
+    yields=[Neighbor],
+)
+def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
+    """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `Unreadable`."""
+    if is_json(answer):
+        return neighbors_from_networkctl_json(answer) if '"Neighbors"' in answer else neighbors_from_json(answer)
+    if "LLDP neighbors:" in answer or ", via: " in answer:
+        return neighbors_from_plain(answer)
+    if ".via=" in answer:
+        return neighbors_from_keyvalue(answer)
+    if "Chassis ID TLV" in answer:
+        return neighbors_from_lldptool(answer)
+    text = lines(answer)
+    if is_table(text):
+        return neighbors_from_table(text)
+    raise Unreadable("not a list of LLDP neighbours", line=1, text=text[0])

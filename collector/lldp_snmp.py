@@ -1,0 +1,144 @@
+"""LLDP neighbours as a switch's SNMP agent reports them: LLDP-MIB (1.0.8802.1.1.2), local ports named with IF-MIB.
+
+Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.snmprec`). A walk of 1.0.8802.1.1.2 is
+enough where the agent names its ports in lldpLocPortTable; IF-MIB in the same text names them where it does not.
+
+Sources: IEEE 802.1AB-2005 clause 12 (LLDP-MIB), RFC 2863 (IF-MIB), walks of real lldpd and snmpd, snmpsim recordings of
+a dozen vendors. Traps:
+
+- lldpRemTable is indexed by TimeMark, LocalPortNum, RemIndex. After a swap between two NICs of one host two rows differ
+  only in TimeMark: they are two neighbours. Some agents (RouterOS) index by LocalPortNum alone.
+- A TLV that was not sent has no row: columns are joined by index, never by position.
+- LocalPortNum is not always an ifIndex (Huawei VRP): lldpLocPortId names the port; where it holds a MAC, an alias or a
+  number (Junos), IF-MIB translates it.
+- What an id is follows from its subtype, never from its looks: the six octets of a MAC may all be printable text. A
+  network address begins with an octet for its family.
+- A walk goes column by column: one that ends before lldpRemSysName is cut, and refused.
+- A dead LLDP daemon leaves "No Such Object": that is not a switch without neighbours.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import ip_address
+
+from collector._lldp_words import addresses, identified, told
+from collector._snmp import Value, column, number_of, octets_of, tables, text_of, walks
+from truerail.model import SWITCHES, Device, Neighbor, Unreadable, collector, minutes
+
+_REMOTE = "1.0.8802.1.1.2.1.4.1.1"
+_MANAGED = "1.0.8802.1.1.2.1.4.2.1"
+_LOCAL = "1.0.8802.1.1.2.1.3.7.1"
+_LLDP = "1.0.8802.1.1.2"
+_IF_X = "1.3.6.1.2.1.31.1.1.1"
+_IF = "1.3.6.1.2.1.2.2.1"
+
+_CHASSIS_TYPE, _CHASSIS, _PORT_TYPE, _PORT, _DESCRIPTION, _NAME = range(4, 10)
+_LOCAL_TYPE, _LOCAL_ID, _LOCAL_DESCRIPTION = range(2, 5)
+_CHASSIS_TYPES = {1: "component", 2: "ifalias", 3: "component", 4: "mac", 5: "ip", 6: "ifname", 7: "local"}
+_PORT_TYPES = {1: "ifalias", 2: "component", 3: "mac", 4: "ip", 5: "ifname", 6: "agent-circuit-id", 7: "local"}
+_ADDRESS_OCTETS = {"1": 4, "2": 16}  # IANA address family -> octets, RFC 2677
+
+_OIDS = ("1", ".1", "1.0.8802", "1.0.8802.1.1.2", "1.0.8802.1.1.2.1", "1.0.8802.1.1.2.1.4", "1.0.8802.1.1.2.1.4.1")
+_FILES = ("device.snmprec", "snmp.snmprec", "lldp.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "lldp-mib")
+
+
+@collector(on=SWITCHES, ask=walks(*_OIDS, also=_FILES), every=minutes(1), yields=[Neighbor])
+def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
+    """The neighbours in a walk of LLDP-MIB."""
+    found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, _IF_X, _IF))
+    remote = found[_REMOTE]
+    if not (remote or found[_LOCAL] or found[_LLDP]):
+        raise Unreadable("no row of LLDP-MIB: the agent does not have it, or something else was walked")
+    if remote:
+        _refuse_cut(remote)
+    ports = _Ports(found[_LOCAL], found[_IF_X], found[_IF])
+    managed = _managed(found[_MANAGED])
+    return _neighbors(remote, ports, managed)
+
+
+def _refuse_cut(remote: Mapping[int, Mapping[str, Value]]) -> None:
+    """Raises where a walk ended inside lldpRemTable: the columns after lldpRemSysName are never all empty."""
+    if _PORT not in remote or max(remote) < _NAME:
+        raise Unreadable(f"lldpRemTable ends in column {max(remote)}: the walk is cut, or has a part of the table only")
+    if max(remote) == _NAME and list(remote[_NAME])[-1] != list(remote[_PORT])[-1]:
+        raise Unreadable("lldpRemTable ends inside lldpRemSysName: the walk is cut")
+
+
+def _neighbors(
+    remote: Mapping[int, dict[str, Value]], ports: "_Ports", managed: Mapping[str, list[str]]
+) -> Iterator[Neighbor]:
+    chassis_types, port_types = column(remote, _CHASSIS_TYPE), column(remote, _PORT_TYPE)
+    chassis, port_ids = column(remote, _CHASSIS), column(remote, _PORT)
+    names, descriptions = column(remote, _NAME), column(remote, _DESCRIPTION)
+    for index in dict.fromkeys((*chassis_types, *chassis, *port_ids, *names)):
+        parts = index.split(".")
+        yield Neighbor(
+            ports.name(parts[1] if len(parts) == 3 else parts[0]),
+            *_identity(chassis.get(index), _CHASSIS_TYPES.get(number_of(chassis_types.get(index)) or 0)),
+            told(text_of(names.get(index))),
+            *_identity(port_ids.get(index), _PORT_TYPES.get(number_of(port_types.get(index)) or 0)),
+            told(text_of(descriptions.get(index))),
+            management_addresses=addresses(*managed.get(index, ())),
+        )
+
+
+def _identity(value: Value | None, kind: str | None) -> tuple[str | None, str | None]:
+    octets = octets_of(value)
+    if kind == "mac" and len(octets) == 6:
+        return octets.hex(":"), kind
+    if kind == "ip" and _ADDRESS_OCTETS.get(str(octets[0]) if octets else "") == len(octets) - 1:
+        return str(ip_address(octets[1:])), kind
+    return identified(text_of(value), kind)
+
+
+def _managed(table: Mapping[int, Mapping[str, Value]]) -> dict[str, list[str]]:
+    """lldpRemManAddrTable: the address stands in the index, after the neighbour's own: subtype, length, octets."""
+    found: dict[str, dict[str, None]] = {}
+    for index in (index for rows in table.values() for index in rows):
+        parts = index.split(".")
+        if len(parts) > 5 and _ADDRESS_OCTETS.get(parts[3]) == len(parts) - 5:
+            octets = bytes(int(part) & 255 for part in parts[5:])
+            found.setdefault(".".join(parts[:3]), {})[str(ip_address(octets))] = None
+    return {index: list(addressed) for index, addressed in found.items()}
+
+
+class _Ports:
+    """Names of local ports, from lldpLocPortTable and IF-MIB."""
+
+    def __init__(
+        self,
+        local: Mapping[int, dict[str, Value]],
+        if_x: Mapping[int, dict[str, Value]],
+        if_: Mapping[int, dict[str, Value]],
+    ) -> None:
+        self._types, self._ids = column(local, _LOCAL_TYPE), column(local, _LOCAL_ID)
+        self._descriptions = column(local, _LOCAL_DESCRIPTION)
+        self._names = {**column(if_, 2), **column(if_x, 1)}
+        self._macs = {index: _identity(value, "mac")[0] for index, value in column(if_, 6).items()}
+        self._aliases = {index: text_of(value) for index, value in column(if_x, 18).items()}
+
+    def name(self, number: str) -> str:
+        """The name of a LocalPortNum; the number itself where neither table knows it."""
+        kind = _PORT_TYPES.get(number_of(self._types.get(number)) or 0)
+        text, kind = _identity(self._ids.get(number), kind)
+        if text is None:
+            found = self._if_name(number)
+        elif kind == "mac":
+            found = self._if_name(_index_of(text, self._macs, number))
+        elif kind == "ifalias":
+            found = self._if_name(_index_of(text, self._aliases, number)) or text
+        elif text.isdigit():
+            found = self._if_name(text)
+        else:
+            return text
+        return found or text_of(self._descriptions.get(number)) or text or number
+
+    def _if_name(self, if_index: str) -> str | None:
+        return text_of(self._names.get(if_index))
+
+
+def _index_of(wanted: str, values: Mapping[str, str | None], number: str) -> str:
+    """The ifIndex that has a value: `number` itself where it does, else the only one that does, else none (empty)."""
+    if values.get(number) == wanted:
+        return number
+    found = [index for index, value in values.items() if value == wanted]
+    return found[0] if len(found) == 1 else ""

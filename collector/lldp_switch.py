@@ -1,0 +1,168 @@
+"""LLDP neighbours as a switch reports them.
+
+The switch side is the better witness: a NIC's firmware may swallow LLDP so that its host hears nothing, a switch hears
+every host that sends. The answer is read by what it looks like, not by the platform or the command, because captures
+are made by hand:
+
+| network OS | answers |
+|---|---|
+| SONiC | `show lldp table`, `show lldp neighbors` (lldpd's plain form), `docker exec lldp lldpctl -f json0` |
+| Cumulus NVUE | `nv show interface lldp` and `lldp-detail`, text and `-o json` |
+| Cumulus NCLU | `net show lldp`, text and `json`; `net show interface all json` |
+| Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
+| Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
+| Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
+| IOS, Dell OS9 and OS10, AOS-CX, Comware, OcNOS | their tables and their detailed text |
+
+Sources: recorded answers of these systems; `lldpshow` in sonic-utilities for the SONiC table. Traps:
+
+- A local port is named as the switch prints it (`Eth1/1`, `Et1`); which port of the plan that is, is decided elsewhere.
+- Two neighbours on one port are two facts. A port with an empty list of neighbours yields none.
+- EOS keeps the quotes of a port id inside the JSON string, NX-OS prints one neighbour as an object and several as a
+  list, Junos detail has the SNMP index where the brief form has the port's name, NVUE labels MACs `ifname`.
+- NX-OS without `detail` has one column for system name and chassis id.
+- `Time remaining` (NX-OS, IOS) is what is left of the time to live, not the time to live, and is not taken for it. The
+  age that EOS prints with a neighbour is that of its last frame; `Discovered` is the one since it was first heard.
+- Answers that announce how many neighbours they hold and hold fewer are cut, and refused as a whole. The tables of EOS,
+  Junos, NVUE and Comware announce nothing: one that was cut between two rows looks whole. JSON is asked for first.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from collector import _lldp_blocks, _lldp_cumulus, _lldp_eos, _lldp_junos, _lldp_nxos, _lldp_table, _lldpd
+from collector._answer import decode, lines
+from truerail.model import SWITCHES, Command, Device, Neighbor, Unreadable, collector, minutes
+
+_LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:')
+_LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
+_LLDPD_KEYVALUE = re.compile(r"^lldp\.\S+\.via=", re.MULTILINE)
+_DOCUMENT = re.compile(r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:[\[{](?!(?:master|primary|backup|linecard)\b)|<[a-zA-Z?])")
+_JUNOS_PROMPT = re.compile(r"^\{(?:master|primary|backup|linecard)\b[^}\n]{0,40}\}[ \t\r]*$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^[ \t]*(?:remote |neighbor )?(?:chassis|port)[ -]id[ \t]*:(?![ \t]*\*)", re.MULTILINE | re.IGNORECASE
+)
+_NOBODY = re.compile(r"^error: no neighbou?r information", re.MULTILINE | re.IGNORECASE)
+_WRAPPERS = ("result", "ins_api", "outputs", "output", "body")
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("show lldp neighbors detail | json", ("eos", "nxos")),
+        Command("show lldp neighbors detail | json-pretty", ("nxos",)),
+        Command("show lldp neighbors detail | json native", ("nxos",)),
+        Command("show lldp neighbors | json", ("eos", "nxos")),
+        Command("show lldp neighbors | json-pretty", ("nxos",)),
+        Command("show lldp neighbors | json native", ("nxos",)),
+        Command("show lldp neighbors detail | display json", ("junos",)),
+        Command("show lldp neighbors detail | display json | no-more", ("junos",)),
+        Command("show lldp neighbors detail | display xml", ("junos",)),
+        Command("show lldp neighbors | display json", ("junos",)),
+        Command("show lldp neighbors | display json | no-more", ("junos",)),
+        Command("show lldp neighbors | display xml", ("junos",)),
+        Command("docker exec lldp lldpctl -f json0", ("sonic",)),
+        Command("docker exec -i lldp lldpctl -f json0", ("sonic",)),
+        Command("docker exec lldp lldpctl -f json", ("sonic",)),
+        Command("sudo docker exec lldp lldpctl -f json0", ("sonic",)),
+        Command("lldpctl -f json0", ("cumulus", "linux", "sonic")),
+        Command("lldpcli show neighbors details -f json0", ("cumulus", "linux", "sonic")),
+        Command("lldpcli -f json0 show neighbors details", ("cumulus", "linux", "sonic")),
+        Command("lldpcli show neighbors -f json0", ("cumulus", "linux", "sonic")),
+        Command("lldpctl -f json", ("cumulus", "linux", "sonic")),
+        Command("lldpcli show neighbors details -f json", ("cumulus", "linux", "sonic")),
+        Command("lldpcli show neighbors -f json", ("cumulus", "linux", "sonic")),
+        Command("lldpcli -f json show neighbors", ("cumulus", "linux", "sonic")),
+        Command("net show lldp json", ("cumulus",)),
+        Command("nv show interface lldp-detail -o json", ("cumulus",)),
+        Command("nv show interface lldp -o json", ("cumulus",)),
+        Command("nv show interface --view=lldp -o json", ("cumulus",)),
+        Command("net show interface all json", ("cumulus",)),
+        Command("net show lldp", ("cumulus",)),
+        Command("lldpctl -f keyvalue", ("cumulus", "linux", "sonic")),
+        Command("lldpctl", ("cumulus", "linux", "sonic")),
+        Command("lldpcli show neighbors details", ("cumulus", "linux", "sonic")),
+        Command("lldpcli show neighbors", ("cumulus", "linux", "sonic")),
+        Command("nv show interface lldp-detail", ("cumulus",)),
+        Command("show lldp neighbors detail"),
+        Command("show lldp neighbors-info detail"),
+        Command("show lldp neighbor-info detail"),
+        Command("show lldp table", ("sonic",)),
+        Command("show lldp neighbors"),
+        Command("show lldp neighbor"),
+        Command("show lldp neighbor-info"),
+        Command("nv show interface lldp", ("cumulus",)),
+        Command("display lldp neighbor-information verbose"),
+        Command("display lldp neighbor-information list"),
+    ],
+    every=minutes(1),
+    yields=[Neighbor],
+)
+def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
+    """The neighbours in a switch's answer, whichever network OS gave it."""
+    if _LLDPD_JSON.match(answer):
+        return _lldpd.neighbors_from_json(answer)
+    document = _DOCUMENT.match(answer)
+    if document is None:
+        return _from_text(answer)
+    if "<" in document.group():
+        end = answer.find(">", answer.rfind("</")) + 1
+        return _lldp_junos.neighbors_from_xml(answer[answer.index("<") : end])
+    return _from_json(_unwrapped(_decoded(answer)), answer)
+
+
+def _decoded(answer: str) -> Any:
+    """The JSON in an answer, also with the line in braces that Junos prints above its prompt."""
+    try:
+        return decode(answer)
+    except Unreadable:
+        return decode(_JUNOS_PROMPT.sub("", answer))
+
+
+def _unwrapped(document: Any) -> Any:
+    """The answer inside what eAPI and NX-API wrap around it."""
+    while True:
+        if isinstance(document, list) and len(document) == 1:
+            document = document[0]
+        elif isinstance(document, dict) and (inside := [key for key in _WRAPPERS if key in document]):
+            document = document[inside[0]]
+        else:
+            return document
+
+
+def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
+    if not isinstance(document, dict):
+        raise Unreadable("JSON that is not an object")
+    if "lldpNeighbors" in document:
+        return _lldp_eos.neighbors_from_json(document)
+    if not _lldp_nxos.KEYS.isdisjoint(document):
+        return _lldp_nxos.neighbors_from_json(document)
+    if not _lldp_junos.KEYS.isdisjoint(document):
+        return _lldp_junos.neighbors_from_json(document)
+    if "lldp" in document:
+        return _lldpd.neighbors_from_json(answer)
+    if _lldp_cumulus.understands(document):
+        return _lldp_cumulus.neighbors_from_json(document)
+    raise Unreadable("JSON that does not speak of LLDP neighbours")
+
+
+def _from_text(answer: str) -> Iterable[Neighbor]:
+    rows = lines(answer)
+    text = "\n".join(rows)
+    if _lldp_eos.HEADING.search(text):
+        return _lldp_eos.neighbors_from_text(text)
+    if _LLDPD_KEYVALUE.search(text):
+        return _lldpd.neighbors_from_keyvalue(text)
+    if _lldp_cumulus.HEADING.search(text):
+        return _lldp_cumulus.neighbors_from_text(text)
+    if _LLDPD_PLAIN.search(text):
+        return _lldpd.neighbors_from_plain(text)
+    if _BLOCK.search(text):
+        return _lldp_blocks.neighbors(text, rows)
+    table = _lldp_table.header(rows)
+    if table:
+        return _lldp_table.neighbors(text, rows, table)
+    if _NOBODY.search(text) or _lldp_table.announced(text) == 0:
+        return ()
+    raise Unreadable("not an answer about LLDP neighbours", line=1, text=rows[0])

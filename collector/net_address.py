@@ -1,0 +1,50 @@
+"""The IP addresses of a host's or switch's interfaces.
+
+Question: which global IPv4 and IPv6 addresses does each interface have?
+Needs: iproute2 4.16 or newer for JSON; no root.
+
+Format: a list with one object for each interface, `addr_info` holding one object for each address: `family`, `local`,
+`prefixlen`, `scope`. Source of the format: iproute2's `ip/ipaddress.c`.
+
+Traps:
+
+- Link-local and host scope say nothing about a rail's subnet: only scope `global` is reported, loopback left out.
+- A point-to-point address has its peer in `address` and its own in `local`: its own is reported.
+- An answer of `ip -j link` has no `addr_info` at all: refused, as it does not say that there are no addresses.
+"""
+
+from collections.abc import Iterator
+
+from collector._links import interfaces
+from truerail.model import EVERYWHERE, Command, Device, NetAddress, Unreadable, collector, minutes
+
+
+@collector(
+    on=EVERYWHERE,
+    ask=[
+        Command(text, ("linux", "cumulus", "sonic"))
+        for text in (
+            "ip -j addr",
+            "ip -j addr show",
+            "ip -j address",
+            "ip -j address show",
+            "ip -j a",
+            "ip -j -d addr",
+            "ip -d -j addr",
+            "ip -j -s addr",
+        )
+    ],
+    every=minutes(5),
+    yields=[NetAddress],
+)
+def net_address(answer: str, device: Device) -> Iterator[NetAddress]:
+    """One `NetAddress` for each global address, in the answer's order. Raises `Unreadable`."""
+    for link in interfaces(answer):
+        name, addresses = link["ifname"], link.get("addr_info")
+        if type(addresses) is not list:
+            raise Unreadable(f"interface {name} has no `addr_info`: not the answer of `ip -j addr`")
+        for one in filter(None, addresses):
+            if type(one) is not dict or type(one.get("local")) is not str or type(one.get("prefixlen")) is not int:
+                raise Unreadable(f"an address of {name} without `local` or `prefixlen`")
+            if one.get("scope") == "global" and one.get("family") in ("inet", "inet6"):
+                yield NetAddress(name, one["local"], one["prefixlen"])

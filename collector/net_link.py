@@ -1,0 +1,70 @@
+"""The network interfaces of a host or of a switch that is Linux.
+
+Question: which interfaces are there, under which names, MAC and PCI address, and are they up?
+Needs: iproute2 4.16 or newer for JSON; no root.
+
+Format: a list with one object for each interface: `ifname`, `flags`, `mtu`, `operstate`, `address`, `master`,
+`altnames`, `ifalias`; with `-d` also `linkinfo` and, from iproute2 5.12 and Linux 5.14 on, `parentbus` and `parentdev`.
+Source of the format: iproute2's `ip/ipaddress.c`. `ip -j addr` prints the same objects with the addresses in them.
+
+Traps:
+
+- A value that does not apply is absent, not null. Without `-d` a virtual interface looks like a physical one.
+- `operstate` is UNKNOWN for drivers that do not tell; `LOWER_UP` among the flags is the carrier.
+- The member of a bond carries the bond's MAC in `address` and its own in `permaddr`: its own is reported.
+- Loopback is left out. No speed is printed: it stays None.
+"""
+
+from typing import Any
+
+from collector._links import interfaces
+from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minutes
+
+
+@collector(
+    on=EVERYWHERE,
+    ask=[
+        Command(text, ("linux", "cumulus", "sonic"))
+        for text in (
+            "ip -j -d link",
+            "ip -j -d link show",
+            "ip -d -j link",
+            "ip -d -j link show",
+            "ip -j link",
+            "ip -j link show",
+            "ip -j -s link",
+            "ip -s -j link",
+            "ip -j -d addr",
+            "ip -d -j addr",
+            "ip -j addr",
+            "ip -j addr show",
+            "ip -j address",
+            "ip -j a",
+        )
+    ],
+    every=minutes(1),
+    yields=[NetLink],
+)
+def net_link(answer: str, device: Device) -> list[NetLink]:
+    """One `NetLink` for each interface but loopback, in the answer's order. Raises `Unreadable`."""
+    return [_link(entry) for entry in interfaces(answer)]
+
+
+def _link(entry: dict[str, Any]) -> NetLink:
+    get = entry.get
+    aliases = get("altnames") or ()
+    alias = get("ifalias")
+    info = get("linkinfo")
+    flags = tuple(get("flags") or ())
+    return NetLink(
+        entry["ifname"],
+        (get("permaddr") if "SLAVE" in flags else None) or get("address"),
+        get("mtu"),
+        get("operstate"),
+        flags,
+        None,
+        get("parentdev") if get("parentbus") == "pci" else None,
+        get("master"),
+        (*aliases, alias) if alias else tuple(aliases),
+        info.get("info_kind") if info else None,
+    )

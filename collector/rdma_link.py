@@ -1,0 +1,142 @@
+"""The ports of a host's RDMA devices: their state, and the network interface above each.
+
+Question: which RDMA devices are there, is each port up, and which netdev does it carry?
+Needs: iproute2's `rdma` (any user), else MLNX_OFED's `ibdev2netdev`, else rdma-core's `ibstat`, `ibstatus` or
+`ibv_devinfo`.
+
+Formats, told apart by their shape: `rdma link` as text (`-d` adds a line of capabilities) and as JSON; `ibdev2netdev`
+with and without `-v`; `ibstat`; `ibstatus`; `ibv_devinfo` with and without `-v`. Whatever command answered, states are
+given in the words of `rdma link`. Sources: iproute2 `rdma/link.c`, rdma-core `ibstat.c`, `ibstatus`, `devinfo.c`,
+MLNX_OFED's `ibdev2netdev` script, recorded answers.
+
+Traps:
+
+- The `ifindex` in the JSON of `rdma` counts RDMA devices, not network interfaces: it is not used.
+- `rdma -j` of iproute2 before 6.7 could print broken JSON: refused. So the text form is asked first.
+- An InfiniBand port has lids between its name and its state, and may have a netdev too (IPoIB); mail wraps the line.
+- `ibdev2netdev` (its arrow was `<===>` in old releases) prints `(Up)` or `(Down)` for the netdev: read as ACTIVE or
+  DOWN; `-v` prints the port's own state.
+- Only some forms say rate, link layer or PCI address; the others leave them None, which is "not said".
+- iproute2 of 2017 to 2019 began a line with `0/1: mlx5_0/1:` in place of `link mlx5_0/1`.
+- A port that is cut off before its state is refused; what should follow the state may be missing and is then None.
+- `show_gids` looks alike but answers another question: refused.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from collector._answer import PASTED, decode, is_json, lines
+from collector._rdma_reports import ports_from_devinfo, ports_from_ibstat, ports_from_ibstatus
+from collector._rdma_words import physical_state, port_state
+from truerail.model import Command, Device, RdmaLink, Role, Unreadable, collector, minutes
+
+_LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
+_NUMBERED = re.compile(r"\d+/\d+:")
+_TO_NETDEV = re.compile(
+    r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(]++)\s++(?:.*\s)?"
+    r"port (?P<port>\d+)(?: \((?P<state>[A-Z_]+) *\))? <?={2,3}> (?P<netdev>\S*) *\((?P<up>Up|Down)\)$"
+)
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (
+            "rdma link",
+            "rdma link show",
+            "rdma -j link",
+            "rdma -j link show",
+            "rdma link -j",
+            "rdma -d link",
+            "rdma -d link show",
+            "rdma -j -d link",
+            "rdma -jd link",
+            "ibdev2netdev -v",
+            "ibdev2netdev",
+            "ibstat",
+            "ibstatus",
+            "ibv_devinfo",
+            "ibv_devinfo -v",
+        )
+    ],
+    every=minutes(1),
+    yields=[RdmaLink],
+)
+def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
+    """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `Unreadable`."""
+    for recognised, read in _FORMS:
+        if recognised(answer):
+            return read(answer)
+    raise Unreadable("not an answer about RDMA links", line=1, text=lines(answer)[0])
+
+
+def _from_json(answer: str) -> Iterator[RdmaLink]:
+    document = decode(answer)
+    if type(document) is not list:
+        raise Unreadable("not a list of RDMA links")
+    return map(_entry, document)
+
+
+def _entry(entry: Any) -> RdmaLink:
+    name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
+    if type(name) is not str or type(port) is not int or "state" not in entry:
+        raise Unreadable("an entry without ifname, port or state: not a list of RDMA links")
+    netdev = entry.get("netdev")
+    state, physical = port_state(entry["state"]), physical_state(entry.get("physical_state"))
+    return RdmaLink(name, port, state, physical, netdev if type(netdev) is str else None)
+
+
+def _from_links(answer: str) -> Iterator[RdmaLink]:
+    """`rdma link` as text. A line that begins with one of its keys, or with a value that is due, was wrapped."""
+    link: list[str] = []
+    line = 0
+    for number, raw in enumerate(lines(answer), 1):
+        words = raw.lstrip(PASTED).split()
+        if not words:
+            continue
+        if words[0] == "link" or _NUMBERED.fullmatch(words[0]):
+            if link:
+                yield _link(link, line)
+            link, line = words, number
+        elif link and (words[0] in _LINK_KEYS or len(link) % 2):
+            link += words
+    yield _link(link, line)
+
+
+def _link(words: Sequence[str], line: int) -> RdmaLink:
+    """One link from its words: `link` and the name, then keys and values in turn."""
+    pairs = iter(words)
+    said = dict(zip(pairs, pairs, strict=False))
+    name, _, port = said.get(words[0], "").rpartition("/")
+    port = port.removesuffix(":")
+    if "state" not in said or not name or not port.isdecimal():
+        raise Unreadable("an RDMA link without its name or its state: cut short", line=line, text=" ".join(words))
+    state, physical = port_state(said["state"], line), physical_state(said.get("physical_state"), line)
+    return RdmaLink(name, int(port), state, physical, said.get("netdev"))
+
+
+def _from_netdevs(answer: str) -> Iterator[RdmaLink]:
+    """`ibdev2netdev` and `ibdev2netdev -v`."""
+    for number, raw in enumerate(lines(answer), 1):
+        if "==>" not in raw:
+            continue
+        found = _TO_NETDEV.match(raw.strip(PASTED))
+        if found is None:
+            raise Unreadable("not a line of ibdev2netdev, or cut short", line=number, text=raw)
+        state = port_state(found["state"] or ("ACTIVE" if found["up"] == "Up" else "DOWN"), number)
+        yield RdmaLink(
+            found["device"], int(found["port"]), state, None, found["netdev"] or None, pci_address=found["pci"]
+        )
+
+
+_FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterator[RdmaLink]]], ...] = (
+    (re.compile(r"^[#> \t]*(?:link|\d+/\d+:) +\S+/\d", re.MULTILINE).search, _from_links),
+    (is_json, _from_json),
+    (re.compile(r"==>").search, _from_netdevs),
+    (re.compile(r"^[#> \t]*Infiniband device '", re.MULTILINE).search, ports_from_ibstatus),
+    (re.compile(r"^[#> \t]*CA '", re.MULTILINE).search, ports_from_ibstat),
+    (re.compile(r"^[#> \t]*hca_id:", re.MULTILINE).search, ports_from_devinfo),
+)
+"""How each form of the answer is known, and what reads it."""

@@ -1,0 +1,134 @@
+"""Whatever a host answers, a collector gives facts or refuses: no other exception, no partial matrix, no hang."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collector import collectors
+from truerail.model import Collector, Device, Fact, GpuNicPath, Unreadable
+
+NAMES = ("gpu_nic_topology", "rdma_link", "lldp_host", "net_link", "net_address")
+RECORDINGS = Path(__file__).parent / "recordings"
+HOST = Device("gpu-001")
+WORDS = st.sampled_from(
+    [
+        *(
+            "GPU0",
+            "NIC0",
+            "mlx5_0",
+            "PIX",
+            " X ",
+            "CPU Affinity",
+            "NIC Legend:",
+            "link mlx5_0/1 state ",
+            "ACTIVE",
+            "==>",
+        ),
+        *("hca_id: ", "CA '", "Port 1:", "Interface: ", ", via: LLDP", "lldp.eth0.via=", "Chassis ID TLV", '"ifname":'),
+        *(
+            "LINK CHASSIS-ID SYSTEM-NAME CAPS PORT-ID PORT-DESCRIPTION\n",
+            "{",
+            "[{",
+            "}",
+            "]",
+            '"lldp":',
+            '"Neighbors":',
+        ),
+        *("\n", "\t", "\r\n", "\x1b[4m", "#", "null", "1" * 30),
+    ]
+)
+
+
+def answers(name: str, outcome: str = "*.*") -> list[str]:
+    """The recorded answers of a collector; `outcome` `facts.json` for those that can be read."""
+    cases = {path.parent for path in (RECORDINGS / name).glob(f"*/{outcome}")}
+    return [(case / "answer.txt").read_bytes().decode() for case in sorted(cases)]
+
+
+def read(collector: Collector, answer: str) -> tuple[Fact, ...] | None:
+    """The facts, or None where the answer is refused."""
+    try:
+        facts = collector.read(answer, HOST)
+    except Unreadable:
+        return None
+    assert {type(fact) for fact in facts} <= set(collector.yields)
+    return facts
+
+
+@st.composite
+def mutations(draw: st.DrawFn, name: str) -> str:
+    """A recorded answer with pieces cut out, repeated, or replaced by words of the formats."""
+    answer = draw(st.sampled_from(answers(name)))
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(answer)))
+        end = draw(st.integers(start, min(len(answer), start + 200)))
+        piece = draw(st.one_of(st.just(""), st.just(answer[start:end] * 2), WORDS, st.text(max_size=8)))
+        answer = answer[:start] + piece + answer[end:]
+    return answer
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(deadline=1000, max_examples=150)
+@given(answer=st.one_of(st.text(), st.lists(st.one_of(WORDS, st.text(max_size=5))).map("".join)))
+def test_any_text_is_read_or_refused(name: str, answer: str) -> None:
+    read(collectors()[name], answer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(deadline=1000, max_examples=150)
+@given(data=st.data())
+def test_any_mutation_of_a_recording_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    read(collectors()[name], data.draw(mutations(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_truncation_of_a_json_recording_is_refused(name: str) -> None:
+    documents = [
+        answer.rstrip() for answer in answers(name, "facts.json") if answer[:1] in ("{", "[") and "#" not in answer
+    ]
+    cuts = [document[:end] for document in documents for end in range(len(document))]
+    assert [cut for cut in cuts if read(collectors()[name], cut) is not None] == []
+
+
+@pytest.mark.parametrize("answer", answers("gpu_nic_topology", "facts.json"))
+def test_no_truncation_of_a_matrix_gives_part_of_it(answer: str) -> None:
+    topology = collectors()["gpu_nic_topology"]
+    whole = levels(read(topology, answer))
+    seen = {levels(facts) for end in range(len(answer)) if (facts := read(topology, answer[:end])) is not None}
+    assert seen <= {whole}
+
+
+def levels(facts: tuple[Fact, ...] | None) -> tuple[tuple[int, str, str], ...]:
+    return tuple((fact.gpu, fact.nic, fact.level) for fact in facts or () if isinstance(fact, GpuNicPath))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "x" * 300_000,
+        " " * 300_000 + "x",
+        "a" + " " * 300_000 + "==> b (Up",
+        "a port 1" * 40_000 + " ==>",
+        "link " + "/1" * 150_000,
+        "GPU0 " + "NIC0" * 70_000,
+        "\tGPU0\tNIC0\n" + "GPU0\tX\tPIX\n" * 30_000,
+        "LINK CHASSIS-ID SYSTEM-NAME CAPS PORT-ID PORT-DESCRIPTION\na" + " ." * 150_000,
+        "lldptool -i " * 30_000 + "\nChassis ID TLV\n" + ".-" * 150_000,
+        "lldp." + "a.via=" * 60_000 + "\n",
+        "Interface: a" + ", via: b" * 50_000,
+        '{"a":' * 60_000,
+        "[{" * 150_000,
+        "[" + " \n" * 150_000,
+        "\x1b[" * 150_000 + "\x1b]" * 150_000,
+        "CA '" * 80_000 + "\n" + "Port 1:\n" * 40_000,
+    ],
+    ids=range(16),
+)
+def test_a_hostile_answer_takes_no_longer_than_it_is_long(name: str, answer: str) -> None:
+    begun = time.perf_counter()
+    read(collectors()[name], answer)
+    assert time.perf_counter() - begun < 3.0

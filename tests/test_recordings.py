@@ -1,0 +1,56 @@
+"""Every recorded answer is read as its recording says: `tests/recordings/<collector>/<case>/`.
+
+A case has `answer.txt` and either `facts.json` (what `truerail parse` prints of it) or `error.txt` (why it is refused).
+`TRUERAIL_REFRESH=1 pytest tests/test_recordings.py` writes both anew, to be reviewed as a diff.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from collector import collectors
+from truerail.model import Device, Unreadable
+
+RECORDINGS = Path(__file__).parent / "recordings"
+CASES = sorted(path for path in RECORDINGS.glob("*/*") if path.is_dir())
+REFRESH = os.environ.get("TRUERAIL_REFRESH") == "1"
+
+
+def outcome(case: Path) -> tuple[str, str]:
+    """The name of the file that holds the outcome of reading the answer, and what belongs into it."""
+    answer = (case / "answer.txt").read_bytes().decode()
+    asked = collectors()[case.parent.name]
+    try:
+        facts = asked.read(answer, Device(case.name))
+    except Unreadable as error:
+        return "error.txt", f"{error}\n"
+    assert {type(fact) for fact in facts} <= set(asked.yields)
+    rows = ",\n".join("  " + json.dumps(fact._asdict(), ensure_ascii=False) for fact in facts)
+    return "facts.json", f"[\n{rows}\n]\n" if facts else "[]\n"
+
+
+def expected(case: Path) -> dict[str, str]:
+    """What the recording says, by the name of the file that says it."""
+    return {path.name: path.read_text() for path in case.iterdir() if path.name in ("facts.json", "error.txt")}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_recording(case: Path) -> None:
+    name, content = outcome(case)
+    if REFRESH:
+        for stale in expected(case):
+            (case / stale).unlink()
+        (case / name).write_text(content)
+    assert expected(case) == {name: content}
+
+
+@pytest.mark.parametrize("name", sorted(collectors()))
+def test_every_collector_has_a_happy_and_an_unhappy_recording(name: str) -> None:
+    outcomes = {file for case in (RECORDINGS / name).glob("*") for file in expected(case)}
+    assert outcomes == {"facts.json", "error.txt"}
+
+
+def test_every_recording_belongs_to_a_collector() -> None:
+    assert {case.parent.name for case in CASES} <= set(collectors())

@@ -1,0 +1,41 @@
+"""Every example of every rule: the FIRES cases find what they say, the QUIET cases nothing."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rules import rules
+from truerail.model.cases import scene
+from truerail.model.rule import Case, Rule
+
+
+def _examples(*, fires: bool) -> Iterator[object]:
+    for rule in rules().values():
+        cases = rule.fires if fires else rule.quiet
+        for number, case in enumerate(cases, 1):
+            yield pytest.param(rule, case, id=f"{rule.code}-{number}")
+
+
+@pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True)])
+def test_fires(rule: Rule, case: Case) -> None:
+    findings = list(rule.judge(*scene(case)))
+    assert case.finds
+    assert sorted(finding.subject for finding in findings) == sorted(case.finds), case.says
+    for finding in findings:
+        assert (finding.rule, finding.name) == (rule.code, rule.name)
+        assert finding.says[-1].isalnum() or finding.says[-1] == ")"
+        assert finding.do.endswith(".")
+        assert 0 < finding.confidence <= 1
+
+
+@pytest.mark.parametrize(("rule", "case"), [*_examples(fires=False)])
+def test_quiet(rule: Rule, case: Case) -> None:
+    assert not case.finds
+    assert list(rule.judge(*scene(case))) == [], case.says
+
+
+@pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True), *_examples(fires=False)])
+def test_the_order_of_answers_does_not_matter(rule: Rule, case: Case) -> None:
+    plan, seen = scene(case)
+    turned = type(seen)(seen.at, tuple(reversed(seen.readings)))
+    assert {f.subject for f in rule.judge(plan, turned)} == set(case.finds)

@@ -1,0 +1,186 @@
+"""What the examples of rules cannot show: bad names, plans with holes, questions that nobody asked, real captures."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import rules as rules_package
+from rules import rules
+from truerail.model import (
+    Finding,
+    Neighbor,
+    NetAddress,
+    NetLink,
+    Plan,
+    RdmaLink,
+    Reading,
+    Severity,
+    Snapshot,
+    Transport,
+)
+from truerail.model.cases import AT, plan_of, scene
+from truerail.model.rule import Case
+from truerail.model.wiring import State, wiring_of
+
+PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
+    gpu-1/nic1 leaf-1/swp1 rail=1
+    leaf-0/swp9 spine-1/swp1
+"""
+HOSTILE = "\x1b[31m<b>=cmd()\n\u202e" + "x" * 70_000
+LAB = Path(__file__).resolve().parents[2] / "shared" / "lab" / "captures"
+
+
+def judged(plan: Plan, seen: Snapshot) -> list[Finding]:
+    return [finding for rule in rules().values() for finding in rule.judge(plan, seen)]
+
+
+def codes(findings: list[Finding]) -> set[tuple[str, str]]:
+    return {(finding.rule, finding.subject) for finding in findings}
+
+
+def test_an_empty_plan_has_no_findings() -> None:
+    assert judged(Plan({}, ()), Snapshot(AT, ())) == []
+
+
+def test_nothing_seen_is_told_as_unreachable_devices_and_nothing_else() -> None:
+    plan = plan_of(Case("", PLAN, {}))
+    found = judged(plan, Snapshot(AT, ()))
+    assert codes(found) == {("TEL001", name) for name in plan.devices}
+    assert {finding.severity for finding in found} == {Severity.WARNING}
+
+
+@pytest.mark.parametrize("missing", ["gpu-1", "leaf-0", "spine-1"])
+def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str) -> None:
+    plan, seen = scene(
+        Case(
+            "",
+            PLAN,
+            {
+                "gpu-1": [NetLink("nic0", mtu=9000, speed_gbps=100.0), RdmaLink("mlx5_0", 1, "DOWN", None, "nic0")],
+                "leaf-0": [
+                    Neighbor("swp1", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
+                    NetLink("swp1", mtu=1500, speed_gbps=200.0),
+                ],
+                "gpu-2": [NetAddress("nic0", "10.0.1.1", 24)],
+            },
+            rails="0=10.0.0.0/24 1=10.0.1.0/24",
+        )
+    )
+    devices = {name: device for name, device in plan.devices.items() if name != missing}
+    found = judged(replace(plan, devices=devices), seen)
+    assert ("CFG002", "gpu-2/nic0") in codes(found)
+    assert ("TEL001", missing) not in codes(found)
+
+
+def test_foreign_names_are_made_safe_in_every_text() -> None:
+    plan, seen = scene(
+        Case(
+            "",
+            PLAN,
+            {
+                "gpu-1": [
+                    Neighbor("nic0", system_name=HOSTILE, port_id=HOSTILE, port_id_type="ifname"),
+                    RdmaLink("mlx5_0\x1b", 1, "DOWN\x1b", "POLLING\n", "nic0"),
+                    NetLink("nic0"),
+                ],
+                "leaf-0": [Neighbor("swp2", system_name=HOSTILE)],
+                "leaf-1": [Neighbor("swp1\x1b", system_name="gpu-1", port_id="nic1\x1b", port_id_type="ifname")],
+            },
+            errors={"gpu-2": HOSTILE},
+        )
+    )
+    found = judged(plan, seen)
+    assert {"CAB004", "NIC002", "NIC003", "TEL001"} <= {finding.rule for finding in found}
+    for finding in found:
+        told = [finding.subject, finding.says, finding.do, finding.expected or "", finding.observed or ""]
+        for text in (*told, *(str(value) for _, value in finding.detail)):
+            assert text.isprintable()
+            assert len(text) < 1000
+
+
+def test_two_nameless_ports_on_one_port_are_a_contradiction() -> None:
+    case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="gpu-1"), Neighbor("swp1", system_name="gpu-2")]})
+    found = list(rules()["CAB005"].judge(*scene(case)))
+    assert [finding.subject for finding in found] == ["gpu-1/nic0"]
+    assert "leaf-0/swp1 names gpu-1 and gpu-2" in found[0].says
+
+
+def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
+    case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="br-7"), Neighbor("swp1", system_name="gpu-1")]})
+    plan, seen = scene(case)
+    assert wiring_of(plan, seen).state[0] == State.RIGHT
+    assert not list(rules()["CAB005"].judge(plan, seen))
+
+
+def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
+    case = Case(
+        "",
+        "gpu-1/mlx5_0 leaf-0/swp1 rail=0",
+        {
+            "gpu-1": [
+                RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "enp26s0"),
+                Neighbor("enp26s0", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
+            ],
+            "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="enp26s0", port_id_type="ifname")],
+        },
+    )
+    plan, seen = scene(case)
+    assert wiring_of(plan, seen).state.tolist() == [State.RIGHT]
+    assert judged(plan, seen) == []
+
+
+def test_infiniband_has_no_lldp_to_miss() -> None:
+    plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0"), NetLink("nic1")]}))
+    assert [f.subject for f in rules()["TEL003"].judge(plan, seen)] == ["gpu-1"]
+    assert not list(rules()["TEL003"].judge(replace(plan, transport=Transport.INFINIBAND), seen))
+
+
+def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() -> None:
+    plan = plan_of(Case("", PLAN, {}))
+    asked_links = Reading("gpu-2", "net_link", AT, (NetLink("nic0", operstate="UP"),))
+    (found,) = rules()["TEL003"].judge(plan, Snapshot(AT, (asked_links,)))
+    assert (found.subject, found.severity) == ("gpu-2", Severity.WARNING)
+    assert "not asked" in found.says
+    leaf = Reading("leaf-0", "lldp_switch", AT, (Neighbor("swp2", system_name="gpu-2", port_id="nic0"),))
+    assert "gpu-2" not in {f.subject for f in rules()["TEL003"].judge(plan, Snapshot(AT, (asked_links, leaf)))}
+
+
+def test_a_newer_answer_to_the_same_question_is_not_stale() -> None:
+    plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, ages_seconds={"gpu-1": 900.0}))
+    rule = rules()["TEL002"]
+    assert [f.subject for f in rule.judge(plan, seen)] == ["gpu-1"]
+    again = tuple(replace(reading, at=AT) for reading in seen.readings)
+    assert not list(rule.judge(plan, Snapshot(AT, (*seen.readings, *again))))
+
+
+def test_every_error_of_a_device_is_named_once_and_not_too_many() -> None:
+    plan = plan_of(Case("", PLAN, {}))
+    readings = [Reading("gpu-1", f"c{number}", AT, error="timed out") for number in (1, 1, 2, 3, 4, 5)]
+    found = [f for f in rules()["TEL001"].judge(plan, Snapshot(AT, readings)) if f.subject == "gpu-1"]
+    assert "(c1: timed out; c2: timed out; c3: timed out and 2 more)" in found[0].says
+
+
+def test_two_rules_cannot_claim_one_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules_package, "rule_of", lambda name: rules()["CAB001"])
+    with pytest.raises(TypeError, match="CAB001 is claimed by both"):
+        rules.__wrapped__()
+
+
+@pytest.mark.skipif(not LAB.is_dir(), reason="the captures of real lldpd daemons are not beside the project")
+@pytest.mark.parametrize("name", sorted(path.name for path in LAB.glob("*") if path.is_dir()))
+def test_captures_of_real_daemons(name: str) -> None:
+    from truerail.plans import load
+    from truerail.transport.replay import read_capture
+
+    plan = load(LAB / name / "plan.csv")
+    findings = judged(plan, read_capture(LAB / name / "capture", devices=plan.devices).snapshot())
+    truth = {frozenset(cable) for cable in json.loads((LAB / name / "truth.json").read_text())["cables"]}
+    planned = {f"{c.a.device}:{c.a.name}": f"{c.b.device}:{c.b.name}" for c in plan.cables}
+    wrong = {a.replace(":", "/") for a, b in planned.items() if frozenset((a, b)) not in truth}
+    assert {f.subject for f in findings} == wrong
+    assert {f.rule for f in findings} <= {"CAB001", "CAB002"}
+    assert len(findings) == len(wrong) == (0 if name.startswith("right") else 2)
