@@ -69,9 +69,8 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Dr
     announces = wiring.identity.announces
     drafts = [order_draft(sightings, order, ()) for order in joined(orders)]
     for best, rows, steps in accepted:
-        if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right first
-            rows = _bundled(sightings, best)
-            steps = moves(sightings, rows.tolist())
+        if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right as well
+            steps = moves(sightings, _bundled(sightings, best).tolist())
         named = all(device in announces for device in best.cycle)
         drafts.append(relabel_draft(sightings, best, steps, rows, announced=named))
     return drafts

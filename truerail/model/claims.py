@@ -125,7 +125,10 @@ def _heard_ports(
         v[open_] = ports.find(w[open_], np.array([learned.get(code, NONE) for code in said.tolist()], dtype=np.int64))
     open_ = (v < 0) & (w >= 0)
     if open_.any():  # a port that neither the plan nor the device itself has told of: spare ports look like this
-        best = np.where(id_name[open_] >= 0, id_name[open_], np.where(is_mac[open_], text[open_], NONE))
+        # a bare number is the far end's own index (Junos): its description says more
+        number = np.array([(p or "").isdigit() for p in port_id[open_]], dtype=bool) & (text[open_] >= 0)
+        best = np.where((id_name[open_] >= 0) & ~number, id_name[open_], text[open_])
+        best = np.where(is_mac[open_] | (id_name[open_] >= 0), best, NONE)
         v[open_] = ports.find_or_add(w[open_], best)
     v = names.as_planned(v)
     return np.where(names.unmapped(v), NONE, v)
