@@ -60,7 +60,8 @@ def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     devices = wiring.index.devices
     known = slice(0, devices.planned)
     unknown, failed = unknown_cables(wiring)[known], _failed(wiring)
-    quiet = wiring.read[known] & _linked(wiring)[known] & ~_hears(wiring)[known]
+    quiet = wiring.read[known] & ~_hears(wiring)[known]
+    quiet &= _linked(wiring, quiet)
     listened = wiring.listened[known]
     for code in np.flatnonzero(quiet).tolist():
         name, error = devices.names[code], failed.get(code, "")
@@ -106,14 +107,17 @@ def _hears(w: Wiring) -> Mask:
     return hears
 
 
-def _linked(w: Wiring) -> Mask:
-    """Which devices have a planned port that is not known to be down at either end, shape (devices,)."""
+def _linked(w: Wiring, asked: Mask) -> Mask:
+    """Which of the devices asked about have a planned port that neither end tells to be down, shape (planned,)."""
     index, states = w.index, w.states
-    dead = states.down(index.a) | states.down(index.b) | states.disabled(index.a) | states.disabled(index.b)
-    linked = np.zeros(len(index.devices.names), dtype=bool)
+    asked = np.append(asked, False)  # for device -1
+    linked = np.zeros(len(asked), dtype=bool)
     for device in (index.a_device, index.b_device):
-        linked[device[~dead & (device >= 0)]] = True
-    return linked
+        cables = np.flatnonzero(asked[device])
+        ends = index.a[cables], index.b[cables]
+        dead = states.down(ends[0]) | states.down(ends[1]) | states.disabled(ends[0]) | states.disabled(ends[1])
+        linked[device[cables[~dead]]] = True
+    return linked[:-1]
 
 
 _PLAN = """

@@ -30,17 +30,17 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is told to be in another state than `ACTIVE`."""
     wiring = wiring_of(plan, seen)
     index, states = wiring.index, wiring.states
-    off = states.disabled(index.a)
-    for cable in np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0)).tolist():
+    inactive = np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0))
+    for cable, off in zip(inactive.tolist(), states.disabled(index.a[inactive]), strict=True):
         port = index.a_port(cable)
         told = evidence_of(seen, RdmaLink, int(states.rdma_row[index.a[cable]]))
         link = seen.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
         state, physical = (printable(text or "not told", 40) for text in (link.state, link.physical_state))
         yield rdma_port_down.found(
             port,
-            severity=Severity.INFO if off[cable] else Severity.WARNING,
+            severity=Severity.INFO if off else Severity.WARNING,
             says=f"{places(plan, seen).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} is {state}, "
-            f"physical state {physical}{', switched off' if off[cable] else ''}",
+            f"physical state {physical}{', switched off' if off else ''}",
             do=f"On {port.device}, compare `rdma link` with `ip link show {port.name}`; without signal see CAB003.",
             rail=plan.cables[cable].rail,
             confidence=ONE_END,

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from truerail.model import Finding, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
 
 Speeds = npt.NDArray[np.float64]
@@ -35,8 +36,7 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     here, there = _told(wiring, index.a), _told(wiring, other)
-    bad = _differ(here, index.speed_gbps) | _differ(there, index.speed_gbps) | _differ(here, there)
-    for cable in np.flatnonzero(bad).tolist():
+    for cable in _bad(wiring, here, there, other).tolist():
         ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
         told = [(port, speed) for port, speed in ends if not np.isnan(speed)]
         planned = float(index.speed_gbps[cable])
@@ -52,10 +52,23 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _told(w: Wiring, port: npt.NDArray[np.int64]) -> Speeds:
-    """The speed that each port tells, shape (ports,); NaN where none is told or the port has no link."""
+def _bad(w: Wiring, here: Speeds, there: Speeds, other: Codes) -> Codes:
+    """The cables whose speeds differ. What a port without link tells is struck out of `here` and `there`."""
+    planned = w.index.speed_gbps
+
+    def differing() -> Codes:
+        return np.flatnonzero(_differ(here, planned) | _differ(there, planned) | _differ(here, there))
+
+    for speeds, port in ((here, w.index.a), (there, other)):
+        cables = differing()
+        speeds[cables[w.states.down(port[cables])]] = np.nan
+    return differing()
+
+
+def _told(w: Wiring, port: Codes) -> Speeds:
+    """The speed that each port tells, shape (ports,); NaN where none is told."""
     speed = w.states.speed_gbps[port]
-    return np.where(w.states.down(port) | ~(speed > 0), np.nan, speed)
+    return np.where(speed > 0, speed, np.nan)
 
 
 def _differ(a: Speeds, b: Speeds) -> npt.NDArray[np.bool_]:

@@ -50,14 +50,15 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
 
 def _links_down(wiring: Wiring) -> Iterator[Draft]:
     states, index = wiring.states, wiring.index
-    told_down = (wiring.state == State.MISSING) & (wiring.why == Why.LINK_DOWN)
-    told_nothing = (wiring.state == State.MISSING) & (wiring.why == Why.SILENT)
-    told_nothing &= ~states.up(index.a) & ~states.up(index.b)
-    both = states.down(index.a) & states.down(index.b)
-    for cable in np.flatnonzero(told_down | told_nothing).tolist():
+    missing = np.flatnonzero((wiring.state == State.MISSING) & np.isin(wiring.why, [Why.LINK_DOWN, Why.SILENT]))
+    ends = index.a[missing], index.b[missing]
+    silent = wiring.why[missing] == Why.SILENT
+    use = ~silent | ~(states.up(ends[0]) | states.up(ends[1]))
+    both = states.down(ends[0]) & states.down(ends[1])
+    for cable, unheard, sure in zip(missing[use].tolist(), silent[use], both[use], strict=True):
         a, b = index.a_port(cable), index.b_port(cable)
-        says, confidence = f"the link {a} - {b} is down", 0.95 if both[cable] else 0.85
-        if told_nothing[cable]:
+        says, confidence = f"the link {a} - {b} is down", 0.95 if sure else 0.85
+        if unheard:
             says, confidence = f"neither {a} nor {b} hears the other; nobody tells whether there is link", 0.6
         do = f"Reseat the cable at {a} and at {b}; if it stays down, try another cable, then another transceiver."
         yield Draft(CauseKind.LINK_DOWN, (str(a),), says, do, [cable], rules=DOWN, confidence=confidence)

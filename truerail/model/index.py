@@ -32,12 +32,21 @@ def either(where: Mask, yes: Any, no: Any) -> Objects:
     return np.asarray(np.where(where, yes, no), dtype=object)
 
 
+class _Codes(dict[Any, int]):
+    """Numbers values as they come. None is -1."""
+
+    def __init__(self) -> None:
+        super().__init__({None: NONE})
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self) - 1
+        return number
+
+
 def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
     """Codes of values in order of first appearance, and the distinct values. None gets -1."""
-    column = values if isinstance(values, np.ndarray | list) else list(values)
-    distinct = [value for value in dict.fromkeys(column) if value is not None]
-    code = {None: NONE, **{value: number for number, value in enumerate(distinct)}}
-    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), distinct
+    code = _Codes()
+    return np.fromiter(map(code.__getitem__, values), dtype=np.int64), list(code)[1:]
 
 
 def unanimous(name: Codes, value: Codes) -> dict[int, int]:
@@ -88,14 +97,29 @@ class Devices:
         return self.tier[code] == Role.HOST.tier
 
 
+class _NameCodes(dict[str | None, int]):
+    """Codes by raw spelling. A spelling not met before gets the code of its kind, in order of appearance."""
+
+    def __init__(self) -> None:
+        super().__init__({None: NONE})
+        self._by_key: dict[str, int] = {}
+        self.spelling: list[str] = []
+
+    def __missing__(self, name: str | None) -> int:
+        assert name is not None  # noqa: S101 - None is there from the start
+        code = self._by_key.setdefault(port_key(name), len(self._by_key))
+        if code == len(self.spelling):
+            self.spelling.append(name)
+        self[name] = code
+        return code
+
+
 class Ports:
     """Ports by code. Planned ports come first and keep the plan's spelling; others are added as they are seen."""
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
-        self._name_codes: dict[str, int] = {}
-        self._raw: dict[str | None, int] = {None: NONE}
-        self._spelling: list[str] = []
+        self._raw = _NameCodes()
         self._packed = np.empty(0, dtype=np.int64)
         self._order = np.empty(0, dtype=np.int64)
 
@@ -104,16 +128,7 @@ class Ports:
 
     def name_codes(self, names: Iterable[str | None]) -> Codes:
         """Codes of port names: one code for all spellings of a name, -1 for None."""
-        values: Any = names if isinstance(names, np.ndarray | list) else list(names)
-        raw = self._raw
-        if not set(values) <= raw.keys():
-            for name in values:  # in order of appearance, so that the first spelling is kept
-                if name not in raw:
-                    code = self._name_codes.setdefault(port_key(name), len(self._name_codes))
-                    if code == len(self._spelling):
-                        self._spelling.append(name)
-                    raw[name] = code
-        return np.fromiter(map(raw.__getitem__, values), dtype=np.int64, count=len(values))
+        return np.fromiter(map(self._raw.__getitem__, names), dtype=np.int64)
 
     def find(self, device: Codes, name: Codes) -> Codes:
         """Port codes of (device, name) pairs; -1 where there is no such port or either is -1. Shapes (n,)."""
@@ -148,16 +163,16 @@ class Ports:
 
     def spelled(self, name_code: int) -> str:
         """A name code as text, in the spelling first seen (the plan's, for planned ports)."""
-        return self._spelling[name_code]
+        return self._raw.spelling[name_code]
 
     def key(self, code: int) -> str:
         """The form of a port's name that is the same for all its spellings."""
-        return port_key(self._spelling[int(self._packed[code]) & ((1 << _NAME_BITS) - 1)])
+        return port_key(self._raw.spelling[int(self._packed[code]) & ((1 << _NAME_BITS) - 1)])
 
     def port(self, code: int) -> Port:
         """One port as a word."""
         packed = int(self._packed[code])
-        name = self._spelling[packed & ((1 << _NAME_BITS) - 1)]
+        name = self._raw.spelling[packed & ((1 << _NAME_BITS) - 1)]
         return Port(self._devices.names[packed >> _NAME_BITS], printable(name, 64))
 
     @staticmethod

@@ -14,7 +14,7 @@ import numpy as np
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.index import Mask, PlanIndex, either, equals, unanimous
 from truerail.model.names import natural_key
-from truerail.model.snapshot import Codes, Objects, Snapshot, Table
+from truerail.model.snapshot import Codes, Snapshot, Table
 
 _NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
 """Names of RDMA devices and PCI addresses, which LLDP never carries."""
@@ -56,17 +56,23 @@ class LocalNames:
 
     def link_ports(self) -> Codes:
         """The port of every row of the NetLink table."""
-        return self._kept("_link_ports", lambda: self._own(NetLink, self.seen.table(NetLink).column("netdev")))
+        return self._kept("_link_ports", lambda: self.as_planned(self._own(NetLink)))
 
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
+        return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
+
+    def _own(self, kind: type[NetLink] | type[RdmaLink]) -> Codes:
+        """The port of every row under the device's own name for it."""
 
         def read() -> Codes:
-            table = self.seen.table(RdmaLink)
-            netdev, device = table.column("netdev"), table.column("device")
-            return self._own(RdmaLink, either(equals(netdev, None), device, netdev))
+            table = self.seen.table(kind)
+            names = table.column("netdev")
+            if kind is RdmaLink:
+                names = either(equals(names, None), table.column("device"), names)
+            return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(names))
 
-        return self._kept("_rdma_ports", read)
+        return self._kept(f"_own_{kind.__name__}", read)
 
     def learned(self) -> dict[int, int]:
         """What hosts that answered call the plan's ports, name code to name code, where all of them agree.
@@ -90,9 +96,6 @@ class LocalNames:
         device = index.ports.device_of(port)
         return np.asarray((port >= index.planned_ports) & silent[device] & foreign[device], dtype=bool)
 
-    def _own(self, kind: type[NetLink] | type[RdmaLink], names: Objects) -> Codes:
-        return self.ports(self.devices_of(self.seen.table(kind)), self.index.ports.name_codes(names))
-
     def _kept(self, name: str, read: Callable[[], Codes]) -> Codes:
         found: Codes | None = self.__dict__.get(name)
         if found is None:
@@ -109,16 +112,12 @@ def _aliases(names: LocalNames) -> Codes:
     index = names.index
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
-    link_own = index.ports.find_or_add(link_device, index.ports.name_codes(links.column("netdev")))
-    netdev, device = rdma.column("netdev"), rdma.column("device")
-    rdma_own = index.ports.find_or_add(
-        rdma_device, index.ports.name_codes(either(equals(netdev, None), device, netdev))
-    )
+    link_own, rdma_own = names._own(NetLink), names._own(RdmaLink)
     asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
     if np.isin(index.a[index.from_host & asked], np.concatenate([link_own, rdma_own])).all():
         return np.empty(0, dtype=np.int64)
     pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
-    pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(device))))
+    pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("device")))))
     pairs.append(_ordinals(index, rdma_device, rdma_own, rdma))
     pairs.append((link_own, index.ports.find(link_device, index.ports.name_codes(links.column("pci_address")))))
     others = [(row, alias) for row, aliases in enumerate(links.column("aliases")) for alias in aliases]

@@ -1,6 +1,7 @@
 """Which port a MAC belongs to, by the devices' own lists of interfaces."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -22,31 +23,27 @@ class MacTable:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
         mac, kind = links.column("mac"), links.column("kind")
         use = ~(equals(mac, None) | equals(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
-        owners, ports = names.devices_of(links)[use].tolist(), names.link_ports()[use].tolist()
-        macs = mac[use].tolist()
-        self._device: dict[str, int] = dict(zip(macs, owners, strict=True))
+        macs, ports = mac[use].tolist(), names.link_ports()[use].tolist()
+        self._devices = names.index.ports.device_of
         self._port: dict[str, int] = dict(zip(macs, ports, strict=True))
-        if len(self._port) == len(macs):
-            return
-        shared = {mac for mac, count in Counter(macs).items() if count > 1}
-        rows = [row for row in zip(macs, owners, ports, strict=True) if row[0] in shared]
-        self._settle(rows, planned)
+        if len(self._port) < len(macs):
+            shared = {mac for mac, count in Counter(macs).items() if count > 1}
+            self._settle(((mac, port) for mac, port in zip(macs, ports, strict=True) if mac in shared), planned)
 
-    def _settle(self, rows: list[tuple[str, int, int]], planned: int) -> None:
+    def _settle(self, rows: Iterable[tuple[str, int]], planned: int) -> None:
         """MACs that stand on several interfaces: a bond and its member mean the planned one; anything else nobody."""
-        by_mac: dict[str, list[tuple[int, int]]] = {}
-        for mac, owner, port in rows:
-            by_mac.setdefault(mac, []).append((owner, port))
-        for mac, places in by_mac.items():
-            one_owner = len({owner for owner, _ in places}) == 1
-            meant = [port for _, port in places if port < planned]
-            self._device[mac] = places[0][0] if one_owner else NONE
+        by_mac: dict[str, list[int]] = {}
+        for mac, port in rows:
+            by_mac.setdefault(mac, []).append(port)
+        for mac, ports in by_mac.items():
+            meant = [port for port in ports if port < planned]
+            one_owner = len(set(self._devices(np.array(ports)).tolist())) == 1
             self._port[mac] = meant[0] if one_owner and len(meant) == 1 else NONE
 
     def devices(self, chassis: Objects) -> Codes:
         """The device that owns each chassis id, -1 where unknown."""
-        get = self._device.get
-        return np.array([get(c, NONE) for c in chassis], dtype=np.int64)
+        get = self._port.get
+        return self._devices(np.array([get(c, NONE) for c in chassis], dtype=np.int64))
 
     def ports(self, port_id: Objects, kind: Objects) -> Codes:
         """The port that owns each port id of type `mac`, -1 where unknown or not a MAC."""

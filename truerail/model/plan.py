@@ -55,6 +55,8 @@ class Device:
     chassis_ids: tuple[str, ...] = ()
     gpus: int | None = None
     """How many GPUs a host has, where the plan says."""
+    line: int = field(default=0, compare=False, repr=False)
+    """The line of the plan file that declares it; 0 where there is none."""
 
 
 class Cable(NamedTuple):
@@ -81,6 +83,8 @@ class Rail:
     name: str = ""
     vlans: tuple[int, ...] = ()
     subnets: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False, repr=False)
+    """The line of the plan file that declares it; 0 where there is none."""
 
 
 class Transport(StrEnum):

@@ -18,7 +18,7 @@ from truerail.model.claims import Claims
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.identity import Identity, identify
-from truerail.model.index import NONE, PlanIndex
+from truerail.model.index import NONE, Mask, PlanIndex
 from truerail.model.links import PortStates, port_states
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Codes, Snapshot
@@ -71,14 +71,14 @@ class Wiring:
     states: PortStates
     partner: Codes
     sure: npt.NDArray[np.float64]
-    ambiguous: npt.NDArray[np.bool_]
+    ambiguous: Mask
     heard: Codes
     state: Codes
     why: Codes
     place: Codes
-    listened: npt.NDArray[np.bool_]
+    listened: Mask
     """Per device code: whether it answered the question for its LLDP neighbours."""
-    read: npt.NDArray[np.bool_]
+    read: Mask
     """Per device code: whether it answered anything."""
 
     def cables(self, state: State) -> Codes:
@@ -156,7 +156,7 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
     return wiring
 
 
-def _who_answered(identity: Identity) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     devices = identity.index.devices
     answers: dict[str, bool] = {}
     for reading in identity.seen.readings:
@@ -171,9 +171,7 @@ def _who_answered(identity: Identity) -> tuple[npt.NDArray[np.bool_], npt.NDArra
     return read, listened
 
 
-def _partners(
-    index: PlanIndex, claims: Claims, size: int
-) -> tuple[Codes, npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.NDArray[np.float64], Mask]:
     """Joins claims into pairs and decides which stand. Linear in claims but for sorting."""
     partner = np.full(size + 1, NONE, dtype=np.int64)
     sure = np.zeros(size + 1)
@@ -208,7 +206,7 @@ def _partners(
     return partner, sure, ambiguous
 
 
-def _heard(claims: Claims, planned: int, ambiguous: npt.NDArray[np.bool_]) -> Codes:
+def _heard(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
     """The device heard at each port that hears one which does not name its port. Two on one port contradict each
     other; a bridge or a virtual machine beside a planned device does not count.
     """
@@ -233,7 +231,7 @@ def _marry(partner: Codes, sure: npt.NDArray[np.float64], a: Codes, b: Codes, co
 
 def _judge_cables(w: Wiring) -> None:
     """Fills `state`, `why` and `place`: every planned cable is right, wrong, missing or unknown, and says why."""
-    index, states = w.index, w.states
+    index = w.index
     a, b = index.a, index.b
     seen_at = w.partner[a]
     w.place[:] = seen_at
@@ -248,35 +246,39 @@ def _judge_cables(w: Wiring) -> None:
     w.state[right], w.why[right] = State.RIGHT, Why.SEEN
     w.state[wrong], w.why[wrong] = State.WRONG, Why.SEEN
 
-    rest = ~(right | wrong)
-    a_read, b_read = w.read[index.a_device], w.read[index.b_device]
-    down = states.down(a) | (states.down(b) & (w.partner[b] < 0))
-    disabled = states.disabled(a) | states.disabled(b)
-    heard_both = _hears_anything(w, index.a_device) & _hears_anything(w, index.b_device)
-    listened_both = w.listened[index.a_device] & w.listened[index.b_device]
-    silent_device = (a_read & ~_hears_anything(w, index.a_device)) | (b_read & ~_hears_anything(w, index.b_device))
-    absent = a_read & _has_links(w, index.a_device) & (states.link_row[a] < 0) & (states.rdma_row[a] < 0)
-    occupied = w.partner[b] >= 0
+    _judge_unseen(w, np.flatnonzero(~(right | wrong)))
 
-    def settle(which: npt.NDArray[np.bool_], state: State, why: Why) -> None:
+
+def _judge_unseen(w: Wiring, cables: Codes) -> None:
+    """Tells apart why these cables are not seen. The order matters: evidence first, ignorance last."""
+    index, states = w.index, w.states
+    a, b, a_device, b_device = index.a[cables], index.b[cables], index.a_device[cables], index.b_device[cables]
+    a_hears, b_hears = _hears_anything(w, a_device), _hears_anything(w, b_device)
+    a_listened = w.listened[a_device]
+    down_at_b = states.down(b) & (w.partner[b] < 0)
+    down = states.down(a) | down_at_b
+    nameless = _has_links(w, a_device) & (states.link_row[a] < 0) & (states.rdma_row[a] < 0)
+    rest = np.ones(len(cables), dtype=bool)
+
+    def settle(which: Mask, state: State, why: Why) -> None:
         nonlocal rest
-        chosen = rest & which
-        w.state[chosen], w.why[chosen] = state, why
-        rest = rest & ~chosen
+        w.state[cables[rest & which]], w.why[cables[rest & which]] = state, why
+        rest = rest & ~which
 
-    settle(disabled & down, State.MISSING, Why.DISABLED)
-    settle(absent & index.from_host, State.MISSING, Why.NIC_ABSENT)
-    settle(down & a_read, State.MISSING, Why.LINK_DOWN)
-    settle(_pending(w, down) & index.from_host, State.UNKNOWN, Why.PENDING)
-    settle(down & (index.from_host | b_read), State.MISSING, Why.LINK_DOWN)
+    settle(down & (states.disabled(a) | states.disabled(b)), State.MISSING, Why.DISABLED)
+    settle(w.read[a_device] & nameless & index.from_host[cables], State.MISSING, Why.NIC_ABSENT)
+    settle(down & w.read[a_device], State.MISSING, Why.LINK_DOWN)
+    settle(_pending(w, cables, down_at_b) & index.from_host[cables], State.UNKNOWN, Why.PENDING)
+    settle(down & (index.from_host[cables] | w.read[b_device]), State.MISSING, Why.LINK_DOWN)
     settle(w.ambiguous[a] | w.ambiguous[b], State.UNKNOWN, Why.AMBIGUOUS)
-    settle(~a_read & ~b_read, State.UNKNOWN, Why.NOT_READ)
-    settle(listened_both & heard_both, State.MISSING, Why.SILENT)
-    settle(occupied & w.listened[index.a_device] & _hears_anything(w, index.a_device), State.MISSING, Why.SILENT)
-    settle(silent_device & ~heard_both, State.UNKNOWN, Why.DEVICE_SILENT)
+    settle(~w.read[a_device] & ~w.read[b_device], State.UNKNOWN, Why.NOT_READ)
+    settle(a_listened & w.listened[b_device] & a_hears & b_hears, State.MISSING, Why.SILENT)
+    settle((w.partner[b] >= 0) & a_listened & a_hears, State.MISSING, Why.SILENT)
+    quiet = (w.read[a_device] & ~a_hears) | (w.read[b_device] & ~b_hears)
+    settle(quiet & ~(a_hears & b_hears), State.UNKNOWN, Why.DEVICE_SILENT)
 
 
-def _hears_anything(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
+def _hears_anything(w: Wiring, device: Codes) -> Mask:
     """Whether a device is heard of at all over LLDP on planned ports: hears somebody, or is heard by somebody."""
     alive = np.zeros(len(w.index.devices.names) + 1, dtype=bool)
     ports = np.arange(w.index.planned_ports)
@@ -285,7 +287,7 @@ def _hears_anything(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
     return alive[device]
 
 
-def _has_links(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
+def _has_links(w: Wiring, device: Codes) -> Mask:
     """Whether a device told of its interfaces at all, so that one not among them is not there."""
     told = np.zeros(len(w.index.devices.names) + 1, dtype=bool)
     rows = np.flatnonzero((w.states.link_row[:-1] >= 0) | (w.states.rdma_row[:-1] >= 0))
@@ -293,15 +295,17 @@ def _has_links(w: Wiring, device: Codes) -> npt.NDArray[np.bool_]:
     return told[device]
 
 
-def _pending(w: Wiring, down: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _pending(w: Wiring, cables: Codes, down: Mask) -> Mask:
     """Cables of hosts that do not answer, that nobody hears, and whose switches see no link on any cable and see it
     missing on two or more (on one, if it has no second): not powered yet.
     """
     device, size = w.index.a_device, len(w.index.devices.names) + 1
-    alive = (w.partner[w.index.a] >= 0) | w.states.up(w.index.b) & (w.partner[w.index.b] < 0)
-    known = device >= 0
-    cables = np.bincount(device[known], minlength=size)
-    dark = np.bincount(device[known & down], minlength=size)
-    lit = np.bincount(device[known & alive], minlength=size)
-    whole = (dark >= np.minimum(cables, 2)) & (cables > 0) & (lit == 0) & ~w.read
-    return np.asarray(whole[device], dtype=bool)
+
+    def per_device(codes: Codes) -> Codes:
+        return np.bincount(codes[codes >= 0], minlength=size)
+
+    lit = w.states.up(w.index.b[cables]) & (w.partner[w.index.b[cables]] < 0)
+    alive = per_device(device[w.partner[w.index.a] >= 0]) + per_device(device[cables[lit]])
+    dark, total = per_device(device[cables[down]]), per_device(device)
+    whole = (dark >= np.minimum(total, 2)) & (total > 0) & (alive == 0) & ~w.read
+    return np.asarray(whole[device[cables]], dtype=bool)

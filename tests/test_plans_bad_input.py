@@ -1,0 +1,172 @@
+"""Bad plan files: each error names file, line, value and what was expected, and all are told at once."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from truerail.plans import PlanError, dump_csv, load, loads
+
+HEADER = "a_device,a_role,a_port,b_device,b_role,b_port,rail,plane,speed_gbps"
+ROW = "gpu-1,host,nic0,leaf-0,leaf,swp1,0,,400"
+POD = "hosts: {nodes: 'gpu-[1-4]', nics: 'nic[0-1]'}\nleaves: {nodes: 'leaf-[0-1]'}\n"
+
+
+def told(text: str, suffix: str = ".yaml") -> list[str]:
+    with pytest.raises(PlanError) as caught:
+        loads(text, suffix, f"plan{suffix}")
+    assert str(caught.value).splitlines() == [str(problem) for problem in caught.value.problems]
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("hosts: {nodes: 'gpu-[9-1]'}\n", "plan.yaml:1: the range 9-1 runs backwards, write 1-9 (value 'gpu-[9-1]')"),
+        ("speed: 400\nhost: x\n", "plan.yaml:2: unknown key, did you mean 'hosts'? (value 'host')"),
+        ("\nhosts: {node: gpu-1}\n", "plan.yaml:2: unknown key, did you mean 'nodes'? (value 'node')"),
+        ("transport: rocky\n", "plan.yaml:1: expected one of roce, infiniband, efa, did you mean 'roce'? (value 'rocky')"),  # noqa: E501 - one case a line
+        ("speed: fast\n", "plan.yaml:1: expected a speed in Gb/s such as 400, 400G or 1.6T (value 'fast')"),
+        ("hosts: {nodes: gpu-1, gpus: many}\n", "plan.yaml:1: expected a whole number from 0 to 1024 (value 'many')"),
+        ("hosts: 3\n", "plan.yaml:1: expected a mapping with nodes, pod, rack"),
+        ("hosts: {nodes: {a: b}}\n", "plan.yaml:1: expected a name or a node set such as gpu-[001-064], found a mapping"),  # noqa: E501 - one case a line
+        ("name: a\nname: b\n", "plan.yaml:2: the key is there twice (value 'name')"),
+        ("- a\n", "plan.yaml:1: expected a mapping with name, transport"),
+        ("", "plan.yaml: an empty file"),
+        ("name: [a\n", "plan.yaml:2: not YAML: did not find expected ',' or ']'"),
+        ("name: a\n---\nname: b\n", "plan.yaml: more than one document (`---`)"),
+        ("name: !!python/object:os.system x\n", "plan.yaml:1: a tag; a plan has plain values only"),
+        ("rails: {rail: 0, subnet: 10.0.0.1/16}\n", "plan.yaml:1: expected a subnet such as 10.0.0.0/16"),
+        ("rails: {rail: 0, vlan: 5000}\n", "plan.yaml:1: expected a VLAN from 1 to 4094 (value '5000')"),
+        (POD + "host_links: {ports: 'swp[1-3]'}\n", "plan.yaml:3: 3 ports for 4 hosts on each rail of a leaf such as leaf-0"),  # noqa: E501 - one case a line
+        (POD + "host_links: {leaves: leaf-7, ports: x}\n", "plan.yaml:3: no section declares this device, did you mean"),  # noqa: E501 - one case a line
+        (POD + "host_links: {leaves: gpu-1, ports: x}\n", "plan.yaml:3: is a host, expected a leaf (value 'gpu-1')"),
+        (POD + "cables:\n  - gpu-1 leaf-0/swp1\n", "plan.yaml:4: expected device/port (value 'gpu-1/')"),
+        (POD + "cables:\n  - gpu-1/a leaf-0/b rial=1\n", "plan.yaml:4: expected a cable such as"),
+        (POD + "cables:\n  - gpu-1/a leaf-0/b rail=x\n", "plan.yaml:4: expected rail as a whole number from 0 to 1024"),
+        ("hosts: {nodes: 'gpu-[1-4]', rack: 'r[1-3]'}\n", "plan.yaml:1: 3 names for 4 devices leave some without"),
+        ("hosts: {nodes: 'a,a'}\n", "plan.yaml:1: the device is there twice (value 'a')"),
+        ("hosts: {nodes: 'a/b'}\n", "plan.yaml:1: a device's name must not contain '/' (value 'a/b')"),
+    ],
+)  # fmt: skip
+def test_yaml_fault(text: str, expected: str) -> None:
+    lines = told(text)
+    assert len(lines) == 1
+    assert lines[0].startswith(expected)
+
+
+def test_all_faults_are_told_at_once_in_order() -> None:
+    lines = told("speed: x\nname: [a]\nhosts: {nodes: 'g[3-1]', color: red}\ntransport: y\n")
+    assert [line.split(":")[1] for line in lines] == ["1", "2", "3", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hosts: {nodes: 'a[1-99999999]'}\n",
+        "hosts: {nodes: 'a[1-9999]b[1-9999]c[1-9999]'}\n",
+        "[" * 100_000,
+        "{a: " * 100_000,
+        "- " * 100_000,
+        "a: &a [x,x]\n"
+        + "".join(f"{c}: &{c} [*{p},*{p}]\n" for p, c in zip("abcdefghijkl", "bcdefghijklm", strict=True)),
+        "hosts: {nics: &n [*n, *n]}\n",
+        "hosts:\n  - &h {nodes: 'gpu-[1-450000]'}\n  - *h\n  - *h\n",
+        "hosts: [" + "*a," * 5000 + "]\n",
+    ],
+    ids=["range", "product", "brackets", "braces", "dashes", "laughs", "itself", "shared", "nothing"],
+)
+def test_bombs_end_quickly_with_an_error(text: str) -> None:
+    started = time.process_time()
+    assert told(text)
+    assert time.process_time() - started < 15
+
+
+def test_too_many_aliases_are_refused() -> None:
+    lines = told("name: &a x\nhosts: [" + "*a," * 1001 + "]\n")
+    assert lines == ["plan.yaml:2: more than 1000 aliases (value '*a')"]
+
+
+def test_untold_problems_are_counted() -> None:
+    lines = told(HEADER + "\n" + "x,host\n" * 150, ".csv")
+    assert len(lines) == 101
+    assert "50 more problems are not shown" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,b,c\n1,2,3\n", "plan.csv:1: unknown column"),
+        ("a_device,a_role\n", "plan.csv:1: missing a_port, b_device, b_role, b_port, rail; a header has a_device,"),
+        (f"{HEADER},rail\n", "plan.csv:1: the column is there twice (value 'rail')"),
+        (f"{HEADER}\n{ROW}\ngpu-1,host\n", "plan.csv:3: expected 9 columns, found 2"),
+        (f"{HEADER}\n{ROW.replace(',0,', ',x,')}\n", "plan.csv:2: expected rail as a whole number from 0 to 1024"),
+        (f"{HEADER}\n{ROW.replace('400', 'fast')}\n", "plan.csv:2: expected a speed in Gb/s such as"),
+        (f"{HEADER}\n{ROW.replace('host', 'server')}\n", "plan.csv:2: expected a role: host, leaf, spine, superspine"),
+        (f"{HEADER}\n{ROW.replace('swp1', '')}\n", "plan.csv:2: expected a port, found nothing"),
+        (f"{HEADER}\n{ROW.replace('gpu-1', 'a/b')}\n", "plan.csv:2: expected a device's name, it must not contain /"),
+        (f"{HEADER}\n{ROW.replace('nic0', 'nic' + chr(27) + '[2J')}\n", "plan.csv:2: expected a port, control character"),  # noqa: E501 - one case a line
+        (f'{HEADER}\n"{ROW}\n', "plan.csv:2: not CSV: unexpected end of data"),
+        (f"{HEADER}\n{ROW}\nleaf-0,host,x,s,spine,y,,,\n", "plan.csv:3: leaf-0 has role leaf on line 2 (value 'host')"),
+        ("", "plan.csv:1: missing a_device"),
+    ],
+)  # fmt: skip
+def test_csv_fault(text: str, expected: str) -> None:
+    lines = told(text, ".csv")
+    assert lines[0].startswith(expected), lines
+
+
+@pytest.mark.parametrize("change", [str, lambda t: "\ufeff" + t, lambda t: t.replace("\n", "\r\n"),
+                                    lambda t: t.replace(",", ";"), lambda t: t.replace(",", "\t"), lambda t: t + "\n\n"])  # fmt: skip  # noqa: E501 - one case a line
+def test_csv_dialects(change: object) -> None:
+    assert callable(change)
+    plan = loads(change(f"{HEADER}\n{ROW}\n"), ".csv")
+    assert [str(cable.b) for cable in plan.cables] == ["leaf-0/swp1"]
+
+
+def test_header_order_is_free_and_optional_columns_may_miss() -> None:
+    plan = loads("rail,b_port,b_role,b_device,a_port,a_role,a_device\n3,swp1,leaf,leaf-3,nic3,host,gpu-1\n", ".csv")
+    assert (plan.cables[0].rail, plan.cables[0].line, plan.cables[0].speed_gbps) == (3, 2, None)
+
+
+def test_formulas_are_defused_and_come_back() -> None:
+    text = f"{HEADER},label\n" + ROW + ",=HYPERLINK(1)\n"
+    plan = loads(text, ".csv")
+    written = dump_csv(plan)
+    assert "'=HYPERLINK(1)" in written
+    assert loads(written, ".csv").cables[0].label == "=HYPERLINK(1)"
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_bytes(b"name: a\nspeed: \xff\xfe\n")
+    other = tmp_path / "plan.docx"
+    for path, words in ((bad, "bad.yaml:2: not UTF-8"), (tmp_path / "none.csv", "none.csv: cannot be read"),
+                        (tmp_path, "expected a plan file"), (other, "expected a plan file")):  # fmt: skip
+        with pytest.raises(PlanError, match=words):
+            load(path)
+
+
+def test_a_million_lines_load_in_seconds() -> None:
+    rows = "\n".join(f"g{i >> 3},host,n{i & 7},l{i & 7},leaf,p{i >> 3},{i & 7},,400" for i in range(1_000_000))
+    started = time.process_time()
+    plan = loads(f"{HEADER}\n{rows}\n", ".csv")
+    assert len(plan.cables) == 1_000_000
+    assert time.process_time() - started < 15
+
+
+def test_dot_of_ptm_loads() -> None:
+    text = """graph G {  /* a comment
+ of two lines */
+    LLDP=""
+    # another
+    "leaf1":"swp1" -- "spine2":"swp41" [LLDP="lldptmpl=L1", BFD="bfdtmpl=B1"]
+    "leaf1":swp4 -- "gpu-1":eth0;
+}
+"""
+    plan = loads(text, ".dot")
+    assert [(str(c.a), str(c.b), c.line) for c in plan.cables] == [
+        ("leaf1/swp1", "spine2/swp41", 5),
+        ("gpu-1/eth0", "leaf1/swp4", 6),
+    ]
+    assert told("graph G {\nwhat is this\n}\n", ".dot")[0].startswith("plan.dot:2: expected ")

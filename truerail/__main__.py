@@ -1,0 +1,5 @@
+"""`python -m truerail` is `truerail`."""
+
+from truerail.cli import main
+
+main()

@@ -1,0 +1,42 @@
+"""The commands, in the order that `truerail --help` shows them."""
+
+from typing import Annotated
+
+import typer
+
+from truerail.cli import check, demo, parse, plan, rules
+
+app = typer.Typer(
+    name="truerail",
+    help="Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves to mend it.",
+    epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 could not judge, 3 a bug.",
+    no_args_is_help=True,
+    rich_markup_mode=None,  # importing what draws boxes around help takes longer than all the rest of --help
+    pretty_exceptions_enable=False,
+    add_completion=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import truerail
+
+        typer.echo(f"truerail {truerail.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Holds the options of `truerail` itself."""
+
+
+app.command("check", short_help="Say what is wrong, why, and the fewest moves.")(check.check)
+app.command("demo", short_help="Make a faulty fabric without hardware, check it.")(demo.demo)
+app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
+app.add_typer(plan.app, name="plan")
+app.add_typer(rules.app, name="rules")

@@ -1,0 +1,25 @@
+"""What can go wrong for a user of the command line, and the exit code of each.
+
+CannotJudge  2   bad usage, bad plan, nothing collected
+anything else    3   a bug
+"""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The exit codes, stable."""
+
+    GOOD = 0
+    """Nothing at or above --fail-on."""
+    FOUND = 1
+    """Findings."""
+    CANNOT_JUDGE = 2
+    """Bad usage, bad plan, nothing collected."""
+    BUG = 3
+    INTERRUPTED = 130
+    """Ctrl-C, as shells have it."""
+
+
+class CannotJudge(Exception):  # noqa: N818 - it is said of the command: "cannot judge: ..."
+    """The command cannot do what it was asked. The text says what to change, one problem a line."""

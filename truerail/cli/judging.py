@@ -1,0 +1,110 @@
+"""From files to a judgement: what `check` and `demo` share."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from truerail.cli import terminal
+from truerail.cli.errors import CannotJudge
+from truerail.model import Judgement, Plan, Snapshot
+from truerail.plans.problems import PlanError, nearest
+from truerail.transport.replay import Capture, CaptureError, read_capture
+
+MOST_OUTLIERS = 10
+
+
+def judged(plan: Path | None, capture: Path, codes: Collection[str] | None, only: str | None) -> tuple[Judgement, bool]:
+    """The judgement of a capture against a plan, and whether any device answered anything that could be read.
+
+    Without a plan the rails are read off the fabric itself. Raises CannotJudge for what a user has to mend.
+    """
+    from truerail.outputs.narrow import narrowed
+    from truerail.rounds import judge
+
+    intended = load_plan(plan) if plan else None
+    seen = read(capture, intended)
+    snapshot = seen.snapshot()
+    notes = list(seen.notes)
+    if intended is None:
+        intended, told = inferred(snapshot)
+        notes = [*told, *notes]
+    wanted = devices(only, intended, seen) if only else None
+    judgement = judge(intended, snapshot, only=codes, notes=notes)
+    answered = {reading.device for reading in seen.readings if not reading.error}
+    return narrowed(judgement, wanted, answered) if wanted else judgement, bool(answered)
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan in a file. Raises CannotJudge with a line for each problem."""
+    from truerail.plans import load
+
+    try:
+        return load(path)
+    except PlanError as error:
+        raise CannotJudge(str(error)) from error
+
+
+def read(path: Path, plan: Plan | None) -> Capture:
+    """The newest round of a capture, with a progress bar on a terminal."""
+    try:
+        with terminal.progress("reading answers") as tick:
+            return read_capture(path, devices=plan.devices if plan else None, progress=tick)
+    except CaptureError as error:
+        raise CannotJudge(str(error)) from error
+
+
+def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
+    """A plan read off the fabric, and what a reader should know of it: the support behind each rail, the outliers."""
+    from truerail.plans import infer
+
+    inference = infer(snapshot)
+    if not inference.plan.cables:
+        raise CannotJudge("no plan was given and none can be inferred: no host and leaf hear each other")
+    rails = ", ".join(f"rail {rail} {support}" for rail, support in inference.support.items())
+    told = [f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."]
+    told += [f"{outlier.subject}: {outlier.says}" for outlier in inference.outliers[:MOST_OUTLIERS]]
+    if hidden := len(inference.outliers) - len(told) + 1:
+        told.append(f"and {hidden:,} more that do not follow their rail")
+    return inference.plan, [*told, *inference.notes]
+
+
+def codes(wanted: Sequence[str]) -> set[str] | None:
+    """Rule codes for codes or names, as users type them; None for no wish. Raises CannotJudge for an unknown one."""
+    from rules import rules
+
+    known = {spelling: code for code, rule in rules().items() for spelling in (code.lower(), rule.name)}
+    for word in wanted:
+        if word.lower() not in known:
+            raise CannotJudge(f"no rule {word!r}{_suggestion(word, list(known))}")
+    return {known[word.lower()] for word in wanted} or None
+
+
+def _suggestion(word: str, known: list[str]) -> str:
+    """The nearest word; rule codes in capitals, as they are written."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word.lower(), known, n=1)
+    if not close:
+        return ": `truerail rules list` shows all"
+    return f", did you mean {close[0].upper() if close[0][-1].isdigit() else close[0]}?"
+
+
+def devices(only: str, plan: Plan, seen: Capture) -> set[str]:
+    """The devices that a node set names. Raises CannotJudge for a node set or name that is not understood."""
+    from truerail.model.names import device_key
+    from truerail.plans.nodesets import NodeSetError, expand
+
+    try:
+        names = expand(only)
+    except NodeSetError as error:
+        raise CannotJudge(f"--only {only}: {error}") from error
+    known = {device_key(name): name for name in (*seen.devices_seen, *plan.devices)}
+    for name in names:
+        if device_key(name) not in known:
+            raise CannotJudge(f"--only {only}: no device {name!r}{_nearest_device(name, known)}")
+    return {known[device_key(name)] for name in names}
+
+
+def _nearest_device(name: str, known: dict[str, str]) -> str:
+    """A suggestion, never the list of all devices: there are thousands."""
+    told = nearest(name, list(known))
+    return told if "did you mean" in told else " in the plan or the capture"

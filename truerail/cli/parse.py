@@ -1,0 +1,55 @@
+"""`truerail parse`: one recorded answer to JSON facts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truerail.cli.errors import CannotJudge
+
+STDIN = Path("-")
+MOST_BYTES = 64 << 20
+
+
+def parse(
+    collector: Annotated[str, typer.Argument(help="Name of a collector, such as lldp_host.")],
+    file: Annotated[Path, typer.Argument(metavar="[FILE|-]", help="The recorded answer; - is stdin.")] = STDIN,
+    device: Annotated[str, typer.Option(help="Name of the device that answered.")] = "device",
+    platform: Annotated[str, typer.Option(help="Its platform, where the answer's format depends on it.")] = "",
+) -> None:
+    """Read one recorded answer and print its facts as JSON, a list of objects."""
+    import json
+
+    from collector import collectors
+    from truerail.cli import terminal
+    from truerail.model import Device, Role, Unreadable
+    from truerail.plans.problems import nearest
+
+    known = collectors()
+    if collector not in known:
+        raise CannotJudge(f"no collector {collector!r}{nearest(collector, list(known))}")
+    chosen = known[collector]
+    role = Role.HOST if Role.HOST in chosen.on else chosen.on[0]
+    try:
+        facts = chosen.read(_answer(file), Device(device, role, platform=platform))
+    except Unreadable as error:
+        raise CannotJudge(f"{file}: not an answer that {collector} can read: {error}") from error
+    lines = ",\n".join(json.dumps(fact._asdict(), default=str) for fact in facts)
+    terminal.say(f"[\n{lines}\n]" if lines else "[]")
+
+
+def _answer(file: Path) -> str:
+    """The text of a file or of stdin; bytes that are not UTF-8 are replaced, as devices print what they like."""
+    import sys
+
+    try:
+        if file == STDIN:
+            raw = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with file.open("rb") as handle:
+                raw = handle.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise CannotJudge(f"{file}: cannot be read: {error.strerror or error}") from error
+    if len(raw) > MOST_BYTES:
+        raise CannotJudge(f"{file}: larger than {MOST_BYTES:,} bytes, no device answers so much")
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,167 @@
+"""`truerail plan`: plans made, checked, shown, converted and read off a fabric."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truerail.cli.check import FailOn
+from truerail.cli.errors import CannotJudge, ExitCode
+
+if TYPE_CHECKING:
+    from truerail.model import Plan
+
+app = typer.Typer(help="Make, check, show, convert and infer plans.", no_args_is_help=True)
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file (.yaml .csv .dot).")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, not to stdout.")]
+
+
+class View(StrEnum):
+    """How a plan is shown."""
+
+    TABLE = "table"
+    SVG = "svg"
+
+
+class Language(StrEnum):
+    """What a plan is written in."""
+
+    YAML = "yaml"
+    CSV = "csv"
+    DOT = "dot"
+
+
+@app.command()
+def new(
+    hosts: Annotated[int, typer.Option(help="Hosts in the whole fabric.")] = 64,
+    rails: Annotated[int, typer.Option(help="Rails, that is NICs of a host.")] = 8,
+    spines: Annotated[int, typer.Option(help="Spines in the whole fabric; 0 is rail-only.")] = 8,
+    uplinks: Annotated[int | None, typer.Option(help="Uplinks of a leaf. [default: non-blocking]")] = None,
+    pods: Annotated[int, typer.Option(help="Pods.")] = 1,
+    rails_per_leaf: Annotated[int, typer.Option(help="Rails that share a leaf.")] = 1,
+    planes: Annotated[int, typer.Option(help="Ports of a NIC, each to a switch of its own.")] = 1,
+    speed: Annotated[float, typer.Option(help="Gb/s of every cable.")] = 400,
+    platform: Annotated[
+        str, typer.Option(help="Decides how switch ports are named: cumulus, sonic, eos, ...")
+    ] = "cumulus",
+    output: Output = None,
+) -> None:
+    """Write a starting plan of a regular fabric."""
+    from truerail.plans import new_plan
+
+    try:
+        text = new_plan(
+            hosts,
+            rails,
+            spines=spines,
+            uplinks=uplinks,
+            pods=pods,
+            rails_per_leaf=rails_per_leaf,
+            planes=planes,
+            speed_gbps=speed,
+            platform=platform,
+        )
+    except ValueError as error:
+        raise CannotJudge(str(error)) from error
+    _put(text, output)
+
+
+@app.command()
+def lint(
+    plan: PlanFile,
+    fail_on: Annotated[FailOn, typer.Option(help="Problems from this severity on make exit code 1.")] = FailOn.WARNING,
+) -> None:
+    """Find faults in the plan itself."""
+    from truerail.cli import terminal
+    from truerail.cli.judging import load_plan
+    from truerail.model import Severity
+    from truerail.outputs.words import count
+    from truerail.plans import lint as problems_of
+
+    loaded = load_plan(plan)
+    problems = problems_of(loaded)
+    for problem in problems:
+        terminal.say(f"{problem.severity.value:<8}  {problem}")
+    terminal.remark(f"{count(len(problems), 'problem')} in {count(len(loaded.cables), 'cable')}")
+    loud = [problem for problem in problems if problem.severity.rank >= Severity(fail_on.value).rank]
+    raise typer.Exit(ExitCode.FOUND if loud else ExitCode.GOOD)
+
+
+@app.command()
+def show(
+    plan: PlanFile,
+    view: Annotated[View, typer.Option("--format", help="A table, or a drawing.")] = View.TABLE,
+    output: Output = None,
+) -> None:
+    """Show pods, rails and leaves, each leaf's oversubscription and the fabric's bisection bandwidth."""
+    from truerail.cli.judging import load_plan
+
+    loaded = load_plan(plan)
+    if view is View.SVG:
+        from truerail.plans import draw_svg
+
+        _put(draw_svg(loaded), output)
+        return
+    from truerail.cli.plan_table import table
+    from truerail.plans import describe
+
+    _put(table(loaded, describe(loaded)), output)
+
+
+@app.command()
+def convert(
+    plan: PlanFile,
+    to: Annotated[Language | None, typer.Option(help="Language to write. [default: by --output, else csv]")] = None,
+    output: Output = None,
+) -> None:
+    """Write a plan in another language."""
+    from truerail.cli.judging import load_plan
+
+    _put(_written(load_plan(plan), to or _language(output, Language.CSV)), output)
+
+
+@app.command()
+def infer(
+    capture: Annotated[Path, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the answers.")],
+    to: Annotated[Language | None, typer.Option(help="Language to write. [default: by --output, else yaml]")] = None,
+    output: Output = None,
+) -> None:
+    """Read the rails off a fabric by consensus over its hosts, and write them as a plan."""
+    from truerail.cli import terminal
+    from truerail.cli.judging import inferred, read
+
+    plan, told = inferred(read(capture, None).snapshot())
+    for line in told:
+        terminal.remark(line)
+    _put(_written(plan, to or _language(output, Language.YAML)), output)
+
+
+def _language(output: Path | None, otherwise: Language) -> Language:
+    suffix = output.suffix.lower() if output else ""
+    by_suffix = {
+        ".yaml": Language.YAML,
+        ".yml": Language.YAML,
+        ".csv": Language.CSV,
+        ".dot": Language.DOT,
+        ".gv": Language.DOT,
+    }
+    return by_suffix.get(suffix, otherwise)
+
+
+def _written(plan: "Plan", language: Language) -> str:
+    from truerail import plans
+
+    writers = {Language.YAML: plans.dump_yaml, Language.CSV: plans.dump_csv, Language.DOT: plans.dump_dot}
+    return writers[language](plan)
+
+
+def _put(text: str, output: Path | None) -> None:
+    from truerail.cli import terminal
+
+    if output is None:
+        terminal.say(text)
+    else:
+        terminal.write(output, text if text.endswith("\n") else text + "\n")
+        terminal.remark(f"written: {output}")

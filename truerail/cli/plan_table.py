@@ -1,0 +1,64 @@
+"""A plan in numbers, as text: the fabric, then a line for each switch."""
+
+from collections.abc import Iterator, Sequence
+
+from truerail.model import Plan
+from truerail.outputs.words import count, name, title
+from truerail.plans.shape import Shape, SwitchShape
+
+_COLUMNS = ("switch", "role", "pod", "rails", "planes", "down", "up", "oversubscribed")
+
+
+def table(plan: Plan, shape: Shape) -> str:
+    """The whole table."""
+    return "\n".join([*_fabric(plan, shape), "", *_aligned([_COLUMNS, *map(_switch, shape.switches)])])
+
+
+def _fabric(plan: Plan, shape: Shape) -> Iterator[str]:
+    yield title_of(plan)
+    parts = [count(shape.hosts, "host"), count(len(shape.rails), "rail"), count(len(shape.leaves), "leaf", "leaves")]
+    parts += [count(len(shape.switches) - len(shape.leaves), "switch above", "switches above")]
+    yield ", ".join([*([count(shape.gpus, "GPU")] if shape.gpus is not None else []), *parts])
+    yield f"{count(shape.host_cables, 'host cable')}, {count(shape.uplinks, 'uplink')}"
+    yield f"bisection bandwidth: {_bisection(shape)}"
+
+
+def title_of(plan: Plan) -> str:
+    """Name, transport and load balancing of the fabric."""
+    return f"{title(plan)}: {plan.transport.value}, {plan.load_balancing.value}"
+
+
+def _bisection(shape: Shape) -> str:
+    gbytes = shape.bisection_gbytes_per_second
+    if gbytes is None:
+        return "unknown, not every uplink has a speed"
+    if not gbytes:
+        return "none, no cable leaves a leaf upwards (rail-only)"
+    return f"{gbytes / 1000:g} TB/s ({shape.bisection_gbps:,.0f} Gb/s)"
+
+
+def _switch(switch: SwitchShape) -> tuple[str, ...]:
+    ratio = switch.oversubscription
+    return (
+        name(switch.name),
+        switch.role.value,
+        name(switch.pod),
+        _numbers(switch.rails),
+        _numbers(switch.planes),
+        str(switch.down_ports),
+        str(switch.up_ports),
+        "-" if ratio is None else f"{ratio:.2f}:1",
+    )
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    """`0-7`, `0,4`, or `-` for none."""
+    if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{numbers[0]}-{numbers[-1]}"
+    return ",".join(map(str, numbers)) or "-"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,49 @@
+"""One rule as a page of Markdown: its explanation, and the examples that are its tests."""
+
+from collections.abc import Iterator, Sequence
+
+from truerail.model import Fact
+from truerail.model.rule import Case, Rule
+
+
+def page(rule: Rule) -> str:
+    """The page, in Markdown."""
+    needs = ", ".join(kind.__name__ for kind in rule.needs) or "nothing"
+    lines = [f"# {rule.code} {rule.name}", "", f"Severity {rule.severity.value}. Needs {needs}.", ""]
+    lines += [rule.explanation.strip(), "", "## Examples", ""]
+    lines += _cases("Fires", rule.fires)
+    lines += _cases("Quiet", rule.quiet)
+    return "\n".join(lines)
+
+
+def _cases(word: str, cases: Sequence[Case]) -> Iterator[str]:
+    for case in cases:
+        yield f"**{word}**: {case.says}"
+        yield ""
+        yield "```text"
+        yield from _body(case)
+        yield "```"
+        yield ""
+
+
+def _body(case: Case) -> Iterator[str]:
+    """The plan, what the devices answer, and what is found, each line under the word it belongs to."""
+    yield from _under("plan", [line.strip() for line in case.plan.strip().splitlines()])
+    if case.rails:
+        yield from _under("rails", case.rails.split())
+    answers = [f"{device}: {_fact(fact)}" for device, facts in case.facts.items() for fact in facts]
+    yield from _under("answers", answers)
+    yield from _under("errors", [f"{device}: {why}" for device, why in case.errors.items()])
+    yield from _under("finds", list(case.finds) or ["nothing"])
+
+
+def _under(word: str, lines: Sequence[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield f"{'' if number else word:<8} {line}"
+
+
+def _fact(fact: Fact) -> str:
+    """A fact with the fields it has."""
+    told = fact._asdict()
+    fields = (f"{key}={value!r}" for key, value in told.items() if value not in (None, ()))
+    return f"{type(fact).__name__}({', '.join(fields)})"

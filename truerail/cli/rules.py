@@ -1,0 +1,44 @@
+"""`truerail rules`: the catalogue in the terminal."""
+
+from typing import Annotated
+
+import typer
+
+from truerail.cli.errors import CannotJudge
+
+app = typer.Typer(help="What is looked for, why it matters and what to do.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_rules() -> None:
+    """Every rule: code, severity, name and what it says."""
+    from rules import rules
+    from truerail.cli import terminal
+
+    rows = [(rule.code, rule.severity.value, rule.name, rule.title) for rule in rules().values()]
+    widths = [max(map(len, column), default=0) for column in list(zip(*rows, strict=True))[:3]]
+    lines = ("  ".join([*(f"{c:<{w}}" for c, w in zip(row, widths, strict=False)), row[3]]) for row in rows)
+    terminal.say("\n".join(lines))
+
+
+@app.command("explain")
+def explain(code: Annotated[str, typer.Argument(help="Code or name of a rule: CAB001, nic_on_wrong_rail.")]) -> None:
+    """One rule in full: why it matters, how it is seen, what to do, and examples."""
+    import sys
+
+    from rules import rules
+    from truerail.cli import terminal
+    from truerail.cli.judging import codes
+    from truerail.cli.rule_page import page
+
+    chosen = codes([code])
+    if not chosen:
+        raise CannotJudge("name a rule: `truerail rules list` shows all")
+    text = page(rules()[chosen.pop()])
+    if not sys.stdout.isatty():
+        terminal.say(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(no_color=not terminal.colorful()).print(Markdown(text))

@@ -1,0 +1,41 @@
+"""Where the command line starts and ends: every failure becomes a short message and an exit code here."""
+
+import os
+import sys
+import traceback
+
+from truerail.cli.errors import CannotJudge, ExitCode
+
+
+def main() -> None:
+    """The entry point `truerail`. Always ends by SystemExit."""
+    try:
+        from truerail.cli.app import app
+
+        app(prog_name="truerail")
+    except CannotJudge as error:
+        complain(str(error))
+        raise SystemExit(ExitCode.CANNOT_JUDGE) from None
+    except KeyboardInterrupt:
+        raise SystemExit(ExitCode.INTERRUPTED) from None
+    except Exception as error:  # noqa: BLE001 - the one place where whatever is left becomes exit code 3
+        _confess(error)
+        raise SystemExit(ExitCode.BUG) from None
+
+
+def complain(words: str) -> None:
+    """Says what is wrong on stderr, each line safe to show."""
+    from truerail.model.names import printable
+
+    for line in words.splitlines():
+        print(f"truerail: {printable(line, 1000)}", file=sys.stderr)  # noqa: T201 - this is the command line
+
+
+def _confess(error: Exception) -> None:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else "an unknown place"
+    complain(f"a bug, not your fault: {type(error).__name__}: {error}\nat {where}")
+    if os.environ.get("TRUERAIL_DEBUG") == "1":
+        traceback.print_exception(error)
+    else:
+        complain("set TRUERAIL_DEBUG=1 and run again for the full traceback")

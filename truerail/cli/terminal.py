@@ -1,0 +1,86 @@
+"""What the command line knows of the terminal it talks to: results on stdout, progress and remarks on stderr."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from truerail.cli.errors import CannotJudge
+
+PIPED_WIDTH = 100
+"""Columns where stdout is not a terminal and COLUMNS does not say."""
+
+
+def width() -> int:
+    """Columns of stdout."""
+    if sys.stdout.isatty():
+        return shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) else PIPED_WIDTH
+
+
+def colorful() -> bool:
+    """True on a terminal that can and may be coloured (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def ascii_only() -> bool:
+    """True where stdout cannot take the characters of the text report."""
+    try:
+        "→✗○·✓…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return False
+
+
+def say(text: str) -> None:
+    """A result, to stdout. A reader that went away (`| head`) is no error and changes no exit code."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def remark(text: str) -> None:
+    """A word beside the result, to stderr."""
+    from truerail.model.names import printable
+
+    print(printable(text, 1000), file=sys.stderr)  # noqa: T201 - this is the command line
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """A result into a file. Raises CannotJudge where it cannot be written."""
+    try:
+        path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+    except OSError as error:
+        raise CannotJudge(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def progress(words: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A progress bar on stderr while the body runs, told how many of how many; None where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(words, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """A spinner on stderr while the body runs; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(words):
+        yield

@@ -1,0 +1,61 @@
+"""What could not be judged. It is told in every report, because "I do not know" is not "fine"."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rules import rules
+from truerail.model import Judgement, Reading, Status, Verdict
+from truerail.outputs.words import order
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Devices that gave the same error to the same collectors."""
+
+    devices: tuple[str, ...]
+    collectors: tuple[str, ...]
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """Everything that limits the verdict: devices unread, rules without facts, rules that broke, cables unseen."""
+
+    unread: tuple[Unread, ...]
+    unknown: tuple[Verdict, ...]
+    broken: tuple[Verdict, ...]
+    cables: int
+
+    def __bool__(self) -> bool:
+        return bool(self.unread or self.unknown or self.broken or self.cables)
+
+
+def doubts(judgement: Judgement) -> Doubts:
+    """Gathers what could not be judged, in a stable order."""
+    verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict.rule)
+    return Doubts(
+        grouped(judgement.unread),
+        tuple(v for v in verdicts if v.status is Status.UNKNOWN),
+        tuple(v for v in verdicts if v.status is Status.ERROR),
+        judgement.summary.cables_unknown,
+    )
+
+
+def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:
+    """Unread answers with equal errors told once: by error and collectors, devices in natural order."""
+    of_device: dict[tuple[str, str], list[str]] = {}
+    for reading in unread:
+        of_device.setdefault((reading.device, reading.error), []).append(reading.collector)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (device, error), collectors in of_device.items():
+        alike.setdefault((error, tuple(sorted(set(collectors)))), []).append(device)
+    made = (
+        Unread(tuple(sorted(devices, key=order)), collectors, error) for (error, collectors), devices in alike.items()
+    )
+    return tuple(sorted(made, key=lambda u: (order(u.devices[0]), u.collectors, u.error)))
+
+
+def rule_name(code: str) -> str:
+    """The name of a rule, such as `nic_on_wrong_rail`; the code itself where this release has no such rule."""
+    rule = rules().get(code)
+    return rule.name if rule else code

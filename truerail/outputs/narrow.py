@@ -1,0 +1,67 @@
+"""A judgement narrowed to some devices. What is known stays known; only what is told becomes less."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from truerail.model import CableState, Cause, Finding, Judgement, Port, Role, Severity, Status, Summary, Verdict
+
+
+def narrowed(judgement: Judgement, devices: Collection[str], read: Collection[str]) -> Judgement:
+    """What concerns `devices` (names as in the plan): their cables, findings, and causes with all of their moves.
+
+    A cause keeps its moves, because half an exchange repairs nothing. `read` are the devices that answered anything.
+    """
+    findings = tuple(finding for finding in judgement.findings if _concerns(finding, devices))
+    kept = {finding.id for finding in findings}
+    states = _states(judgement, devices)
+    return replace(
+        judgement,
+        findings=findings,
+        causes=tuple(_narrowed_cause(cause, kept) for cause in judgement.causes if kept.intersection(cause.explains)),
+        verdicts=tuple(_narrowed_verdict(verdict, findings) for verdict in judgement.verdicts),
+        unread=tuple(reading for reading in judgement.unread if reading.device in devices),
+        summary=_summary(judgement, devices, read, findings, states),
+        cable_states=states,
+    )
+
+
+def _concerns(finding: Finding, devices: Collection[str]) -> bool:
+    ports = (finding.subject, finding.expected or "", finding.observed or "")
+    return any(port.partition("/")[0] in devices for port in ports)
+
+
+def _narrowed_cause(cause: Cause, kept: Collection[str]) -> Cause:
+    return replace(cause, explains=tuple(finding for finding in cause.explains if finding in kept))
+
+
+def _narrowed_verdict(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdict:
+    clean = verdict.status is Status.FAIL and all(finding.rule != verdict.rule for finding in findings)
+    return replace(verdict, status=Status.PASS) if clean else verdict
+
+
+def _states(judgement: Judgement, devices: Collection[str]) -> dict[Port, CableState]:
+    touched = {c.a for c in judgement.plan.cables if c.a.device in devices or c.b.device in devices}
+    return {port: state for port, state in judgement.cable_states.items() if port in touched}
+
+
+def _summary(
+    judgement: Judgement,
+    devices: Collection[str],
+    read: Collection[str],
+    findings: Collection[Finding],
+    states: Mapping[Port, CableState],
+) -> Summary:
+    count = Counter(states.values())
+    hosts = [device for device in judgement.plan.of_role(Role.HOST) if device.name in devices]
+    loud = Counter(finding.severity for finding in findings)
+    return Summary(
+        cables_planned=len(states),
+        cables_right=count[CableState.RIGHT],
+        cables_wrong=count[CableState.WRONG],
+        cables_missing=count[CableState.MISSING],
+        cables_unknown=count[CableState.UNKNOWN],
+        hosts=len(hosts),
+        hosts_read=sum(host.name in read for host in hosts),
+        findings={severity.value: loud[severity] for severity in reversed(Severity)},
+    )

@@ -1,0 +1,31 @@
+"""What a reader may ask of a report."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from truerail.model import Severity
+
+
+class Format(StrEnum):
+    """The formats of a report."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    XLSX = "xlsx"
+    JUNIT = "junit"
+    HTML = "html"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`width` in columns, `color` and `details` concern the text report; `ascii` draws it without other characters."""
+
+    width: int = 100
+    color: bool = False
+    details: bool = False
+    ascii: bool = False
+    fail_on: Severity = Severity.WARNING
+    """From which severity on a finding is a failed test in the JUnit report."""
+    next_step: str = ""
+    """The command that shows more, told where the text report leaves something out."""

@@ -1,0 +1,58 @@
+"""The punch list: one line for each thing that hands must do, in walking order (rack, unit, port)."""
+
+from dataclasses import dataclass
+
+from truerail.model import Cause, Device, Judgement, Move, Plan, Port
+from truerail.outputs.words import order, port_of
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do. `at` is the port or device to walk to, `to` the port that a moved plug goes into.
+
+    `far` is the other end of the cable, which stays where it is; None where there is no cable to speak of.
+    """
+
+    cause: str
+    kind: str
+    at: Port | str
+    do: str
+    to: Port | None = None
+    far: Port | None = None
+    label: str = ""
+
+    @property
+    def device(self) -> str:
+        """The device to walk to."""
+        return self.at.device if isinstance(self.at, Port) else self.at
+
+
+def punch_list(judgement: Judgement) -> list[Step]:
+    """Every move of every cause, and one step for each cause that needs hands or eyes but no move."""
+    steps = [step for cause in judgement.causes for step in _steps(cause, judgement.plan)]
+    return sorted(steps, key=lambda step: _walk(step, judgement.plan))
+
+
+def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
+    device = plan.devices.get(step.device) or Device(step.device)
+    unit = -device.unit if device.unit is not None else 0  # racks are read from the top down
+    return not device.rack, order(device.rack), unit, order(device.name), order(str(step.at)), order(step.cause)
+
+
+def _steps(cause: Cause, plan: Plan) -> list[Step]:
+    if cause.moves:
+        return [_moved(cause, move, plan) for move in cause.moves]
+    return [_looked_at(cause, subject, plan) for subject in cause.subjects]
+
+
+def _moved(cause: Cause, move: Move, plan: Plan) -> Step:
+    cable = plan.cable_at(move.cable)
+    label = cable.label if cable else ""
+    return Step(cause.id, cause.kind, move.source, "Move the plug", move.target, move.cable, label)
+
+
+def _looked_at(cause: Cause, subject: str, plan: Plan) -> Step:
+    port = port_of(subject, plan)
+    cable = plan.cable_at(port) if port else None
+    far = plan.peer_of(port) if port else None
+    return Step(cause.id, cause.kind, port or subject, cause.do, None, far, cable.label if cable else "")

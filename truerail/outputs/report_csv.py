@@ -1,0 +1,72 @@
+"""The findings for spreadsheets: a row each, with ids that stay the same from run to run."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+from truerail.model import Finding, Judgement
+from truerail.outputs.report_json import sorted_findings
+from truerail.outputs.words import name, place_of, sentence
+
+COLUMNS = (
+    "id",
+    "rule",
+    "name",
+    "severity",
+    "subject",
+    "place",
+    "rail",
+    "expected",
+    "observed",
+    "cause",
+    "cause_kind",
+    "confidence",
+    "says",
+    "do",
+)
+Row = tuple[str | int | float | None, ...]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def render_csv(judgement: Judgement) -> str:
+    """CSV (RFC 4180, UTF-8) with a header line. No cell starts a formula in any spreadsheet."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for row in rows(judgement):
+        writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])
+    return out.getvalue()
+
+
+def rows(judgement: Judgement) -> Iterator[Row]:
+    """One row of `COLUMNS` for each finding, loudest first."""
+    kinds = {cause.id: cause.kind.value for cause in judgement.causes}
+    cause_of = judgement.cause_of
+    for finding in sorted_findings(judgement):
+        cause = cause_of.get(finding.id, "")
+        yield _row(finding, judgement, cause, kinds.get(cause, ""))
+
+
+def _row(finding: Finding, judgement: Judgement, cause: str, kind: str) -> Row:
+    return (
+        finding.id,
+        finding.rule,
+        finding.name,
+        finding.severity.value,
+        name(finding.subject),
+        place_of(finding.subject, judgement.plan),
+        finding.rail,
+        name(finding.expected or ""),
+        name(finding.observed or ""),
+        cause,
+        kind,
+        finding.confidence,
+        sentence(finding.says),
+        sentence(finding.do),
+    )
+
+
+def inert(cell: str) -> str:
+    """The cell with an apostrophe in front where a spreadsheet would read it as a formula (OWASP, CSV injection)."""
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell

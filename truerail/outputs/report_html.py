@@ -1,0 +1,129 @@
+"""The report on paper and in a browser: one file, nothing loaded from anywhere, readable without JavaScript."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import truerail
+from truerail.model import CableState, Judgement
+from truerail.outputs.diagram import bar, crossing
+from truerail.outputs.doubts import doubts, rule_name
+from truerail.outputs.punch import Step, punch_list
+from truerail.outputs.report_json import sorted_findings
+from truerail.outputs.text.style import GLYPHS, TONE_MARKS
+from truerail.outputs.view import Picture
+from truerail.outputs.words import (
+    INFERRED,
+    as_sentence,
+    count,
+    headline,
+    instruction,
+    place_of,
+    port_of,
+    sentence,
+    sure,
+    title,
+)
+from truerail.plans.nodesets import fold
+
+MOST_HOSTS = 1000
+MOST_FINDINGS = 2000
+MOST_STEPS = 5000
+MOST_CAUSES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One rack on the walk, and what is to be done there."""
+
+    rack: str
+    steps: list[Step]
+
+
+def render_html(judgement: Judgement) -> str:
+    """The page. Every value passes `_finalize` and Jinja's escaping on its way in."""
+    folder = "templates"
+    environment = Environment(
+        loader=PackageLoader("truerail.outputs", folder),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = (files("truerail.outputs") / folder / "report.js").read_text("utf-8")
+    environment.filters.update(fold=fold, sure=sure, as_sentence=as_sentence, instruction=instruction)
+    environment.globals.update(
+        count=count,
+        place_of=lambda subject: place_of(subject, judgement.plan),
+        at_port=lambda subject: port_of(subject, judgement.plan),
+        css=Markup((files("truerail.outputs") / folder / "report.css").read_text("utf-8")),  # noqa: S704 - our own file
+        script=Markup(script),  # noqa: S704 - our own file
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        version=truerail.__version__,
+    )
+    return environment.get_template("report.html.j2").render(_context(judgement))
+
+
+def _finalize(value: object) -> object:
+    """Whatever is shown as text without control characters; markup of our own as it is."""
+    return value if isinstance(value, Markup) else sentence(str(value))
+
+
+def _context(judgement: Judgement) -> dict[str, Any]:
+    picture = Picture(judgement)
+    verdict = headline(judgement)
+    steps = punch_list(judgement)
+    findings = sorted_findings(judgement)
+    summary = judgement.summary
+    numbers = (summary.cables_right, summary.cables_wrong, summary.cables_missing, summary.cables_unknown)
+    return {
+        "j": judgement,
+        "inferred": INFERRED if judgement.plan.inferred else "",
+        "title": title(judgement.plan),
+        "verdict": verdict,
+        "mark": TONE_MARKS[verdict.tone][0],
+        "glyphs": {state.value: glyph for state, glyph in GLYPHS.items()},
+        "whole_bar": bar(dict(zip(CableState, numbers, strict=True))),
+        "causes": [(cause, crossing(cause)) for cause in judgement.causes[:MOST_CAUSES]],
+        "steps": len(steps),
+        "shown_steps": min(len(steps), MOST_STEPS),
+        "stops": list(_stops(steps[:MOST_STEPS], judgement)),
+        "rails": picture.rails,
+        "by_rail": [(rail, bar(rail)) for rail in picture.by_rail()],
+        "rows": [picture.row(host) for host in picture.broken_hosts[:MOST_HOSTS]],
+        "causes_at": picture.causes_at,
+        "broken": len(picture.broken_hosts),
+        "whole": picture.whole_hosts,
+        "uplinks": picture.uplink_groups(),
+        "doubts": doubts(judgement),
+        "findings": [(finding, [_evidence(e) for e in finding.evidence]) for finding in findings[:MOST_FINDINGS]],
+        "cause_of": judgement.cause_of,
+        "verdicts": [(v, rule_name(v.rule)) for v in sorted(judgement.verdicts, key=lambda v: v.rule)],
+    }
+
+
+def _stops(steps: list[Step], judgement: Judgement) -> Iterator[Stop]:
+    devices = judgement.plan.devices
+
+    def rack(step: Step) -> str:
+        device = devices.get(step.device)
+        return device.rack if device else ""
+
+    for where, here in groupby(steps, key=rack):
+        yield Stop(where, list(here))
+
+
+def _evidence(evidence: Any) -> dict[str, Any]:
+    told: dict[str, Any] = evidence.as_dict()
+    words = (
+        (key, " ".join(map(str, value)) if isinstance(value, tuple) else value) for key, value in told["fact"].items()
+    )
+    return told | {"words": ", ".join(f"{key} {value}" for key, value in words)}

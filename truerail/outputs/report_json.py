@@ -1,0 +1,140 @@
+"""The report for programs: `truerail/check/v1`, as `check.schema.json` fixes it."""
+
+import json
+import re
+from typing import Any
+
+from truerail.model import Alternative, Cable, CableState, Cause, Finding, Judgement, Move, Severity, Summary, Verdict
+from truerail.outputs.words import order
+
+SCHEMA = "truerail/check/v1"
+
+_NOT_ASCII = re.compile(r"[^\n -~]+")
+
+
+def render_json(judgement: Judgement) -> str:
+    """The whole judgement as JSON text. Only ASCII, so that no foreign string can act on a terminal.
+
+    A half of a surrogate pair, which strict readers of JSON refuse, becomes `?`.
+    """
+    text = json.dumps(document(judgement), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], whole) + "\n"
+
+
+def document(judgement: Judgement) -> dict[str, Any]:
+    """The judgement as plain objects, every list in an order that does not depend on the order of gathering."""
+    cause_of = judgement.cause_of
+    return {
+        "schema": SCHEMA,
+        "at": judgement.at.isoformat(),
+        "plan": judgement.plan.source or judgement.plan.name,
+        "plan_inferred": judgement.plan.inferred,
+        "summary": _summary(judgement.summary),
+        "findings": [_finding(f, cause_of.get(f.id)) for f in sorted_findings(judgement)],
+        "causes": [_cause(cause) for cause in judgement.causes],
+        "verdicts": [_verdict(v) for v in sorted(judgement.verdicts, key=lambda v: v.rule)],
+        "unread": _unread(judgement),
+        "cables": _cables(judgement),
+        "notes": list(judgement.notes),
+    }
+
+
+def sorted_findings(judgement: Judgement) -> list[Finding]:
+    """The findings, loudest first, then by rule and subject."""
+    return sorted(judgement.findings, key=lambda f: (-f.severity.rank, f.rule, order(f.subject), f.id))
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    return {
+        "cables_planned": summary.cables_planned,
+        "cables_right": summary.cables_right,
+        "cables_wrong": summary.cables_wrong,
+        "cables_missing": summary.cables_missing,
+        "cables_unknown": summary.cables_unknown,
+        "hosts": summary.hosts,
+        "hosts_read": summary.hosts_read,
+        "findings": {severity.value: summary.findings.get(severity.value, 0) for severity in reversed(Severity)},
+    }
+
+
+def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
+    told = {
+        "id": finding.id,
+        "rule": finding.rule,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "subject": finding.subject,
+        "rail": finding.rail,
+        "expected": finding.expected,
+        "observed": finding.observed,
+        "cause": cause,
+        "confidence": finding.confidence,
+        "says": finding.says,
+        "do": finding.do,
+        "evidence": [evidence.as_dict() for evidence in finding.evidence],
+    }
+    return dict(finding.detail) | told
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    return {
+        "id": cause.id,
+        "kind": cause.kind.value,
+        "subjects": list(cause.subjects),
+        "says": cause.says,
+        "do": cause.do,
+        "explains": list(cause.explains),
+        "confidence": cause.confidence,
+        "alternatives": [_alternative(alternative) for alternative in cause.alternatives],
+        "decides": cause.decides,
+        "moves": [_move(move) for move in cause.moves],
+    }
+
+
+def _alternative(alternative: Alternative) -> dict[str, Any]:
+    return {
+        "kind": alternative.kind.value,
+        "says": alternative.says,
+        "moves": [_move(move) for move in alternative.moves],
+    }
+
+
+def _move(move: Move) -> dict[str, str]:
+    return {"cable": str(move.cable), "from": str(move.source), "to": str(move.target)}
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "rule": verdict.rule,
+        "status": verdict.status.value,
+        "missing": list(verdict.missing),
+        "error": verdict.error or None,
+    }
+
+
+def _unread(judgement: Judgement) -> list[dict[str, Any]]:
+    unread = sorted(judgement.unread, key=lambda r: (order(r.device), r.collector, r.error))
+    return [
+        {"device": r.device, "collector": r.collector, "at": r.at.isoformat(), "error": r.error, "source": r.source}
+        for r in unread
+    ]
+
+
+def _cables(judgement: Judgement) -> list[dict[str, Any]]:
+    """The planned cables that are not known to be right. One without a state was not asked about."""
+    states = judgement.cable_states
+    told = ((cable, states.get(cable.a, CableState.RIGHT)) for cable in judgement.plan.cables)
+    not_right = ((cable, state) for cable, state in told if state is not CableState.RIGHT)
+    return [_cable(cable, state) for cable, state in sorted(not_right, key=lambda told: order(str(told[0].a)))]
+
+
+def _cable(cable: Cable, state: CableState) -> dict[str, Any]:
+    return {
+        "a": str(cable.a),
+        "b": str(cable.b),
+        "rail": cable.rail,
+        "plane": cable.plane,
+        "label": cable.label or None,
+        "state": state.value,
+    }

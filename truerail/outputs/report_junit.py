@@ -1,0 +1,85 @@
+"""The report for CI: JUnit XML, one test case for each rule, and for a rule that found something one for each finding.
+
+Consumers differ in how many `<failure>` elements of a test case they show (the Jenkins schema allows any number, others
+show the first), so a test case has one at most. What nobody answered is skipped with its reason, never passed.
+"""
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree as ET
+
+from truerail.model import Finding, Judgement, Severity, Status, Verdict
+from truerail.outputs.doubts import rule_name
+from truerail.outputs.report_json import sorted_findings
+from truerail.outputs.words import headline, sentence, title
+
+_NOT_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def render_junit(judgement: Judgement, fail_on: Severity = Severity.WARNING) -> str:
+    """JUnit XML. Findings below `fail_on` pass, with what they say in `<system-out>`."""
+    cases = list(_cases(judgement, fail_on))
+    suite = ET.Element("testsuite", name="truerail", timestamp=judgement.at.strftime("%Y-%m-%dT%H:%M:%S"), time="0")
+    counts = {kind: sum(case.find(tag) is not None for case in cases) for kind, tag in _COUNTED}
+    totals = {"tests": str(len(cases)), **{kind: str(number) for kind, number in counts.items()}}
+    suite.attrib.update(totals)
+    properties = ET.SubElement(suite, "properties")
+    for key, value in (("plan", title(judgement.plan)), ("verdict", headline(judgement).cables)):
+        ET.SubElement(properties, "property", name=key, value=_xml(value))
+    suite.extend(cases)
+    root = ET.Element("testsuites", {"name": "truerail", **totals})
+    root.append(suite)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+_COUNTED = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+
+
+def _cases(judgement: Judgement, fail_on: Severity) -> Iterator[ET.Element]:
+    found: dict[str, list[Finding]] = {}
+    for finding in sorted_findings(judgement):
+        found.setdefault(finding.rule, []).append(finding)
+    judged = {verdict.rule: verdict for verdict in judgement.verdicts}
+    for code in sorted(judged.keys() | found.keys()):
+        for finding in found.get(code, ()):
+            yield _found(finding, fail_on)
+        if verdict := judged.get(code):
+            yield from _judged(verdict, code in found)
+
+
+def _found(finding: Finding, fail_on: Severity) -> ET.Element:
+    case = _case(finding.rule, finding.name, finding.subject)
+    says = _xml(sentence(finding.says))
+    differs = f"expected {finding.expected or 'nothing'}, observed {finding.observed or 'nothing'}"
+    told = _xml("\n".join(map(sentence, (finding.do, differs, f"id {finding.id}"))))
+    if finding.severity.rank >= fail_on.rank:
+        ET.SubElement(case, "failure", type=finding.severity.value, message=says).text = told
+    else:
+        ET.SubElement(case, "system-out").text = f"{finding.severity.value}: {says}\n{told}"
+    return case
+
+
+def _judged(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
+    """The rule's own case. A rule whose findings have cases needs none, unless it could not judge all."""
+    if found and verdict.status in (Status.PASS, Status.FAIL):
+        return
+    case = _case(verdict.rule, rule_name(verdict.rule), "the whole fabric")
+    if verdict.status is Status.ERROR:
+        ET.SubElement(case, "error", type="rule", message=_xml(sentence(verdict.error)))
+    elif verdict.status is Status.UNKNOWN:
+        message = f"unknown: nobody answered {', '.join(verdict.missing) or 'what the rule needs'}"
+        ET.SubElement(case, "skipped", message=_xml(sentence(message)))
+    elif verdict.status is Status.NOT_APPLICABLE:
+        ET.SubElement(case, "skipped", message="not applicable to this fabric")
+    yield case
+
+
+def _case(code: str, rule: str, what: str) -> ET.Element:
+    title = " ".join(dict.fromkeys((code, rule)))
+    return ET.Element("testcase", classname=f"truerail.{code}", name=_xml(f"{title}: {sentence(what)}"), time="0")
+
+
+def _xml(text: str) -> str:
+    """Text without the characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("\ufffd", text)

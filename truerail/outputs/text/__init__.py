@@ -1,0 +1,46 @@
+"""The report for people at a terminal: what to do first, then the picture, then what could not be judged."""
+
+import io
+from collections.abc import Iterator
+
+from rich.console import Console, RenderableType
+
+from truerail.model import Judgement
+from truerail.outputs.options import Options
+from truerail.outputs.text.causes import what_to_do
+from truerail.outputs.text.doubts import not_judged, notes
+from truerail.outputs.text.findings import findings
+from truerail.outputs.text.opening import opening
+from truerail.outputs.text.picture import picture
+from truerail.outputs.text.style import in_ascii
+
+NARROWEST = 40
+
+
+def render_text(judgement: Judgement, options: Options) -> str:
+    """The text report, at most `options.width` columns wide (40 at least), lines without trailing blanks."""
+    console = Console(
+        file=io.StringIO(),
+        width=max(options.width, NARROWEST),
+        force_terminal=options.color,
+        color_system="standard" if options.color else None,
+        no_color=not options.color,
+        legacy_windows=False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    with console.capture() as captured:
+        for block in _blocks(judgement, options):
+            console.print(block)
+    text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
+    return in_ascii(text) if options.ascii else text
+
+
+def _blocks(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+    yield from opening(judgement)
+    yield from what_to_do(judgement, options)
+    yield from picture(judgement, options)
+    yield from not_judged(judgement, options)
+    yield from findings(judgement, options)
+    yield from notes(judgement)

@@ -1,0 +1,29 @@
+"""Building blocks of the text report: headings, and lines that wrap under their own beginning."""
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from truerail.outputs.text.style import HEADING, QUIET
+
+
+def heading(words: str, aside: str = "") -> Padding:
+    """A section's title with a blank line above."""
+    line = Text().append(words, style=HEADING)
+    if aside:
+        line.append(f"  {aside}", style=QUIET)
+    return Padding(line, (1, 0, 0, 0))
+
+
+def hanging(mark: Text | str, body: Text, *, indent: int = 2, width: int = 0) -> Padding:
+    """`mark` and `body` side by side: the lines of a wrapped body stand under its first word."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(no_wrap=True, min_width=width or None)
+    grid.add_column(overflow="fold")
+    grid.add_row(mark, body)
+    return Padding(grid, (0, 0, 0, indent))
+
+
+def left_out(number: int, what: str, how: str) -> Text:
+    """Says that something was left out, and how to see it."""
+    return Text(f"  … and {number:,} more {what}{f': {how}' if how else ''}", style=QUIET)

@@ -1,0 +1,134 @@
+"""What to do: each cause, why it is believed, and its moves with both ends named."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from truerail.model import Alternative, Cause, CauseKind, Judgement, Move, Plan, Port, Role
+from truerail.outputs.options import Options
+from truerail.outputs.text.blocks import hanging, heading, left_out
+from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.words import as_sentence, count, instruction, name, order, place_of, sentence, sure
+
+MOST_CAUSES = 25
+MOST_MOVES = 8
+MOST_SUBJECTS = 4
+_BODY = 5
+
+
+def what_to_do(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+    """The causes in order, or nothing where there are none."""
+    if not judgement.causes:
+        return
+    yield heading("What to do", _unexplained(judgement))
+    shown = judgement.causes if options.details else judgement.causes[:MOST_CAUSES]
+    for cause in shown:
+        yield Text()
+        yield from _cause(cause, judgement.plan, options)
+    if hidden := len(judgement.causes) - len(shown):
+        yield left_out(hidden, "causes", options.next_step)
+
+
+def _unexplained(judgement: Judgement) -> str:
+    loose = {f.id for f in judgement.findings} - judgement.cause_of.keys()
+    return f"{count(len(loose), 'finding')} without a common cause: see --details" if loose else ""
+
+
+def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableType]:
+    title = Text().append(cause.kind.value, style="bold")
+    title.append(f"  {_subjects(cause)}", style=PORT)
+    title.append(f"  {sure(cause.confidence)} sure, explains {count(len(cause.explains), 'finding')}", style=QUIET)
+    yield hanging(Text(cause.id, style="bold"), title, indent=0, width=_BODY - 1)
+    if cause.says:
+        yield hanging("", Text(as_sentence(cause.says)), indent=_BODY - 1)
+    if cause.do:
+        yield hanging("", Text(instruction(cause), style="bold"), indent=_BODY - 1)
+    if cause.moves:
+        yield from _moves(cause.moves, plan, options)
+    else:
+        yield from _places(cause, plan)
+    for alternative in cause.alternatives:
+        yield _alternative(alternative)
+    if cause.decides:
+        yield hanging("to decide:", Text(sentence(cause.decides)), indent=_BODY)
+
+
+def _subjects(cause: Cause) -> str:
+    shown = [name(subject) for subject in cause.subjects[:MOST_SUBJECTS]]
+    hidden = len(cause.subjects) - len(shown)
+    return ", ".join(shown) + (f" and {hidden:,} more" if hidden else "")
+
+
+def _moves(moves: tuple[Move, ...], plan: Plan, options: Options) -> Iterator[RenderableType]:
+    """The moves as a table: which plug, from where to where, and the end that stays."""
+    shown = moves if options.details else moves[:MOST_MOVES]
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        grid.add_column(overflow="fold")
+    grid.add_row("", "take out of", "put into", "other end stays in", style=QUIET)
+    for number, move in enumerate(shown, 1):
+        grid.add_row(f"{number}.", _port(move.source), Text("→ ").append_text(_port(move.target)), _stays(move, plan))
+    yield Padding(grid, (0, 0, 0, _BODY))
+    if hidden := len(moves) - len(shown):
+        yield Padding(left_out(hidden, "moves", options.next_step), (0, 0, 0, _BODY - 2))
+    yield from _where(shown, plan)
+
+
+def _port(port: Port) -> Text:
+    return Text().append(name(str(port)), style=PORT)
+
+
+def _stays(move: Move, plan: Plan) -> Text:
+    cable = plan.cable_at(move.cable)
+    label = f" label {name(cable.label)}" if cable and cable.label else ""
+    return _port(move.cable).append(label, style=QUIET)
+
+
+def _where(moves: tuple[Move, ...], plan: Plan) -> Iterator[RenderableType]:
+    """The places of every device that the moves shown speak of: switches first."""
+    ports = [move.source for move in moves] + [move.target for move in moves] + [move.cable for move in moves]
+    devices = sorted({port.device for port in ports}, key=lambda d: (plan.role_of(d) is Role.HOST, order(d)))
+    places = [(device, place_of(device, plan)) for device in devices]
+    line = Text("; ").join(
+        Text().append(name(device), style=PORT).append(f" {where}", QUIET) for device, where in places if where
+    )
+    if line:
+        yield hanging("at", line, indent=_BODY)
+
+
+def _end(port: Port, plan: Plan) -> Text:
+    """A port and where it stands."""
+    where = place_of(port, plan)
+    return _port(port).append(f" ({where})", style=QUIET) if where else _port(port)
+
+
+def _places(cause: Cause, plan: Plan) -> Iterator[RenderableType]:
+    """Where to look when nothing is to be moved."""
+    for subject in sorted(cause.subjects, key=order)[:MOST_SUBJECTS]:
+        where = place_of(subject, plan)
+        far = _far_end(subject, plan)
+        if where or far:
+            line = Text().append(name(subject), style=PORT)
+            if where:
+                line.append(f" ({where})", style=QUIET)
+            if far:
+                line.append(" – other end ").append_text(_end(far, plan))
+            yield hanging("at", line, indent=_BODY)
+
+
+def _far_end(subject: str, plan: Plan) -> Port | None:
+    device, slash, port = subject.partition("/")
+    return plan.peer_of(Port(device, port)) if slash else None
+
+
+def _alternative(alternative: Alternative) -> RenderableType:
+    line = Text().append(alternative.kind.value, style="bold")
+    line.append(f": {sentence(alternative.says)}")
+    if alternative.moves:
+        line.append(f" ({count(len(alternative.moves), 'move')})", style=QUIET)
+    elif alternative.kind is not CauseKind.UNKNOWN:
+        line.append(" (no cable to move)", style=QUIET)
+    return hanging("or", line, indent=_BODY)

@@ -1,0 +1,57 @@
+"""What could not be judged, and what a reader should know beside it."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from truerail.model import Judgement, Verdict
+from truerail.outputs.doubts import Unread, doubts, rule_name
+from truerail.outputs.options import Options
+from truerail.outputs.text.blocks import hanging, heading, left_out
+from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.words import count, name, sentence
+from truerail.plans.nodesets import fold
+
+MOST_ERRORS = 10
+
+
+def not_judged(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+    """Everything that limits the verdict, or nothing where nothing does."""
+    found = doubts(judgement)
+    if not found:
+        return
+    yield heading("Could not be judged")
+    if found.cables:
+        yield _line(f"{count(found.cables, 'planned cable')}: no end of it could be read, or the ends do not decide")
+    yield from _unread(found.unread, options)
+    for verdict in found.unknown:
+        yield _line(f"{_rule(verdict)}: nobody answered {', '.join(verdict.missing) or 'what it needs'}")
+    for verdict in found.broken:
+        yield _line(f"{_rule(verdict)} failed inside: {sentence(verdict.error)}")
+
+
+def _unread(unread: tuple[Unread, ...], options: Options) -> Iterator[RenderableType]:
+    shown = unread if options.details else unread[:MOST_ERRORS]
+    for group in shown:
+        line = Text().append(name(fold(group.devices)), style=PORT)
+        line.append(f" {', '.join(map(name, group.collectors))}: ", style=QUIET)
+        yield hanging("?", line.append(sentence(group.error)))
+    if hidden := len(unread) - len(shown):
+        yield left_out(hidden, "kinds of unread answers", options.next_step)
+
+
+def _rule(verdict: Verdict) -> str:
+    return " ".join(dict.fromkeys(("rule", verdict.rule, rule_name(verdict.rule))))
+
+
+def _line(words: str) -> RenderableType:
+    return hanging("?", Text(words))
+
+
+def notes(judgement: Judgement) -> Iterator[RenderableType]:
+    """The judgement's notes."""
+    if judgement.notes:
+        yield heading("Notes")
+        for note in judgement.notes:
+            yield hanging("-", Text(sentence(note)))

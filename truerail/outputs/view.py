@@ -1,0 +1,178 @@
+"""The host-by-rail picture as data: who is whole, who is not, and where a wrong cable sits instead."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from truerail.model import Cable, CableState, Judgement, Port, Role
+from truerail.outputs.words import order, port_of
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One planned host cable: its state, and for a wrong one the port and rail it was seen on instead (if known)."""
+
+    cable: Cable
+    state: CableState
+    observed: str | None = None
+    lands_on: int | None = None
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        """What the cell looks like: cells with equal keys are drawn alike."""
+        return self.state.value, self.lands_on
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """One host: for each rail of the view its cables in order of planes, an empty tuple where none is planned."""
+
+    host: str
+    cells: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def key(self) -> tuple[tuple[tuple[str, int | None], ...], ...]:
+        """What the row looks like: hosts with equal keys share a line."""
+        return tuple(tuple(cell.key for cell in cells) for cells in self.cells)
+
+    @property
+    def whole(self) -> bool:
+        """Every planned cable of the host is known to be right."""
+        return all(cell.state is CableState.RIGHT for cells in self.cells for cell in cells)
+
+
+@dataclass(frozen=True, slots=True)
+class RailCount:
+    """How the cables of one rail stand. `rail` None holds the cables without a rail."""
+
+    rail: int | None
+    counts: dict[CableState, int]
+
+    @property
+    def planned(self) -> int:
+        """All of them."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class UplinkGroup:
+    """Uplinks of one switch in the same state, explained by the same causes."""
+
+    device: str
+    state: CableState
+    cells: list[Cell]
+    causes: tuple[str, ...]
+
+
+class Picture:
+    """The fabric's host cables by host and rail. Rows are made only for the hosts asked for: fabrics are large.
+
+    A cable without a state was not asked about (see `narrow`) and is left out.
+    """
+
+    def __init__(self, judgement: Judgement) -> None:
+        self.judgement = judgement
+        self.plan = judgement.plan
+        self._observed = {f.subject: f.observed for f in judgement.findings if f.observed}
+
+    @cached_property
+    def _causes_at(self) -> dict[str, dict[str, None]]:
+        """Causes by subject and by device of the findings that they explain."""
+        cause_of = self.judgement.cause_of
+        at: dict[str, dict[str, None]] = {}
+        for finding in self.judgement.findings:
+            if cause := cause_of.get(finding.id):
+                for place in {finding.subject, finding.device}:
+                    at.setdefault(place, {})[cause] = None
+        return at
+
+    def causes_at(self, *places: str) -> tuple[str, ...]:
+        """Ids of the causes that explain findings at these ports or devices, in natural order."""
+        found = {cause: None for place in places for cause in self._causes_at.get(place, ())}
+        return tuple(sorted(found, key=order))
+
+    @cached_property
+    def _host_cables(self) -> list[Cable]:
+        states = self.judgement.cable_states
+        return [cable for cable in self.plan.host_cables if cable.a in states]
+
+    @cached_property
+    def _of_host(self) -> dict[str, list[Cable]]:
+        grouped: dict[str, list[Cable]] = {}
+        for cable in self._host_cables:
+            grouped.setdefault(cable.a.device, []).append(cable)
+        return grouped
+
+    @cached_property
+    def rails(self) -> tuple[int | None, ...]:
+        """The columns: every rail of a host cable in order; None last, for cables without a rail."""
+        found = {cable.rail for cable in self._host_cables}
+        return tuple(sorted(found, key=lambda rail: (rail is None, rail or 0)))
+
+    @cached_property
+    def broken_hosts(self) -> tuple[str, ...]:
+        """Hosts with a cable that is not known to be right, in natural order."""
+        states = self.judgement.cable_states
+        return tuple(
+            sorted((host for host, cables in self._of_host.items() if _any_not_right(cables, states)), key=order)
+        )
+
+    @cached_property
+    def whole_hosts(self) -> tuple[str, ...]:
+        """Hosts whose cables are all known to be right, in natural order."""
+        broken = set(self.broken_hosts)
+        return tuple(sorted((host for host in self._of_host if host not in broken), key=order))
+
+    def row(self, host: str) -> HostRow:
+        """One host's cells, by rail. Raises KeyError for a host without planned cables."""
+        of_rail: dict[int | None, list[Cell]] = {}
+        for cable in sorted(self._of_host[host], key=lambda c: (c.plane or 0, order(c.a.name))):
+            of_rail.setdefault(cable.rail, []).append(self._cell(cable))
+        return HostRow(host, tuple(tuple(of_rail.get(rail, ())) for rail in self.rails))
+
+    def _cell(self, cable: Cable) -> Cell:
+        state = self.judgement.cable_states[cable.a]
+        if state is not CableState.WRONG:
+            return Cell(cable, state)
+        observed = self._observed.get(str(cable.a))
+        seen_at = port_of(observed, self.plan) if observed else None
+        return Cell(cable, state, observed, self.plan.rail_of(seen_at) if seen_at else None)
+
+    def groups(self) -> list[tuple[list[str], HostRow]]:
+        """Hosts that are not whole, those that look alike together, in order of their first host."""
+        grouped: dict[object, tuple[list[str], HostRow]] = {}
+        for host in self.broken_hosts:
+            row = self.row(host)
+            grouped.setdefault(row.key, ([], row))[0].append(host)
+        return list(grouped.values())
+
+    def by_rail(self) -> list[RailCount]:
+        """How each rail stands, in the order of `rails`."""
+        counts = {rail: dict.fromkeys(CableState, 0) for rail in self.rails}
+        states = self.judgement.cable_states
+        for cable in self._host_cables:
+            counts[cable.rail][states[cable.a]] += 1
+        return [RailCount(rail, counts[rail]) for rail in self.rails]
+
+    def uplinks_not_right(self) -> list[Cell]:
+        """Cables between switches that are not known to be right."""
+        states = self.judgement.cable_states
+        return [
+            Cell(cable, state, self._observed.get(str(cable.a)))
+            for cable in self.plan.cables
+            if (state := states.get(cable.a, CableState.RIGHT)) is not CableState.RIGHT
+            and self.plan.role_of(cable.a.device) is not Role.HOST
+        ]
+
+    def uplink_groups(self) -> list[UplinkGroup]:
+        """The same by switch, state and causes, in natural order."""
+        grouped: dict[tuple[str, CableState, tuple[str, ...]], list[Cell]] = {}
+        for cell in self.uplinks_not_right():
+            causes = self.causes_at(str(cell.cable.a))
+            grouped.setdefault((cell.cable.a.device, cell.state, causes), []).append(cell)
+        made = [UplinkGroup(device, state, cells, causes) for (device, state, causes), cells in grouped.items()]
+        return sorted(made, key=lambda group: (order(group.device), group.state.value, group.causes))
+
+
+def _any_not_right(cables: Iterable[Cable], states: Mapping[Port, CableState]) -> bool:
+    return any(states.get(cable.a) is not CableState.RIGHT for cable in cables)

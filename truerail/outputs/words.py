@@ -1,0 +1,138 @@
+"""What every report says in the same words: the verdict, places, counts, and foreign text made safe."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from truerail.model import Cause, Device, Judgement, Plan, Port, Severity
+from truerail.model.names import natural_key, printable
+
+LONGEST_SENTENCE = 1000
+LONGEST_NAME = 120
+INFERRED = "No plan was given: the fabric is measured against what most of its hosts agree on."
+
+
+class Tone(StrEnum):
+    """How a verdict sounds: `DOUBT` where nothing is known to be wrong but not everything was judged."""
+
+    GOOD = "good"
+    DOUBT = "doubt"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The verdict in two lines: the cables, and what to do about them (empty where there is nothing to do)."""
+
+    tone: Tone
+    cables: str
+    repair: str
+
+
+def name(text: str) -> str:
+    """A foreign name, safe on one line."""
+    return printable(text, LONGEST_NAME)
+
+
+def sentence(text: str) -> str:
+    """Foreign words, safe on one line."""
+    return printable(text, LONGEST_SENTENCE)
+
+
+def as_sentence(text: str) -> str:
+    """Words that another part of the program wrote, with a capital in front (never on a name) and a full stop."""
+    safe = sentence(text).strip()
+    first = safe.partition(" ")[0]
+    safe = safe[:1].upper() + safe[1:] if first.isalpha() and first.islower() else safe
+    return safe if not safe or safe[-1] in ".!?…:" else f"{safe}."
+
+
+def instruction(cause: Cause) -> str:
+    """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table."""
+    head, colon, tail = cause.do.partition(": ")
+    repeated = colon and cause.moves and str(cause.moves[0].target) in tail
+    return as_sentence(head if repeated else cause.do)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 cable`, `2 cables`, `12,500 hosts`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def port_of(subject: str, plan: Plan) -> Port | None:
+    """The port that a subject such as `gpu-012/enp26s0f0np0` names; None where it names a device."""
+    device, slash, port = subject.partition("/")
+    return Port(device, port) if slash and subject not in plan.devices else None
+
+
+def place(device: Device | None) -> str:
+    """`rack A03 unit 12`, as much of it as the plan knows; empty where it knows nothing."""
+    if device is None:
+        return ""
+    rack = f"rack {name(device.rack)}" if device.rack else ""
+    return f"{rack} unit {device.unit}".strip() if device.unit is not None else rack
+
+
+def place_of(subject: str | Port, plan: Plan) -> str:
+    """Where the device of a port or subject stands."""
+    return place(plan.devices.get(str(subject).partition("/")[0]) or plan.devices.get(str(subject)))
+
+
+def sure(confidence: float) -> str:
+    """A confidence as a percentage that never rounds up to certainty."""
+    return f"{int(confidence * 100)} %"
+
+
+def order(subject: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key of names and subjects: `swp2` before `swp10`."""
+    return natural_key(subject)
+
+
+def title(plan: Plan) -> str:
+    """What is spoken of, in a word: the plan's name, else its file."""
+    if plan.inferred:
+        return "inferred plan"
+    return name(plan.name or plan.source or "unnamed plan")
+
+
+def headline(judgement: Judgement) -> Headline:
+    """The verdict on the whole fabric. Cables that nobody could judge are never told as fine."""
+    summary = judgement.summary
+    bad = summary.cables_wrong + summary.cables_missing
+    loud = len(judgement.at_or_above(Severity.WARNING))
+    tone = Tone.BAD if bad or loud else Tone.DOUBT if _doubtful(judgement) else Tone.GOOD
+    return Headline(tone, _cables(judgement), _repair(judgement))
+
+
+def _doubtful(judgement: Judgement) -> bool:
+    summary = judgement.summary
+    return bool(summary.cables_unknown or judgement.unread) or not summary.cables_planned
+
+
+def _cables(judgement: Judgement) -> str:
+    summary = judgement.summary
+    planned = summary.cables_planned
+    if not planned:
+        return "The plan has no cables: there is nothing to judge."
+    if summary.cables_right == planned:
+        return f"All {count(planned, 'cable')} are right." if planned > 1 else "The one planned cable is right."
+    parts = (
+        (summary.cables_wrong, "wrong"),
+        (summary.cables_missing, "missing"),
+        (summary.cables_unknown, "could not be judged"),
+    )
+    not_right = ", ".join(f"{number:,} {word}" for number, word in parts if number)
+    return f"{not_right}; {summary.cables_right:,} of {count(planned, 'cable')} right."
+
+
+def _repair(judgement: Judgement) -> str:
+    findings = len(judgement.findings)
+    if not findings:
+        return "" if judgement.unread or judgement.summary.cables_unknown else "Nothing to do."
+    explained = len(judgement.cause_of.keys() & {finding.id for finding in judgement.findings})
+    moves = sum(len(cause.moves) for cause in judgement.causes)
+    causes = len(judgement.causes)
+    if not causes:
+        return f"{count(findings, 'finding')}, none explained by a common cause."
+    explain = "explains" if causes == 1 else "explain"
+    tail = f"; {count(moves, 'cable')} to move." if moves else "; no cable to move."
+    return f"{count(causes, 'cause')} {explain} {explained:,} of {count(findings, 'finding')}{tail}"

@@ -1,0 +1,44 @@
+"""The columns of native CSV, and cells that a spreadsheet cannot take for formulas."""
+
+NEEDED = ("a_device", "a_role", "a_port", "b_device", "b_role", "b_port", "rail")
+"""Columns that a file must have."""
+DEVICE_FIELDS = ("device", "role", "rack", "unit", "pod", "gpus", "platform", "address", "aliases", "chassis_ids")
+"""What a line says of each end's device, as `a_...` and `b_...`; names after `address` are lists, split at blanks."""
+LINK_COLUMNS = (
+    *("rail", "plane", "speed_gbps", "length_m"),
+    *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
+)
+"""What a line says of the cable, of the fabric and of its rail, beside the ends' names and the label."""
+FRONT = (*NEEDED, "plane", "speed_gbps")
+"""The columns that every written file has, in this order."""
+BACK = (
+    *(
+        "label",
+        "a_rack",
+        "a_unit",
+        "b_rack",
+        "b_unit",
+        "length_m",
+        "a_pod",
+        "b_pod",
+        "a_gpus",
+        "a_platform",
+        "b_platform",
+    ),
+    *("a_address", "b_address", "a_aliases", "b_aliases", "a_chassis_ids", "b_chassis_ids"),
+    *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
+)
+"""The columns that are written where any line has something to say in them."""
+COLUMNS = (*FRONT, *BACK, "b_gpus")
+
+_RISKY = tuple("=+-@\t\r'")
+
+
+def guarded(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what would start one."""
+    return f"'{cell}" if cell.startswith(_RISKY) else cell
+
+
+def unguarded(cell: str) -> str:
+    """The cell without the apostrophe that `guarded` put there."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_RISKY) else cell

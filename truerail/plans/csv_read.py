@@ -1,0 +1,125 @@
+"""A plan from native CSV: one line a cable.
+
+Lines repeat themselves: 100,000 cables name a few thousand devices, eight rails and one speed. So what a line says of a
+device, and of the link, is read and checked once for each distinct text.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+
+from truerail.model import Cable, Plan, Port
+from truerail.plans.csv_cells import DeviceCells, LinkCells
+from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, unguarded
+from truerail.plans.nodesets import name_fault
+from truerail.plans.problems import Faults, nearest
+
+Row = Sequence[str]
+Cells = tuple[str, ...]
+Pick = Callable[[Row], Cells]
+_DELIMITERS = (",", ";", "\t")
+
+
+def read_csv(text: str, file: str) -> Plan:
+    """The plan in `text`, its delimiter a comma, semicolon or tab. Raises `PlanError` with every problem."""
+    faults = Faults(file)
+    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_delimiter(text), strict=True)
+    plan = None
+    try:
+        header = [cell.strip().lower() for cell in next(lines, [])]
+        if _header_stands(header, faults):
+            plan = _Rows(header, faults).read(lines, file)
+    except csv.Error as error:
+        faults.add(lines.line_num, "", f"not CSV: {error}")
+    faults.raise_any()
+    if plan is None:
+        raise AssertionError("a file without a plan has a fault")
+    return plan
+
+
+def _delimiter(text: str) -> str:
+    head = text[: text.find("\n") + 1 or 4096]
+    return max(_DELIMITERS, key=head.count)
+
+
+def _header_stands(header: list[str], faults: Faults) -> bool:
+    for name in header:
+        if name not in COLUMNS:
+            faults.add(1, name, f"unknown column{nearest(name, COLUMNS)}")
+    for name in {name for name in header if header.count(name) > 1}:
+        faults.add(1, name, "the column is there twice")
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        faults.add(1, ",".join(header)[:80], f"missing {', '.join(missing)}; a header has {', '.join(FRONT)}")
+    return not faults.found
+
+
+def _pick(header: list[str], names: list[str]) -> Pick:
+    """A function from a row to the cells of `names`."""
+    places = [header.index(name) for name in names]
+    if len(places) == 1:
+        return lambda row: (row[places[0]],)
+    return itemgetter(*places)
+
+
+class _Rows:
+    """Reads the lines below a header."""
+
+    def __init__(self, header: list[str], faults: Faults) -> None:
+        self.header = header
+        self.faults = faults
+        self.devices = DeviceCells(faults)
+        fields = {side: [name for name in DEVICE_FIELDS if f"{side}_{name}" in header] for side in "ab"}
+        self.fields = fields
+        self.pick_a = _pick(header, [f"a_{name}" for name in fields["a"]])
+        self.pick_b = _pick(header, [f"b_{name}" for name in fields["b"]])
+        link_columns = [name for name in LINK_COLUMNS if name in header]
+        self.links = LinkCells(link_columns, faults)
+        self.pick_link = _pick(header, link_columns)
+        self.ports: dict[str, str] = {}
+
+    def read(self, lines: "csv._reader", file: str) -> Plan:  # type: ignore[name-defined] # typeshed has no public name
+        """All lines; a line with a fault is noted and left out."""
+        cables: list[Cable] = []
+        width, a_port, b_port = len(self.header), self.header.index("a_port"), self.header.index("b_port")
+        label_at = self.header.index("label") if "label" in self.header else -1
+        ends_a: dict[Cells, tuple[str, int] | None] = {}
+        ends_b: dict[Cells, tuple[str, int] | None] = ends_a if self.fields["a"] == self.fields["b"] else {}
+        links: dict[Cells, tuple[int | None, int | None, float | None, float | None] | None] = {}
+        pick_a, pick_b, pick_link, ports = self.pick_a, self.pick_b, self.pick_link, self.ports
+        for row in lines:
+            line = lines.line_num
+            if len(row) != width:
+                if any(row):
+                    self.faults.add(line, "", f"expected {width} columns, found {len(row)}")
+                continue
+            cells_a, cells_b, cells = pick_a(row), pick_b(row), pick_link(row)
+            if cells_a not in ends_a:
+                ends_a[cells_a] = self.devices.read(line, self.fields["a"], cells_a)
+            if cells_b not in ends_b:
+                ends_b[cells_b] = self.devices.read(line, self.fields["b"], cells_b)
+            if cells not in links:
+                links[cells] = self.links.read(line, cells)
+            near, far, link = ends_a[cells_a], ends_b[cells_b], links[cells]
+            port_a = ports.get(row[a_port]) or self._port(line, row[a_port])
+            port_b = ports.get(row[b_port]) or self._port(line, row[b_port])
+            if not (near and far and link and port_a and port_b):
+                continue
+            a, b = Port(near[0], port_a), Port(far[0], port_b)
+            if far[1] < near[1]:
+                a, b = b, a
+            rail, plane, speed, length = link
+            label = unguarded(row[label_at]) if label_at >= 0 else ""
+            cables.append(Cable(a, b, rail, plane, speed, label, length, line))
+        return self.links.plan(self.devices.devices, cables, file)
+
+    def _port(self, line: int, cell: str) -> str:
+        """A port's name, kept once; empty with a fault noted where it is none."""
+        name = unguarded(cell.strip())
+        fault = name_fault(name)
+        if fault:
+            self.faults.add(line, cell, f"expected a port, {fault}")
+            return ""
+        self.ports[cell] = name
+        return name

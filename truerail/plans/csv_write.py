@@ -1,0 +1,66 @@
+"""A plan as native CSV: every cable on a line, nothing implied."""
+
+import csv
+import io
+
+from truerail.model import Cable, Device, Plan, Rail
+from truerail.plans.csv_columns import BACK, FRONT, guarded
+from truerail.plans.numbers import plain
+
+
+def dump_csv(plan: Plan) -> str:
+    """The plan as CSV that `load` reads back: all cables, the devices they join, and what is said of them.
+
+    Devices without a cable have no line to stand on and are left out. Columns in which nothing would stand are, too.
+    """
+    rows = [_row(cable, plan) for cable in plan.cables]
+    used = {name for row in rows for name, cell in row.items() if cell}
+    columns = [*FRONT, *(name for name in BACK if name in used)]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([guarded(row.get(name, "")) for name in columns] for row in rows)
+    return out.getvalue()
+
+
+def _row(cable: Cable, plan: Plan) -> dict[str, str]:
+    row = {
+        **_end("a", cable.a.device, plan),
+        **_end("b", cable.b.device, plan),
+        "a_port": cable.a.name,
+        "b_port": cable.b.name,
+        "rail": plain(cable.rail),
+        "plane": plain(cable.plane),
+        "speed_gbps": plain(cable.speed_gbps),
+        "label": cable.label,
+        "length_m": plain(cable.length_m),
+        "fabric": plan.name,
+        "transport": plan.transport.value if plan.transport is not Plan.transport else "",
+        "load_balancing": plan.load_balancing.value if plan.load_balancing is not Plan.load_balancing else "",
+    }
+    rail = plan.rails.get(cable.rail) if cable.rail is not None else None
+    return row | _rail(rail) if rail else row
+
+
+def _end(side: str, name: str, plan: Plan) -> dict[str, str]:
+    device = plan.devices.get(name, Device(name))
+    return {
+        f"{side}_device": name,
+        f"{side}_role": device.role.value,
+        f"{side}_rack": device.rack,
+        f"{side}_unit": plain(device.unit),
+        f"{side}_pod": device.pod,
+        f"{side}_gpus": plain(device.gpus),
+        f"{side}_platform": device.platform,
+        f"{side}_address": device.address,
+        f"{side}_aliases": " ".join(device.aliases),
+        f"{side}_chassis_ids": " ".join(device.chassis_ids),
+    }
+
+
+def _rail(rail: Rail) -> dict[str, str]:
+    return {
+        "rail_name": rail.name,
+        "rail_vlans": " ".join(map(str, rail.vlans)),
+        "rail_subnets": " ".join(rail.subnets),
+    }

@@ -1,0 +1,88 @@
+"""A plan from DOT: Cumulus PTM's topology files, and what `dump_dot` writes.
+
+PTM's lines are `"switch1":"swp1" -- "switch2":"swp41" [LLDP="..."]`, ports with or without quotes, comments as in C and
+shell. A file says roles and rails only where `dump_dot` wrote it; else roles are guessed from the devices' names.
+"""
+
+import re
+
+from truerail.model import Cable, Device, Plan, Port, Role
+from truerail.plans.nodesets import name_fault
+from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps, whole
+from truerail.plans.orient import oriented
+from truerail.plans.problems import Faults
+
+_WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
+_BRACKET = r'(?:\[(?P<words>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\])?'
+_EDGE = re.compile(
+    rf"(?P<a>{_WORD})\s*:\s*(?P<a_port>{_WORD})\s*-[->]\s*(?P<b>{_WORD})\s*:\s*(?P<b_port>{_WORD})\s*{_BRACKET}\s*;?"
+)
+_NODE = re.compile(rf"(?P<name>{_WORD})\s*{_BRACKET}\s*;?")
+_ASSIGNMENT = re.compile(rf"({_WORD})\s*=\s*({_WORD})\s*[;,]?")
+_HEAD = re.compile(rf"(?:strict\s+)?(?:di)?graph\s*(?P<name>{_WORD})?\s*\{{?", re.IGNORECASE)
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^[ \t]*#[^\n]*', re.DOTALL | re.MULTILINE)
+_ROLE_WORDS = (
+    (Role.SUPERSPINE, re.compile(r"super-?spine|core", re.IGNORECASE)),
+    (Role.SPINE, re.compile(r"spine", re.IGNORECASE)),
+    (Role.LEAF, re.compile(r"leaf|tor|switch|sw\d", re.IGNORECASE)),
+)
+
+
+def read_dot(text: str, file: str) -> Plan:
+    """The plan in `text`, one statement a line. Raises `PlanError` with the lines that are not understood."""
+    faults = Faults(file)
+    name, devices = "", {}
+    edges: list[tuple[int, Port, Port, dict[str, str]]] = []
+    for line, statement in enumerate(_COMMENT.sub(_without_comment, text).splitlines(), 1):
+        statement = statement.strip()
+        if edge := _EDGE.fullmatch(statement):
+            ends = [Port(_bare(edge[side]), _bare(edge[f"{side}_port"])) for side in "ab"]
+            _check_names(ends, line, faults)
+            edges.append((line, *ends, _words(edge["words"])))  # type: ignore[arg-type] # two ends, by construction
+        elif head := _HEAD.fullmatch(statement):
+            name = _bare(head["name"] or "")
+        elif statement in ("", "}", "{") or _ASSIGNMENT.fullmatch(statement):
+            continue
+        elif node := _NODE.fullmatch(statement):
+            device = _device(_bare(node["name"]), _words(node["words"]))
+            devices[device.name] = device
+        else:
+            faults.add(line, statement, 'expected "device":"port" -- "device":"port"')
+    for _, a, b, _words_of_edge in edges:
+        for end in (a, b):
+            devices.setdefault(end.device, _device(end.device, {}))
+    faults.raise_any()
+    cables = tuple(_cable(*edge, devices) for edge in edges)
+    return Plan(devices=devices, cables=cables, name="" if name in ("G", "fabric") else name, source=file)
+
+
+def _without_comment(found: re.Match[str]) -> str:
+    """A quoted text stays; of a comment, its line ends stay, so that lines keep their numbers."""
+    return found[0] if found[0].startswith('"') else "\n" * found[0].count("\n")
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"\\(.)", r"\1", word[1:-1]) if word.startswith('"') else word
+
+
+def _words(text: str | None) -> dict[str, str]:
+    return {_bare(key): _bare(value) for key, value in _ASSIGNMENT.findall(text or "")}
+
+
+def _check_names(ends: list[Port], line: int, faults: Faults) -> None:
+    for end in ends:
+        for part in end:
+            if fault := name_fault(part):
+                faults.add(line, part, fault)
+
+
+def _device(name: str, words: dict[str, str]) -> Device:
+    guessed = next((role for role, shape in _ROLE_WORDS if shape.search(name)), Role.HOST)
+    role = Role(words["role"]) if words.get("role") in list(Role) else guessed
+    return Device(name, role, pod=words.get("pod", ""), rack=words.get("rack", ""))
+
+
+def _cable(line: int, one: Port, other: Port, words: dict[str, str], devices: dict[str, Device]) -> Cable:
+    a, b = oriented(one, other, devices)
+    rail, plane = whole(words.get("rail", ""), MOST_RAILS), whole(words.get("plane", ""), MOST_PLANES)
+    return Cable(a, b, rail, plane, speed_gbps(words.get("speed", "")), words.get("label", ""), None, line)

@@ -1,0 +1,140 @@
+"""A plan as a drawing: pods with their rails and leaves, spines above. One self-contained SVG, fit for print."""
+
+from collections import Counter, defaultdict
+
+from truerail.model import Plan, Role
+from truerail.plans.drawing_pod import Pod, draw_pod
+from truerail.plans.drawing_text import FAINT, INK, LINE, box, line, words
+from truerail.plans.lint_view import View
+from truerail.plans.numbers import plain
+from truerail.plans.shape import Shape, describe
+
+MOST_PODS = 4
+"""So many pods are drawn; of the rest, the number is told."""
+_MARGIN, _GAP, _TOP, _SWITCH, _TIER = 28.0, 22.0, 100.0, 26.0, 104.0
+_MOST_SWITCHES = 16
+_MOST_LINES = 1200
+
+Places = dict[str, tuple[float, float]]
+
+
+def draw_svg(plan: Plan) -> str:
+    """The drawing as SVG text. Hosts are grouped into rows where a pod has many, pods beyond the fourth are counted."""
+    pods = _pods(plan)
+    shown = pods[:MOST_PODS]
+    tiers = [role for role in (Role.SUPERSPINE, Role.SPINE) if plan.of_role(role)]
+    top = _TOP + _TIER * len(tiers)
+    width = max(2 * _MARGIN + sum(pod.width + _GAP for pod in shown) - _GAP, 720.0)
+    x = (width - sum(pod.width + _GAP for pod in shown) + _GAP) / 2
+    backs: list[str] = []
+    panels: list[str] = []
+    places: Places = {}
+    for pod in shown:
+        drawn, tops = draw_pod(pod, x, top)
+        backs.append(drawn[0])
+        panels += drawn[1:]
+        places |= tops
+        x += pod.width + _GAP
+    switches = [part for at, role in enumerate(tiers) for part in _tier(plan, role, _TOP + at * _TIER, width, places)]
+    height = top + max((pod.height for pod in shown), default=0.0) + 46
+    more = f"and {len(pods) - len(shown)} more pods" if len(pods) > len(shown) else ""
+    parts = [
+        _head(width, height),
+        box(0, 0, width, height, fill="#ffffff", round_=0),
+        words(_MARGIN, 36, plan.name or "Fabric", size=20, anchor="start", bold=True),
+        words(_MARGIN, 58, summary(describe(plan), plan), size=12, anchor="start", fill=FAINT),
+        *backs,
+        *_lines(plan, places),
+        *panels,
+        *switches,
+        words(width - _MARGIN, height - 18, more, size=12, anchor="end", fill=FAINT),
+        words(
+            _MARGIN,
+            height - 18,
+            "a filled cell is a planned cable, its colour the rail",
+            size=10,
+            anchor="start",
+            fill=FAINT,
+        ),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _head(width: float, height: float) -> str:
+    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="system-ui, Helvetica, Arial, sans-serif">'
+
+
+def summary(shape: Shape, plan: Plan) -> str:
+    """The fabric in one line: `64 hosts · 8 rails · 8 leaves · 8 spines · 400 Gb/s · 2:1 · bisection 12.8 TB/s`."""
+    roles = Counter(switch.role for switch in shape.switches)
+    names = {
+        Role.LEAF: ("leaf", "leaves"),
+        Role.SPINE: ("spine", "spines"),
+        Role.SUPERSPINE: ("superspine", "superspines"),
+    }
+    parts = [f"{shape.hosts} hosts", f"{len(shape.rails)} rails"]
+    parts += [f"{len(shape.planes)} planes"] if len(shape.planes) > 1 else []
+    parts += [f"{count} {names[role][count != 1]}" for role, count in roles.items()]
+    speeds = sorted({cable.speed_gbps for cable in plan.cables if cable.speed_gbps is not None})
+    parts += [f"{' and '.join(map(plain, speeds))} Gb/s"] if speeds else []
+    ratios = [leaf.oversubscription for leaf in shape.leaves if leaf.oversubscription is not None]
+    parts += [f"oversubscription {max(ratios):.3g}:1"] if ratios else ["no uplinks"]
+    capacity = shape.bisection_gbytes_per_second
+    parts += [f"bisection {capacity / 1000:.4g} TB/s"] if capacity else []
+    return " · ".join(parts)
+
+
+def _pods(plan: Plan) -> list[Pod]:
+    """Hosts by pod, in the plan's order, each with its rail cables."""
+    view = View(plan)
+    hosts: dict[str, list[str]] = defaultdict(list)
+    for host in view.of_host:
+        hosts[view.pod_of_host[host]].append(host)
+    named = {device.pod for device in plan.of_role(Role.HOST)}
+    return [
+        Pod(pod if pod in named else "", names, [cable for host in names for cable in view.of_host[host]])
+        for pod, names in hosts.items()
+    ]
+
+
+def _tier(plan: Plan, role: Role, y: float, width: float, places: Places) -> list[str]:
+    """A row of switches; the last box stands for all that have no room. Notes where each one is."""
+    names = [device.name for device in plan.of_role(role)]
+    cells = min(len(names), _MOST_SWITCHES)
+    wide = min((width - 2 * _MARGIN) / cells, max(120.0, 7.0 * max(map(len, names)) + 24))
+    left = (width - wide * cells) / 2
+    out = [words(_MARGIN, y - 8, f"{role}s", size=10, anchor="start", fill=FAINT)]
+    for at in range(cells):
+        rest = len(names) - at if at == cells - 1 and len(names) > cells else 0
+        x = left + at * wide
+        out.append(box(x + 4, y, wide - 8, _SWITCH, fill=INK, title=names[at]))
+        out.append(words(x + wide / 2, y + 17, f"+{rest}" if rest else names[at], size=10, fill="#ffffff", bold=True))
+        for name in names[at : at + rest] if rest else [names[at]]:
+            places[name] = (x + wide / 2, y)
+    return out
+
+
+def _lines(plan: Plan, places: Places) -> list[str]:
+    """A curve for each pair of switches that both are drawn, wider where more cables run in parallel."""
+    pairs: Counter[tuple[tuple[float, float], tuple[float, float]]] = Counter()
+    for cable in plan.cables:
+        low, high = places.get(cable.a.device), places.get(cable.b.device)
+        if low and high and plan.role_of(cable.a.device) is not Role.HOST:
+            pairs[low, high] += 1
+    if len(pairs) > _MOST_LINES:
+        return []
+    opacity = max(0.25, min(0.8, 40 / (len(pairs) or 1)))
+    return [
+        line(
+            low[0],
+            low[1],
+            high[0],
+            high[1] + _SWITCH,
+            stroke="#8793a0" if count else LINE,
+            width=min(0.6 + count / 8, 2.5),
+            opacity=opacity,
+        )
+        for (low, high), count in pairs.items()
+    ]

@@ -1,0 +1,134 @@
+"""Cables of a plan folded into `host_links` and `uplinks`, where a few numbers give exactly these cables."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from truerail.model import Cable, Plan, Port, Role
+from truerail.model.names import natural_key
+from truerail.plans.fold_devices import Nics
+from truerail.plans.nodesets import fold
+from truerail.plans.numbers import plain
+from truerail.plans.yaml_text import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """An entry of a section, and the cables that it stands for."""
+
+    entry: Entry
+    cables: tuple[Cable, ...]
+
+
+def fold_host_links(plan: Plan, nics: dict[str, Nics]) -> list[Folded]:
+    """Groups of hosts that reach the same leaves: rail by rail the same ports, or left to explicit cables."""
+    of_host: dict[tuple[str, int | None], dict[int, Cable]] = defaultdict(dict)
+    for cable in plan.host_cables:
+        if cable.rail is not None and _foldable(cable) and cable.a.device in nics:
+            of_host[cable.a.device, cable.plane].setdefault(cable.rail, cable)
+    blocks: dict[tuple[object, ...], list[list[Cable]]] = defaultdict(list)
+    for (_, plane), by_rail in of_host.items():
+        row = [by_rail[rail] for rail in sorted(by_rail)]
+        speeds = {cable.speed_gbps for cable in row}
+        if len(speeds) == 1:
+            key = (plane, speeds.pop(), tuple(sorted(by_rail)), tuple(cable.b.device for cable in row))
+            blocks[key].append(row)
+    folded = (_fold_block(rows, nics) for rows in blocks.values())
+    return _merged([one for one in folded if one], plan)
+
+
+def _foldable(cable: Cable) -> bool:
+    return not cable.label and cable.length_m is None
+
+
+def _fold_block(rows: list[list[Cable]], nics: dict[str, Nics]) -> Folded | None:
+    """Hosts with the same leaves; None where their ports are not the same on every leaf."""
+    rows.sort(key=lambda row: natural_key(row[0].b.name))
+    leaves = [cable.b.device for cable in rows[0]]
+    distinct = list(dict.fromkeys(leaves))
+    each, rest = divmod(len(leaves), len(distinct))
+    if rest or leaves != [leaf for leaf in distinct for _ in range(each)]:
+        return None
+    columns = [[row[at].b.name for row in rows] for at in range(len(leaves))]
+    if any(column != columns[at % each] for at, column in enumerate(columns)):
+        return None
+    first = rows[0][0]
+    rails = [cable.rail for cable in rows[0]]
+    every = all(list(range(len(nics[row[0].a.device]))) == rails for row in rows)
+    entry: Entry = {
+        "hosts": fold([row[0].a.device for row in rows]),
+        "leaves": fold(distinct),
+        "ports": [fold(column) for column in columns[:each]] if each > 1 else fold(columns[0]),
+        "rails": "" if every else fold([plain(rail) for rail in rails]),
+        "plane": plain(first.plane),
+        "speed": plain(first.speed_gbps),
+        "within_pod": "no",
+    }
+    return Folded(entry, tuple(cable for row in rows for cable in row))
+
+
+def _merged(blocks: list[Folded], plan: Plan) -> list[Folded]:
+    """One entry for all pods that are alike: blocks whose devices are exactly one pod each, and the pods differ."""
+    alike: dict[tuple[str, ...], dict[str, Folded]] = defaultdict(dict)
+    result: list[Folded] = []
+    for block in blocks:
+        ends = {name for cable in block.cables for name in (cable.a.device, cable.b.device)}
+        pods = {plan.devices[name].pod for name in ends}
+        key = tuple(str(value) for name, value in block.entry.items() if name not in ("hosts", "leaves"))
+        pod = pods.pop()
+        if pods or not pod or pod in alike[key]:
+            result.append(block)
+        else:
+            alike[key][pod] = block
+    for by_pod in alike.values():
+        result += [_joined(list(by_pod.values()))] if by_pod else []
+    return result
+
+
+def _joined(blocks: list[Folded]) -> Folded:
+    entry = dict(blocks[0].entry)
+    cables = tuple(cable for block in blocks for cable in block.cables)
+    entry["hosts"] = fold(list(dict.fromkeys(cable.a.device for cable in cables)))
+    entry["leaves"] = ",".join(str(block.entry["leaves"]) for block in blocks)
+    del entry["within_pod"]
+    return Folded(entry, cables)
+
+
+def fold_uplinks(plan: Plan) -> list[Folded]:
+    """Switches that reach the same switches above with equally many cables."""
+    groups: dict[tuple[object, ...], list[list[Cable]]] = defaultdict(list)
+    for device in plan.devices.values():
+        cables = [cable for cable in plan.uplinks_of(device.name) if _foldable(cable)]
+        if device.role is Role.HOST or not cables or any(plan.role_of(c.b.device) is None for c in cables):
+            continue
+        uppers = tuple(sorted({cable.b.device for cable in cables}, key=natural_key))
+        speeds, planes = {cable.speed_gbps for cable in cables}, {cable.plane for cable in cables}
+        if len(speeds) == len(planes) == 1 and len(cables) % len(uppers) == 0:
+            cables.sort(key=lambda cable: (natural_key(cable.b.device), natural_key(cable.a.name)))
+            ports = tuple(cable.a.name for cable in cables)
+            groups[uppers, ports, speeds.pop(), planes.pop(), device.role].append(cables)
+    folded = (_fold_mesh(rows, key[0]) for key, rows in groups.items() if isinstance(key[0], tuple))
+    return [one for one in folded if one]
+
+
+def _fold_mesh(rows: list[list[Cable]], uppers: Sequence[str]) -> Folded | None:
+    """None where the ports above are not the same on every upper device."""
+    parallel = len(rows[0]) // len(uppers)
+    rows.sort(key=lambda row: natural_key(row[0].b.name))
+    columns = [
+        [cable.b for row in rows for cable in row[at * parallel : (at + 1) * parallel]] for at in range(len(uppers))
+    ]
+    to_ports = [port.name for port in columns[0]]
+    if any(column != [Port(upper, name) for name in to_ports] for upper, column in zip(uppers, columns, strict=True)):
+        return None
+    first = rows[0][0]
+    entry: Entry = {
+        "from": fold([row[0].a.device for row in rows]),
+        "to": fold(uppers),
+        "ports": fold([cable.a.name for cable in rows[0]]),
+        "to_ports": fold(to_ports),
+        "plane": plain(first.plane),
+        "speed": plain(first.speed_gbps),
+        "within_pod": "no",
+    }
+    return Folded(entry, tuple(cable for row in rows for cable in row))

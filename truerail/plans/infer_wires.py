@@ -1,0 +1,105 @@
+"""What is plugged where, as LLDP of both ends tells, without any plan."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
+from truerail.model.index import NONE
+from truerail.model.names import device_key, port_key, short_name
+from truerail.model.wiring import Wiring, wiring_of
+
+_SWITCH_COLLECTORS = ("lldp_switch", "lldp_snmp", "if_snmp")
+_HOST_COLLECTORS = ("gpu_nic_topology", "rdma_link")
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Wires:
+    """Joined pairs of ports. `hosts` and `switches` are all devices heard of, `vague` are switch ports that hear a host
+    whose own port could not be named.
+    """
+
+    hosts: frozenset[str]
+    switches: frozenset[str]
+    peer: dict[Port, Port]
+    vague: dict[Port, str]
+    strangers: tuple[str, ...]
+    """Devices heard of that are neither like a host nor like a switch."""
+
+
+def wires_of(seen: Snapshot) -> Wires:
+    """Joins all neighbours of a snapshot."""
+    roles = _roles(seen)
+    known = Plan(devices={name: Device(name, role) for name, role in roles.items()}, cables=())
+    wiring = wiring_of(known, seen)
+    ports, names = wiring.index.ports, wiring.index.devices.names
+    partner = wiring.partner[: len(ports)]
+    joined = np.flatnonzero(partner >= 0)
+    spelling = _Spelling(wiring, seen, roles)
+    spelled = {code: spelling.of(ports.port(code)) for code in {*joined.tolist(), *partner[joined].tolist()}}
+    peer = {spelled[int(code)]: spelled[int(partner[code])] for code in joined}
+    hosts, switches, strangers = _told_apart(roles, [spelling.device(name) for name in names])
+    vague = {}
+    for code in np.flatnonzero((wiring.heard[: len(ports)] >= 0) & (partner == NONE)).tolist():
+        host = spelling.device(names[int(wiring.heard[code])])
+        if host in hosts:
+            vague[spelling.of(ports.port(code))] = host
+    return Wires(hosts, switches, peer, vague, strangers)
+
+
+class _Spelling:
+    """Names as the devices themselves write them: a port as its own device does, a silent device as its like do."""
+
+    def __init__(self, wiring: Wiring, seen: Snapshot, roles: dict[str, Role]) -> None:
+        table, names = seen.table(Neighbor), wiring.index.devices.names
+        self._own: dict[tuple[str, str], str] = {}
+        for code, port in zip(wiring.identity.devices_of(table).tolist(), table.column("port"), strict=True):
+            key = (names[code], port_key(port))
+            self._own[key] = max(self._own.get(key, ""), port, key=len)  # `Ethernet1/1` rather than `Eth1/1`
+        self._roles = roles
+        self._plain = all(name == short_name(device_key(name)) for name in roles)
+
+    def of(self, port: Port) -> Port:
+        """The port as it is to stand in a plan."""
+        return Port(self.device(port.device), self._own.get((port.device, port_key(port.name)), port.name))
+
+    def device(self, name: str) -> str:
+        """A device that did not answer is written short and in small letters where all that answered are."""
+        return name if name in self._roles or not self._plain else short_name(device_key(name))
+
+
+def _roles(seen: Snapshot) -> dict[str, Role]:
+    """The devices that answered: a host is asked for GPUs and RDMA, a switch for its ports.
+
+    A Linux switch answers `lldpctl` as a host does, so LLDP alone makes a host only where nobody tells of GPUs or RDMA.
+    """
+    votes: dict[str, int] = defaultdict(int)
+    for reading in seen.readings:
+        if reading.collector in _HOST_COLLECTORS:
+            votes[reading.device] += 4
+        elif reading.collector in _SWITCH_COLLECTORS:
+            votes[reading.device] -= 2
+        else:
+            votes[reading.device] += 0
+    told = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
+    shapes = {_shape(name): role for name, role in told.items()}
+    rest = Role.LEAF if Role.HOST in shapes.values() else Role.HOST
+    return {name: told.get(name) or shapes.get(_shape(name), rest) for name in votes}
+
+
+def _told_apart(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
+    """A device that did not answer is a host or a switch if its name differs from one of theirs in numbers only."""
+    shapes: dict[str, Role] = {}
+    for name, role in roles.items():
+        shapes.setdefault(_shape(name), role)
+    found = {name: roles.get(name) or shapes.get(_shape(name)) for name in names}
+    hosts = frozenset(name for name, role in found.items() if role is Role.HOST)
+    switches = frozenset(name for name, role in found.items() if role is Role.LEAF)
+    return hosts, switches, tuple(name for name, role in found.items() if role is None)
+
+
+def _shape(name: str) -> str:
+    return _DIGITS.sub("#", short_name(device_key(name)))

@@ -1,0 +1,141 @@
+"""Faults of rails and planes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+from truerail.model import Cable, Severity
+from truerail.plans.lint_view import View
+from truerail.plans.numbers import subnet_fault
+from truerail.plans.problems import Problem
+
+RailPlane = tuple[int, int | None]
+
+
+def _place(cable: Cable) -> RailPlane:
+    return cable.rail or 0, cable.plane
+
+
+def _named(place: RailPlane) -> str:
+    rail, plane = place
+    return f"rail {rail}" if plane is None else f"rail {rail} plane {plane}"
+
+
+def missing_rail(view: View) -> Iterator[Problem]:
+    """A host lacks a rail that at least half of its like have: same pod, same number of GPUs."""
+    alike: dict[tuple[str, int | None], list[str]] = defaultdict(list)
+    for host in view.of_host:
+        alike[view.pod_of_host[host], view.plan.devices[host].gpus].append(host)
+    for hosts in alike.values():
+        have = {host: {_place(cable) for cable in view.of_host[host]} for host in hosts}
+        counts = Counter(place for places in have.values() for place in places)
+        expected = {place for place, count in counts.items() if 2 * count >= len(hosts)}
+        for host in hosts:
+            for place in sorted(expected - have[host], key=str):
+                line = view.of_host[host][0].line
+                others = f"{counts[place]} of {len(hosts)} hosts like it have it"
+                yield view.problem(line, host, f"{_named(place)} is missing on {host}; {others}")
+
+
+def no_rails(view: View) -> Iterator[Problem]:
+    """A host without any cable into a rail."""
+    for host in view.plan.devices.values():
+        if host.role.tier == 0 and host.name not in view.of_host:
+            yield view.problem(host.line, host.name, f"{host.name} has no cable into any rail")
+
+
+def fewer_rails_than_gpus(view: View) -> Iterator[Problem]:
+    """A host with more GPUs than rails. Alike on all hosts and evenly shared, it is a design, and only told."""
+    found: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for host, cables in view.of_host.items():
+        gpus, rails = view.plan.devices[host].gpus, len({cable.rail for cable in cables})
+        found[gpus if gpus is not None else rails, rails].append(host)
+    for (gpus, rails), hosts in found.items():
+        if gpus <= rails:
+            continue
+        first = view.of_host[hosts[0]][0].line
+        count = f" and {len(hosts) - 1} more hosts" if len(hosts) > 1 else ""
+        if len(found) == 1 and gpus % rails == 0:
+            says = f"shared NICs: {gpus} GPUs on {rails} rails, {gpus // rails} a rail, on {hosts[0]}{count}"
+            yield view.problem(first, str(rails), says, Severity.INFO)
+        else:
+            yield view.problem(first, str(rails), f"fewer rails than GPUs: {rails} for {gpus} on {hosts[0]}{count}")
+
+
+def overlapping_subnets(view: View) -> Iterator[Problem]:
+    """Two rails whose subnets overlap: an address does not tell its rail."""
+    spans: list[tuple[int, int, int, str, int]] = []
+    for rail in view.plan.rails.values():
+        for text in rail.subnets:
+            if fault := subnet_fault(text):
+                yield view.problem(rail.line, text, f"rail {rail.index}: {fault}", Severity.CRITICAL)
+            else:
+                net = ip_network(text)
+                spans.append((net.version, int(net.network_address), int(net.broadcast_address), text, rail.index))
+    widest: tuple[int, int, int, str, int] | None = None
+    for span in sorted(spans):
+        if widest and span[0] == widest[0] and span[1] <= widest[2]:
+            if span[4] != widest[4]:
+                says = f"the subnets of rail {widest[4]} ({widest[3]}) and rail {span[4]} ({span[3]}) overlap"
+                line = max(view.plan.rails[index].line for index in (span[4], widest[4]))
+                yield view.problem(line, span[3], says, Severity.CRITICAL)
+            if span[2] <= widest[2]:
+                continue
+        widest = span
+
+
+def rail_on_two_leaves(view: View) -> Iterator[Problem]:
+    """One rail and plane of one pod on more than one leaf. Two planes on two leaves, or an MLAG pair, are no fault."""
+    if view.top_of_rack:
+        return
+    spread: dict[tuple[str, RailPlane], dict[str, list[Cable]]] = defaultdict(lambda: defaultdict(list))
+    for cable in view.rail_cables:
+        spread[view.pod_of_host[cable.a.device], _place(cable)][cable.b.device].append(cable)
+    for (_, place), leaves in spread.items():
+        if len(leaves) > 1:
+            ranked = sorted(leaves, key=lambda leaf: -len(leaves[leaf]))
+            shown = ", ".join(f"{leaf} ({len(leaves[leaf])} hosts)" for leaf in ranked)
+            line = leaves[ranked[1]][0].line
+            yield view.problem(line, ranked[1], f"{_named(place)} lands on {len(leaves)} leaves of one pod: {shown}")
+
+
+def planes_on_one_leaf(view: View) -> Iterator[Problem]:
+    """A leaf that carries two planes: when it fails, both fail."""
+    planes: dict[str, dict[int, Cable]] = defaultdict(dict)
+    for cable in view.rail_cables:
+        if cable.plane is not None:
+            planes[cable.b.device].setdefault(cable.plane, cable)
+    for leaf, found in planes.items():
+        if len(found) > 1:
+            last = list(found.values())[-1]
+            shown = ", ".join(map(str, sorted(found)))
+            yield view.problem(last.line, leaf, f"{leaf} carries planes {shown}; each plane needs its own switches")
+
+
+def rail_twice_on_host(view: View) -> Iterator[Problem]:
+    """Two cables of one host in one rail and one plane: both ports of a NIC in one plane, or a rail given twice."""
+    for host, cables in view.of_host.items():
+        seen: dict[RailPlane, Cable] = {}
+        for cable in cables:
+            before = seen.setdefault(_place(cable), cable)
+            if before is not cable and {before.a, before.b} != {cable.a, cable.b}:
+                says = f"{host} has two cables in {_named(_place(cable))}: {before.a.name} and {cable.a.name}"
+                yield view.problem(cable.line, str(cable.a), says, Severity.CRITICAL)
+
+
+def not_rail_optimized(view: View) -> Iterator[Problem]:
+    """All rails of a host on one switch: a classic top-of-rack fabric, where every rail shares one switch's fate."""
+    hosts = view.single_leaf_hosts
+    if view.top_of_rack:
+        first = view.of_host[hosts[0]][0]
+        says = (
+            f"not rail-optimized, this is classic top-of-rack: all rails of {len(hosts)} of {len(view.of_host)} hosts "
+            f"land on one switch, those of {first.a.device} on {first.b.device}"
+        )
+        yield view.problem(first.line, first.b.device, says)
+        return
+    if len(hosts) == len(view.of_host):
+        return  # every host on the same switch: a small fabric whose only leaf carries all rails
+    for host in hosts:
+        cable = view.of_host[host][0]
+        yield view.problem(cable.line, host, f"all rails of {host} land on {cable.b.device}")

@@ -1,0 +1,68 @@
+"""A plan as the lint checks look at it: host cables by host, and which leaves stand together."""
+
+from collections import defaultdict
+from functools import cached_property
+
+from truerail.model import Cable, Plan, Role, Severity
+from truerail.plans.problems import Problem
+from truerail.plans.standing import leaf_groups, pod_of
+
+
+class View:
+    """Groupings of one plan, each made once."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def problem(self, line: int, value: str, says: str, severity: Severity = Severity.WARNING) -> Problem:
+        """A problem of this plan."""
+        return Problem(self.plan.source, line, value, says, severity)
+
+    @cached_property
+    def rail_cables(self) -> list[Cable]:
+        """Cables from a host into a rail; a storage or management cable has no rail."""
+        return [cable for cable in self.plan.host_cables if cable.rail is not None]
+
+    @cached_property
+    def of_host(self) -> dict[str, list[Cable]]:
+        """The rail cables of each host that has any."""
+        grouped: dict[str, list[Cable]] = defaultdict(list)
+        for cable in self.rail_cables:
+            grouped[cable.a.device].append(cable)
+        return grouped
+
+    @cached_property
+    def leaves_of_host(self) -> dict[str, frozenset[str]]:
+        """The switches that each host's rails land on."""
+        return {host: frozenset(cable.b.device for cable in cables) for host, cables in self.of_host.items()}
+
+    @cached_property
+    def pod_of_host(self) -> dict[str, str]:
+        """Each host's pod: as planned, else the leaves that stand together as most of its cables see it."""
+        groups = leaf_groups(self.leaves_of_host.values())
+        pods = {leaves: pod_of(leaves, groups) for leaves in set(self.leaves_of_host.values())}
+        devices = self.plan.devices
+        return {
+            host: (devices[host].pod if host in devices else "") or pods[leaves]
+            for host, leaves in self.leaves_of_host.items()
+        }
+
+    @cached_property
+    def single_leaf_hosts(self) -> list[str]:
+        """Hosts of several rails whose cables of one plane all land on one switch, where there are more switches."""
+        if len(self.plan.of_role(Role.LEAF)) < 2:
+            return []
+        return [host for host, cables in self.of_host.items() if _on_one_leaf(cables)]
+
+    @cached_property
+    def top_of_rack(self) -> bool:
+        """True where most hosts have all rails on one switch, and hosts differ in which."""
+        single = self.single_leaf_hosts
+        switches = {self.of_host[host][0].b.device for host in single}
+        return 2 * len(single) > len(self.of_host) and len(switches) > 1
+
+
+def _on_one_leaf(cables: list[Cable]) -> bool:
+    rails = {cable.rail for cable in cables}
+    ends = {(cable.plane, cable.b.device) for cable in cables}
+    return len(rails) > 1 and len(ends) == len({plane for plane, _ in ends})

@@ -1,0 +1,40 @@
+"""Faults in the plan itself, before anything is measured against it."""
+
+from collections.abc import Callable, Iterator
+
+from truerail.model import Plan
+from truerail.plans import lint_cables, lint_capacity, lint_rails
+from truerail.plans.lint_view import View
+from truerail.plans.problems import Problem
+
+Check = Callable[[View], Iterator[Problem]]
+
+CHECKS: tuple[Check, ...] = (
+    lint_cables.unknown_device,
+    lint_cables.self_link,
+    lint_cables.duplicate_cable,
+    lint_cables.port_used_twice,
+    lint_cables.speeds_in_a_rail,
+    lint_cables.speeds_between_two_devices,
+    lint_rails.missing_rail,
+    lint_rails.no_rails,
+    lint_rails.fewer_rails_than_gpus,
+    lint_rails.overlapping_subnets,
+    lint_rails.rail_on_two_leaves,
+    lint_rails.planes_on_one_leaf,
+    lint_rails.rail_twice_on_host,
+    lint_rails.not_rail_optimized,
+    lint_capacity.oversubscription,
+    lint_capacity.no_uplinks,
+)
+"""Every check of a plan; each is one function, its docstring says what it finds."""
+
+
+def lint(plan: Plan) -> list[Problem]:
+    """The problems of a plan, loudest first, then by line. Empty for a plan without fault.
+
+    critical: the plan contradicts itself. warning: it is hardly what was meant. info: worth knowing, may be by design.
+    """
+    view = View(plan)
+    found = [problem for check in CHECKS for problem in check(view)]
+    return sorted(found, key=lambda problem: (-problem.severity.rank, problem.line))

@@ -1,0 +1,51 @@
+"""Numbers as plan files write them, and how large they may be."""
+
+import math
+import re
+from ipaddress import ip_network
+
+MOST_RAILS = 1024
+MOST_PLANES = 64
+MOST_UNITS = 200
+MOST_GPUS = 1024
+HIGHEST_VLAN = 4094
+"""IEEE 802.1Q: 0 and 4095 are reserved."""
+
+_SPEED = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?([GT]?)(?:b/s|bps)?", re.ASCII | re.IGNORECASE)
+_WHOLE = re.compile(r"\d{1,9}", re.ASCII)
+SPEED_EXPECTED = "expected a speed in Gb/s such as 400, 400G or 1.6T"
+
+
+def speed_gbps(text: str) -> float | None:
+    """Gb/s from `400`, `400G`, `1.6T`, `100 Gb/s`; None where it is no speed above 0."""
+    shape = _SPEED.fullmatch(text.strip())
+    value = float(shape[1]) * (1000.0 if shape[2] in ("T", "t") else 1.0) if shape else 0.0
+    return value or None
+
+
+def metres(text: str) -> float | None:
+    """A length in metres, above 0 and finite; None where it is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
+
+
+def whole(text: str, most: int) -> int | None:
+    """A whole number of 0 to `most`; None where it is none."""
+    return int(text) if _WHOLE.fullmatch(text) and int(text) <= most else None
+
+
+def plain(value: float | None) -> str:
+    """A number as a plan file writes it: `400`, `1.5`, empty for None."""
+    return "" if value is None else repr(value).removesuffix(".0")
+
+
+def subnet_fault(text: str) -> str:
+    """Why this is no subnet such as `10.0.0.0/16`; empty where it is one."""
+    try:
+        ip_network(text)
+    except ValueError as error:
+        return f"expected a subnet such as 10.0.0.0/16: {str(error).partition(' ')[2]}"
+    return "" if "/" in text else "expected a subnet such as 10.0.0.0/16"

@@ -1,0 +1,173 @@
+"""A starting plan: the YAML of a regular fabric, for its owner to put the real names in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, plain
+
+PORT_NAMES: dict[str, Callable[[int, int], str]] = {
+    "cumulus": lambda first, last: f"swp[{first}-{last}]",
+    "sonic": lambda first, last: f"Ethernet[{4 * first - 4}-{4 * last - 4}/4]",
+    "eos": lambda first, last: f"Ethernet[{first}-{last}]/1",
+    "nxos": lambda first, last: f"Ethernet1/[{first}-{last}]",
+    "junos": lambda first, last: f"et-0/0/[{first - 1}-{last - 1}]",
+    "infiniband": lambda first, last: f"[{first}-{last}]",
+}
+"""The node set of ports `first` to `last`, counted from 1, as each network operating system names them."""
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """The numbers of a regular fabric."""
+
+    hosts: int
+    rails: int
+    spines: int
+    uplinks: int
+    pods: int
+    rails_per_leaf: int
+    planes: int
+    speed_gbps: float
+    platform: str
+
+    @property
+    def hosts_per_pod(self) -> int:
+        return -(-self.hosts // self.pods)
+
+    @property
+    def down(self) -> int:
+        """Host ports of one leaf."""
+        return self.hosts_per_pod * self.rails_per_leaf
+
+    @property
+    def leaves(self) -> int:
+        """Leaves of one pod and plane."""
+        return self.rails // self.rails_per_leaf
+
+
+def new_plan(
+    hosts: int = 64,
+    rails: int = 8,
+    *,
+    spines: int = 8,
+    uplinks: int | None = None,
+    pods: int = 1,
+    rails_per_leaf: int = 1,
+    planes: int = 1,
+    speed_gbps: float = 400,
+    platform: str = "cumulus",
+) -> str:
+    """The YAML of a rail-optimized fabric that loads and lints clean.
+
+    `hosts` and `spines` count the whole fabric, `uplinks` the ports of one leaf towards the spines (default: as many as
+    it has host ports, so that nothing is oversubscribed). `spines=0` is rail-only. `platform` decides how ports are
+    named: a key of `PORT_NAMES`. Raises ValueError, naming the number, where they do not make a fabric.
+    """
+    per_plane = spines // max(planes, 1)
+    if uplinks is None:
+        down = -(-hosts // max(pods, 1)) * rails_per_leaf
+        uplinks = -(-down // per_plane) * per_plane if per_plane else 0
+    shape = _Shape(hosts, rails, spines, uplinks, pods, rails_per_leaf, planes, speed_gbps, platform)
+    _check(shape)
+    return "\n".join((*_head(shape), *_devices(shape), *_links(shape), ""))
+
+
+def _check(shape: _Shape) -> None:
+    """Raises ValueError for the first number that cannot be."""
+    limits = {"hosts": 100_000, "rails": MOST_RAILS, "pods": shape.hosts, "rails_per_leaf": MOST_RAILS}
+    for name, most in {**limits, "planes": min(MOST_PLANES, 26)}.items():
+        if not 1 <= getattr(shape, name) <= most:
+            raise ValueError(f"{name} is {getattr(shape, name)}, expected 1 to {most}")
+    if shape.platform not in PORT_NAMES:
+        raise ValueError(f"platform is {shape.platform!r}, expected one of {', '.join(PORT_NAMES)}")
+    if not 0 < shape.speed_gbps < 100_000:
+        raise ValueError(f"speed_gbps is {shape.speed_gbps}, expected Gb/s such as 400")
+    if -(-shape.hosts // shape.hosts_per_pod) != shape.pods:
+        raise ValueError(f"{shape.hosts} hosts do not fill {shape.pods} pods")
+    if shape.rails % shape.rails_per_leaf:
+        raise ValueError(f"{shape.rails} rails do not divide evenly by {shape.rails_per_leaf} rails per leaf")
+    if not 0 <= shape.spines <= 10_000 or shape.spines % shape.planes:
+        raise ValueError(f"{shape.spines} spines do not divide evenly over {shape.planes} planes")
+    if not 0 <= shape.uplinks <= 10_000:
+        raise ValueError(f"uplinks is {shape.uplinks}, expected 0 to 10000")
+    if shape.spines and (not shape.uplinks or shape.uplinks % (shape.spines // shape.planes)):
+        raise ValueError(f"{shape.uplinks} uplinks do not divide evenly over {shape.spines // shape.planes} spines")
+
+
+def _head(shape: _Shape) -> list[str]:
+    return [
+        "# A starting plan. Put in the real names; `truerail plan lint` tells what does not fit.",
+        "name: fabric",
+        f"transport: {'infiniband' if shape.platform == 'infiniband' else 'roce'}",
+        f"load_balancing: {'adaptive' if shape.platform == 'infiniband' else 'ecmp'}",
+        f"speed: {plain(shape.speed_gbps)}  # Gb/s of every cable that does not say otherwise",
+    ]
+
+
+def _devices(shape: _Shape) -> list[str]:
+    pod = [f"  pod: {_set('p', 1, shape.pods)}"] if shape.pods > 1 else []
+    platform = [] if shape.platform == "infiniband" else [f"  platform: {shape.platform}"]
+    lines = ["hosts:", f"  nodes: {_set('gpu-', 1, shape.hosts)}", *pod, f"  gpus: {shape.rails}", *_nics(shape)]
+    lines += ["leaves:"]
+    for plane in range(shape.planes):
+        # One entry a plane, so that the leaves of every plane are shared out over the pods.
+        lines += _entry([f"nodes: {_leaves(shape, plane)}", *map(str.strip, pod + platform)], shape.planes)
+    if shape.spines:
+        lines += ["spines:"]
+        for plane in range(shape.planes):
+            lines += _entry([f"nodes: {_spines(shape, plane)}", *map(str.strip, platform)], shape.planes)
+    return lines
+
+
+def _nics(shape: _Shape) -> list[str]:
+    """NIC N is rail N; with planes, the ports of one NIC in the order of the planes."""
+    if shape.planes == 1:
+        return [f"  nics: {_set('nic', 0, shape.rails - 1)}  # rail 0 first; or netdevs, RDMA devices, PCI addresses"]
+    ports = [
+        f"    - [{', '.join(f'mlx5_{rail * shape.planes + plane}' for plane in range(shape.planes))}]"
+        for rail in range(shape.rails)
+    ]
+    return ["  nics:  # rail 0 first; the ports of one NIC, plane 0 first", *ports]
+
+
+def _links(shape: _Shape) -> list[str]:
+    name = PORT_NAMES[shape.platform]
+    lines = ["host_links:"]
+    for plane in range(shape.planes):
+        keys = [f'leaves: "{_leaves(shape, plane)}"', f"plane: {plane}"] if shape.planes > 1 else []
+        lines += _entry([*keys, f'ports: "{name(1, shape.down)}"'], shape.planes)
+    if shape.spines:
+        lines += ["uplinks:"]
+        top = shape.uplinks // (shape.spines // shape.planes) * shape.leaves * shape.pods
+        for plane in range(shape.planes):
+            ends = [f'from: "{_leaves(shape, plane)}"', f'to: "{_spines(shape, plane)}"', f"plane: {plane}"]
+            ports = [f'ports: "{name(shape.down + 1, shape.down + shape.uplinks)}"', f'to_ports: "{name(1, top)}"']
+            lines += _entry([*(ends if shape.planes > 1 else []), *ports], shape.planes)
+    return lines
+
+
+def _entry(keys: list[str], entries: int) -> list[str]:
+    """One mapping of a section: alone, or an item of a list."""
+    if entries == 1:
+        return [f"  {key}" for key in keys]
+    return [f"  {'- ' if at == 0 else '  '}{key}" for at, key in enumerate(keys)]
+
+
+def _leaves(shape: _Shape, plane: int) -> str:
+    pod = f"{_set('p', 1, shape.pods)}-" if shape.pods > 1 else ""
+    return pod + _set(f"leaf-{_letter(shape, plane)}", 0, shape.leaves - 1)
+
+
+def _spines(shape: _Shape, plane: int) -> str:
+    return _set(f"spine-{_letter(shape, plane)}", 0, shape.spines // shape.planes - 1)
+
+
+def _letter(shape: _Shape, plane: int) -> str:
+    return f"{chr(ord('a') + plane)}-" if shape.planes > 1 else ""
+
+
+def _set(prefix: str, first: int, last: int) -> str:
+    """`gpu-[001-064]`, or `leaf-0` where there is one."""
+    width = max(3, len(str(last))) if prefix == "gpu-" else 1
+    low = str(first).zfill(width)
+    return f"{prefix}{low}" if first == last else f"{prefix}[{low}-{str(last).zfill(width)}]"

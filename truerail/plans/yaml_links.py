@@ -1,0 +1,217 @@
+"""The generated cables of a YAML plan: `host_links` (NICs to leaves) and `uplinks` (a tier to the one above)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from truerail.model import Cable, Port, Role
+from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
+from truerail.plans.problems import nearest
+from truerail.plans.yaml_devices import Groups
+from truerail.plans.yaml_tree import Node
+from truerail.plans.yaml_values import Values
+
+_HOST_KEYS = ("hosts", "leaves", "ports", "ports_by", "rails", "plane", "speed", "within_pod")
+_UP_KEYS = ("from", "to", "ports", "to_ports", "ports_by", "plane", "speed", "within_pod", "by_rail")
+
+
+class PortsBy(StrEnum):
+    """How a leaf's ports are dealt to several rails, and a leaf's uplinks to several spines."""
+
+    RAIL = "rail"
+    HOST = "host"
+    SPINE = "spine"
+    TURN = "turn"
+
+
+@dataclass
+class Links:
+    """Where the links are read: what they join, the speed they have unless they say otherwise, and the values."""
+
+    groups: Groups
+    speed: float | None
+    values: Values
+
+    def devices(self, node: Node | None, roles: Sequence[Role]) -> list[str]:
+        """The devices named, or all of the first role; devices that no section declares are faults."""
+        if node is None:
+            return self.groups.of_role(roles[0])
+        names = self.values.names(node)
+        known = [name for name in names if self._is(name, roles, node)]
+        return known if len(known) == len(names) else []
+
+    def _is(self, name: str, roles: Sequence[Role], node: Node) -> bool:
+        device = self.groups.devices.get(name)
+        if device is None:
+            hint = nearest(name, list(self.groups.devices)[:5000])
+            self.values.faults.add(node.line, name, f"no section declares this device{hint if hint[0] == ',' else ''}")
+        elif device.role not in roles:
+            expected = " or ".join(roles)
+            self.values.faults.add(node.line, name, f"is a {device.role}, expected a {expected}")
+        return device is not None and device.role in roles
+
+    def pod_of(self, name: str) -> str:
+        """The pod of a declared device."""
+        return self.groups.devices[name].pod
+
+    def pairs(
+        self, below: list[str], above: list[str], keys: dict[str, Node], entry: Node
+    ) -> Iterator[tuple[list[str], list[str]]]:
+        """Which devices are cabled to which: pod by pod where both sides have pods, else all to all."""
+        both = all(map(self.pod_of, below)) and all(map(self.pod_of, above))
+        if not self.values.yes(keys.get("within_pod"), both):
+            yield below, above
+            return
+        lower, upper = self._by_pod(below), self._by_pod(above)
+        for pod, devices in lower.items():
+            if pod in upper:
+                yield devices, upper[pod]
+            else:
+                self.values.faults.add(entry.line, pod, "nothing above in this pod; `within_pod: no` joins across pods")
+
+    def _by_pod(self, names: list[str]) -> dict[str, list[str]]:
+        pods: dict[str, list[str]] = {}
+        for name in names:
+            pods.setdefault(self.pod_of(name), []).append(name)
+        return pods
+
+
+def host_links(entry: Node, links: Links) -> list[Cable]:
+    """The cables of one `host_links` entry: rail r of every host to the leaf that carries rail r."""
+    values = links.values
+    keys = values.fields(entry, _HOST_KEYS, needs=("ports",))
+    hosts, leaves = links.devices(keys.get("hosts"), [Role.HOST]), links.devices(keys.get("leaves"), [Role.LEAF])
+    if not hosts or not leaves or "ports" not in keys:
+        if "ports" in keys and not values.faults.found:
+            values.wrong(entry, "no hosts or no leaves to join")
+        return []
+    nics = [links.groups.nics[host] for host in hosts]
+    rails = values.numbers(keys.get("rails"), MOST_RAILS) or list(range(max(map(len, nics))))
+    plane = values.number(keys.get("plane"), MOST_PLANES)
+    speed = values.speed(keys.get("speed")) or links.speed
+    cables: list[Cable] = []
+    for pod_hosts, pod_leaves in links.pairs(hosts, leaves, keys, entry):
+        where = _host_ports(pod_leaves, rails, len(pod_hosts), keys, values)
+        for at, host in enumerate(pod_hosts if where else ()):
+            for rail in rails:
+                name = _nic_port(host, rail, plane, links, entry)
+                if name is not None:
+                    ends = Port(host, name), where[rail][at]
+                    cables.append(Cable(*ends, rail, plane, speed, "", None, entry.line))
+    return cables
+
+
+def _nic_port(host: str, rail: int, plane: int | None, links: Links, entry: Node) -> str | None:
+    """The name of the host's port of a rail and plane; a fault where the host has none."""
+    nics = links.groups.nics[host]
+    ports = nics[rail] if rail < len(nics) else ()
+    if len(ports) == 1:
+        return ports[0]
+    if not ports:
+        links.values.faults.add(entry.line, host, f"`nics` names {len(nics)} NICs, none for rail {rail}")
+    elif plane is None:
+        links.values.faults.add(entry.line, host, f"the NIC of rail {rail} has {len(ports)} ports: say `plane`")
+    elif plane >= len(ports):
+        links.values.faults.add(entry.line, host, f"the NIC of rail {rail} has no port for plane {plane}")
+    else:
+        return ports[plane]
+    return None
+
+
+def _host_ports(
+    leaves: list[str], rails: list[int], hosts: int, keys: dict[str, Node], values: Values
+) -> dict[int, list[Port]]:
+    """For each rail, the leaf ports of the hosts in order. Empty, with a fault noted, where they do not go in."""
+    node = keys["ports"]
+    if len(rails) % len(leaves):
+        values.wrong(node, f"{len(rails)} rails do not divide evenly over {len(leaves)} leaves {_say(leaves)}")
+        return {}
+    each = len(rails) // len(leaves)
+    sets = _port_sets(node, each, keys, values)
+    short = [names for names in sets if len(names) < hosts]
+    if short or len(sets) != each:
+        if short:
+            values.wrong(node, f"{len(short[0])} ports for {hosts} hosts on each rail of a leaf such as {leaves[0]}")
+        return {}
+    return {rail: [Port(leaves[at // each], name) for name in sets[at % each][:hosts]] for at, rail in enumerate(rails)}
+
+
+def _port_sets(node: Node, each: int, keys: dict[str, Node], values: Values) -> list[list[str]]:
+    """The ports of each rail of one leaf: given one by one, in blocks, or in turn."""
+    if node.items is not None and each > 1:
+        if len(node.items) != each:
+            values.wrong(node, f"a leaf carries {each} rails: give one port set for each of them, or one for all")
+            return []
+        return [values.names(one) for one in node.items]
+    names = values.names(node)
+    order = values.choice(keys.get("ports_by"), {"rail": PortsBy.RAIL, "host": PortsBy.HOST}, PortsBy.RAIL)
+    block = len(names) // each
+    if order is PortsBy.HOST:
+        return [names[first::each] for first in range(each)]
+    return [names[first * block : (first + 1) * block] for first in range(each)]
+
+
+def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> list[Cable]:
+    """The cables of one `uplinks` entry: every device of `from` to every device of `to`, in equal numbers.
+
+    `rails_of` tells the rails that each leaf carries, for `by_rail`.
+    """
+    values = links.values
+    keys = values.fields(entry, _UP_KEYS, needs=("ports", "to_ports"))
+    below = links.devices(keys.get("from"), [Role.LEAF, Role.SPINE])
+    above = links.devices(keys.get("to"), [Role.SPINE, Role.SUPERSPINE])
+    if not below or not above or not {"ports", "to_ports"} <= keys.keys():
+        if not values.faults.found:
+            values.wrong(entry, "nothing to join below or above")
+        return []
+    cables: list[Cable] = []
+    for lower, upper in links.pairs(below, above, keys, entry):
+        if values.yes(keys.get("by_rail"), False):
+            for some, theirs in _by_rail(lower, upper, rails_of, keys, values):
+                cables += _mesh(some, theirs, keys, links, entry)
+        else:
+            cables += _mesh(lower, upper, keys, links, entry)
+    return cables
+
+
+def _by_rail(
+    lower: list[str], upper: list[str], rails_of: dict[str, tuple[int, ...]], keys: dict[str, Node], values: Values
+) -> Iterator[tuple[list[str], list[str]]]:
+    """The leaves that carry the same rails, and the share of the spines that is theirs."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name in lower:
+        groups.setdefault(rails_of.get(name, ()), []).append(name)
+    if len(upper) % len(groups):
+        values.wrong(keys["by_rail"], f"{len(upper)} devices above do not divide evenly over {len(groups)} rail groups")
+        return
+    share = len(upper) // len(groups)
+    for at, (_, leaves) in enumerate(sorted(groups.items())):
+        yield leaves, upper[at * share : (at + 1) * share]
+
+
+def _mesh(lower: list[str], upper: list[str], keys: dict[str, Node], links: Links, entry: Node) -> list[Cable]:
+    """Every lower device to every upper one, with as many parallel cables as the ports allow."""
+    values = links.values
+    ports, to_ports = values.names(keys["ports"]), values.names(keys["to_ports"])
+    order = values.choice(keys.get("ports_by"), {"spine": PortsBy.SPINE, "turn": PortsBy.TURN}, PortsBy.SPINE)
+    parallel = len(ports) // len(upper)
+    if parallel * len(upper) != len(ports) or not parallel:
+        values.wrong(keys["ports"], f"{len(ports)} ports do not divide evenly over {len(upper)} devices {_say(upper)}")
+        return []
+    if parallel * len(lower) > len(to_ports):
+        needed = f"{parallel * len(lower)} = {len(lower)} devices with {parallel} cables to each"
+        values.wrong(keys["to_ports"], f"{len(to_ports)} ports are fewer than the needed {needed}")
+        return []
+    plane = values.number(keys.get("plane"), MOST_PLANES)
+    speed = values.speed(keys.get("speed")) or links.speed
+    cables = []
+    for low, device in enumerate(lower):
+        for at, name in enumerate(ports):
+            turn, high = divmod(at, len(upper)) if order is PortsBy.TURN else reversed(divmod(at, parallel))
+            target = Port(upper[high], to_ports[low * parallel + turn])
+            cables.append(Cable(Port(device, name), target, None, plane, speed, "", None, entry.line))
+    return cables
+
+
+def _say(names: list[str]) -> str:
+    return f"({names[0]})" if len(names) == 1 else f"({names[0]} to {names[-1]})"

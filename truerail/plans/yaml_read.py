@@ -1,0 +1,166 @@
+"""A plan from native YAML. docs/plan.md explains every key."""
+
+from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
+from truerail.plans.numbers import (
+    HIGHEST_VLAN,
+    MOST_PLANES,
+    MOST_RAILS,
+    SPEED_EXPECTED,
+    metres,
+    speed_gbps,
+    subnet_fault,
+    whole,
+)
+from truerail.plans.orient import oriented
+from truerail.plans.problems import Faults
+from truerail.plans.yaml_devices import SECTIONS, Groups, read_groups
+from truerail.plans.yaml_links import Links, host_links, uplinks
+from truerail.plans.yaml_tree import Node, read_tree
+from truerail.plans.yaml_values import Values
+
+_KEYS = ("name", "transport", "load_balancing", "speed", "rails", *SECTIONS, "host_links", "uplinks", "cables")
+_RAIL_KEYS = ("rail", "name", "vlan", "subnet")
+_CABLE_KEYS = ("a", "b", "rail", "plane", "speed", "label", "length_m")
+
+
+def read_yaml(text: str, file: str) -> Plan:
+    """The plan in `text`. Raises `PlanError` with every problem of the file."""
+    faults = Faults(file)
+    tree = read_tree(text, faults)
+    if tree is None:
+        faults.raise_any()
+        raise AssertionError("a file without a tree has a fault")
+    values = Values(faults)
+    keys = values.fields(tree, _KEYS)
+    plan = _plan(keys, values, file)
+    faults.raise_any()
+    return plan
+
+
+def _plan(keys: dict[str, Node], values: Values, file: str) -> Plan:
+    groups = read_groups(keys, values)
+    links = Links(groups, values.speed(keys.get("speed")), values)
+    cables: list[Cable] = []
+    for entry in values.entries(keys.get("host_links")):
+        cables += host_links(entry, links)
+    rails_of = _rails_of(cables)
+    for entry in values.entries(keys.get("uplinks")):
+        cables += uplinks(entry, links, rails_of)
+    cables = _with_exceptions(cables, _explicit(keys.get("cables"), groups, links.speed, values))
+    return Plan(
+        devices=groups.devices,
+        cables=tuple(cables),
+        name=values.text(keys.get("name")),
+        rails=_rails(keys.get("rails"), values),
+        transport=values.choice(keys.get("transport"), Transport, Transport.ROCE),
+        load_balancing=values.choice(keys.get("load_balancing"), LoadBalancing, LoadBalancing.ECMP),
+        source=file,
+    )
+
+
+def _rails_of(cables: list[Cable]) -> dict[str, tuple[int, ...]]:
+    """The rails that each leaf carries."""
+    rails: dict[str, set[int]] = {}
+    for cable in cables:
+        if cable.rail is not None:
+            rails.setdefault(cable.b.device, set()).add(cable.rail)
+    return {leaf: tuple(sorted(found)) for leaf, found in rails.items()}
+
+
+def _with_exceptions(generated: list[Cable], explicit: list[Cable]) -> list[Cable]:
+    """An explicit cable takes the place of the generated one that starts at the same port."""
+    places = {cable.a for cable in explicit}
+    kept = [cable for cable in generated if cable.a not in places] if places else generated
+    return [*kept, *explicit]
+
+
+def _rails(node: Node | None, values: Values) -> dict[int, Rail]:
+    """Rails; an entry's `rail`, `name`, `vlan` and `subnet` expand together, entries of one rail add up."""
+    rails: dict[int, Rail] = {}
+    for entry in values.entries(node):
+        keys = values.fields(entry, _RAIL_KEYS, needs=("rail",))
+        indices = values.numbers(keys.get("rail"), MOST_RAILS)
+        names = _for_each(keys, "name", len(indices), values)
+        vlans = _for_each(keys, "vlan", len(indices), values)
+        subnets = _for_each(keys, "subnet", len(indices), values)
+        for at, index in enumerate(indices):
+            old = rails.get(index, Rail(index))
+            vlan = whole(vlans[at], HIGHEST_VLAN) if vlans[at] else None
+            if vlans[at] and not vlan:
+                values.faults.add(keys["vlan"].line, vlans[at], f"expected a VLAN from 1 to {HIGHEST_VLAN}")
+            if fault := subnet_fault(subnets[at]) if subnets[at] else "":
+                values.faults.add(keys["subnet"].line, subnets[at], fault)
+            rails[index] = Rail(
+                index,
+                names[at] or old.name,
+                old.vlans + ((vlan,) if vlan else ()),
+                old.subnets + ((subnets[at],) if subnets[at] else ()),
+                old.line or entry.line,
+            )
+    return rails
+
+
+def _for_each(keys: dict[str, Node], key: str, count: int, values: Values) -> list[str]:
+    names = values.names(keys.get(key))
+    if names and len(names) != count:
+        values.wrong(keys[key], f"expected one for each of {count} rails, found {len(names)}")
+    return names if len(names) == count else [""] * count
+
+
+def _explicit(node: Node | None, groups: Groups, speed: float | None, values: Values) -> list[Cable]:
+    """The entries of `cables`."""
+    if node is not None and node.items is None:
+        values.wrong(node, f"expected a list of cables, found {node.kind}")
+        return []
+    cables = []
+    for entry in node.items if node and node.items else ():
+        words = _line_words(entry, values) if entry.text is not None else _mapping_words(entry, values)
+        cable = _cable(entry, words, groups, speed, values) if words else None
+        if cable is not None:
+            cables.append(cable)
+    return cables
+
+
+def _line_words(entry: Node, values: Values) -> dict[str, str]:
+    """`gpu-001/nic0 leaf-0/swp1 rail=0 plane=0 speed=400`."""
+    ends = (entry.text or "").split()
+    words = dict(word.partition("=")[::2] for word in ends[2:])
+    unknown = words.keys() - set(_CABLE_KEYS[2:])
+    if len(ends) < 2 or unknown:
+        values.wrong(entry, "expected a cable such as `gpu-001/nic0 leaf-0/swp1 rail=0 plane=0 speed=400`")
+        return {}
+    words["a"], words["b"] = ends[:2]
+    return words
+
+
+def _mapping_words(entry: Node, values: Values) -> dict[str, str]:
+    keys = values.fields(entry, _CABLE_KEYS, needs=("a", "b"))
+    return {key: values.text(node) for key, node in keys.items()} if {"a", "b"} <= keys.keys() else {}
+
+
+def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | None, values: Values) -> Cable | None:
+    """One cable, its ends in the right order; devices that no section declares are left to `lint`."""
+    ends = [Port(*words[key].partition("/")[::2]) for key in ("a", "b")]
+    for end in ends:
+        if not end.device or not end.name:
+            values.faults.add(entry.line, "/".join(end), "expected device/port")
+            return None
+    a, b = oriented(ends[0], ends[1], groups.devices)
+    rail = _word(entry, words, "rail", MOST_RAILS, values)
+    plane = _word(entry, words, "plane", MOST_PLANES, values)
+    own_speed = speed_gbps(words["speed"]) if words.get("speed") else speed
+    length = metres(words["length_m"]) if words.get("length_m") else None
+    if words.get("speed") and own_speed is None:
+        values.faults.add(entry.line, words["speed"], SPEED_EXPECTED)
+    if words.get("length_m") and length is None:
+        values.faults.add(entry.line, words["length_m"], "expected a length in metres")
+    return Cable(a, b, rail, plane, own_speed, words.get("label", ""), length, entry.line)
+
+
+def _word(entry: Node, words: dict[str, str], key: str, most: int, values: Values) -> int | None:
+    if not words.get(key):
+        return None
+    value = whole(words[key], most)
+    if value is None:
+        values.faults.add(entry.line, words[key], f"expected {key} as a whole number from 0 to {most}")
+    return value

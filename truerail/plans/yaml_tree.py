@@ -1,0 +1,120 @@
+"""YAML text to a tree of nodes that know their lines.
+
+Built from the parser's events, because the composer that PyYAML takes from libyaml recurses in C and ends the process
+on a file of 100,000 opening brackets. Scalars stay the text that was written, so a rack called `01` or `on` is just
+that; what a value means is decided by its reader (`yaml_values`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import yaml
+
+from truerail.plans.problems import Faults
+
+DEEPEST = 16
+MOST_ALIASES = 1000
+"""An alias (`*name`) shares a node, it copies nothing; readers walk what it names each time, hence the bound."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One value of the file. Exactly one of `text`, `items` and `pairs` is set."""
+
+    line: int
+    text: str | None = None
+    items: list["Node"] | None = None
+    pairs: list[tuple["Node", "Node"]] | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it is, in words."""
+        return "a value" if self.text is not None else "a list" if self.items is not None else "a mapping"
+
+    @property
+    def shown(self) -> str:
+        """What to show of it in a message."""
+        if self.text is not None:
+            return self.text
+        return f"{self.kind} of {len(self.items if self.items is not None else self.pairs or ())}"
+
+
+class _Refused(Exception):  # noqa: N818 - it is said of the file: "refused"
+    """Holds line, value and what is said."""
+
+
+def read_tree(text: str, faults: Faults) -> Node | None:
+    """The document in `text`, or None with the reason noted in `faults`."""
+    try:
+        return _build(yaml.parse(text, Loader=yaml.CSafeLoader))
+    except _Refused as error:
+        faults.add(*error.args)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        faults.add(mark.line + 1 if mark else 0, "", f"not YAML: {error.problem or error.context}")
+    except yaml.YAMLError as error:
+        position = getattr(error, "position", 0)
+        faults.add(text.count("\n", 0, position) + 1, "", f"not YAML: {getattr(error, 'reason', error)}")
+    return None
+
+
+def _build(events: Iterator[yaml.Event]) -> Node:
+    """The one document of the stream. Raises `_Refused`."""
+    root = Node(1, items=[])
+    open_nodes = [root]
+    waiting: list[Node | None] = [None]  # for each open node, the key that waits for its value
+    anchors: dict[str, Node] = {}
+    aliases = 0
+    for event in events:
+        line = event.start_mark.line + 1 if event.start_mark else 0
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_nodes.pop()
+            waiting.pop()
+        elif isinstance(event, yaml.AliasEvent):
+            aliases += 1
+            _attach(open_nodes[-1], waiting, _aliased(event, line, anchors, open_nodes, aliases))
+        elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
+            node = _node(event, line)
+            if event.anchor:
+                anchors[event.anchor] = node
+            _attach(open_nodes[-1], waiting, node)
+            if node.text is None:
+                open_nodes.append(node)
+                waiting.append(None)
+                if len(open_nodes) > DEEPEST:
+                    raise _Refused(line, "", f"nested more than {DEEPEST} deep")
+    documents = root.items or []
+    if len(documents) != 1:
+        raise _Refused(0, "", "more than one document (`---`)" if documents else "an empty file")
+    return documents[0]
+
+
+def _aliased(event: yaml.AliasEvent, line: int, anchors: dict[str, Node], open_nodes: list[Node], count: int) -> Node:
+    name = event.anchor or ""
+    node = anchors.get(name)
+    if node is None:
+        raise _Refused(line, f"*{name}", "an alias of nothing")
+    if any(node is one for one in open_nodes):
+        raise _Refused(line, f"*{name}", "an alias of what it stands in")
+    if count > MOST_ALIASES:
+        raise _Refused(line, f"*{name}", f"more than {MOST_ALIASES} aliases")
+    return node
+
+
+def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int) -> Node:
+    if event.tag not in (None, "!"):
+        raise _Refused(line, str(event.tag), "a tag; a plan has plain values only")
+    if isinstance(event, yaml.ScalarEvent):
+        return Node(line, text=event.value)
+    return Node(line, items=[]) if isinstance(event, yaml.SequenceStartEvent) else Node(line, pairs=[])
+
+
+def _attach(parent: Node, waiting: list[Node | None], node: Node) -> None:
+    """Puts a node into its list, or keeps it as a key until its value comes."""
+    if parent.items is not None:
+        parent.items.append(node)
+    elif waiting[-1] is None:
+        waiting[-1] = node
+    elif parent.pairs is not None:
+        parent.pairs.append((waiting[-1], node))
+        waiting[-1] = None

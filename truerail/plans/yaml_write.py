@@ -1,0 +1,71 @@
+"""A plan as native YAML: regular parts folded into the generative form, everything else cable by cable."""
+
+from truerail.model import Cable, Plan, Rail, Role
+from truerail.plans.fold_devices import device_entries, nics_of
+from truerail.plans.fold_links import Folded, fold_host_links, fold_uplinks
+from truerail.plans.numbers import plain
+from truerail.plans.problems import PlanError
+from truerail.plans.yaml_devices import SECTIONS
+from truerail.plans.yaml_read import read_yaml
+from truerail.plans.yaml_text import Entry, quoted, section
+
+
+def dump_yaml(plan: Plan) -> str:
+    """The plan as YAML that `load` reads back to the same devices, rails and cables.
+
+    What is folded is read again and compared; where it would say anything else, the cables are listed one by one.
+    """
+    nics = nics_of(plan)
+    text = _text(plan, [*fold_host_links(plan, nics)], fold_uplinks(plan))
+    try:
+        same = _cables(read_yaml(text, "")) == _cables(plan)
+    except PlanError:
+        same = False
+    return text if same else _text(plan, [], [])
+
+
+def _cables(plan: Plan) -> list[str]:
+    return sorted(repr(cable._replace(line=0)) for cable in plan.cables)
+
+
+def _text(plan: Plan, host_links: list[Folded], uplinks: list[Folded]) -> str:
+    folded = {id(cable) for one in (*host_links, *uplinks) for cable in one.cables}
+    nics = nics_of(plan) if host_links else {}
+    lines = [f"name: {quoted(plan.name)}"] if plan.name else []
+    lines += [f"transport: {plan.transport}", f"load_balancing: {plan.load_balancing}"]
+    lines += section("rails", [entry for rail in plan.rails.values() for entry in _rail(rail)])
+    for name, role in SECTIONS.items():
+        lines += section(name, device_entries(plan, role, nics if role is Role.HOST else {}))
+    lines += section("host_links", [one.entry for one in host_links])
+    lines += section("uplinks", [one.entry for one in uplinks])
+    explicit = [cable for cable in plan.cables if id(cable) not in folded]
+    lines += ["cables:", *map(_cable, explicit)] if explicit else []
+    return "\n".join((*lines, ""))
+
+
+def _rail(rail: Rail) -> list[Entry]:
+    """One entry for each subnet and VLAN of the rail; entries of one rail add up."""
+    count = max(len(rail.vlans), len(rail.subnets), 1)
+    vlans = [*map(str, rail.vlans), *[""] * count][:count]
+    subnets = [*rail.subnets, *[""] * count][:count]
+    return [
+        {"rail": plain(rail.index), "name": rail.name if not at else "", "vlan": vlans[at], "subnet": subnets[at]}
+        for at in range(count)
+    ]
+
+
+def _cable(cable: Cable) -> str:
+    """`- gpu-001/nic0 leaf-0/swp1 rail=0`, or a mapping where a name or a label holds more than one word."""
+    words = {
+        "rail": plain(cable.rail),
+        "plane": plain(cable.plane),
+        "speed": plain(cable.speed_gbps),
+        "length_m": plain(cable.length_m),
+        "label": cable.label,
+    }
+    told = {key: value for key, value in words.items() if value}
+    line = " ".join([str(cable.a), str(cable.b), *(f"{key}={value}" for key, value in told.items())])
+    if not told.get("label") and len(line.split()) == 2 + len(told):
+        return f"  - {quoted(line)}" if not line[0].isalnum() or "#" in line or ": " in line else f"  - {line}"
+    pairs = {"a": str(cable.a), "b": str(cable.b), **told}
+    return "\n".join(f"  {'  ' if at else '- '}{key}: {quoted(value)}" for at, (key, value) in enumerate(pairs.items()))

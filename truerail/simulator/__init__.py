@@ -1,0 +1,28 @@
+"""A fault simulator: fabrics of any shape, with any mix of faults and noise, as captures in the devices' real formats.
+
+What a machine is, what it calls itself, what its NICs are called and what is plugged where are four separate things
+here, because the work of a judgement is to tell them apart. The truth stands beside the answers.
+"""
+
+from truerail.simulator.claims import NoRoom
+from truerail.simulator.demo import demo_simulation
+from truerail.simulator.faults import KINDS, VARIANTS, Fault
+from truerail.simulator.noise import Noise
+from truerail.simulator.shape import Shape
+from truerail.simulator.simulation import Simulation, simulate
+from truerail.simulator.truth import Explanation, TrueCause, Truth
+
+__all__ = [
+    "KINDS",
+    "VARIANTS",
+    "Explanation",
+    "Fault",
+    "NoRoom",
+    "Noise",
+    "Shape",
+    "Simulation",
+    "TrueCause",
+    "Truth",
+    "demo_simulation",
+    "simulate",
+]

@@ -1,0 +1,85 @@
+"""Server models: which NIC sits in which slot, near which GPU, and under which names the kernel finds it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+BUSES = {
+    # PCI bus numbers of the compute NICs, as `lspci` shows them on two common 8-GPU machines
+    "xe9680": (26, 60, 77, 94, 156, 188, 204, 220),
+    "dgx-h100": (24, 64, 79, 94, 154, 192, 206, 220),
+}
+STORAGE_BUSES = (41, 170)
+"""PCI bus numbers of the two dual-port storage NICs, where a host has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NicName:
+    """The names under which the kernel finds one NIC port: they go together when the enumeration changes."""
+
+    netdev: str
+    rdma: str
+    pci: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """One server model with `rails` compute NICs of `planes` ports each, and `gpus` GPUs.
+
+    A *slot* is one port of a compute NIC, numbered `nic * planes + plane` in PCI order. `style` is how netdevs are
+    named: `enp`, `eth` or `rail`. `storage` adds two dual-port NICs that belong to no rail.
+    """
+
+    name: str
+    rails: int
+    planes: int
+    gpus: int
+    style: str = "enp"
+    storage: bool = False
+
+    @cached_property
+    def buses(self) -> tuple[int, ...]:
+        """PCI bus of each compute NIC, ascending."""
+        known = BUSES[self.name]
+        return known[: self.rails] if self.rails <= len(known) else tuple(range(16, 16 + 8 * self.rails, 8))
+
+    @cached_property
+    def names(self) -> tuple[NicName, ...]:
+        """The names meant for each slot."""
+        return tuple(
+            NicName(self._netdev(nic, plane), self._rdma[bus, plane], f"0000:{bus:02x}:00.{plane}")
+            for nic, bus in enumerate(self.buses)
+            for plane in range(self.planes)
+        )
+
+    @cached_property
+    def storage_names(self) -> tuple[NicName, ...]:
+        """The names of the storage NICs' ports."""
+        return tuple(
+            NicName(f"enp{bus}s0f{port}np{port}", self._rdma[bus, port], f"0000:{bus:02x}:00.{port}")
+            for bus, port in self._storage_functions
+        )
+
+    @property
+    def _storage_functions(self) -> list[tuple[int, int]]:
+        return [(bus, port) for bus in STORAGE_BUSES for port in (0, 1) if self.storage]
+
+    @cached_property
+    def _rdma(self) -> dict[tuple[int, int], str]:
+        """PCI bus and function to RDMA device: `mlx5_N`, counted in PCI order over compute and storage NICs alike."""
+        functions = [(bus, plane) for bus in self.buses for plane in range(self.planes)]
+        functions += self._storage_functions
+        return {function: f"mlx5_{number}" for number, function in enumerate(sorted(functions))}
+
+    def _netdev(self, nic: int, plane: int) -> str:
+        match self.style:
+            case "eth":
+                return f"eth{1 + nic * self.planes + plane}"
+            case "rail":
+                return f"rail{nic}" if self.planes == 1 else f"rail{nic}p{plane}"
+        return f"enp{self.buses[nic]}s0f{plane}np{plane}"
+
+    def near(self, gpu: int, nic: int) -> bool:
+        """Whether this GPU and this NIC share a PCIe switch. GPUs share NICs, or NICs a GPU, where they are fewer."""
+        if self.gpus >= self.rails:
+            return gpu * self.rails // self.gpus == nic
+        return nic * self.gpus // self.rails == gpu

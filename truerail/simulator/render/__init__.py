@@ -1,0 +1,1 @@
+"""How devices tell what they know: each module renders answers in one tool's real format."""

@@ -1,0 +1,58 @@
+"""Arista EOS, `show lldp neighbors detail | json`: every port is listed, a silent one with an empty list."""
+
+from collections.abc import Iterable
+from json import dumps
+from typing import Any
+
+from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.lldpd import TTL_SECONDS
+from truerail.simulator.render.words import cisco_mac
+
+_TYPES = {"mac": "macAddress", "ifname": "interfaceName", "local": "local"}
+_NOW = 1795183200.0
+
+
+def lldp_json(ports: Iterable[str], neighbors: Iterable[Heard]) -> str:
+    """The answer of a switch with these ports."""
+    found: dict[str, dict[str, list[Any]]] = {port: {"lldpNeighborInfo": []} for port in ports}
+    for heard in neighbors:
+        found.setdefault(heard.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append(_info(heard))
+    return dumps({"lldpNeighbors": found}, indent=4) + "\n"
+
+
+def _info(heard: Heard) -> dict[str, Any]:
+    speaker, port = heard.speaker, heard.port
+    port_id = cisco_mac(port.id) if port.id_type == "mac" else port.id
+    remote = {
+        "portAndProtocolVlanEnabled": {},
+        "interfaceId": port_id if port.id_type == "mac" else f'"{port_id}"',
+        "interfaceId_v2": port_id,
+        "unknownTlvs": [],
+        "interfaceIdType": _TYPES[port.id_type],
+        "interfaceDescription": port.description,
+        "autoNegAdvertisedCapabilities": [],
+        "protocolIdentityInfo": [],
+        "portAndProtocolVlanSupported": {},
+        "vlanNames": {},
+        "unknownOrgDefinedTlvs": [],
+    }
+    address = {
+        "oidString": "",
+        "interfaceNumType": "ifIndex",
+        "interfaceNum": 2,
+        "address": speaker.address,
+        "addressType": "ipv4",
+    }
+    return {
+        "systemCapabilities": {"bridge": False, "router": speaker.router, "stationOnly": not speaker.router},
+        "lastChangeTime": _NOW - heard.age_seconds,
+        "neighborInterfaceInfo": remote,
+        "neighborDiscoveryTime": _NOW - heard.age_seconds,
+        "lastContactTime": _NOW - 11,
+        "chassisId": cisco_mac(speaker.chassis),
+        "systemName": speaker.name,
+        "systemDescription": speaker.description,
+        "ttl": TTL_SECONDS,
+        "managementAddresses": [address],
+        "chassisIdType": "macAddress",
+    }

@@ -1,0 +1,47 @@
+"""Juniper Junos, `show lldp neighbors detail | display json`: every leaf of the XML tree as a list of one `data`."""
+
+from collections.abc import Iterable
+from json import dumps
+from typing import Any
+
+from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.lldpd import TTL_SECONDS
+
+_TYPES = {"mac": "Mac address", "ifname": "Interface name", "local": "Locally assigned"}
+
+
+def lldp_json(neighbors: Iterable[Heard]) -> str:
+    """The answer; one that hears nobody has no entries."""
+    entries = [_entry(index, heard) for index, heard in enumerate(neighbors, 1)]
+    attributes = {"xmlns": "http://xml.juniper.net/junos/22.4R0/lldp-mtx", "junos:style": "detail"}
+    information: dict[str, Any] = {"attributes": attributes}
+    if entries:
+        information["lldp-neighbor-information"] = entries
+    return dumps({"lldp-neighbors-information": [information]}, indent=4) + "\n"
+
+
+def _entry(index: int, heard: Heard) -> dict[str, Any]:
+    speaker, port = heard.speaker, heard.port
+    capability = "Router " if speaker.router else "Station Only "
+    leaves = {
+        "lldp-index": str(index),
+        "lldp-ttl": str(TTL_SECONDS),
+        "lldp-timemark": "Fri Nov 20 14:00:00 2026",
+        "lldp-age": str(heard.age_seconds % 30),
+        "lldp-local-interface": heard.local,
+        "lldp-local-parent-interface-name": "-",
+        "lldp-local-port-id": str(516 + heard.number),
+        "lldp-local-port-ageout-count": "0",
+        "lldp-remote-chassis-id-subtype": "Mac address",
+        "lldp-remote-chassis-id": speaker.chassis,
+        "lldp-remote-port-id-subtype": _TYPES[port.id_type],
+        "lldp-remote-port-id": port.id,
+        "lldp-remote-port-description": port.description,
+        "lldp-remote-system-name": speaker.name,
+    }
+    told: dict[str, Any] = {name: [{"data": value}] for name, value in leaves.items()}
+    told["lldp-system-description"] = [{"lldp-remote-system-description": [{"data": speaker.description}]}]
+    for state in ("supported", "enabled"):
+        told[f"lldp-remote-system-capabilities-{state}"] = [{"data": capability}]
+    told["lldp-remote-management-address"] = [{"data": speaker.address}]
+    return told

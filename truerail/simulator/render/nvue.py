@@ -1,0 +1,41 @@
+"""NVIDIA NVUE on Cumulus Linux, `nv show interface lldp -o json`: neighbours by interface and by system name."""
+
+from collections.abc import Iterable
+from json import dumps
+from typing import Any
+
+from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.lldpd import TTL_SECONDS
+
+
+def lldp_json(neighbors: Iterable[Heard]) -> str:
+    """The answer. The object has one entry a name: of two NICs of one host on a port it shows the newer."""
+    found: dict[str, Any] = {}
+    for heard in neighbors:
+        lldp = found.setdefault(heard.local, {"lldp": {"neighbor": {}}})["lldp"]
+        lldp["neighbor"].setdefault(heard.speaker.name, _neighbor(heard))
+    return dumps(found, indent=2) + "\n"
+
+
+def _neighbor(heard: Heard) -> dict[str, Any]:
+    speaker, port = heard.speaker, heard.port
+    capability = {
+        "is-bridge": False,
+        "is-router": speaker.router,
+    }
+    return {
+        "age": str(heard.age_seconds),
+        "chassis": {
+            "capability": capability,
+            "chassis-id": speaker.chassis,
+            "management-address-ipv4": speaker.address,
+            "system-description": speaker.description,
+            "system-name": speaker.name,
+        },
+        "port": {
+            "description": port.description,
+            "name": port.id,
+            "ttl": TTL_SECONDS,
+            "type": port.id_type,
+        },
+    }

@@ -1,0 +1,79 @@
+"""A whole numeric walk as `snmpbulkwalk -On` prints it: LLDP-MIB (IEEE 802.1AB), ifTable and ifXTable (RFC 2863)."""
+
+from collections.abc import Iterator, Sequence
+
+from truerail.model import Port
+from truerail.simulator.render.beacon import Ether, Heard
+
+WALK = "snmpbulkwalk -On 1"
+_LOCAL = ".1.0.8802.1.1.2.1.3.7.1"
+_REMOTE = ".1.0.8802.1.1.2.1.4.1.1"
+_IF = ".1.3.6.1.2.1.2.2.1"
+_IF_X = ".1.3.6.1.2.1.31.1.1.1"
+_SUBTYPES = {"mac": 3, "ifname": 5, "local": 7}
+_BRIDGE_ROUTER, _STATION = "28 00", "01 00"
+_MTU = 9216
+
+
+def walk(ether: Ether, switch: str, heard: Sequence[Heard]) -> str:
+    """The walk of one switch. The local port number of LLDP-MIB is the interface index, as lldpd and SONiC have it."""
+    world = ether.world
+    jacks = [
+        (world.port_index(switch, number), Port(switch, name))
+        for number, name in enumerate(world.fabric.ports[switch], 1)
+    ]
+    rows = [*_local(ether, jacks), *_remote(ether, switch, heard), *_interfaces(ether, jacks)]
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _hex(octets: str) -> str:
+    return f"Hex-STRING: {octets.replace(':', ' ').upper()} "
+
+
+def _local(ether: Ether, jacks: list[tuple[int, Port]]) -> Iterator[str]:
+    yield from (f"{_LOCAL}.2.{index} = INTEGER: 5" for index, _ in jacks)
+    yield from (f'{_LOCAL}.3.{index} = STRING: "{jack.name}"' for index, jack in jacks)
+    yield from (f'{_LOCAL}.4.{index} = STRING: "{ether.label(jack) or jack.name}"' for index, jack in jacks)
+
+
+def _remote(ether: Ether, switch: str, heard: Sequence[Heard]) -> Iterator[str]:
+    """lldpRemTable, column by column; its index is TimeMark (centiseconds), LocalPortNum, RemIndex."""
+    marks = [8640000 - 100 * one.age_seconds for one in heard]
+    rows = [
+        (mark, ether.world.port_index(switch, one.number), number, _columns(one))
+        for number, (mark, one) in enumerate(zip(marks, heard, strict=True), 1)
+    ]
+    rows.sort(key=lambda row: row[:3])
+    for column in range(4, 13):
+        for mark, port, number, columns in rows:
+            yield f"{_REMOTE}.{column}.{mark}.{port}.{number} = {columns[column - 4]}"
+
+
+def _columns(one: Heard) -> tuple[str, ...]:
+    """Columns 4 to 12: chassis and port with their subtypes, description, system, its description and capabilities."""
+    port, speaker = one.port, one.speaker
+    capability = _hex(_BRIDGE_ROUTER if speaker.router else _STATION)
+    return (
+        "INTEGER: 4",
+        _hex(speaker.chassis),
+        f"INTEGER: {_SUBTYPES[port.id_type]}",
+        _hex(port.id) if port.id_type == "mac" else f'STRING: "{port.id}"',
+        f'STRING: "{port.description}"',
+        f'STRING: "{speaker.name}"',
+        f'STRING: "{speaker.description}"',
+        capability,
+        capability,
+    )
+
+
+def _interfaces(ether: Ether, jacks: list[tuple[int, Port]]) -> Iterator[str]:
+    world = ether.world
+    up = {index: world.carrier(jack) for index, jack in jacks}
+    yield from (f'{_IF}.2.{index} = STRING: "{jack.name}"' for index, jack in jacks)
+    yield from (f"{_IF}.4.{index} = INTEGER: {_MTU}" for index, _ in jacks)
+    yield from (f"{_IF}.6.{index} = {_hex(world.switch_mac(jack.device, ether.number(jack)))}" for index, jack in jacks)
+    yield from (f"{_IF}.7.{index} = INTEGER: 1" for index, _ in jacks)
+    yield from (f"{_IF}.8.{index} = INTEGER: {1 if up[index] else 2}" for index, _ in jacks)
+    yield from (f'{_IF_X}.1.{index} = STRING: "{jack.name}"' for index, jack in jacks)
+    yield from (f"{_IF_X}.15.{index} = Gauge32: {400000 if up[index] else 0}" for index, _ in jacks)
+    yield from (f'{_IF_X}.18.{index} = STRING: "{ether.label(jack)}"' for index, jack in jacks)

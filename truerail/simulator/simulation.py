@@ -1,0 +1,102 @@
+"""A simulated fabric: its plan, what is wrong with it, and the answers of its devices, on disk or in memory."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from truerail.model import Plan, Reading, Snapshot
+from truerail.model.index import Devices
+from truerail.model.names import answer_file
+from truerail.simulator.faults import Fault, plant
+from truerail.simulator.memory import Reader
+from truerail.simulator.noise import QUIET, Noise, disturb
+from truerail.simulator.render import host, switch
+from truerail.simulator.render.beacon import Ether
+from truerail.simulator.shape import Shape, build
+from truerail.simulator.survey import survey
+from truerail.simulator.truth import Truth
+from truerail.simulator.world import World, as_planned
+
+TAKEN_AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+_STRANGE = {
+    "uptime": " 14:00:00 up 41 days,  3:12,  0 users,  load average: 0.08, 0.03, 0.01\n",
+    "dmidecode -t system": "# dmidecode 3.3\nGetting SMBIOS data from sysfs.\nSMBIOS 3.4.0 present.\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """One fabric. `world` is the simulator's own; a judgement gets the answers only."""
+
+    plan: Plan
+    truth: Truth
+    world: World
+
+    def answers(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Every device that can be read: the name of its folder, and its answers by command."""
+        ether = Ether(self.world)
+        for machine in self.plan.devices:
+            if machine not in self.world.absent:
+                render = host.answers if self.world.is_host(machine) else switch.answers
+                strange = _STRANGE if self.world.strange_files else {}
+                yield self.world.folder(machine), {**render(ether, machine), **strange}
+
+    def write(self, path: Path) -> Path:
+        """Writes `capture/`, `plan.csv` and `truth.json` under `path`; returns the capture's folder.
+
+        Raises FileExistsError where a device's folder is there already.
+        """
+        from truerail.plans import dump_csv
+
+        capture = path / "capture"
+        for folder, answers in self.answers():
+            place = capture / folder
+            place.mkdir(parents=True)
+            for command, text in answers.items():
+                with open(f"{place}/{answer_file(command)}", "w", encoding="utf-8", newline="") as file:
+                    file.write(text)
+        (path / "plan.csv").write_text(dump_csv(self.plan), encoding="utf-8")
+        (path / "truth.json").write_text(json.dumps(self.truth.as_dict(), indent=1) + "\n", encoding="utf-8")
+        return capture
+
+    def snapshot(self) -> Snapshot:
+        """What a replay of the capture would read, without a file in between."""
+        known = Devices(self.plan)
+        reader = Reader(TAKEN_AT)
+        readings: list[Reading] = []
+        for folder, answers in self.answers():
+            device = self.plan.devices[known.names[known.find(folder)]]
+            readings += reader.readings(device, {answer_file(command): text for command, text in answers.items()})
+        return Snapshot(TAKEN_AT, readings)
+
+
+def simulate(
+    shape: Shape,
+    faults: Sequence[Fault] | int = 0,
+    noise: Noise = QUIET,
+    seed: int = 0,
+    *,
+    folders: str = "hostname",
+    compound: bool = False,
+) -> Simulation:
+    """A fabric of this shape with these faults, or with so many drawn ones; the same seed gives the same bytes.
+
+    Faults keep clear of each other, so that the truth is plain. `compound` lets two overlap on purpose: it exchanges
+    two cables within a leaf whose label is exchanged. `folders` names a device's folder by the `hostname` that it
+    announces or by its `inventory` address, which is its planned name. Raises `NoRoom` where a fault asked for has no
+    place.
+    """
+    if folders not in ("hostname", "inventory"):
+        raise ValueError(f"folders are named by hostname or inventory, not by {folders!r}")
+    world = as_planned(build(shape), folders)
+    site, causes = plant(world, faults, _random(seed, "faults"), compound=compound)
+    lost = disturb(site, causes, noise, _random(seed, "noise"))
+    return Simulation(world.fabric.plan, survey(world, causes, lost), world)
+
+
+def _random(seed: int, purpose: str) -> Random:
+    """A generator of its own for each purpose, so that more noise does not move the faults."""
+    return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

@@ -1,0 +1,77 @@
+"""The truth of a world: which planned cables look wrong, which are, and what no answer can decide."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from truerail.model import CauseKind, Port
+from truerail.simulator.truth import Explanation, TrueCause, Truth
+from truerail.simulator.world import World
+
+
+def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]) -> Truth:
+    """Compares every cable with the plan, by the names that machines announce and by the machines themselves."""
+    found: dict[str, set[Port]] = {"wrong": set(), "missing": set(), "unknown": set(), "moved": set()}
+    plan = world.fabric.plan
+    for cable in plan.cables:
+        subject = world.announced_port(cable.a)
+        far = world.far[cable.a]
+        if far != cable.b:
+            found["moved"].add(subject)
+        if cable.a in world.dead:
+            found["missing"].add(subject)
+        elif _unheard(world, cable.a, far):
+            found["unknown"].add(subject)
+        elif plan.peer_of(subject) != world.announced_port(far):
+            found["wrong"].add(subject)
+    return Truth(
+        causes=tuple(_weighed(world, cause) for cause in causes),
+        noise=tuple(noise),
+        wiring=dict(world.cables()),
+        hostnames=dict(world.hostname),
+        **{state: frozenset(ports) for state, ports in found.items()},
+    )
+
+
+def _unheard(world: World, a: Port, b: Port) -> bool:
+    """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
+    ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]
+    return all(len(heard) != 1 for heard in ends)
+
+
+def _weighed(world: World, cause: TrueCause) -> TrueCause:
+    return replace(cause, alternatives=tuple(_alternatives(world, cause)))
+
+
+def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
+    """What else the answers bear out.
+
+    Folders named by inventory give exchanged labels away: the MACs in a machine's own answers are heard under another's
+    name. Exchanged cables never are: a folder named by hostname would look the same.
+    """
+    kind, tied = cause.kind, world.folders == "inventory"
+    if kind is CauseKind.HOST_SWAP and (cause.moves or not tied):
+        yield Explanation(kind, 0 if cause.moves else len(cause.cables))
+    elif kind is CauseKind.LEAF_SWAP and not tied and not _has_uplinks(world, cause.subjects[0]):
+        yield Explanation(CauseKind.BUNDLE_SWAP, len(cause.cables))
+    elif kind is CauseKind.BUNDLE_SWAP and not _has_uplinks(world, cause.subjects[0]):
+        yield Explanation(CauseKind.LEAF_SWAP, 0)
+    elif kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and _is_nic_order(world, cause.cables):
+        yield Explanation(CauseKind.GPU_NIC_ORDER, 0)
+    elif kind is CauseKind.LINK_DOWN and not _tells_state(world, cause.cables[0]):
+        yield Explanation(CauseKind.UNKNOWN, 0)
+
+
+def _tells_state(world: World, port: Port) -> bool:
+    """Whether an end of this cable can be asked if its link is up: any host, and switches that are Linux or SNMP."""
+    ends = [end.device for end in (port, world.far[port]) if end.device not in world.absent]
+    return any(world.is_host(end) or world.platform(end) in ("cumulus", "sonic", "snmp") for end in ends)
+
+
+def _has_uplinks(world: World, leaf: str) -> bool:
+    return bool(world.fabric.plan.uplinks_of(leaf))
+
+
+def _is_nic_order(world: World, cables: Sequence[Port]) -> bool:
+    """Whether these cables permute whole NICs of one host that nobody could ask where its NICs sit."""
+    hosts = {port.device for port in cables}
+    return len(hosts) == 1 and world.fabric.shape.planes == 1 and hosts <= world.absent

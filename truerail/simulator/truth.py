@@ -1,0 +1,73 @@
+"""What is really wrong with a simulated fabric: the answer that a judgement is measured against."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from truerail.model import CauseKind, Port
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Another explanation that the same answers bear out, and the moves it would ask for."""
+
+    kind: CauseKind
+    moves: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrueCause:
+    """One thing that is wrong. `cables` are the planned host ends (leaf ends of uplinks) that look wrong for it.
+
+    `moves` is the smallest number of cables to move. `alternatives` are explanations that no device's answer rules out;
+    where there are any, the evidence cannot decide, and the cheapest explanation is as good a verdict as the true one.
+    """
+
+    kind: CauseKind
+    subjects: tuple[str, ...]
+    cables: tuple[Port, ...]
+    moves: int = 0
+    alternatives: tuple[Explanation, ...] = ()
+
+    @property
+    def decidable(self) -> bool:
+        """Whether the answers rule out everything else."""
+        return not self.alternatives
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is wrong (`causes`), what noise left unread (`noise`), and the planned cables that are not right.
+
+    Cables are named by their planned end nearer to the GPUs. `wrong` is by the names that devices announce; `moved` are
+    those that somebody must move: where only a name is wrong, they are fewer.
+    """
+
+    causes: tuple[TrueCause, ...]
+    noise: tuple[TrueCause, ...] = ()
+    wrong: frozenset[Port] = frozenset()
+    missing: frozenset[Port] = frozenset()
+    unknown: frozenset[Port] = frozenset()
+    moved: frozenset[Port] = frozenset()
+    wiring: dict[Port, Port] = field(default_factory=dict)
+    hostnames: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def decidable(self) -> bool:
+        """Whether the evidence decides every cause."""
+        return all(cause.decidable for cause in self.causes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `truth.json`: `cables` as really plugged, by the planned names of the machines at both ends."""
+        return {
+            "cables": [[f"{a.device}:{a.name}", f"{b.device}:{b.name}"] for a, b in self.wiring.items()],
+            "unplugged": sorted(f"{port.device}:{port.name}" for port in self.missing),
+            "hostnames": dict(self.hostnames),
+            "wrong": sorted(map(str, self.wrong)),
+            "unknown": sorted(map(str, self.unknown)),
+            "causes": [_cause(cause) for cause in self.causes],
+            "noise": [_cause(cause) for cause in self.noise],
+        }
+
+
+def _cause(cause: TrueCause) -> dict[str, Any]:
+    return {**asdict(cause), "cables": [str(port) for port in cause.cables]}

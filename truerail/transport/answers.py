@@ -1,0 +1,204 @@
+"""From the files of a device's folder to readings: the best answer to each question that can be read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from collector import collectors
+from truerail.model import Collector, Device, Fact, Reading, Role, Unreadable
+from truerail.transport.folders import Folder, Listing, Refused
+from truerail.transport.notes import Notes
+from truerail.transport.questions import Claim, Questions
+
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder in which a device's answers lie."""
+
+    name: str
+    folder: Folder
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    name: str
+    folder: Folder
+    listing: Listing
+
+    def read(self, file: str) -> bytes:
+        """A file's content. Raises `Refused`, also for what is no file."""
+        if file in self.listing.refused:
+            raise Refused(self.listing.refused[file])
+        if file in self.listing.folders:
+            raise Refused("a folder where a file is expected")
+        return self.folder.read(file)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """Files of one place that together hold one answer: one, or one for each port."""
+
+    rank: int
+    place: _Listed
+    files: list[tuple[str, str]]
+    """Name, and the command where the answer does not name its port."""
+
+    @property
+    def source(self) -> str:
+        return f"{self.place.name}/{self.files[0][0]}" + (" ..." if len(self.files) > 1 else "")
+
+
+class Answers:
+    """Reads devices' answers. One for a whole capture: equal answers to a shared question are read once.
+
+    `questions` are all there are; `at` is the time of the readings.
+    """
+
+    def __init__(self, questions: Questions, at: datetime, notes: Notes) -> None:
+        self._at = at
+        self._notes = notes
+        self._all = questions
+        self._of_role = {role: Questions(role) for role in Role}
+        self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | Unreadable] = {}
+
+    def of_device(self, name: str, device: Device | None, places: Sequence[Place]) -> list[Reading]:
+        """What one device answered: a reading for each question of its role that has a file, readable or not.
+
+        Where nobody knows the device (`device` is None) every question is tried.
+        """
+        questions = self._of_role[device.role] if device else self._all
+        listed: list[_Listed] = []
+        refused: list[str] = []
+        for place in places:
+            try:
+                listed.append(_Listed(place.name, place.folder, place.folder.list()))
+            except Refused as why:
+                refused.append(f"{place.name}: {why}")
+                self._notes.add(f"folders not read, {why}", place.name)
+        if not listed:
+            return [Reading(name, asked.name, self._at, error="; ".join(refused)) for asked in questions.collectors]
+        hits = self._hits(questions, listed, device)
+        asked = device or Device(name)
+        readings = [
+            self._answer(collector, hits[collector.name], name, asked)
+            for collector in questions.collectors
+            if collector.name in hits
+        ]
+        return readings if device else _likely(readings)
+
+    def _hits(self, questions: Questions, places: Sequence[_Listed], device: Device | None) -> dict[str, list[_Hit]]:
+        hits: dict[str, list[_Hit]] = {}
+        for place in places:
+            for file in sorted((*place.listing.files, *place.listing.folders, *place.listing.refused)):
+                claims = questions.claims(file)
+                for claim in claims:
+                    _add(hits.setdefault(claim.collector.name, []), claim, place, file)
+                if not claims:
+                    self._ignore(file, place, device)
+        return hits
+
+    def _ignore(self, file: str, place: _Listed, device: Device | None) -> None:
+        if device and self._all.claims(file):
+            self._notes.add(
+                "answers ignored, because the plan gives the device a role that is not asked for them",
+                f"{place.name}/{file}: planned as {device.role}",
+            )
+        else:
+            self._notes.add("unknown files ignored", f"{place.name}/{file}")
+
+    def _answer(self, collector: Collector, hits: list[_Hit], name: str, device: Device) -> Reading:
+        errors: list[str] = []
+        hits.sort(key=_rank)
+        for hit in hits:
+            try:
+                content = _content(hit)
+                facts = self._facts(collector, content, device, hit)
+            except (Refused, Unreadable) as error:
+                errors.append(f"{hit.source}: {error}")
+                continue
+            self._compare(hit, content, hits)
+            return Reading(name, collector.name, self._at, facts, source=hit.source)
+        return Reading(name, collector.name, self._at, error="; ".join(errors), source=hits[0].source)
+
+    def _facts(self, collector: Collector, content: bytes, device: Device, hit: _Hit) -> tuple[Fact, ...]:
+        if not collector.shared:
+            return collector.read(self._text(content, hit), device)
+        key = (collector.name, content)
+        known = self._shared.get(key)
+        if known is None:
+            try:
+                known = collector.read(self._text(content, hit), device)
+            except Unreadable as error:
+                known = error
+            self._shared[key] = known
+        if isinstance(known, Unreadable):
+            raise known
+        return known
+
+    def _text(self, content: bytes, hit: _Hit) -> str:
+        """An answer as text. Bytes that are not UTF-8 become U+FFFD: one strange name must not cost all other ports.
+
+        A parser refuses what is then not in its format. (Surrogates would pass every parser and break every output.)
+        """
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            self._notes.add("answers with bytes that are not UTF-8, read as \ufffd", hit.source)
+            text = content.decode(errors="replace")
+        return text.removeprefix(_BOM)
+
+    def _compare(self, used: _Hit, content: bytes, hits: list[_Hit]) -> None:
+        """Notes where two folders of one device hold different answers to one command."""
+        for other in hits:
+            if other.rank == used.rank and other is not used and _differs(other, content):
+                self._notes.add(
+                    "answers that differ between two folders of one device, the first is used",
+                    f"{used.source}, {other.source}",
+                )
+
+
+def _rank(hit: _Hit) -> int:
+    return hit.rank
+
+
+def _add(hits: list[_Hit], claim: Claim, place: _Listed, file: str) -> None:
+    if claim.command:
+        for hit in hits:
+            if hit.rank == claim.rank and hit.place is place:
+                hit.files.append((file, claim.command))
+                return
+    hits.append(_Hit(claim.rank, place, [(file, claim.command)]))
+
+
+def _content(hit: _Hit) -> bytes:
+    """The answer's bytes; where there is one answer a port, all of them, each below the command that names the port."""
+    file, command = hit.files[0]
+    if not command:
+        return hit.place.read(file)
+    return b"\n".join(command.encode() + b"\n" + hit.place.read(file) for file, command in hit.files)
+
+
+def _differs(hit: _Hit, content: bytes) -> bool:
+    try:
+        return _content(hit) != content
+    except Refused:
+        return True
+
+
+def _likely(readings: Sequence[Reading]) -> list[Reading]:
+    """Of a device that nobody knows: no file counts twice, and no failure where another reader had an answer.
+
+    A host's and a Cumulus switch's lldpd answer under one name; which of the two answered is not known here.
+    """
+    yields = {name: found.yields for name, found in collectors().items()}
+    answered = {yields[reading.collector] for reading in readings if not reading.error}
+    kept: dict[object, Reading] = {}
+    for reading in readings:
+        kinds = yields[reading.collector]
+        if not reading.error:
+            kept.setdefault((reading.source, kinds), reading)
+        elif kinds not in answered:
+            kept[reading.collector] = reading
+    return list(kept.values())

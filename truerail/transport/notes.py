@@ -1,0 +1,29 @@
+"""What a reader of a capture should know beside the answers: each kind said once, counted, with a few examples."""
+
+from truerail.model.names import printable
+
+_EXAMPLES = 3
+
+
+class Notes:
+    """Collects remarks. Fifty thousand unknown files make one line."""
+
+    def __init__(self) -> None:
+        self._count: dict[str, int] = {}
+        self._examples: dict[str, list[str]] = {}
+
+    def add(self, what: str, where: str, count: int = 1) -> None:
+        """Remarks that `what` is so at `where`, which may be a foreign string."""
+        self._count[what] = self._count.get(what, 0) + count
+        examples = self._examples.setdefault(what, [])
+        if len(examples) < _EXAMPLES:
+            examples.append(printable(where, 120))
+
+    def lines(self) -> tuple[str, ...]:
+        """One line a kind: `unknown files: 12 (gpu-1/dmesg, gpu-2/dmesg, gpu-3/dmesg, ...)`."""
+        return tuple(self._line(what, count) for what, count in self._count.items())
+
+    def _line(self, what: str, count: int) -> str:
+        examples = self._examples[what]
+        more = ", ..." if count > len(examples) else ""
+        return f"{what}: {count:,} ({', '.join(examples)}{more})"

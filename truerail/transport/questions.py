@@ -1,0 +1,53 @@
+"""Which file of a capture answers which question."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from collector import collectors
+from truerail.model import Collector, Command, Role
+from truerail.model.names import answer_file
+
+PORT = "{port}"
+"""Stands in a command for the name of a port, where a device must be asked once for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A collector that reads a file. Of several files for one question the lowest `rank` is the best."""
+
+    collector: Collector
+    rank: int
+    command: str = ""
+    """The command that was answered, where it names a port and the answer does not."""
+
+
+class Questions:
+    """The collectors that apply to a role (all where it is None), by the names of the files that answer them."""
+
+    def __init__(self, role: Role | None = None) -> None:
+        self.collectors = tuple(c for c in collectors().values() if role is None or role in c.on)
+        self._by_file: dict[str, list[Claim]] = {}
+        self._by_start: dict[str, tuple[str, list[Claim]]] = {}
+        for collector in self.collectors:
+            for rank, command in enumerate(collector.ask):
+                self._claim(command, Claim(collector, rank))
+
+    def _claim(self, command: Command, claim: Claim) -> None:
+        if command.text.endswith(PORT):
+            text = command.text.removesuffix(PORT)
+            self._by_start.setdefault(answer_file(text + "x")[:-1], (text, []))[1].append(claim)
+        else:
+            claims = self._by_file.setdefault(command.file, [])
+            if all(other.collector is not claim.collector for other in claims):
+                claims.append(claim)
+
+    def claims(self, file: str) -> Iterable[Claim]:
+        """The collectors that read a file of this name."""
+        found = self._by_file.get(file)
+        return self._of_port(file) if found is None else found
+
+    def _of_port(self, file: str) -> Iterable[Claim]:
+        for start, (text, claims) in self._by_start.items():
+            if file.startswith(start) and len(file) > len(start):
+                return [Claim(claim.collector, claim.rank, text + file.removeprefix(start)) for claim in claims]
+        return ()

@@ -1,0 +1,21 @@
+"""The times that name the rounds of a capture."""
+
+from datetime import UTC, datetime
+from functools import lru_cache
+
+
+@lru_cache(maxsize=4096)
+def round_time(name: str) -> datetime | None:
+    """The time that names a folder of a round (ISO 8601, UTC where no zone is said); None for other names."""
+    if not name[:4].isdigit() or "T" not in name:
+        return None
+    try:
+        time = datetime.fromisoformat(name)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def round_order(name: str) -> datetime:
+    """A sort key for rounds: by time, whatever the zone they are written in. What is no round comes first."""
+    return round_time(name) or datetime.min.replace(tzinfo=UTC)
