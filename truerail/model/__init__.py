@@ -27,10 +27,12 @@ from truerail.model.finding import (
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.model.snapshot import Reading, Snapshot, Table
+from truerail.model.target import PLATFORMS, Secret, SecretMissing, SnmpAccess, SshAccess, Target
 
 __all__ = [
     "EVERYWHERE",
     "KINDS",
+    "PLATFORMS",
     "SWITCHES",
     "Alternative",
     "Cable",
@@ -57,11 +59,16 @@ __all__ = [
     "RdmaLink",
     "Reading",
     "Role",
+    "Secret",
+    "SecretMissing",
     "Severity",
+    "SnmpAccess",
     "Snapshot",
+    "SshAccess",
     "Status",
     "Summary",
     "Table",
+    "Target",
     "Transport",
     "Unreadable",
     "Verdict",

@@ -1,0 +1,1 @@
+"""Inventory files: which devices there are and how they are reached."""

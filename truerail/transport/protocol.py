@@ -1,0 +1,33 @@
+"""What every transport is: it sends declared commands to one device and brings back the answers, or says why not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from truerail.model import Target
+
+
+class TransportError(Exception):
+    """A device that could not be asked at all: refused, timed out, unknown host key, wrong password. No secret in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One command's answer. `error` is why there is none, or why it is not whole (too long, too slow, exit status)."""
+
+    command: str
+    text: str = ""
+    error: str = ""
+    took_seconds: float = 0.0
+
+
+class Transport(Protocol):
+    """Asks devices of one kind. One object serves all devices of a fleet and keeps its connections between rounds."""
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command, in order. Raises `TransportError` where the device cannot be asked at all."""
+        ...
+
+    async def close(self) -> None:
+        """Ends all connections. No session is left open."""
+        ...
