@@ -34,9 +34,7 @@ class Secret:
         if self.source == "credential":
             folder = os.environ.get("CREDENTIALS_DIRECTORY")
             if folder is None:
-                raise SecretMissing(
-                    f"credential {self.name}: no CREDENTIALS_DIRECTORY, the service manager passed none"
-                )
+                raise SecretMissing(f"credential {self.name}: the service manager passed no CREDENTIALS_DIRECTORY")
             path = Path(folder) / self.name
         try:
             return path.read_text(encoding="utf-8").rstrip("\n")
@@ -46,7 +44,9 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class SnmpAccess:
-    """SNMP v2c with a community, or v3 with a user. `engine` is `gufo`, `pysnmp` or `auto` (gufo where it is installed)."""
+    """SNMP v2c with a community, or v3 with a user. `engine` is `gufo`, `pysnmp` or `auto` (gufo where it is
+    installed).
+    """
 
     version: str = "2c"
     community: Secret | None = None
@@ -77,7 +77,9 @@ class SshAccess:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One device of an inventory. `platform` is one of linux, cumulus, sonic, eos, nxos, junos, snmp; empty means: ask."""
+    """One device of an inventory. `platform` is one of linux, cumulus, sonic, eos, nxos, junos, snmp; empty means:
+    ask.
+    """
 
     name: str
     address: str

@@ -67,7 +67,7 @@ def gpus_renumbered(site: Site) -> TrueCause:
     (host,) = site.draw_hosts(1)
     order = _draw_order(site, [host])
     site.world.gpu_order[host] = order
-    site.hosts.add(host)
+    site.claim_cables(_displaced(site, [host], order))
     return TrueCause(CauseKind.GPU_NIC_ORDER, (host,), ())
 
 
@@ -142,7 +142,12 @@ def _draw_order(site: Site, hosts: list[str]) -> tuple[int, ...]:
     rails = [rail for rail in range(shape.rails) if rail not in closed]
     if len(rails) < 2:
         raise NoRoom("fewer than two open rails")
-    return _permutation(site, shape.rails, rails)
+    known = {*site.world.nic_order.values(), *site.world.gpu_order.values()}  # the same on two hosts is one cause
+    for _ in range(20):
+        order = _permutation(site, shape.rails, rails)
+        if order not in known:
+            return order
+    raise NoRoom("no order of NICs is left that is not another host's")
 
 
 def _permutation(site: Site, size: int, rails: list[int]) -> tuple[int, ...]:
@@ -158,8 +163,17 @@ def _permutation(site: Site, size: int, rails: list[int]) -> tuple[int, ...]:
 
 
 def _permute_names(site: Site, hosts: list[str], order: tuple[int, ...]) -> TrueCause:
-    displaced = {rail for rail, there in enumerate(order) if rail != there}
-    cables = [cable for host in hosts for cable in site.cables_of[host] if cable.rail in displaced]
+    cables = _displaced(site, hosts, order)
     site.world.nic_order.update(dict.fromkeys(hosts, order))
     site.claim_cables(cables)
     return TrueCause(CauseKind.GPU_NIC_ORDER, tuple(hosts), tuple(cable.a for cable in cables))
+
+
+def _displaced(site: Site, hosts: list[str], order: tuple[int, ...]) -> list[Cable]:
+    """The cables of the NICs that this order puts elsewhere."""
+    return [
+        cable
+        for host in hosts
+        for cable in site.cables_of[host]
+        if cable.rail is not None and order[cable.rail] != cable.rail
+    ]

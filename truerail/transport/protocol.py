@@ -8,7 +8,9 @@ from truerail.model import Target
 
 
 class TransportError(Exception):
-    """A device that could not be asked at all: refused, timed out, unknown host key, wrong password. No secret in it."""
+    """A device that could not be asked at all: refused, timed out, unknown host key, wrong password. No secret in
+    it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
