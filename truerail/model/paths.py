@@ -173,7 +173,7 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int]]:
         of_plan, of_sight = tuple(planned[list(ports)].tolist()), tuple(seen[list(ports)].tolist())
         key = (id(reading.facts), names, of_plan, of_sight)
         if key not in patterns:
-            gpus = _nearest(cast("tuple[GpuNicPath, ...]", reading.facts), names)
+            gpus = _nearest(cast("tuple[GpuNicPath, ...]", reading.facts), names, whole=not wiring.index.plan.inferred)
             patterns[key] = _Pattern(gpus, of_plan, of_sight) if gpus else None
         pattern = patterns[key]
         if pattern is not None:
@@ -182,19 +182,26 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int]]:
     return hosts, reading_of
 
 
-def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
-    """GPU to the positions of its nearest NICs among `nics`. GPUs that are equally near to all of them are left out."""
+def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: bool) -> dict[int, tuple[int, ...]]:
+    """GPU to the positions of its nearest NICs among `nics`. GPUs that are equally near to all of them are left out.
+
+    A plan is `whole` if somebody wrote it; an inferred one lacks the NICs whose cables were not seen, so that a GPU to
+    which one of these is nearest is left out, too.
+    """
     position = {name: number for number, name in enumerate(nics)}
     levels: dict[int, dict[int, int]] = {}
+    unplanned: dict[int, int] = {}
     for path in paths:
-        nic = position.get(path.device or path.nic)
-        if nic is not None and path.level in _CLOSENESS:
-            levels.setdefault(path.gpu, {})[nic] = _CLOSENESS[path.level]
+        nic, level = position.get(path.device or path.nic), _CLOSENESS.get(path.level)
+        if nic is not None and level is not None:
+            levels.setdefault(path.gpu, {})[nic] = level
+        elif level is not None and not whole:
+            unplanned[path.gpu] = min(level, unplanned.get(path.gpu, level))
     found: dict[int, tuple[int, ...]] = {}
     for gpu, of in levels.items():
         nearest = min(of.values())
         chosen = tuple(nic for nic, level in sorted(of.items()) if level == nearest)
-        if len(chosen) < len(of):
+        if len(chosen) < len(of) and nearest <= unplanned.get(gpu, nearest):
             found[gpu] = chosen
     return found
 
