@@ -1,0 +1,66 @@
+# make demo    a faulty fabric, checked: the whole tool in one command
+# make test    every test, real daemons included where root may install them
+# make bench   accuracy and speed, measured again and written to docs/
+# make check   all that the CI checks: format, lint, types, layers, tests, generated files
+# Each works as the first command after a clone; set-up happens once.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+PY := .venv/bin/python
+CODE := truerail collector rules tests docs benchmarks
+DEMO_ARGS ?=
+TEST_ARGS ?=
+
+.PHONY: help setup demo test check format docs bench wheel clean
+
+help:
+	@sed -n 's/^# make /make /p' Makefile
+
+.venv/.run: requirements/run.txt requirements/build.txt requirements/setup.sh pyproject.toml
+	@sh requirements/setup.sh run
+	@touch $@
+
+.venv/.dev: requirements/dev.txt requirements/setup.sh pyproject.toml
+	@sh requirements/setup.sh dev
+	@touch $@ .venv/.run
+
+.venv/.bench: .venv/.dev requirements/bench.txt
+	@sh requirements/setup.sh bench
+	@touch $@
+
+setup: .venv/.dev
+
+demo: .venv/.run
+	@.venv/bin/truerail demo $(DEMO_ARGS)
+
+test: .venv/.dev
+	@sh requirements/setup.sh daemons
+	@$(PY) -m pytest -n 2 $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
+
+check: .venv/.dev
+	$(PY) -m ruff format --check $(CODE)
+	$(PY) -m ruff check $(CODE)
+	$(PY) -m mypy
+	$(PY) -m mypy docs benchmarks
+	.venv/bin/lint-imports
+	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory docs
+	git diff --exit-code
+
+format: .venv/.dev
+	$(PY) -m ruff format $(CODE)
+	$(PY) -m ruff check --fix $(CODE)
+
+docs: .venv/.dev
+	$(PY) docs/catalogues.py
+
+bench: .venv/.dev .venv/.bench
+	$(PY) benchmarks/accuracy.py --write docs/accuracy.md
+	$(PY) benchmarks/speed.py --write docs/performance.md
+
+wheel: .venv/.dev
+	$(PY) -m build --wheel --no-isolation
+
+clean:
+	rm -rf dist build truerail-demo .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find collector rules tests truerail docs -name __pycache__ -type d -prune -exec rm -rf {} +

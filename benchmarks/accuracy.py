@@ -1,0 +1,107 @@
+"""How often the causes are right: many simulated fabrics are judged, and the judgements measured against the truth.
+
+python benchmarks/accuracy.py [--fabrics 840] [--write docs/accuracy.md] [--show]
+python benchmarks/accuracy.py --seed 17        one fabric, its truth and what was said of it
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from accuracy_report import Results, report
+from fabrics import STRAINS, Drawn, draw
+from rich.console import Console
+from rich.progress import track
+from scoring import Score, score
+
+from truerail.rounds import judge
+
+FABRICS = 840
+FRESH = 420
+"""Seeds below this were used while the engine was written; those above were added afterwards."""
+STRAINED = 150
+
+
+def measure(seeds: Iterable[int]) -> Results:
+    """Judges the fabric of each seed."""
+    results = Results()
+    for seed in seeds:
+        drawn = draw(seed)
+        findings, found = _judged(drawn)
+        truth = drawn.simulation.truth
+        batch = f"seeds 0 to {FRESH - 1}" if seed < FRESH else f"seeds from {FRESH}"
+        for group in (
+            results.by_batch.setdefault(batch, Score()),
+            results.by_faults.setdefault(len(truth.causes), Score()),
+            results.by_noise.setdefault(drawn.noise, Score()),
+            results.total,
+        ):
+            group.add(found)
+        if not truth.causes and drawn.noise == "none":
+            results.clean.add(found)
+            results.clean_findings += findings
+        if not found.perfect:
+            results.flawed.append((drawn, found))
+    return results
+
+
+def strained(fabrics: int) -> dict[str, tuple[Score, int]]:
+    """Judges so many fabrics under each strain: their score, and how many of them have no mistake."""
+    found: dict[str, tuple[Score, int]] = {}
+    for name, strain in STRAINS.items():
+        total, perfect = Score(), 0
+        for seed in range(fabrics):
+            _, one = _judged(draw(seed, strain))
+            total.add(one)
+            perfect += one.perfect
+        found[name] = total, perfect
+    return found
+
+
+def _judged(drawn: Drawn) -> tuple[int, Score]:
+    """How many findings there are on a fabric, and what its judgement is worth."""
+    judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    return len(judgement.findings), score(drawn.simulation.truth, judgement)
+
+
+def show(seed: int, console: Console) -> None:
+    """Prints one fabric's truth and what was said of it."""
+    drawn = draw(seed)
+    judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    console.print(f"{drawn}", markup=False)
+    for cause in (*drawn.simulation.truth.causes, *drawn.simulation.truth.noise):
+        maybe = "".join(f", or {other.kind} with {other.moves} moves" for other in cause.alternatives)
+        console.print(f"  is    {cause.kind} {' '.join(cause.subjects[:6])}, {cause.moves} moves{maybe}", markup=False)
+    for told in judgement.causes:
+        console.print(f"  said  {told.kind}, {len(told.moves)} moves: {told.says}", markup=False)
+    for mistake in score(drawn.simulation.truth, judgement).mistakes:
+        console.print(f"  {mistake}", markup=False)
+
+
+def main() -> int:
+    """Measures, prints, writes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fabrics", type=int, default=FABRICS, help="how many fabrics (seeds 0 to N-1)")
+    parser.add_argument("--write", type=Path, help="write the report to this file")
+    parser.add_argument("--show", action="store_true", help="print every mistake")
+    parser.add_argument("--seed", type=int, help="show the fabric of one seed instead")
+    options = parser.parse_args()
+    console = Console()
+    if options.seed is not None:
+        show(options.seed, console)
+        return 0
+    results = measure(track(range(options.fabrics), description="judging", console=Console(stderr=True)))
+    results.strained = strained(min(STRAINED, options.fabrics))
+    text = report(results)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    if options.show:
+        for drawn, found in results.flawed:
+            console.print("\n".join([str(drawn), *(f"  {mistake}" for mistake in found.mistakes[:20])]), markup=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

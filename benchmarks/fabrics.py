@@ -1,0 +1,98 @@
+"""The fabrics that accuracy is measured on: one for each seed, of mixed shapes, sizes, faults and noise."""
+
+from dataclasses import dataclass, replace
+from random import Random
+
+from truerail.simulator import Noise, Shape, Simulation, simulate
+
+SHAPES = {
+    "one rail a leaf": Shape(hosts=32, rails=8, spines=4, uplinks=16),
+    "one rail a leaf, 64 hosts": Shape(hosts=64, rails=8, spines=4, uplinks=32, storage=True),
+    "four rails": Shape(hosts=24, rails=4, spines=2, uplinks=8, style="eth"),
+    "two rails a leaf, blocks": Shape(hosts=16, rails=8, rails_per_leaf=2, spines=4, uplinks=16),
+    "two rails a leaf, strides": Shape(hosts=16, rails=8, rails_per_leaf=2, stride=True, spines=4, uplinks=16),
+    "two planes": Shape(hosts=16, rails=8, planes=2, spines=4, uplinks=8),
+    "rail-only": Shape(hosts=32, rails=8, spines=0),
+    "four pods": Shape(hosts=48, rails=8, pods=4, spines=4, uplinks=8),
+    "pods under superspines": Shape(hosts=32, rails=8, pods=2, spines=4, uplinks=8, superspines=4),
+    "shared NICs": Shape(hosts=32, rails=4, gpus=8, spines=2, uplinks=8),
+    "two server models": Shape(hosts=32, rails=8, models=("xe9680", "dgx-h100"), storage=True, spines=4),
+    "planned by RDMA device": Shape(hosts=24, rails=8, host_ports="rdma", spines=4),
+}
+PLATFORMS = (
+    ("cumulus",),
+    ("sonic",),
+    ("eos",),
+    ("nxos",),
+    ("junos",),
+    ("snmp",),
+    ("cumulus", "sonic"),
+    ("sonic", "eos", "nxos"),
+    ("junos", "cumulus"),
+)
+NOISES = {
+    "none": Noise(),
+    "usual": Noise(
+        unreachable=0.05, deaf=0.10, stale=0.01, forms=True, mixed=True, management=True, strange_files=True
+    ),
+    "hard": Noise(unreachable=0.10, deaf=0.15, mute=0.05, silent=0.05, stale=0.03, forms=True, mixed=True),
+    "labels": Noise(unreachable=0.05, deaf=0.10, labels=True),
+}
+MOST_FAULTS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Strain:
+    """A batch that goes beyond what the figures are promised for: so many faults at once, or this much noise."""
+
+    faults: int
+    noise: Noise
+
+
+STRAINS = {
+    "12 faults at once, no noise": Strain(12, Noise()),
+    "6 faults, 30 % of hosts unread, 30 % deaf, 10 % mute, 10 % silent, 10 % of cables stale": Strain(
+        6, Noise(unreachable=0.30, deaf=0.30, mute=0.10, silent=0.10, stale=0.10, forms=True, mixed=True)
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A fabric and how it was drawn."""
+
+    seed: int
+    shape: str
+    platforms: tuple[str, ...]
+    noise: str
+    folders: str
+    simulation: Simulation
+
+    def __str__(self) -> str:
+        return (
+            f"seed {self.seed}: {self.shape}, {'+'.join(self.platforms)}, noise {self.noise}, folders by {self.folders}"
+        )
+
+
+def draw(seed: int, strain: Strain | None = None) -> Drawn:
+    """The fabric of this seed: up to 6 faults, one of them perhaps inside another, and everything else drawn.
+
+    `strain` sets the number of faults and the noise instead.
+    """
+    rng = Random(f"fabric {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
+    shape = rng.choice(list(SHAPES))
+    platforms = rng.choice(PLATFORMS)
+    noise = rng.choice(list(NOISES))
+    if "sonic" in platforms and noise == "labels":
+        noise = "usual"  # SONiC sends its alias and a label: no answer says which port the alias is
+    folders = rng.choice(("hostname", "inventory"))
+    faults, compound = seed % (MOST_FAULTS + 1), rng.random() < 0.5
+    simulation = simulate(
+        replace(SHAPES[shape], platforms=platforms),
+        strain.faults if strain else max(0, faults - compound),
+        strain.noise if strain else NOISES[noise],
+        seed,
+        folders=folders,
+        compound=compound,
+    )
+    return Drawn(seed, shape, platforms, noise, folders, simulation)

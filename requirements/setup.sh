@@ -1,0 +1,125 @@
+#!/bin/sh
+# Prepares a fresh clone: a virtual environment in .venv with the pinned packages, and for tests the real daemons.
+#
+#   requirements/setup.sh run       what truerail needs to run
+#   requirements/setup.sh dev       that, and the tools to test and build it
+#   requirements/setup.sh bench     the tools that are measured beside truerail, in .venv-bench
+#   requirements/setup.sh daemons   the packages of requirements/apt.txt, where root may install them
+#
+# Packages come from whatever index pip is configured for, each checked against its hash. PYTHON names the interpreter
+# (default: the newest of python3.13 to python3.11, else python3). With TRUERAIL_REQUIRE_REAL=1 a missing daemon is an
+# error, otherwise its tests are skipped and named.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf '%s\n' "setup: $*" >&2; }
+fail() { say "$*"; exit 1; }
+is_root() { [ "$(id -u)" -eq 0 ]; }
+new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; }
+
+find_python() {
+    for candidate in ${PYTHON:-python3.13 python3.12 python3.11 python3}; do
+        if command -v "$candidate" >/dev/null 2>&1 && new_enough "$candidate"; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    fail "Python 3.11 or newer is needed (sudo apt-get install python3); PYTHON=/path/to/python names another one"
+}
+
+# Installs distribution packages without starting their daemons: truerail's tests start their own.
+apt_install() {
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        trap 'rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod +x "$policy"
+    else
+        policy=
+    fi
+    log=$(mktemp)
+    failed=0
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } \
+        >"$log" 2>&1 || failed=1
+    if [ -n "$policy" ]; then
+        rm -f "$policy"
+        trap - EXIT
+    fi
+    [ "$failed" -eq 0 ] || tail -n 5 "$log" >&2
+    rm -f "$log"
+    return "$failed"
+}
+
+make_environment() {
+    python=$(find_python)
+    if [ -x .venv/bin/python ] && new_enough .venv/bin/python && .venv/bin/python -m pip --version >/dev/null 2>&1; then
+        return
+    fi
+    say "making .venv with $("$python" --version)"
+    rm -rf .venv
+    if "$python" -m venv .venv >/dev/null 2>&1; then
+        return
+    fi
+    rm -rf .venv
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    if is_root && command -v apt-get >/dev/null 2>&1; then
+        say "installing python$version-venv"
+        if { apt_install "python$version-venv" || apt_install python3-venv; } && "$python" -m venv .venv; then
+            return
+        fi
+    fi
+    rm -rf .venv
+    fail "$python cannot make a virtual environment: sudo apt-get install python3-venv, then again"
+}
+
+pip_install() {
+    "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check install --quiet --root-user-action=ignore "$@"
+}
+
+install_packages() {
+    say "installing the packages of requirements/$1.txt"
+    if [ "$1" = run ]; then
+        pip_install --require-hashes -r requirements/run.txt -r requirements/build.txt
+    else
+        pip_install --require-hashes -r requirements/dev.txt
+    fi
+    pip_install --no-deps --no-build-isolation --editable .
+}
+
+install_peers() {
+    environment=.venv-bench
+    say "installing the packages of requirements/bench.txt into $environment"
+    [ -x "$environment/bin/pip" ] || .venv/bin/python -m venv "$environment"
+    pip_install --require-hashes -r requirements/bench.txt
+}
+
+missing_packages() {
+    grep -v '^#' requirements/apt.txt | while read -r package; do
+        dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q ' installed$' || printf '%s ' "$package"
+    done
+}
+
+install_daemons() {
+    missing=$(missing_packages)
+    [ -n "$missing" ] || return 0
+    if is_root && command -v apt-get >/dev/null 2>&1; then
+        say "installing $missing"
+        # shellcheck disable=SC2086  # a list of words
+        apt_install $missing || say "apt-get could not install $missing"
+        missing=$(missing_packages)
+        [ -n "$missing" ] || return 0
+    fi
+    say "not installed: $missing(sudo apt-get install $missing)"
+    say "left out: tests/test_real_*.py, which drive these daemons and need root"
+    [ "${TRUERAIL_REQUIRE_REAL:-}" != 1 ] || fail "TRUERAIL_REQUIRE_REAL=1 wants every real component"
+}
+
+case "${1:-}" in
+run | dev)
+    make_environment
+    install_packages "$1"
+    ;;
+bench) install_peers ;;
+daemons) install_daemons ;;
+*) fail "usage: requirements/setup.sh run|dev|bench|daemons" ;;
+esac

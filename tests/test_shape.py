@@ -1,0 +1,173 @@
+"""The project's conventions, as tests: what CONTRIBUTING.md promises about files, names, layers and generated text."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.machinery import FileFinder
+from pathlib import Path
+from pkgutil import ModuleInfo
+from types import ModuleType
+
+import pytest
+
+import collector
+import rules
+from truerail.model import KINDS, Collector
+from truerail.model.rule import HEADINGS, Rule
+
+ROOT = Path(__file__).resolve().parent.parent
+CODE = ("truerail", "collector", "rules", "tests", "docs", "benchmarks")
+SOURCES = sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py"))
+COLLECTORS = list(collector.collectors().values())
+RULES = list(rules.rules().values())
+RECORDINGS = ROOT / "tests" / "recordings"
+MOST_LINES = {"tests": 700}
+"""By top folder, else 400: a test may be one long table of what recorded answers say."""
+FAMILIES = ("CAB", "NIC", "LNK", "PFC", "CFG", "ECN", "LBL", "RAL", "INC", "CAP", "TEL")
+INDEX_ADDRESS = re.compile(r"(?<!no-emit-)index-url|pypi\.org|pythonhosted|://[^\s\"')]*/simple\b", re.IGNORECASE)
+UNDONE = re.compile(r"\b[T]ODO\b|\b[F]IXME\b|\b[X]XX\b")
+SUPPRESSION = re.compile(r"#\s*(?:noqa|type:\s*ignore)(?P<codes>[:\[]\s*[\w, -]*?\]?)?(?P<reason>\s*[-#].*)?$")
+
+
+def named(path: Path) -> str:
+    """A path as messages show it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def committed() -> list[Path]:
+    """All files that are committed or would be; without git, all that are not made by tools."""
+    git = shutil.which("git")
+    if git and (ROOT / ".git").exists():
+        command = [git, "-c", f"safe.directory={ROOT}", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+        return [ROOT / name for name in listed if name and (ROOT / name).is_file()]
+    return [path for path in ROOT.rglob("*") if path.is_file() and not path.relative_to(ROOT).parts[0].startswith(".v")]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_explains_itself_under_the_fixed_headings(rule: Rule) -> None:
+    places = [rule.explanation.index(heading) for heading in HEADINGS]
+    assert places == sorted(places)
+    sections = re.split(r"^## .*$", rule.explanation, flags=re.MULTILINE)
+    assert len(sections) == len(HEADINGS) + 1
+    assert all(len(section.split()) >= 5 for section in sections), "a heading without an explanation under it"
+    assert rule.title.endswith(".")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_shows_when_it_fires_and_when_it_is_quiet(rule: Rule) -> None:
+    assert rule.fires
+    assert all(case.finds for case in rule.fires)
+    assert rule.quiet
+    assert not any(case.finds for case in rule.quiet)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rules_file_function_and_code_agree(rule: Rule) -> None:
+    assert (ROOT / "rules" / f"{rule.name}.py").is_file()
+    assert getattr(rule.judge, "__name__", "") == rule.name
+    assert re.fullmatch(rf"({'|'.join(FAMILIES)})\d\d\d", rule.code)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rules_needs_are_yielded_by_some_collector(rule: Rule) -> None:
+    assert set(rule.needs) <= {kind for found in COLLECTORS for kind in found.yields}
+
+
+@pytest.mark.parametrize("found", COLLECTORS, ids=lambda found: found.name)
+def test_a_collectors_file_and_function_agree(found: Collector) -> None:
+    assert (ROOT / "collector" / f"{found.name}.py").is_file()
+    assert getattr(found.parse, "__name__", "") == found.name
+    assert set(found.yields) <= set(KINDS)
+    assert len({command.text for command in found.ask}) == len(found.ask)
+
+
+@pytest.mark.parametrize("found", COLLECTORS, ids=lambda found: found.name)
+def test_a_collector_has_a_happy_and_an_unhappy_recording(found: Collector) -> None:
+    assert list((RECORDINGS / found.name).glob("*/facts.json"))
+    assert list((RECORDINGS / found.name).glob("*/error.txt"))
+
+
+def test_a_file_that_declares_no_collector_is_not_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "collector.stray", ModuleType("collector.stray"))
+    monkeypatch.setattr(collector, "iter_modules", lambda path: [ModuleInfo(FileFinder(""), "stray", False)])
+    with pytest.raises(TypeError, match=r"collector/stray\.py declares no collector named stray"):
+        collector.collectors.__wrapped__()
+
+
+def test_every_recording_belongs_to_a_collector() -> None:
+    assert {path.name for path in RECORDINGS.iterdir()} == {found.name for found in COLLECTORS}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_a_file_is_small_and_says_what_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= MOST_LINES.get(path.relative_to(ROOT).parts[0], 400)
+    assert re.match(r'(#!.*\n)?r?"""\S', text), "a module starts with its docstring"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_nothing_is_left_undone_and_no_check_is_silenced_without_a_reason(path: Path) -> None:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        assert not UNDONE.search(line), f"line {number}: {line.strip()}"
+        found = SUPPRESSION.search(line)
+        assert not found or found["reason"] or _explained_above(path, number), f"line {number} gives no reason: {line}"
+
+
+def _explained_above(path: Path, number: int) -> bool:
+    """Whether the line before is a comment: the reason, where it does not fit beside the code."""
+    return number > 1 and path.read_text(encoding="utf-8").splitlines()[number - 2].lstrip().startswith("#")
+
+
+def test_the_tests_are_flat_files() -> None:
+    assert not list((ROOT / "tests").rglob("__init__.py")), "a package in tests/ would shadow rules or collector"
+
+
+def test_the_layers_hold() -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_the_catalogues_are_current() -> None:
+    command = [sys.executable, "docs/catalogues.py", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_file_names_a_package_index() -> None:
+    guilty = []
+    for path in committed():
+        if path == Path(__file__).resolve():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        guilty += [f"{named(path)}: {found.group()}" for found in INDEX_ADDRESS.finditer(text)]
+    assert guilty == []
+
+
+def test_the_pins_are_what_the_project_asks_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = (ROOT / "requirements" / "run.in").read_text().split("\n")
+    assert {distribution(line) for line in asked if line} == {distribution(line) for line in project["dependencies"]}
+    run, build, dev = (pins(name) for name in ("run", "build", "dev"))
+    assert {distribution(line) for line in project["dependencies"]} <= run.keys()
+    assert run.items() <= dev.items()
+    assert build.items() <= dev.items()
+
+
+def distribution(requirement: str) -> str:
+    """The name in a requirement, in the one spelling that indexes use."""
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
+
+
+def pins(name: str) -> dict[str, str]:
+    """Distribution to version in a file of pins; each has a hash, or this fails."""
+    blocks = re.split(r"\n(?=\S)", (ROOT / "requirements" / f"{name}.txt").read_text())
+    assert all("--hash=sha256:" in block for block in blocks)
+    return {distribution(block): block.partition("==")[2].split()[0] for block in blocks}

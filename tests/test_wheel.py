@@ -1,0 +1,83 @@
+"""What is shipped: the wheel, installed into an environment of its own, judges a fabric there."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import truerail
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("truerail", "collector", "rules")
+OWNERS = """
+import json, importlib.metadata as m
+owners = m.packages_distributions()
+print(json.dumps({name: sorted(set(owners.get(name, []))) for name in %r}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from this checkout with the tools that are installed."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `bin` of an environment that holds the wheel; what it depends on is lent by the environment of the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=False)
+    python = folder / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
+    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")  # adds the path, not the .pth files in it
+    return folder / "bin"
+
+
+def run(*command: object, code: int = 0, cwd: Path | None = None) -> str:
+    """Standard output of a command that ends with `code`."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_"))}
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, f"{command[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert {name.split("/")[0] for name in names} == {*PACKAGES, f"truerail-{truerail.__version__}.dist-info"}
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
+    code = {str(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
+    assert code <= set(names)
+
+
+def test_no_other_distribution_owns_our_names(installed: Path) -> None:
+    owners = json.loads(run(installed / "python", "-c", OWNERS % (PACKAGES,)))
+    assert owners == {name: ["truerail"] for name in PACKAGES}
+
+
+def test_the_installed_command_is_the_wheels(installed: Path, tmp_path: Path) -> None:
+    assert run(installed / "truerail", "--version", cwd=tmp_path).split()[-1] == truerail.__version__
+    where = run(installed / "python", "-c", "import truerail, rules, collector; print(rules.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(installed.parent)
+
+
+def test_the_installed_command_judges_a_recorded_fabric(installed: Path, tmp_path: Path) -> None:
+    made = ["demo", "--once", "--hosts", "8", "--rails", "4", "--fault", "cable-swap", "--output", "fabric"]
+    run(installed / "truerail", *made, cwd=tmp_path)
+    assert "<html" in (tmp_path / "fabric" / "report.html").read_text(encoding="utf-8")
+    check = ["check", "--plan", "fabric/plan.csv", "--from", "fabric/capture", "--format", "json"]
+    judged = json.loads(run(installed / "truerail", *check, code=1, cwd=tmp_path))
+    assert [cause["kind"] for cause in judged["causes"]] == ["cable-swap"]
+    assert judged["summary"]["cables_wrong"] == 2
