@@ -7,7 +7,8 @@ other ends, and then little is lost.
 ## How it is seen
 There is no answer of the device at all, or every answer was an error; the errors are named. Warning where cables of
 the device stay unknown for it, info where each of them is known from its other end or waits for power (CAB003
-`pending`).
+`pending`). Where the answers hold not one device of a role, as in a capture of the hosts alone, nobody was asked: that
+is said once, in the notes.
 
 ## What to do
 Try the same access by hand: name and address in the inventory, route, login, right to run the command. In a capture,
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 
 from rules._places import unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.model.asked import roles_not_asked
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import wiring_of
@@ -33,7 +35,8 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     devices = wiring.index.devices
     find = {name: devices.find(name) for name in {reading.device for reading in seen.readings}}
     answered = {find[reading.device] for reading in seen.readings if not reading.error}
-    silent = [code for code in range(devices.planned) if code not in answered]
+    absent = {role.tier for role in roles_not_asked(wiring)}
+    silent = [c for c in range(devices.planned) if c not in answered and devices.tier[c] not in absent]
     unknown = unknown_cables(wiring)
     errors: dict[int, list[str]] = {code: [] for code in silent}
     for reading in seen.readings:
@@ -86,9 +89,12 @@ FIRES = (
     ),
 )
 
-QUIET = Case(
-    "Every device answered something, if only about its links.",
-    _PLAN,
-    {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
-    errors={"gpu-1": "unable to connect to socket"},
+QUIET = (
+    Case(
+        "Every device answered something, if only about its links.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
+        errors={"gpu-1": "unable to connect to socket"},
+    ),
+    Case("Only the host was asked, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
 )

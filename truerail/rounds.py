@@ -24,6 +24,7 @@ from truerail.model import (
     Summary,
     Verdict,
 )
+from truerail.model.asked import roles_not_asked
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule
 from truerail.model.wiring import State, Wiring, wiring_of
@@ -61,7 +62,7 @@ def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, no
         unread=tuple(reading for reading in seen.readings if reading.error),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
-        notes=(*notes, *_name_notes(wiring)),
+        notes=(*notes, *_notes(wiring)),
     )
 
 
@@ -105,7 +106,9 @@ def cable_states(wiring: Wiring) -> dict[Port, CableState]:
     return {cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)}
 
 
-def _name_notes(wiring: Wiring) -> Iterable[str]:
+def _notes(wiring: Wiring) -> Iterable[str]:
+    for role in roles_not_asked(wiring):
+        yield f"no {role} is among the devices asked: their cables are judged from the other ends alone"
     names = wiring.index.devices.names
     for device, name in sorted(wiring.identity.announces.items()):
         yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"
