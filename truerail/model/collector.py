@@ -69,6 +69,8 @@ class Collector:
 SWITCHES = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
 EVERYWHERE = (Role.HOST, *SWITCHES)
 
+_HEAD, _SHORT = 600, 2000
+"""Characters that are looked at, and below which an answer is short."""
 _REFUSALS = (
     "command not found",
     "permission denied",
@@ -97,14 +99,14 @@ def refuse_refusals(answer: str) -> None:
 
     Only the first lines of a short answer are looked at: a neighbour may well call itself "permission denied".
     """
-    head = answer[:2000].strip()
+    head = answer[:_HEAD].lstrip() or answer.strip()[:_HEAD]
     if not head:
         raise Unreadable("empty answer")
-    if head[0] in "[{<":
+    if head[0] in "[{<" or not any(map(head.lower().__contains__, _REFUSALS)):
         return
     for number, line in enumerate(head.splitlines()[:5], 1):
         low = line.lower()
-        if any(word in low for word in _REFUSALS) and (len(answer) < 2000 or low.startswith("traceback")):
+        if any(word in low for word in _REFUSALS) and (len(answer) < _SHORT or low.startswith("traceback")):
             raise Unreadable("the device refused", line=number, text=line)
 
 
