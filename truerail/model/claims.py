@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from truerail.model.facts import Neighbor
-from truerail.model.index import NONE, PlanIndex, either, equals, factorize, unanimous
+from truerail.model.index import NONE, Mask, PlanIndex, either, equals, factorize, unanimous
 from truerail.model.local import LocalNames
 from truerail.model.macs import MacTable
 from truerail.model.snapshot import Codes, Objects
@@ -112,23 +112,35 @@ def _heard_ports(
     ports = names.index.ports
     is_mac = equals(kind, "mac")
     id_name = np.where(is_mac, NONE, ports.name_codes(either(is_mac, None, port_id)))
-    text = ports.name_codes(description)
     by_mac = ports.find(w, ports.name_of(owner))
-    by_id = ports.find(w, id_name)
-    by_text = ports.find(w, text)
-    v = np.where(by_mac >= 0, by_mac, np.where(by_id >= 0, by_id, by_text))
-    explained = (by_id < 0) & (id_name >= 0) & (v == by_text) & (text >= 0)
-    learned = unanimous(id_name[explained], text[explained]) | names.learned()
-    open_ = (v < 0) & (w >= 0)
-    if open_.any() and learned:
-        said = np.where(id_name[open_] >= 0, id_name[open_], text[open_])
-        v[open_] = ports.find(w[open_], np.array([learned.get(code, NONE) for code in said.tolist()], dtype=np.int64))
-    open_ = (v < 0) & (w >= 0)
-    if open_.any():  # a port that neither the plan nor the device itself has told of: spare ports look like this
-        # a bare number is the far end's own index (Junos): its description says more
-        number = np.array([(p or "").isdigit() for p in port_id[open_]], dtype=bool) & (text[open_] >= 0)
-        best = np.where((id_name[open_] >= 0) & ~number, id_name[open_], text[open_])
-        best = np.where(is_mac[open_] | (id_name[open_] >= 0), best, NONE)
-        v[open_] = ports.find_or_add(w[open_], best)
+    v = np.where(by_mac >= 0, by_mac, ports.find(w, id_name))
+    open_ = np.flatnonzero((v < 0) & (w >= 0))
+    if len(open_):
+        v[open_] = _described(names, w[open_], id_name[open_], is_mac[open_], port_id[open_], description[open_])
     v = names.as_planned(v)
     return np.where(names.unmapped(v), NONE, v)
+
+
+def _described(
+    names: LocalNames, w: Codes, id_name: Codes, is_mac: Mask, port_id: Objects, description: Objects
+) -> Codes:
+    """Ports whose id names none that is known: by description, by what others call them, else as they call
+    themselves.
+    """
+    ports = names.index.ports
+    text = ports.name_codes(description)
+    v = ports.find(w, text)
+    explained = (v >= 0) & (id_name >= 0)
+    learned = unanimous(id_name[explained], text[explained]) | names.learned()
+    rest = v < 0
+    if rest.any() and learned:
+        said = np.where(id_name >= 0, id_name, text)[rest]
+        v[rest] = ports.find(w[rest], np.array([learned.get(code, NONE) for code in said.tolist()], dtype=np.int64))
+    rest = v < 0
+    if rest.any():  # a port that neither the plan nor the device itself has told of: spare ports look like this
+        # a bare number is the far end's own index (Junos): its description says more
+        number = np.array([(p or "").isdigit() for p in port_id], dtype=bool) & (text >= 0)
+        best = np.where((id_name >= 0) & ~number, id_name, text)
+        best = np.where(is_mac | (id_name >= 0), best, NONE)
+        v[rest] = ports.find_or_add(w[rest], best[rest])
+    return v
