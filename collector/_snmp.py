@@ -23,12 +23,25 @@ _NUMBER = re.compile(r"(?:[A-Za-z][\w-]{0,60}\()?(-?\d{1,18})(?!\d)")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
+SWITCH = Command(
+    "snmpbulkwalk -On 1.0.8802.1.1.2.1.3.7.1 1.0.8802.1.1.2.1.4.1.1.{4,5,6,7,8,9,12} 1.0.8802.1.1.2.1.4.2.1.3"
+    " 1.3.6.1.2.1.2.2.1.{2,4,5,6,7,8} 1.3.6.1.2.1.31.1.1.1.{1,15,18}",
+    ("snmp",),
+)
+"""What a live switch is asked, once for all readers of SNMP: of LLDP-MIB the local ports, the neighbours and their
+management addresses, of IF-MIB what is read. Together, because only IF-MIB names some agents' ports. Of lldpRemTable
+not the descriptions of systems, the bulk of it; the capabilities behind show that the table is whole.
+"""
+
+
 def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
-    """The commands and file names under which walks of `oids` are kept, in the order in which they serve best."""
+    """What a live switch is asked, then the names under which captures keep other walks of `oids`, in the order in
+    which they serve best. Those are names of files, never asked: a capture holds what somebody chose to walk.
+    """
     tools = ("snmpbulkwalk", "snmpwalk")
-    options = ("-On ", "-v2c -On ", "")
-    asked = [f"{tool} {option}{oid}" for oid in oids for tool in tools for option in options]
-    return tuple(Command(text, ("snmp",)) for text in (*also, *asked))
+    options = ("-On_", "-v2c_-On_", "")
+    kept = [f"{tool}_{option}{oid}" for oid in oids for tool in tools for option in options]
+    return (SWITCH, *(Command(name, SWITCH.platforms) for name in (*also, *kept)))
 
 
 def tables(text: str, entries: tuple[str, ...]) -> Tables:

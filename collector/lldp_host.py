@@ -30,6 +30,10 @@ from collector._networkctl import is_table, neighbors_from_networkctl_json, neig
 from truerail.model import Command, Device, Neighbor, Role, Unreadable, collector, minutes
 
 
+_FIRST_KEY = 400
+"""Characters within which a document's first key stands, a prompt before it included; lldpd's answers are long."""
+
+
 @collector(
     on=[Role.HOST],
     ask=[
@@ -69,7 +73,8 @@ from truerail.model import Command, Device, Neighbor, Role, Unreadable, collecto
 def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `Unreadable`."""
     if is_json(answer):
-        return neighbors_from_networkctl_json(answer) if '"Neighbors"' in answer else neighbors_from_json(answer)
+        of_networkctl = '"Neighbors"' in answer[:_FIRST_KEY]
+        return neighbors_from_networkctl_json(answer) if of_networkctl else neighbors_from_json(answer)
     if "LLDP neighbors:" in answer or ", via: " in answer:
         return neighbors_from_plain(answer)
     if ".via=" in answer:
