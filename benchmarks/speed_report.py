@@ -28,7 +28,7 @@ def report(checks: list[Checked], parsed: dict[str, float], peers: dict[str, Any
 
 `make bench` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}. Absolute figures drift
 with the machine; ratios and shapes hold. Every fabric has six faults, 5 % of its hosts unread and 10 % without LLDP of
-their own; every answer is distinct but for `topo -m` of equal servers.
+their own; answers differ from host to host but for `topo -m` and `rdma link` of equal servers.
 
 ## A whole check
 

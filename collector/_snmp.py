@@ -49,8 +49,10 @@ def tables(text: str, entries: tuple[str, ...]) -> Tables:
     found: Tables = {entry: {} for entry in entries}
     prefixes = tuple((entry + ".", found[entry]) for entry in entries)
     wanted = tuple(prefix for prefix, _ in prefixes)
+    prefix, columns = prefixes[0]
     for oid, value in _rows(text, wanted):
-        prefix, columns = next(pair for pair in prefixes if oid.startswith(pair[0]))
+        if not oid.startswith(prefix):
+            prefix, columns = next(pair for pair in prefixes if oid.startswith(pair[0]))
         number, _, index = oid[len(prefix) :].partition(".")
         columns.setdefault(int(number), {})[index] = value
     return found
@@ -125,7 +127,7 @@ def _value(raw: str, number: int) -> Value:
     if kind in ("Hex-STRING", "BITS"):
         return _octets(rest, number)
     if kind == "STRING" and rest[:1] == '"':
-        return _ESCAPED.sub(r"\1", rest[1:-1])
+        return _ESCAPED.sub(r"\1", rest[1:-1]) if "\\" in rest else rest[1:-1]
     return rest
 
 

@@ -29,7 +29,6 @@ from collector._lldptool import neighbors_from_lldptool
 from collector._networkctl import is_table, neighbors_from_networkctl_json, neighbors_from_table
 from truerail.model import Command, Device, Neighbor, Role, Unreadable, collector, minutes
 
-
 _FIRST_KEY = 400
 """Characters within which a document's first key stands, a prompt before it included; lldpd's answers are long."""
 

@@ -35,7 +35,7 @@ def told(text: str, suffix: str = ".yaml") -> list[str]:
         ("", "plan.yaml: an empty file"),
         ("name: [a\n", "plan.yaml:2: not YAML: did not find expected ',' or ']'"),
         ("name: a\n---\nname: b\n", "plan.yaml: more than one document (`---`)"),
-        ("name: !!python/object:os.system x\n", "plan.yaml:1: a tag; a plan has plain values only"),
+        ("name: !!python/object:os.system x\n", "plan.yaml:1: a tag; plain values only are read"),
         ("rails: {rail: 0, subnet: 10.0.0.1/16}\n", "plan.yaml:1: expected a subnet such as 10.0.0.0/16"),
         ("rails: {rail: 0, vlan: 5000}\n", "plan.yaml:1: expected a VLAN from 1 to 4094 (value '5000')"),
         (POD + "host_links: {ports: 'swp[1-3]'}\n", "plan.yaml:3: 3 ports for 4 hosts on each rail of a leaf such as leaf-0"),  # noqa: E501 - one case a line

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_helpers import bare
 
+from truerail.files.nodesets import expand, fold
 from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.plans import dump_csv, dump_yaml, loads
-from truerail.plans.nodesets import expand, fold
 
 names = st.from_regex(r"[a-z][a-z0-9.-]{0,6}[0-9]{1,3}", fullmatch=True)
 ports = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9/_:.-]{0,10}", fullmatch=True)

@@ -8,6 +8,7 @@ import pytest
 from capture_trees import LINKS, RDMA, grow, lldp, pack
 
 from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role
+from truerail.transport.ahead import BATCH, THREADS
 from truerail.transport.replay import Capture, CaptureError, read_capture
 
 HOST = {"rdma_link": RDMA, "ip_-j_link": LINKS, "lldpctl_-f_json0": lldp("eth0", "leaf-0", "swp1")}
@@ -157,6 +158,12 @@ def test_only_limits_what_is_read_by_any_spelling(tmp_path: Path) -> None:
     assert read_capture(root, devices=PLAN, only=["gpu-1"]).devices_seen == ("gpu-1",)
     assert read_capture(root, devices=PLAN, only=["GPU-1.example.net", "new"]).devices_seen == ("gpu-1", "new")
     assert read_capture(root, devices=PLAN, only=["nobody"]).readings == []
+
+
+def test_many_devices_come_in_order_whatever_is_opened_first(tmp_path: Path) -> None:
+    names = [f"gpu-{number:03}" for number in range(2 * THREADS * BATCH + 5)]
+    capture = read_capture(grow(tmp_path, {f"{name}/rdma_link": RDMA for name in names}))
+    assert [reading.device for reading in capture.readings] == names
 
 
 def test_progress_counts_devices(tmp_path: Path) -> None:

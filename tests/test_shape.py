@@ -121,8 +121,12 @@ def _explained_above(path: Path, number: int) -> bool:
     return number > 1 and path.read_text(encoding="utf-8").splitlines()[number - 2].lstrip().startswith("#")
 
 
-def test_the_tests_are_flat_files() -> None:
-    assert not list((ROOT / "tests").rglob("__init__.py")), "a package in tests/ would shadow rules or collector"
+def test_no_folder_of_tests_shadows_a_package() -> None:
+    packages = {path.parent.name for path in (ROOT / "tests").rglob("__init__.py")}
+    assert not packages & {"truerail", "collector", "rules", "tests"}, (
+        "it would be imported in place of the top-level one"
+    )
+    assert not list((ROOT / "tests").glob("*/**/test_*.py")), "tests are flat files"
 
 
 def test_the_layers_hold() -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli import check, demo, parse, plan, rules
+from truerail.cli import capture, check, demo, inventory, parse, plan, rules, watch
 
 app = typer.Typer(
     name="truerail",
@@ -36,7 +36,10 @@ def _root(
 
 
 app.command("check", short_help="Say what is wrong, why, and the fewest moves.")(check.check)
+app.command("capture", short_help="Ask all devices, keep the answers in files.")(capture.capture)
+app.command("watch", short_help="Show what is left to do, live.")(watch.watch)
 app.command("demo", short_help="Make a faulty fabric without hardware, check it.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
+app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")
 app.add_typer(rules.app, name="rules")

@@ -1,5 +1,6 @@
 """`truerail check`: a plan and a capture in, the causes and the repairs out."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -44,8 +45,11 @@ _BY_SUFFIX = {
 
 def check(
     capture: Annotated[
-        Path, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the devices' answers.")
-    ],
+        Path | None, typer.Option("--from", metavar="CAPTURE", help="Folder or tar archive with the devices' answers.")
+    ] = None,
+    inventory: Annotated[
+        Path | None, typer.Option(metavar="INVENTORY", help="Ask the devices of this inventory now.")
+    ] = None,
     plan: Annotated[
         Path | None,
         typer.Option(metavar="PLAN", help="Plan file (.yaml .csv .dot). Without it the rails are inferred."),
@@ -58,24 +62,60 @@ def check(
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option(metavar="NODESET", help="Tell only what concerns these devices: 'gpu-[001-004],leaf-2'."),
+        typer.Option(metavar="NODESET", help="Ask and tell only what concerns these: 'gpu-[001-004],leaf-2'."),
     ] = None,
     rule: Annotated[list[str] | None, typer.Option(metavar="CODE", help="Run only this rule. May be repeated.")] = None,
     fail_on: Annotated[FailOn, typer.Option(help="Findings from this severity on make exit code 1.")] = FailOn.WARNING,
     details: Annotated[bool, typer.Option("--details", help="Text: show everything, with evidence.")] = False,
+    deadline: Annotated[
+        float, typer.Option(min=0.1, metavar="SECONDS", help="With --inventory: how long all devices have.")
+    ] = 60.0,
 ) -> None:
     """Compare a fabric with its plan: what is wrong, why, and the fewest moves that put it right."""
-    from truerail.cli.judging import codes, judged
     from truerail.model import Severity
 
     chosen = fmt or (_BY_SUFFIX.get(output.suffix.lower()) if output else None) or Format.TEXT
     refuse_binary_on_terminal(chosen, output)
-    judgement, answered = judged(plan, capture, codes(rule or []), only)
+    found = _found(plan, capture, inventory, rule or [], only, deadline)
     severity = Severity(fail_on.value)
-    tell(judgement, chosen, output, severity, details=details)
-    if not answered:
-        raise CannotJudge(f"{capture}: no device gave an answer that could be read, nothing was judged")
-    raise typer.Exit(ExitCode.FOUND if judgement.at_or_above(severity) else ExitCode.GOOD)
+    tell(found.judgement, chosen, output, severity, details=details)
+    if found.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not found.answered:
+        source = capture or inventory
+        raise CannotJudge(f"{source}: no device gave an answer that could be read, nothing was judged")
+    raise typer.Exit(ExitCode.FOUND if found.judgement.at_or_above(severity) else ExitCode.GOOD)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A judgement, whether any device answered, and whether Ctrl-C ended the round early."""
+
+    judgement: "Judgement"
+    answered: bool
+    interrupted: bool = False
+
+
+def _found(
+    plan: Path | None,
+    capture: Path | None,
+    inventory: Path | None,
+    rule: list[str],
+    only: str | None,
+    deadline: float,
+) -> _Found:
+    """Judges the capture or asks the inventory's devices. Raises BadParameter where it is not plain which."""
+    from truerail.cli.judging import codes, judged
+
+    if (capture is None) == (inventory is None):
+        raise typer.BadParameter("name either --from CAPTURE or --inventory INVENTORY")
+    wanted = codes(rule)
+    if inventory is None:
+        assert capture is not None  # noqa: S101 - one of the two is there, see above
+        return _Found(*judged(plan, capture, wanted, only))
+    from truerail.cli.live_check import judged_live
+
+    return _Found(*judged_live(plan, inventory, wanted, only, deadline))
 
 
 def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:

@@ -47,8 +47,8 @@ def demo(
 
 def faults(words: "Sequence[str]") -> "list[Fault]":
     """`cable-swap` or `cable-swap:one-leaf`. Raises CannotJudge for a kind or variant that cannot be planted."""
+    from truerail.files.problems import nearest
     from truerail.model import CauseKind
-    from truerail.plans.problems import nearest
     from truerail.simulator import KINDS, Fault
 
     made = []

@@ -1,15 +1,29 @@
 """From files to a judgement: what `check` and `demo` share."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from truerail.cli import terminal
 from truerail.cli.errors import CannotJudge
-from truerail.model import Judgement, Plan, Snapshot
-from truerail.plans.problems import PlanError, nearest
+from truerail.files.problems import nearest
+from truerail.model import Judgement, Plan, Reading, Snapshot
+from truerail.plans.problems import PlanError
 from truerail.transport.replay import Capture, CaptureError, read_capture
 
 MOST_OUTLIERS = 10
+
+
+class Seen(Protocol):
+    """One round, replayed or live."""
+
+    @property
+    def readings(self) -> Sequence[Reading]: ...
+    @property
+    def devices_seen(self) -> Sequence[str]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    def snapshot(self) -> Snapshot: ...
 
 
 def judged(plan: Path | None, capture: Path, codes: Collection[str] | None, only: str | None) -> tuple[Judgement, bool]:
@@ -17,11 +31,17 @@ def judged(plan: Path | None, capture: Path, codes: Collection[str] | None, only
 
     Without a plan the rails are read off the fabric itself. Raises CannotJudge for what a user has to mend.
     """
+    intended = load_plan(plan) if plan else None
+    return judged_round(intended, read(capture, intended), codes, only)
+
+
+def judged_round(
+    intended: Plan | None, seen: Seen, codes: Collection[str] | None, only: str | None
+) -> tuple[Judgement, bool]:
+    """The same of a round that was read already, be it from files or from devices."""
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import judge
 
-    intended = load_plan(plan) if plan else None
-    seen = read(capture, intended)
     snapshot = seen.snapshot()
     notes = list(seen.notes)
     if intended is None:
@@ -88,16 +108,21 @@ def _suggestion(word: str, known: list[str]) -> str:
     return f", did you mean {close[0].upper() if close[0][-1].isdigit() else close[0]}?"
 
 
-def devices(only: str, plan: Plan, seen: Capture) -> set[str]:
+def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
     """The devices that a node set names. Raises CannotJudge for a node set or name that is not understood."""
+    return named(only, (*seen.devices_seen, *plan.devices))
+
+
+def named(only: str, among: Iterable[str]) -> set[str]:
+    """Those of some devices that a node set names, as they are spelled there. Raises CannotJudge."""
+    from truerail.files.nodesets import NodeSetError, expand
     from truerail.model.names import device_key
-    from truerail.plans.nodesets import NodeSetError, expand
 
     try:
         names = expand(only)
     except NodeSetError as error:
         raise CannotJudge(f"--only {only}: {error}") from error
-    known = {device_key(name): name for name in (*seen.devices_seen, *plan.devices)}
+    known = {device_key(name): name for name in among}
     for name in names:
         if device_key(name) not in known:
             raise CannotJudge(f"--only {only}: no device {name!r}{_nearest_device(name, known)}")
@@ -107,4 +132,4 @@ def devices(only: str, plan: Plan, seen: Capture) -> set[str]:
 def _nearest_device(name: str, known: dict[str, str]) -> str:
     """A suggestion, never the list of all devices: there are thousands."""
     told = nearest(name, list(known))
-    return told if "did you mean" in told else " in the plan or the capture"
+    return told if "did you mean" in told else " in the plan, the inventory or the capture"

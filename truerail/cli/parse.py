@@ -22,8 +22,8 @@ def parse(
 
     from collector import collectors
     from truerail.cli import terminal
+    from truerail.files.problems import nearest
     from truerail.model import Device, Role, Unreadable
-    from truerail.plans.problems import nearest
 
     known = collectors()
     if collector not in known:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from truerail.cli.table import aligned
 from truerail.model import Plan
 from truerail.outputs.words import count, name, title
 from truerail.plans.shape import Shape, SwitchShape
@@ -11,7 +12,7 @@ _COLUMNS = ("switch", "role", "pod", "rails", "planes", "down", "up", "oversubsc
 
 def table(plan: Plan, shape: Shape) -> str:
     """The whole table."""
-    return "\n".join([*_fabric(plan, shape), "", *_aligned([_COLUMNS, *map(_switch, shape.switches)])])
+    return "\n".join([*_fabric(plan, shape), "", *aligned([_COLUMNS, *map(_switch, shape.switches)])])
 
 
 def _fabric(plan: Plan, shape: Shape) -> Iterator[str]:
@@ -56,9 +57,3 @@ def _numbers(numbers: Sequence[int]) -> str:
     if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
         return f"{numbers[0]}-{numbers[-1]}"
     return ",".join(map(str, numbers)) or "-"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

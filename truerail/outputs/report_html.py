@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import truerail
+from truerail.files.nodesets import fold
 from truerail.model import CableState, Judgement
 from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.doubts import doubts, rule_name
@@ -31,7 +32,6 @@ from truerail.outputs.words import (
     sure,
     title,
 )
-from truerail.plans.nodesets import fold
 
 MOST_HOSTS = 1000
 MOST_FINDINGS = 2000

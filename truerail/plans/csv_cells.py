@@ -5,22 +5,22 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from truerail.files.nodesets import name_fault
+from truerail.files.problems import Faults
+from truerail.files.together import MOST_UNITS
+from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, LoadBalancing, Plan, Rail, Role, Transport
 from truerail.plans.csv_columns import unguarded
-from truerail.plans.nodesets import name_fault
 from truerail.plans.numbers import (
     HIGHEST_VLAN,
     MOST_GPUS,
     MOST_PLANES,
     MOST_RAILS,
-    MOST_UNITS,
     SPEED_EXPECTED,
     metres,
     speed_gbps,
     subnet_fault,
-    whole,
 )
-from truerail.plans.problems import Faults
 
 E = TypeVar("E", bound=StrEnum)
 

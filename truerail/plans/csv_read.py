@@ -9,11 +9,12 @@ import io
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 
+from truerail.files.nodesets import name_fault
+from truerail.files.problems import Faults, nearest
 from truerail.model import Cable, Plan, Port
 from truerail.plans.csv_cells import DeviceCells, LinkCells
 from truerail.plans.csv_columns import COLUMNS, DEVICE_FIELDS, FRONT, LINK_COLUMNS, NEEDED, unguarded
-from truerail.plans.nodesets import name_fault
-from truerail.plans.problems import Faults, nearest
+from truerail.plans.problems import PlanError
 
 Row = Sequence[str]
 Cells = tuple[str, ...]
@@ -23,7 +24,7 @@ _DELIMITERS = (",", ";", "\t")
 
 def read_csv(text: str, file: str) -> Plan:
     """The plan in `text`, its delimiter a comma, semicolon or tab. Raises `PlanError` with every problem."""
-    faults = Faults(file)
+    faults = Faults(file, PlanError)
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=_delimiter(text), strict=True)
     plan = None
     try:

@@ -6,11 +6,13 @@ shell. A file says roles and rails only where `dump_dot` wrote it; else roles ar
 
 import re
 
+from truerail.files.nodesets import name_fault
+from truerail.files.problems import Faults
+from truerail.files.yaml_values import whole
 from truerail.model import Cable, Device, Plan, Port, Role
-from truerail.plans.nodesets import name_fault
-from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps, whole
+from truerail.plans.numbers import MOST_PLANES, MOST_RAILS, speed_gbps
 from truerail.plans.orient import oriented
-from truerail.plans.problems import Faults
+from truerail.plans.problems import PlanError
 
 _WORD = r'(?:"(?:[^"\\]|\\.)*"|[\w./-]+)'
 _BRACKET = r'(?:\[(?P<words>(?:"(?:[^"\\]|\\.)*"|[^\]"])*)\])?'
@@ -30,7 +32,7 @@ _ROLE_WORDS = (
 
 def read_dot(text: str, file: str) -> Plan:
     """The plan in `text`, one statement a line. Raises `PlanError` with the lines that are not understood."""
-    faults = Faults(file)
+    faults = Faults(file, PlanError)
     name, devices = "", {}
     edges: list[tuple[int, Port, Port, dict[str, str]]] = []
     for line, statement in enumerate(_COMMENT.sub(_without_comment, text).splitlines(), 1):

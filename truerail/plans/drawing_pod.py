@@ -3,9 +3,9 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from truerail.files.nodesets import fold
 from truerail.model import Cable
 from truerail.plans.drawing_text import FAINT, LINE, PANEL, box, words
-from truerail.plans.nodesets import fold
 from truerail.plans.palette import rail_colour
 
 MOST_ROWS = 64

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from truerail.files.problems import Problem
+from truerail.files.reading import read_text
 from truerail.model import Plan
+from truerail.model.pause import garbage_collection_paused
 from truerail.plans.csv_read import read_csv
 from truerail.plans.dot_read import read_dot
-from truerail.plans.pause import garbage_collection_paused
-from truerail.plans.problems import PlanError, Problem
+from truerail.plans.problems import PlanError
 from truerail.plans.yaml_read import read_yaml
 
 SUFFIXES = (".yaml", ".yml", ".csv", ".dot", ".gv")
@@ -19,23 +21,7 @@ def load(path: Path) -> Plan:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise PlanError([Problem(file, 0, path.suffix, f"expected a plan file: {', '.join(SUFFIXES)}")])
-    try:
-        size = path.stat().st_size
-        if size > _MOST_BYTES[suffix]:
-            raise PlanError([Problem(file, 0, f"{size:,} bytes", f"larger than {_MOST_BYTES[suffix]:,} bytes")])
-        raw = path.read_bytes()
-    except OSError as error:
-        raise PlanError([Problem(file, 0, "", f"cannot be read: {error.strerror or error}")]) from error
-    return loads(_decoded(raw, file), suffix, file)
-
-
-def _decoded(raw: bytes, file: str) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        byte = f"0x{raw[error.start]:02x}"
-        raise PlanError([Problem(file, line, byte, "not UTF-8; save the file as UTF-8")]) from error
+    return loads(read_text(path, _MOST_BYTES[suffix], PlanError), suffix, file)
 
 
 @garbage_collection_paused()

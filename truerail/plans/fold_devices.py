@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from truerail.files.nodesets import fold
+from truerail.files.yaml_text import Entry, quoted
 from truerail.model import Device, Plan, Role
-from truerail.plans.nodesets import fold
 from truerail.plans.numbers import plain
-from truerail.plans.yaml_text import Entry, quoted
 
 Nics = tuple[tuple[str, ...], ...]
 

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from truerail.files.nodesets import fold
+from truerail.files.yaml_text import Entry
 from truerail.model import Cable, Plan, Port, Role
 from truerail.model.names import natural_key
 from truerail.plans.fold_devices import Nics
-from truerail.plans.nodesets import fold
 from truerail.plans.numbers import plain
-from truerail.plans.yaml_text import Entry
 
 
 @dataclass(frozen=True, slots=True)

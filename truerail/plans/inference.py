@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from truerail.model import Cable, Device, Plan, Port, Rail, Role, Snapshot
 from truerail.model.names import natural_key
+from truerail.model.pause import garbage_collection_paused
 from truerail.plans.infer_hosts import HostSays, NicOrder, hosts_say, nic_order
 from truerail.plans.infer_rails import Column, Columns, Consensus, agree, common_orders
 from truerail.plans.infer_uplinks import uplinks
 from truerail.plans.infer_wires import Wires, wires_of
-from truerail.plans.pause import garbage_collection_paused
 
 
 class Outlier(NamedTuple):

@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from truerail.files.problems import Problem
 from truerail.model import Cable, Port, Severity
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import plain
-from truerail.plans.problems import Problem
 
 
 def unknown_device(view: View) -> Iterator[Problem]:

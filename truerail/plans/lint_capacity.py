@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from truerail.files.problems import Problem
 from truerail.model import Severity
 from truerail.plans.lint_view import View
-from truerail.plans.problems import Problem
 from truerail.plans.shape import SwitchShape, describe
 
 

@@ -4,10 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from ipaddress import ip_network
 
+from truerail.files.problems import Problem
 from truerail.model import Cable, Severity
 from truerail.plans.lint_view import View
 from truerail.plans.numbers import subnet_fault
-from truerail.plans.problems import Problem
 
 RailPlane = tuple[int, int | None]
 

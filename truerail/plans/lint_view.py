@@ -3,8 +3,8 @@
 from collections import defaultdict
 from functools import cached_property
 
+from truerail.files.problems import Problem
 from truerail.model import Cable, Plan, Role, Severity
-from truerail.plans.problems import Problem
 from truerail.plans.standing import leaf_groups, pod_of
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from truerail.files.problems import Problem
 from truerail.model import Plan
 from truerail.plans import lint_cables, lint_capacity, lint_rails
 from truerail.plans.lint_view import View
-from truerail.plans.problems import Problem
 
 Check = Callable[[View], Iterator[Problem]]
 

@@ -6,13 +6,11 @@ from ipaddress import ip_network
 
 MOST_RAILS = 1024
 MOST_PLANES = 64
-MOST_UNITS = 200
 MOST_GPUS = 1024
 HIGHEST_VLAN = 4094
 """IEEE 802.1Q: 0 and 4095 are reserved."""
 
 _SPEED = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?([GT]?)(?:b/s|bps)?", re.ASCII | re.IGNORECASE)
-_WHOLE = re.compile(r"\d{1,9}", re.ASCII)
 SPEED_EXPECTED = "expected a speed in Gb/s such as 400, 400G or 1.6T"
 
 
@@ -30,11 +28,6 @@ def metres(text: str) -> float | None:
     except ValueError:
         return None
     return value if 0 < value < math.inf else None
-
-
-def whole(text: str, most: int) -> int | None:
-    """A whole number of 0 to `most`; None where it is none."""
-    return int(text) if _WHOLE.fullmatch(text) and int(text) <= most else None
 
 
 def plain(value: float | None) -> str:

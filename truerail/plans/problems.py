@@ -1,68 +1,7 @@
-"""What is wrong with a plan file, and the exception that carries it.
+"""The exception that a plan file which cannot be used raises."""
 
-`PlanError` is raised once per file, with everything that was found, so that one run shows all there is to mend.
-"""
-
-from collections.abc import Sequence
-from difflib import get_close_matches
-from typing import NamedTuple
-
-from truerail.model import Severity
-from truerail.model.names import printable
-
-MOST_PROBLEMS = 100
-"""So many problems of one file are told one by one; of the rest, the number."""
+from truerail.files.problems import FileError
 
 
-class Problem(NamedTuple):
-    """One fault of a plan, and where it stands. `line` counts from 1; 0 means the whole file."""
-
-    file: str
-    line: int
-    value: str
-    says: str
-    severity: Severity = Severity.CRITICAL
-
-    def __str__(self) -> str:
-        where = f"{printable(self.file)}:{self.line}" if self.line else printable(self.file)
-        shown = f" (value {printable(self.value, 80)!r})" if self.value else ""
-        return f"{where}: {self.says}{shown}"
-
-
-class PlanError(Exception):
+class PlanError(FileError):
     """A plan file that cannot be used. `str()` has one line for each of `problems`."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
-
-
-class Faults:
-    """Gathers the problems of one file while it is read."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.found: list[Problem] = []
-        self.untold = 0
-
-    def add(self, line: int, value: str, says: str) -> None:
-        """Notes a fault that makes the file unusable, and goes on."""
-        if len(self.found) < MOST_PROBLEMS:
-            self.found.append(Problem(self.file, line, value, says))
-        else:
-            self.untold += 1
-
-    def raise_any(self) -> None:
-        """Raises `PlanError` with all that was noted, in the order of the lines, if anything was."""
-        if not self.found:
-            return
-        problems = sorted(self.found, key=lambda problem: problem.line)
-        if self.untold:
-            problems.append(Problem(self.file, 0, "", f"{self.untold} more problems are not shown"))
-        raise PlanError(problems)
-
-
-def nearest(word: str, known: Sequence[str]) -> str:
-    """`, did you mean 'nodes'?` where a known word is close, else the list of those known."""
-    close = get_close_matches(word.lower(), known, n=1)
-    return f", did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from truerail.files.together import one_each, several_each, spread, units
+from truerail.files.yaml_tree import Node
+from truerail.files.yaml_values import Values
 from truerail.model import Device, Role
-from truerail.plans.numbers import MOST_GPUS, MOST_UNITS
-from truerail.plans.yaml_tree import Node
-from truerail.plans.yaml_values import Values
+from truerail.plans.numbers import MOST_GPUS
 
 SECTIONS = {
     "hosts": Role.HOST,
@@ -61,66 +62,18 @@ def _read_entry(entry: Node, role: Role, groups: Groups, values: Values) -> None
 def _devices(names: list[str], role: Role, keys: dict[str, Node], values: Values, line: int) -> list[Device]:
     """One device a name; what is a node set expands together with the names."""
     count = len(names)
-    pods = _spread(keys.get("pod"), count, values)
-    racks = _spread(keys.get("rack"), count, values)
-    units = _units(keys.get("unit"), racks, values)
-    addresses = _one_each(keys.get("address"), count, values)
-    aliases = _several_each(keys.get("aliases"), count, values)
-    chassis = _several_each(keys.get("chassis_ids"), count, values)
+    pods = spread(keys.get("pod"), count, values)
+    racks = spread(keys.get("rack"), count, values)
+    places = units(keys.get("unit"), racks, values)
+    addresses = one_each(keys.get("address"), count, values)
+    aliases = several_each(keys.get("aliases"), count, values)
+    chassis = several_each(keys.get("chassis_ids"), count, values)
     platform = values.text(keys.get("platform"))
     gpus = values.number(keys.get("gpus"), MOST_GPUS)
     return [
-        Device(name, role, pods[i], addresses[i], platform, racks[i], units[i], aliases[i], chassis[i], gpus, line)
+        Device(name, role, pods[i], addresses[i], platform, racks[i], places[i], aliases[i], chassis[i], gpus, line)
         for i, name in enumerate(names)
     ]
-
-
-def _spread(node: Node | None, count: int, values: Values) -> list[str]:
-    """Pods or racks over the devices: consecutive devices share one, 16 racks for 64 hosts are 4 hosts a rack."""
-    groups = values.names(node)
-    if not groups or node is None or not count:
-        return [""] * count
-    each = -(-count // len(groups))
-    if -(-count // each) != len(groups):
-        values.wrong(node, f"{len(groups)} names for {count} devices leave some without a device")
-        return [""] * count
-    return [groups[i // each] for i in range(count)]
-
-
-def _units(node: Node | None, racks: list[str], values: Values) -> list[int | None]:
-    """Rack units: one number, or one for each place in a rack, used again in every rack."""
-    units = values.numbers(node, MOST_UNITS)
-    if not units or node is None:
-        return [None] * len(racks)
-    if len(units) == 1:
-        return [units[0] for _ in racks]
-    places: list[int | None] = []
-    filled: dict[str, int] = {}
-    for rack in racks:
-        place = filled.get(rack, 0)
-        filled[rack] = place + 1
-        places.append(units[place] if place < len(units) else None)
-    if None in places:
-        values.wrong(node, f"{len(units)} units for {max(filled.values())} devices in one rack")
-    return places
-
-
-def _one_each(node: Node | None, count: int, values: Values) -> list[str]:
-    names = values.names(node)
-    if node is None:
-        return [""] * count
-    if len(names) != count:
-        values.wrong(node, f"expected one for each of {count} devices, found {len(names)}")
-        return [""] * count
-    return names
-
-
-def _several_each(node: Node | None, count: int, values: Values) -> list[tuple[str, ...]]:
-    """Node sets that each expand together with the devices: a list of two gives every device two."""
-    if node is None:
-        return [()] * count
-    columns = [_one_each(one, count, values) for one in ([node] if node.items is None else node.items)]
-    return list(zip(*columns, strict=True)) if columns else [()] * count
 
 
 def _nics(node: Node | None, values: Values) -> Nics:

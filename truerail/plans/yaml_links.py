@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from truerail.files.problems import nearest
+from truerail.files.yaml_tree import Node
 from truerail.model import Cable, Port, Role
 from truerail.plans.numbers import MOST_PLANES, MOST_RAILS
-from truerail.plans.problems import nearest
 from truerail.plans.yaml_devices import Groups
-from truerail.plans.yaml_tree import Node
-from truerail.plans.yaml_values import Values
+from truerail.plans.yaml_values import PlanValues
 
 _HOST_KEYS = ("hosts", "leaves", "ports", "ports_by", "rails", "plane", "speed", "within_pod")
 _UP_KEYS = ("from", "to", "ports", "to_ports", "ports_by", "plane", "speed", "within_pod", "by_rail")
@@ -30,7 +30,7 @@ class Links:
 
     groups: Groups
     speed: float | None
-    values: Values
+    values: PlanValues
 
     def devices(self, node: Node | None, roles: Sequence[Role]) -> list[str]:
         """The devices named, or all of the first role; devices that no section declares are faults."""
@@ -119,7 +119,7 @@ def _nic_port(host: str, rail: int, plane: int | None, links: Links, entry: Node
 
 
 def _host_ports(
-    leaves: list[str], rails: list[int], hosts: int, keys: dict[str, Node], values: Values
+    leaves: list[str], rails: list[int], hosts: int, keys: dict[str, Node], values: PlanValues
 ) -> dict[int, list[Port]]:
     """For each rail, the leaf ports of the hosts in order. Empty, with a fault noted, where they do not go in."""
     node = keys["ports"]
@@ -136,7 +136,7 @@ def _host_ports(
     return {rail: [Port(leaves[at // each], name) for name in sets[at % each][:hosts]] for at, rail in enumerate(rails)}
 
 
-def _port_sets(node: Node, each: int, keys: dict[str, Node], values: Values) -> list[list[str]]:
+def _port_sets(node: Node, each: int, keys: dict[str, Node], values: PlanValues) -> list[list[str]]:
     """The ports of each rail of one leaf: given one by one, in blocks, or in turn."""
     if node.items is not None and each > 1:
         if len(node.items) != each:
@@ -175,7 +175,7 @@ def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> 
 
 
 def _by_rail(
-    lower: list[str], upper: list[str], rails_of: dict[str, tuple[int, ...]], keys: dict[str, Node], values: Values
+    lower: list[str], upper: list[str], rails_of: dict[str, tuple[int, ...]], keys: dict[str, Node], values: PlanValues
 ) -> Iterator[tuple[list[str], list[str]]]:
     """The leaves that carry the same rails, and the share of the spines that is theirs."""
     groups: dict[tuple[int, ...], list[str]] = {}

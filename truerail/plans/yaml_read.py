@@ -1,5 +1,8 @@
 """A plan from native YAML. docs/plan.md explains every key."""
 
+from truerail.files.problems import Faults
+from truerail.files.yaml_tree import Node, read_tree
+from truerail.files.yaml_values import whole
 from truerail.model import Cable, LoadBalancing, Plan, Port, Rail, Transport
 from truerail.plans.numbers import (
     HIGHEST_VLAN,
@@ -9,14 +12,12 @@ from truerail.plans.numbers import (
     metres,
     speed_gbps,
     subnet_fault,
-    whole,
 )
 from truerail.plans.orient import oriented
-from truerail.plans.problems import Faults
+from truerail.plans.problems import PlanError
 from truerail.plans.yaml_devices import SECTIONS, Groups, read_groups
 from truerail.plans.yaml_links import Links, host_links, uplinks
-from truerail.plans.yaml_tree import Node, read_tree
-from truerail.plans.yaml_values import Values
+from truerail.plans.yaml_values import PlanValues
 
 _KEYS = ("name", "transport", "load_balancing", "speed", "rails", *SECTIONS, "host_links", "uplinks", "cables")
 _RAIL_KEYS = ("rail", "name", "vlan", "subnet")
@@ -25,19 +26,19 @@ _CABLE_KEYS = ("a", "b", "rail", "plane", "speed", "label", "length_m")
 
 def read_yaml(text: str, file: str) -> Plan:
     """The plan in `text`. Raises `PlanError` with every problem of the file."""
-    faults = Faults(file)
+    faults = Faults(file, PlanError)
     tree = read_tree(text, faults)
     if tree is None:
         faults.raise_any()
         raise AssertionError("a file without a tree has a fault")
-    values = Values(faults)
+    values = PlanValues(faults)
     keys = values.fields(tree, _KEYS)
     plan = _plan(keys, values, file)
     faults.raise_any()
     return plan
 
 
-def _plan(keys: dict[str, Node], values: Values, file: str) -> Plan:
+def _plan(keys: dict[str, Node], values: PlanValues, file: str) -> Plan:
     groups = read_groups(keys, values)
     links = Links(groups, values.speed(keys.get("speed")), values)
     cables: list[Cable] = []
@@ -74,7 +75,7 @@ def _with_exceptions(generated: list[Cable], explicit: list[Cable]) -> list[Cabl
     return [*kept, *explicit]
 
 
-def _rails(node: Node | None, values: Values) -> dict[int, Rail]:
+def _rails(node: Node | None, values: PlanValues) -> dict[int, Rail]:
     """Rails; an entry's `rail`, `name`, `vlan` and `subnet` expand together, entries of one rail add up."""
     rails: dict[int, Rail] = {}
     for entry in values.entries(node):
@@ -100,14 +101,14 @@ def _rails(node: Node | None, values: Values) -> dict[int, Rail]:
     return rails
 
 
-def _for_each(keys: dict[str, Node], key: str, count: int, values: Values) -> list[str]:
+def _for_each(keys: dict[str, Node], key: str, count: int, values: PlanValues) -> list[str]:
     names = values.names(keys.get(key))
     if names and len(names) != count:
         values.wrong(keys[key], f"expected one for each of {count} rails, found {len(names)}")
     return names if len(names) == count else [""] * count
 
 
-def _explicit(node: Node | None, groups: Groups, speed: float | None, values: Values) -> list[Cable]:
+def _explicit(node: Node | None, groups: Groups, speed: float | None, values: PlanValues) -> list[Cable]:
     """The entries of `cables`."""
     if node is not None and node.items is None:
         values.wrong(node, f"expected a list of cables, found {node.kind}")
@@ -121,7 +122,7 @@ def _explicit(node: Node | None, groups: Groups, speed: float | None, values: Va
     return cables
 
 
-def _line_words(entry: Node, values: Values) -> dict[str, str]:
+def _line_words(entry: Node, values: PlanValues) -> dict[str, str]:
     """`gpu-001/nic0 leaf-0/swp1 rail=0 plane=0 speed=400`."""
     ends = (entry.text or "").split()
     words = dict(word.partition("=")[::2] for word in ends[2:])
@@ -133,12 +134,12 @@ def _line_words(entry: Node, values: Values) -> dict[str, str]:
     return words
 
 
-def _mapping_words(entry: Node, values: Values) -> dict[str, str]:
+def _mapping_words(entry: Node, values: PlanValues) -> dict[str, str]:
     keys = values.fields(entry, _CABLE_KEYS, needs=("a", "b"))
     return {key: values.text(node) for key, node in keys.items()} if {"a", "b"} <= keys.keys() else {}
 
 
-def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | None, values: Values) -> Cable | None:
+def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | None, values: PlanValues) -> Cable | None:
     """One cable, its ends in the right order; devices that no section declares are left to `lint`."""
     ends = [Port(*words[key].partition("/")[::2]) for key in ("a", "b")]
     for end in ends:
@@ -157,7 +158,7 @@ def _cable(entry: Node, words: dict[str, str], groups: Groups, speed: float | No
     return Cable(a, b, rail, plane, own_speed, words.get("label", ""), length, entry.line)
 
 
-def _word(entry: Node, words: dict[str, str], key: str, most: int, values: Values) -> int | None:
+def _word(entry: Node, words: dict[str, str], key: str, most: int, values: PlanValues) -> int | None:
     if not words.get(key):
         return None
     value = whole(words[key], most)

@@ -1,5 +1,6 @@
 """A plan as native YAML: regular parts folded into the generative form, everything else cable by cable."""
 
+from truerail.files.yaml_text import Entry, quoted, section
 from truerail.model import Cable, Plan, Rail, Role
 from truerail.plans.fold_devices import device_entries, nics_of
 from truerail.plans.fold_links import Folded, fold_host_links, fold_uplinks
@@ -7,7 +8,6 @@ from truerail.plans.numbers import plain
 from truerail.plans.problems import PlanError
 from truerail.plans.yaml_devices import SECTIONS
 from truerail.plans.yaml_read import read_yaml
-from truerail.plans.yaml_text import Entry, quoted, section
 
 
 def dump_yaml(plan: Plan) -> str:

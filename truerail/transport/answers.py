@@ -6,7 +6,9 @@ from datetime import datetime
 
 from collector import collectors
 from truerail.model import Collector, Device, Fact, Reading, Role, Unreadable
-from truerail.transport.folders import Folder, Listing, Refused
+from truerail.transport import unanswered
+from truerail.transport.ahead import Opened
+from truerail.transport.folders import Refused
 from truerail.transport.notes import Notes
 from truerail.transport.questions import Claim, Questions
 
@@ -14,34 +16,11 @@ _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A folder in which a device's answers lie."""
-
-    name: str
-    folder: Folder
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    name: str
-    folder: Folder
-    listing: Listing
-
-    def read(self, file: str) -> bytes:
-        """A file's content. Raises `Refused`, also for what is no file."""
-        if file in self.listing.refused:
-            raise Refused(self.listing.refused[file])
-        if file in self.listing.folders:
-            raise Refused("a folder where a file is expected")
-        return self.folder.read(file)
-
-
-@dataclass(frozen=True, slots=True)
 class _Hit:
     """Files of one place that together hold one answer: one, or one for each port."""
 
     rank: int
-    place: _Listed
+    place: Opened
     files: list[tuple[str, str]]
     """Name, and the command where the answer does not name its port."""
 
@@ -63,22 +42,20 @@ class Answers:
         self._of_role = {role: Questions(role) for role in Role}
         self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | Unreadable] = {}
 
-    def of_device(self, name: str, device: Device | None, places: Sequence[Place]) -> list[Reading]:
-        """What one device answered: a reading for each question of its role that has a file, readable or not.
+    def questions(self, device: Device | None) -> Questions:
+        """What a device is asked: where nobody knows it, everything."""
+        return self._of_role[device.role] if device else self._all
 
-        Where nobody knows the device (`device` is None) every question is tried.
-        """
-        questions = self._of_role[device.role] if device else self._all
-        listed: list[_Listed] = []
-        refused: list[str] = []
+    def of_device(self, name: str, device: Device | None, places: Sequence[Opened]) -> list[Reading]:
+        """What one device answered: a reading for each question that has a file, readable or not."""
+        questions = self.questions(device)
+        listed = [place for place in places if not place.refused]
         for place in places:
-            try:
-                listed.append(_Listed(place.name, place.folder, place.folder.list()))
-            except Refused as why:
-                refused.append(f"{place.name}: {why}")
-                self._notes.add(f"folders not read, {why}", place.name)
+            if place.refused:
+                self._notes.add(f"folders not read, {place.refused}", place.name)
         if not listed:
-            return [Reading(name, asked.name, self._at, error="; ".join(refused)) for asked in questions.collectors]
+            why = "; ".join(f"{place.name}: {place.refused}" for place in places)
+            return [Reading(name, asked.name, self._at, error=why) for asked in questions.collectors]
         hits = self._hits(questions, listed, device)
         asked = device or Device(name)
         readings = [
@@ -86,20 +63,24 @@ class Answers:
             for collector in questions.collectors
             if collector.name in hits
         ]
+        for place in listed:
+            if unanswered.FILE in place.listing.files:
+                told = unanswered.load(_held(place))
+                readings = told.complete(readings, questions.collectors, name, self._at)
         return readings if device else _likely(readings)
 
-    def _hits(self, questions: Questions, places: Sequence[_Listed], device: Device | None) -> dict[str, list[_Hit]]:
+    def _hits(self, questions: Questions, places: Sequence[Opened], device: Device | None) -> dict[str, list[_Hit]]:
         hits: dict[str, list[_Hit]] = {}
         for place in places:
             for file in sorted((*place.listing.files, *place.listing.folders, *place.listing.refused)):
                 claims = questions.claims(file)
                 for claim in claims:
                     _add(hits.setdefault(claim.collector.name, []), claim, place, file)
-                if not claims:
+                if not claims and file != unanswered.FILE:
                     self._ignore(file, place, device)
         return hits
 
-    def _ignore(self, file: str, place: _Listed, device: Device | None) -> None:
+    def _ignore(self, file: str, place: Opened, device: Device | None) -> None:
         if device and self._all.claims(file):
             self._notes.add(
                 "answers ignored, because the plan gives the device a role that is not asked for them",
@@ -159,11 +140,18 @@ class Answers:
                 )
 
 
+def _held(place: Opened) -> bytes:
+    try:
+        return place.read(unanswered.FILE)
+    except Refused:
+        return b""
+
+
 def _rank(hit: _Hit) -> int:
     return hit.rank
 
 
-def _add(hits: list[_Hit], claim: Claim, place: _Listed, file: str) -> None:
+def _add(hits: list[_Hit], claim: Claim, place: Opened, file: str) -> None:
     if claim.command:
         for hit in hits:
             if hit.rank == claim.rank and hit.place is place:

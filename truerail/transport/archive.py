@@ -18,6 +18,7 @@ from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, Refused, too_l
 from truerail.transport.notes import Notes
 from truerail.transport.questions import Questions
 from truerail.transport.times import round_order, round_time
+from truerail.transport.unanswered import FILE as UNANSWERED
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
 """A round of a hundred thousand GPUs unpacks to about 0.5 GB."""
@@ -127,7 +128,7 @@ class _Shelf:
             folder.make(name)
         elif not member.isreg():
             folder.refused[name] = "a link or a device in the archive"
-        elif not self._questions.claims(name):
+        elif not self._questions.claims(name) and name != UNANSWERED:
             folder.others.add(name)
         else:
             self._store(tar, member, folder, name)

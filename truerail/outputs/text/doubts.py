@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from truerail.files.nodesets import fold
 from truerail.model import Judgement, Verdict
 from truerail.outputs.doubts import Unread, doubts, rule_name
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET
 from truerail.outputs.words import count, name, sentence
-from truerail.plans.nodesets import fold
 
 MOST_ERRORS = 10
 

@@ -6,13 +6,13 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from truerail.files.nodesets import fold
 from truerail.model import CableState, Judgement
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET, STATE_STYLES, Glyphs
 from truerail.outputs.view import Cell, HostRow, Picture, UplinkGroup
 from truerail.outputs.words import count, name, order, place_of
-from truerail.plans.nodesets import fold
 
 MOST_ROWS = 40
 MOST_UPLINKS = 20

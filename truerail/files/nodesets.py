@@ -11,7 +11,7 @@ from itertools import product
 from ClusterShell.RangeSet import RangeSet
 
 MOST_NAMES = 1_000_000
-"""Names that the node sets of one plan may expand to, all together: five times a fabric of 100,000 GPUs."""
+"""Names that the node sets of one file may expand to, all together: five times a fabric of 100,000 GPUs."""
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12})(?:/(\d{1,12}))?)?", re.ASCII)
@@ -41,9 +41,9 @@ class Budget:
         self.names = self.left = names
 
     def take(self, count: int) -> None:
-        """Counts `count` names. Raises NodeSetError when the plan asks for too many."""
+        """Counts `count` names. Raises NodeSetError when the file asks for too many."""
         if count > self.left:
-            raise NodeSetError(f"expands to more names than a plan may hold ({self.names:,} in all)")
+            raise NodeSetError(f"expands to more names than a file may hold ({self.names:,} in all)")
         self.left -= count
 
 

@@ -5,12 +5,12 @@ on a file of 100,000 opening brackets. Scalars stay the text that was written, s
 that; what a value means is decided by its reader (`yaml_values`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import yaml
 
-from truerail.plans.problems import Faults
+from truerail.files.problems import Faults
 
 DEEPEST = 16
 MOST_ALIASES = 1000
@@ -43,10 +43,13 @@ class _Refused(Exception):  # noqa: N818 - it is said of the file: "refused"
     """Holds line, value and what is said."""
 
 
-def read_tree(text: str, faults: Faults) -> Node | None:
-    """The document in `text`, or None with the reason noted in `faults`."""
+def read_tree(text: str, faults: Faults, opaque: Collection[str] = ()) -> Node | None:
+    """The document in `text`, or None with the reason noted in `faults`.
+
+    A tag is refused, unless it is one of `opaque`: what stands behind those (`!vault`) is left out, an empty value.
+    """
     try:
-        return _build(yaml.parse(text, Loader=yaml.CSafeLoader))
+        return _build(yaml.parse(text, Loader=yaml.CSafeLoader), opaque)
     except _Refused as error:
         faults.add(*error.args)
     except yaml.MarkedYAMLError as error:
@@ -58,7 +61,7 @@ def read_tree(text: str, faults: Faults) -> Node | None:
     return None
 
 
-def _build(events: Iterator[yaml.Event]) -> Node:
+def _build(events: Iterator[yaml.Event], opaque: Collection[str]) -> Node:
     """The one document of the stream. Raises `_Refused`."""
     root = Node(1, items=[])
     open_nodes = [root]
@@ -74,7 +77,7 @@ def _build(events: Iterator[yaml.Event]) -> Node:
             aliases += 1
             _attach(open_nodes[-1], waiting, _aliased(event, line, anchors, open_nodes, aliases))
         elif isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
-            node = _node(event, line)
+            node = _node(event, line, opaque)
             if event.anchor:
                 anchors[event.anchor] = node
             _attach(open_nodes[-1], waiting, node)
@@ -101,9 +104,11 @@ def _aliased(event: yaml.AliasEvent, line: int, anchors: dict[str, Node], open_n
     return node
 
 
-def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int) -> Node:
+def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int, opaque: Collection[str]) -> Node:
+    if isinstance(event, yaml.ScalarEvent) and event.tag in opaque:
+        return Node(line, text="")
     if event.tag not in (None, "!"):
-        raise _Refused(line, str(event.tag), "a tag; a plan has plain values only")
+        raise _Refused(line, str(event.tag), "a tag; plain values only are read")
     if isinstance(event, yaml.ScalarEvent):
         return Node(line, text=event.value)
     return Node(line, items=[]) if isinstance(event, yaml.SequenceStartEvent) else Node(line, pairs=[])

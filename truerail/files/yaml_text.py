@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[\w./\[\],-]|:(?=\S))*", re.ASCII)
 _UNSEEN = re.compile(r"[\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
+_PLAIN_IN_FLOW = re.compile(r"[A-Za-z0-9_~/][A-Za-z0-9_~/.@+-]*", re.ASCII)
+
 Entry = Mapping[str, str | Sequence[str]]
 """A mapping of the file: each value one text, or a list of texts."""
 
@@ -15,6 +17,16 @@ def quoted(text: str) -> str:
     """A scalar for block context: as it is where YAML reads it so, else in double quotes."""
     if _PLAIN.fullmatch(text):
         return text
+    return json_quoted(text)
+
+
+def in_flow(text: str) -> str:
+    """A scalar inside `{...}`: as it is where it is a plain word, else in double quotes."""
+    return text if _PLAIN_IN_FLOW.fullmatch(text) else json_quoted(text)
+
+
+def json_quoted(text: str) -> str:
+    """A scalar in double quotes, what cannot be seen as escapes."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 

@@ -1,0 +1,57 @@
+"""What the lab's lldpds hear, read for the lab itself and not with the code that is tested on it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from truerail.model import Port
+
+from .cables import wiring
+from .layout import Layout
+from .system import run, wait_until
+
+Heard = Mapping[Port, frozenset[Port]]
+
+
+def heard(layout: Layout) -> Heard:
+    """For each port, the ports that its lldpd hears there now, by the names that their devices announce."""
+    found: dict[Port, frozenset[Port]] = {jack: frozenset() for jack in layout.jacks}
+    for device in layout.devices:
+        for interface in _interfaces(layout, device):
+            jack = Port(device, interface["name"])
+            found[jack] = found.get(jack, frozenset()) | {_neighbor(interface)}
+    return found
+
+
+def expected(layout: Layout) -> Heard:
+    """The same, as the cables and the hostnames make it when all old news is forgotten."""
+    wired = wiring(layout)
+    names = {device: hostname(layout, device) for device in layout.devices}
+    return {
+        jack: frozenset([Port(names[wired[jack].device], wired[jack].name)] if jack in wired else [])
+        for jack in layout.jacks
+    }
+
+
+def hostname(layout: Layout, device: str) -> str:
+    """The name that a device gives itself."""
+    return (layout.home(device) / "lab/hostname").read_text(encoding="utf-8").strip()
+
+
+def settle(layout: Layout, seconds: float = 30.0) -> None:
+    """Waits until every lldpd hears exactly what it is cabled to. Raises `LabError` where that takes too long."""
+    wanted = expected(layout)
+    wait_until(lambda: heard(layout) == wanted, "the lldpds do not hear what they are cabled to", seconds)
+
+
+def _interfaces(layout: Layout, device: str) -> list[dict[str, Any]]:
+    socket = str(layout.home(device) / "lldpd.socket")
+    answer = run("lldpcli", "-u", socket, "-f", "json0", "show", "neighbors", check=False)
+    return [i for block in json.loads(answer or "{}").get("lldp", []) for i in block.get("interface", [])]
+
+
+def _neighbor(interface: dict[str, Any]) -> Port:
+    """The neighbour's name and port. A host's lldpd sends its MAC as the port's id and the name as its description."""
+    port, identity = interface["port"][0], interface["port"][0]["id"][0]
+    name = identity["value"] if identity["type"] == "ifname" else port["descr"][0]["value"]
+    return Port(interface["chassis"][0]["name"][0]["value"], name)

@@ -1,0 +1,238 @@
+"""A round over a fleet: what is asked, what troubles cost, and that a replay of it says the same."""
+
+import asyncio
+
+import pytest
+from fake_fleet import NOW, FakeFleet, ambient, targets
+
+from truerail.gather import Gathered, Gatherer, Limits
+from truerail.model import Neighbor, Role
+from truerail.rounds import judge
+from truerail.simulator import Shape, simulate
+
+SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
+QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)
+
+
+def gathered(fleet: FakeFleet, simulation: object, limits: Limits = QUICK, **more: object) -> Gathered:
+    sim = simulation
+    gatherer = Gatherer(targets(sim), fleet, devices=sim.plan.devices, limits=limits, ambient=ambient())  # type: ignore[attr-defined,arg-type]
+    return asyncio.run(gatherer.round(**more))  # type: ignore[arg-type]
+
+
+def test_a_healthy_fleet_gives_what_the_simulator_says() -> None:
+    simulation = simulate(SHAPE, 2, seed=3, folders="inventory")
+    found = gathered(FakeFleet(simulation), simulation)
+    live, direct = judge(simulation.plan, found.snapshot()), judge(simulation.plan, simulation.snapshot())
+    assert {f.id for f in live.findings} == {f.id for f in direct.findings} != set()
+    assert not live.unread
+    assert found.at == NOW.replace(microsecond=0)
+    assert not found.unreached
+
+
+def test_all_collectors_that_apply_are_asked_in_one_ask() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    for answers in fleet.answers.values():  # every device understands the preferred commands
+        answers["lldpcli show neighbors details -f json0"] = answers.get("lldpctl -f json0", "")
+        answers["ip -j -d link"] = answers.get("ip -j -d link") or answers["ip -j link"]
+    gathered(fleet, simulation)
+    assert set(fleet.asks.values()) == {1}
+    of_host = dict(fleet.asked)["gpu-001"]
+    assert of_host == (
+        "nvidia-smi topo -m",
+        "lldpcli show neighbors details -f json0",
+        "ip -j addr",
+        "ip -j -d link",
+        "rdma link",
+    )
+
+
+def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+
+    async def two_rounds() -> tuple[Gathered, Gathered]:
+        return await gatherer.round(), await gatherer.round()
+
+    first, second = asyncio.run(two_rounds())
+    asked = [commands for name, commands in fleet.asked if name == "gpu-001"]
+    assert "lldpcli show neighbors details -f json0" in asked[0]
+    assert "lldpctl -f json0" in asked[1]
+    assert "lldpctl -f json0" in asked[2]
+    assert "lldpcli show neighbors details -f json0" not in asked[2]
+    assert [r.error for r in first.readings] == [r.error for r in second.readings]
+    assert {r.device for r in second.readings if r.collector == "lldp_host" and not r.error} == {
+        name for name in simulation.plan.devices if name.startswith("gpu-")
+    }
+
+
+@pytest.mark.parametrize(
+    ("trouble", "says"),
+    [
+        ("hangs", "no answer within 0.4 s"),
+        ("resets", "connection reset by peer"),
+        ("locked", "permission denied for user truerail"),
+        ("buggy", "failed inside: IndexError: pop from an empty deque"),
+    ],
+)
+def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, says: str) -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    found = gathered(FakeFleet(simulation, {"gpu-003": trouble}), simulation)
+    assert [row.name for row in found.unreached] == ["gpu-003"]
+    broken = [r for r in found.readings if r.device == "gpu-003"]
+    assert {r.collector for r in broken} == {"gpu_nic_topology", "lldp_host", "net_address", "net_link", "rdma_link"}
+    assert {r.error for r in broken} == {says}
+    judgement = judge(simulation.plan, found.snapshot())
+    assert not [f for f in judgement.findings if f.device != "gpu-003"]
+
+
+def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    limits = Limits(device_seconds=0.1, deadline_seconds=0.6, cancel_seconds=0.1)
+    found = gathered(FakeFleet(simulation, {"gpu-003": "stubborn"}), simulation, limits)
+    assert [row.error for row in found.unreached] == ["no answer before the round's deadline of 0.6 s"]
+
+
+@pytest.mark.parametrize("trouble", ["endless", "half", "cut", "dies"])
+def test_a_device_that_answers_in_part_gives_what_it_gave(trouble: str) -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    found = gathered(FakeFleet(simulation, {"gpu-003": trouble}), simulation)
+    rows = {r.collector: r for r in found.readings if r.device == "gpu-003"}
+    assert rows["lldp_host"].error
+    assert not rows["lldp_host"].facts
+    assert bool(rows["gpu_nic_topology"].facts) == (trouble != "endless")
+    assert bool(rows["rdma_link"].error) == (trouble != "half")
+    assert all(not r.error for r in found.readings if r.device != "gpu-003" and r.collector != "net_address")
+
+
+def test_only_connections_are_tried_again() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation, {"gpu-001": "shy", "gpu-002": "resets", "gpu-003": "locked", "gpu-004": "half"})
+    found = gathered(fleet, simulation)
+    assert [row.name for row in found.unreached] == ["gpu-002", "gpu-003"]
+    assert fleet.asks["gpu-002"] == 3
+    assert fleet.asks["gpu-003"] == 1
+    assert fleet.asks["gpu-004"] == 2
+
+
+def test_pauses_grow_and_differ() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    from dataclasses import replace
+
+    chances = iter([0.0, 0.9])
+    mine = replace(ambient(), sleep=sleep, random=lambda: next(chances))
+    fleet = FakeFleet(simulation, {"gpu-001": "resets"})
+    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=mine)
+    asyncio.run(gatherer.round(only={"gpu-001"}))
+    assert slept == pytest.approx([0.25, 1.4])
+
+
+def test_a_fifth_of_the_fleet_dead_ends_within_the_deadline_and_is_named() -> None:
+    simulation = simulate(Shape(hosts=50, rails=2, spines=0), folders="inventory")
+    dead = {f"gpu-{number:03}": "hangs" for number in range(1, 11)}
+    limits = Limits(device_seconds=60.0, deadline_seconds=0.8, cancel_seconds=0.2)
+
+    async def timed() -> tuple[Gathered, float]:
+        loop = asyncio.get_running_loop()
+        fleet = FakeFleet(simulation, dead)
+        gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, limits=limits)
+        began = loop.time()
+        found = await gatherer.round()
+        took = loop.time() - began
+        assert fleet.open == 0
+        return found, took
+
+    found, took = asyncio.run(timed())
+    assert took < 3.0
+    assert {row.name for row in found.unreached} == set(dead)
+    assert {row.error for row in found.unreached} == {"no answer before the round's deadline of 0.8 s"}
+    answered = {r.device for r in found.readings if r.collector == "lldp_host" and not r.error}
+    assert len(answered) == 40
+
+
+def test_not_more_than_so_many_at_once() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation, dict.fromkeys(simulation.plan.devices, "slow"))
+    gathered(fleet, simulation, Limits(at_once=3))
+    assert fleet.most_open == 3
+
+
+def test_platform_and_role_are_asked_once_where_nobody_knows_them() -> None:
+    platforms = ("cumulus", "eos", "nxos", "junos", "sonic")
+    simulation = simulate(Shape(hosts=4, rails=5, spines=0, platforms=platforms), folders="inventory")
+    fleet = FakeFleet(simulation)
+    gatherer = Gatherer(targets(simulation, roles=False), fleet, ambient=ambient())
+
+    async def two_rounds() -> Gathered:
+        await gatherer.round()
+        return await gatherer.round()
+
+    found = asyncio.run(two_rounds())
+    heard = {r.device: r.collector for r in found.readings if r.facts and isinstance(r.facts[0], Neighbor)}
+    assert heard == {
+        name: "lldp_host" if device.role is Role.HOST else "lldp_switch"
+        for name, device in simulation.plan.devices.items()
+    }
+    assert sum("show version" in commands for _, commands in fleet.asked) == len(simulation.plan.devices)
+
+
+def test_an_unknown_platform_is_said() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    fleet.answers["gpu-001"] = {"show version": "Toaster 1.0"}
+    gatherer = Gatherer(targets(simulation, roles=False), fleet, ambient=ambient())
+    found = asyncio.run(gatherer.round(only={"gpu-001"}))
+    assert "platform is not recognised, name it in the inventory" in found.rows[0].error
+
+
+def test_only_some_devices() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    found = gathered(fleet, simulation, only={"GPU-002", "leaf-1"})
+    assert [row.name for row in found.rows] == ["gpu-002", "leaf-1"]
+    assert set(fleet.asks) == {"gpu-002", "leaf-1"}
+
+
+def test_a_wish_to_stop_ends_the_round_with_what_is_there() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation, {"gpu-003": "hangs"})
+    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+
+    async def stopped() -> Gathered:
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.2, stop.set)
+        return await gatherer.round(stop=stop)
+
+    found = asyncio.run(stopped())
+    assert found.interrupted
+    assert [(row.name, row.error) for row in found.unreached] == [("gpu-003", "interrupted before it answered")]
+    assert fleet.open == 0
+
+
+def test_progress_tells_of_every_row_once() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    told: list[tuple[str, int, int, bool]] = []
+    fleet = FakeFleet(simulation, {"gpu-002": "locked"})
+    gathered(
+        fleet, simulation, progress=lambda row, done, total: told.append((row.name, done, total, bool(row.files())))
+    )
+    assert sorted(name for name, *_ in told) == sorted(simulation.plan.devices)
+    assert [done for _, done, _, _ in told] == list(range(1, len(told) + 1))
+    assert {total for *_, total, _ in told} == {len(simulation.plan.devices)}
+
+
+def test_a_failing_progress_ends_the_round() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+
+    def full(row: object, done: int, total: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        gathered(FakeFleet(simulation), simulation, progress=full)

@@ -1,0 +1,324 @@
+"""Both SNMP engines against a real snmpd on loopback, whole and in trouble: the same answers, the same errors."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from real import require
+from snmpd import AUTH, COMMUNITY, PRIVACY, USERS, Fate, Relay, Snmpd, free_port, snmpd
+
+from truerail.model import Secret, SnmpAccess, Target
+from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.snmp import SnmpTransport
+
+WALK = "snmpbulkwalk -On 1.3.6.1.2.1.2.2.1.{1,2} 1.3.6.1.2.1.1"
+LONG = "snmpbulkwalk -On 1.3.6.1.2.1"
+WRONG = "not-the-secret"
+LATE = 0.45
+"""Seconds; later than `target(timeout=1.0)` waits for one answer."""
+
+
+@pytest.fixture(scope="module")
+def agent() -> Iterator[Snmpd]:
+    require("snmpd")
+    with TemporaryDirectory(prefix="truerail-snmpd-") as folder, snmpd(Path(folder)) as running:
+        yield running
+
+
+@pytest.fixture(params=["gufo", "pysnmp"])
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"COMMUNITY": COMMUNITY, "AUTH": AUTH, "PRIVACY": PRIVACY, "WRONG": WRONG}.items():
+        monkeypatch.setenv(f"TRUERAIL_TEST_{name}", value)
+
+
+def secret(name: str) -> Secret:
+    return Secret("env", f"TRUERAIL_TEST_{name}")
+
+
+def target(port: int, engine: str, user: str = "", timeout: float = 5.0) -> Target:
+    """A device on loopback, to be asked with v2c, or with v3 as one of USERS."""
+    access = SnmpAccess(community=secret("COMMUNITY"), port=port, engine=engine)
+    if user:
+        auth, _, privacy = user.partition("-")
+        access = SnmpAccess("3", None, user, auth, secret("AUTH"), port=port, engine=engine)
+        if privacy:
+            access = replace(access, privacy_protocol=privacy, privacy=secret("PRIVACY"))
+    return Target("leaf-0", "127.0.0.1", snmp=access, timeout_seconds=timeout)
+
+
+def changed(device: Target, **changes: object) -> Target:
+    """The device with another SNMP access."""
+    assert device.snmp
+    return replace(device, snmp=replace(device.snmp, **changes))  # type: ignore[arg-type]  # any field, any value
+
+
+async def asked(device: Target, *commands: str) -> list[Answer]:
+    transport = SnmpTransport()
+    try:
+        return await transport.ask(device, commands or (WALK,))
+    finally:
+        await transport.close()
+
+
+def answer(device: Target) -> Answer:
+    return asyncio.run(asked(device))[0]
+
+
+def failure(device: Target) -> str:
+    with pytest.raises(TransportError) as caught:
+        answer(device)
+    assert not any(word in str(caught.value) for word in (COMMUNITY, AUTH, PRIVACY, WRONG))
+    return str(caught.value)
+
+
+async def relayed(
+    agent: Snmpd, engine: str, fate: Fate, timeout: float = 5.0, user: str = "", walk: str = WALK
+) -> tuple[Answer, int]:
+    async with Relay(agent, fate) as relay:
+        (one,) = await asked(target(relay.port, engine, user, timeout), walk)
+    return one, relay.requests
+
+
+@pytest.mark.parametrize("user", ["", *USERS])
+def test_a_walk_with_every_login(agent: Snmpd, engine: str, user: str) -> None:
+    got = answer(target(agent.port, engine, user))
+    assert got.error == ""
+    lines = got.text.splitlines()
+    assert '.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"' in lines
+    oids = [tuple(map(int, line.partition(" = ")[0][1:].split("."))) for line in lines]
+    assert {oid[:10] for oid in oids if oid[6] == 2} == {(1, 3, 6, 1, 2, 1, 2, 2, 1, 1), (1, 3, 6, 1, 2, 1, 2, 2, 1, 2)}
+    assert len(oids) == len(set(oids)) > 20
+
+
+def stable(text: str) -> list[str]:
+    """The lines of a walk without sysUpTime and what else counts on."""
+    return [line for line in text.splitlines() if not line.startswith(".1.3.6.1.2.1.1.3.0")]
+
+
+def test_both_engines_give_the_same_text(agent: Snmpd) -> None:
+    assert stable(answer(target(agent.port, "gufo")).text) == stable(answer(target(agent.port, "pysnmp")).text)
+
+
+def test_wrong_community(agent: Snmpd, engine: str) -> None:
+    started = time.monotonic()
+    said = failure(changed(target(agent.port, engine, timeout=1.0), community=secret("WRONG")))
+    assert said.startswith(f"127.0.0.1 port {agent.port}: no")
+    assert said.endswith("no SNMP agent there, filtered, or a wrong community")
+    assert time.monotonic() - started < 1.5
+
+
+@pytest.mark.parametrize("what", ["auth", "user"])
+def test_wrong_auth_password_and_unknown_user(agent: Snmpd, engine: str, what: str) -> None:
+    right = target(agent.port, engine, "sha256-aes128")
+    wrong = changed(right, auth=secret("WRONG")) if what == "auth" else changed(right, user="nobody")
+    name = "nobody" if what == "user" else "sha256-aes128"
+    assert failure(wrong) == (
+        f"127.0.0.1 port {agent.port}: user '{name}' is refused: unknown, a wrong password or protocol"
+    )
+
+
+def test_wrong_privacy_password(agent: Snmpd, engine: str) -> None:
+    started = time.monotonic()
+    said = failure(changed(target(agent.port, engine, "sha256-aes128", 1.0), privacy=secret("WRONG")))
+    assert "wrong" in said
+    assert time.monotonic() - started < 1.5
+
+
+def test_a_user_may_not_come_without_privacy(agent: Snmpd, engine: str) -> None:
+    bare = changed(target(agent.port, engine, "sha256-aes128", 1.0), privacy=None)
+    assert f"127.0.0.1 port {agent.port}: " in failure(bare)
+
+
+def test_a_wrong_password_does_not_spoil_the_right_one_of_the_same_user(agent: Snmpd, engine: str) -> None:
+    right = target(agent.port, engine, "sha256-aes128")
+
+    async def both() -> list[list[Answer] | BaseException]:
+        transport = SnmpTransport()
+        devices = (right, changed(right, auth=secret("WRONG")), right)
+        found = await asyncio.gather(*(transport.ask(one, (WALK,)) for one in devices), return_exceptions=True)
+        await transport.close()
+        return found
+
+    first, wrong, last = asyncio.run(both())
+    assert isinstance(wrong, TransportError)
+    assert isinstance(first, list)
+    assert isinstance(last, list)
+    assert [one.error for one in (*first, *last)] == ["", ""]
+
+
+def test_nobody_listens(engine: str) -> None:
+    started = time.monotonic()
+    assert "no SNMP agent there" in failure(target(free_port(), engine, timeout=1.0))
+    assert time.monotonic() - started < 1.5
+
+
+@pytest.mark.parametrize("user", ["", "sha256-aes128"])
+def test_lost_answers_are_asked_for_again(agent: Snmpd, engine: str, user: str) -> None:
+    whole, _ = asyncio.run(relayed(agent, engine, lambda _: 0.0, user=user))
+    lossy, requests = asyncio.run(relayed(agent, engine, lambda n: None if n % 3 == 2 else 0.0, 2.0, user))
+    assert lossy.error == ""
+    assert stable(lossy.text) == stable(whole.text)
+    assert requests >= 6
+
+
+@pytest.mark.parametrize("user", ["", "sha256-aes128"])
+def test_late_answers_are_not_taken_for_others(agent: Snmpd, engine: str, user: str) -> None:
+    """An answer that comes after its request was sent again must not stand for the next one's."""
+    whole, _ = asyncio.run(relayed(agent, engine, lambda _: 0.0, user=user))
+    late, _ = asyncio.run(relayed(agent, engine, lambda n: LATE if n % 4 == 3 else 0.0, 1.6, user))
+    assert late.error == ""
+    assert stable(late.text) == stable(whole.text)
+
+
+@pytest.mark.parametrize("user", ["", "sha256-aes128"])
+def test_an_agent_that_is_stopped_in_the_middle_of_a_walk(agent: Snmpd, engine: str, user: str) -> None:
+    def stop(answers: int) -> float:
+        if answers == 3:
+            agent.process.send_signal(signal.SIGSTOP)
+        return 0.0
+
+    started = time.monotonic()
+    try:
+        got, _ = asyncio.run(relayed(agent, engine, stop, 1.0, user))
+    finally:
+        agent.process.send_signal(signal.SIGCONT)
+    assert got.text == ""
+    assert "the walk broke off after" in got.error
+    assert time.monotonic() - started < 1.5
+
+
+def test_a_slow_agent_meets_the_deadline(agent: Snmpd, engine: str) -> None:
+    started = time.monotonic()
+    got, _ = asyncio.run(relayed(agent, engine, lambda _: 0.1, 0.6, walk=LONG))
+    assert got.error.endswith("rows: not done within 0.6 s")
+    assert time.monotonic() - started < 1.2
+
+
+def test_another_agent_at_the_same_address(tmp_path: Path) -> None:
+    """A switch that was replaced has another engine id: what was known of the old one must not bar the new one.
+
+    gufo alone: pysnmp needs five minutes to forget.
+    """
+    require("snmpd")
+    port = free_port()
+
+    async def replaced() -> list[str]:
+        transport = SnmpTransport()
+        errors = []
+        for name in ("old", "new"):
+            with snmpd(tmp_path / name, engine_id=f"truerail-{name}", port=port):
+                (got,) = await transport.ask(target(port, "gufo", "sha256-aes128"), (WALK,))
+                errors.append(got.error if got.text else "nothing")
+        await transport.close()
+        return errors
+
+    assert asyncio.run(replaced()) == ["", ""]
+
+
+def test_one_agent_is_walked_once_at_a_time(agent: Snmpd, engine: str) -> None:
+    async def crowd() -> list[list[Answer]]:
+        transport = SnmpTransport()
+        async with Relay(agent) as relay:  # it answers whoever asked last: two at once would starve
+            device = target(relay.port, engine)
+            found = await asyncio.gather(*(transport.ask(device, (WALK,)) for _ in range(10)))
+        await transport.close()
+        return found
+
+    assert {(one.error, one.text != "") for answers in asyncio.run(crowd()) for one in answers} == {("", True)}
+
+
+def test_walks_are_bounded_overall(agent: Snmpd, engine: str) -> None:
+    """Two slow agents, one turn: the second is asked when the first is done, and has its whole deadline then."""
+
+    async def both() -> tuple[float, set[str]]:
+        transport = SnmpTransport(at_once=1)
+        async with Relay(agent, lambda _: 0.05) as a, Relay(agent, lambda _: 0.05) as b:
+            started = time.monotonic()
+            devices = [target(relay.port, engine, timeout=2.0) for relay in (a, b)]
+            found = await asyncio.gather(*(transport.ask(device, (WALK,)) for device in devices))
+            took = time.monotonic() - started
+            await transport.close()
+            return took / (0.05 * (a.requests + b.requests)), {one.error for answers in found for one in answers}
+
+    ratio, errors = asyncio.run(both())
+    assert errors == {""}
+    assert ratio >= 1.0
+
+
+def test_commands_that_are_no_walk_are_not_sent(agent: Snmpd, engine: str) -> None:
+    named, walked = asyncio.run(asked(target(agent.port, engine), "device.snmprec", WALK))
+    assert (named.text, named.error) == ("", "not a walk, and SNMP can ask nothing else")
+    assert (walked.error, walked.text != "") == ("", True)
+
+
+def test_a_subtree_that_the_agent_does_not_have(agent: Snmpd, engine: str) -> None:
+    (got,) = asyncio.run(asked(target(agent.port, engine), "snmpbulkwalk -On 1.0.8802.1.1.2.1.4"))
+    assert (got.text, got.error) == ("", "")
+
+
+def test_a_walk_to_the_end_of_all(agent: Snmpd, engine: str) -> None:
+    """The last subtree of an agent ends with endOfMibView."""
+    (got,) = asyncio.run(asked(target(agent.port, engine), "snmpbulkwalk -On 1.3.6.1.6"))
+    assert got.error == ""
+    assert got.text.startswith(".1.3.6.1.6.3.")
+
+
+@pytest.mark.parametrize(
+    ("access", "why"),
+    [
+        (None, "says nothing of SNMP"),
+        (SnmpAccess(), "refers to none"),
+        (SnmpAccess("1", secret("COMMUNITY")), "version '1' is not supported"),
+        (
+            SnmpAccess(community=secret("ABSENT")),
+            "SNMP community: environment variable TRUERAIL_TEST_ABSENT is not set",
+        ),
+        (SnmpAccess("3"), "names none"),
+        (SnmpAccess("3", user="u", privacy=secret("PRIVACY")), "no privacy without authentication"),
+        (SnmpAccess("3", user="u", auth=secret("AUTH"), auth_protocol="crc"), "auth protocol 'crc' is not known: md5"),
+        (SnmpAccess(community=secret("COMMUNITY"), engine="perl"), "engine 'perl' is not known"),
+    ],
+)
+def test_access_that_cannot_be_used(access: SnmpAccess | None, why: str) -> None:
+    assert why in failure(Target("leaf-0", "127.0.0.1", snmp=access))
+
+
+def test_short_passwords_are_named_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUERAIL_TEST_AUTH", "short")
+    said = failure(Target("leaf-0", "127.0.0.1", snmp=SnmpAccess("3", user="u", auth=secret("AUTH"))))
+    assert said == "the SNMP v3 auth password is shorter than 8 characters"
+
+
+def test_a_name_that_nobody_knows(engine: str) -> None:
+    device = replace(target(161, engine), address="no-such-switch.invalid")
+    assert failure(device).startswith("no-such-switch.invalid port 161: the name is not known")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "made"), [("auto", "GufoClient"), ("gufo", "GufoClient"), ("pysnmp", "PysnmpClient")]
+)
+def test_auto_prefers_gufo(agent: Snmpd, wanted: str, made: str) -> None:
+    async def used() -> list[str]:
+        transport = SnmpTransport()
+        await transport.ask(target(agent.port, wanted), (WALK,))
+        names = [type(client).__name__ for client in transport._clients.values()]
+        await transport.close()
+        return names
+
+    assert asyncio.run(used()) == [made]
+
+
+def test_without_gufo_auto_is_pysnmp_and_gufo_is_an_error(agent: Snmpd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("truerail.transport.snmp.find_spec", lambda name: None)
+    assert answer(target(agent.port, "auto")).text
+    assert failure(target(agent.port, "gufo")) == "SNMP engine gufo is wanted, but gufo_snmp is not installed here"

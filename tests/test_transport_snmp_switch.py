@@ -1,0 +1,95 @@
+"""A switch of real daemons, walked: snmpd with lldpd as its AgentX sub-agent, ports that hear a host's rails."""
+
+import asyncio
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from real import give_up, require
+from snmpd import COMMUNITY, Relay, Snmpd, snmpd, switch
+
+from collector import collectors
+from collector._snmp import SWITCH
+from truerail.model import Device, Neighbor, NetLink, Role, Secret, SnmpAccess, Target, Unreadable
+from truerail.transport.protocol import Answer
+from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_walks import subtrees
+
+LEAF = Device("leaf-0", Role.LEAF)
+PORTS = 4
+
+
+@pytest.fixture(scope="module")
+def leaf() -> Iterator[Snmpd]:
+    require("snmpd", "lldpd", "lldpcli", "ip", "unshare", root=True)
+    with TemporaryDirectory(prefix="truerail-switch-") as folder:
+        Path(folder).chmod(0o755)  # lldpcli gives up root for its own user, who must reach the socket
+        with ExitStack() as stack:
+            try:
+                running = stack.enter_context(switch(Path(folder), PORTS))
+            except OSError as error:
+                give_up(f"no switch of namespaces here: {error}")
+            yield running
+
+
+async def asked(leaf: Snmpd, engine: str) -> Answer:
+    transport = SnmpTransport()
+    async with Relay(leaf) as relay:
+        access = SnmpAccess(community=Secret("env", "TRUERAIL_TEST_COMMUNITY"), port=relay.port, engine=engine)
+        (answer,) = await transport.ask(Target("leaf-0", "127.0.0.1", snmp=access), (SWITCH.text,))
+        await transport.close()
+    return answer
+
+
+@pytest.fixture(params=["gufo", "pysnmp"])
+def answer(leaf: Snmpd, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Answer:
+    monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", COMMUNITY)
+    return asyncio.run(asked(leaf, request.param))
+
+
+def test_the_neighbours_of_the_switch(answer: Answer) -> None:
+    assert answer.error == ""
+    seen = [fact for fact in collectors()["lldp_snmp"].read(answer.text, LEAF) if isinstance(fact, Neighbor)]
+    assert {(one.port, one.system_name, one.port_id) for one in seen} == {
+        (f"swp{number}", "gpu-1", f"rail{number - 1}") for number in range(1, PORTS + 1)
+    }
+    assert {one.chassis_id_type for one in seen} == {"mac"}
+
+
+def test_the_ports_of_the_switch(answer: Answer) -> None:
+    links = [fact for fact in collectors()["if_snmp"].read(answer.text, LEAF) if isinstance(fact, NetLink)]
+    assert {(link.netdev, link.operstate, link.speed_gbps, link.mtu) for link in links if link.netdev != "lo"} == {
+        (f"swp{number}", "UP", 10.0, 1500) for number in range(1, PORTS + 1)
+    }
+    assert all(link.mac for link in links if link.netdev != "lo")
+
+
+def test_net_snmps_own_walk_is_the_same(leaf: Snmpd, answer: Answer) -> None:
+    """Facts from `snmpbulkwalk -On`, run in the switch's namespace, are the facts from our own walk."""
+    require("snmpbulkwalk")
+    inside = ["ip", "netns", "exec", leaf.namespace, "snmpbulkwalk", "-v2c", "-c", COMMUNITY, "-On"]
+    walks = [
+        subprocess.run([*inside, f"127.0.0.1:{leaf.port}", oid], capture_output=True, text=True, timeout=20, check=True)
+        for oid in subtrees(SWITCH.text)
+    ]
+    theirs = "".join(walk.stdout for walk in walks)
+    for name in ("lldp_snmp", "if_snmp"):
+        assert collectors()[name].read(theirs, LEAF) == collectors()[name].read(answer.text, LEAF)
+
+
+@pytest.mark.parametrize("engine", ["gufo", "pysnmp"])
+def test_an_agent_without_lldp_is_not_a_switch_without_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """So answers a switch whose lldpd is dead: its ports are told, its neighbours are unknown, not none."""
+    require("snmpd")
+    monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", COMMUNITY)
+    with snmpd(tmp_path) as alone:
+        answer = asyncio.run(asked(alone, engine))
+    assert answer.error == ""
+    assert any(isinstance(link, NetLink) for link in collectors()["if_snmp"].read(answer.text, LEAF))
+    with pytest.raises(Unreadable, match="no row of LLDP-MIB"):
+        collectors()["lldp_snmp"].read(answer.text, LEAF)

@@ -1,0 +1,98 @@
+"""This machine's own commands, and which commands may be sent at all."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from collector import collectors
+from truerail.model import Target
+from truerail.transport.declared import Undeclared, declared, refuse_undeclared
+from truerail.transport.framing import LIMITS, Limits
+from truerail.transport.local import Local
+from truerail.transport.protocol import Answer
+from truerail.transport.questions import PORT
+
+TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def ask(commands: list[str], seconds: float = 5.0, limits: Limits = LIMITS) -> list[Answer]:
+    target = Target("here", "local", platform="linux", timeout_seconds=seconds)
+    return asyncio.run(Local(limits=limits).ask(target, commands))
+
+
+def test_commands_are_run_here(programs: Path) -> None:
+    program(programs, "nvidia-smi", "echo topo")
+    program(programs, "rdma", "echo broken >&2; exit 2")
+    topo, rdma, missing = ask([TOPO, RDMA, "ibdev2netdev -v"])
+    assert (topo.text, topo.error) == ("topo\n", "")
+    assert rdma.error == "exit status 2: broken"
+    assert missing.error.startswith("command not found: ")
+
+
+def test_what_hangs_is_killed_with_all_that_it_started(programs: Path) -> None:
+    program(programs, "rdma", f"echo $$ >{programs}/pid; sleep 61 & wait")
+    program(programs, "nvidia-smi", "echo topo")
+    began = time.monotonic()
+    assert [(a.text, a.error) for a in ask([RDMA, TOPO], seconds=0.5)] == [
+        ("", "no answer within 0.5 s"),
+        ("topo\n", ""),
+    ]
+    assert time.monotonic() - began < 3
+    started = Path(f"/proc/{(programs / 'pid').read_text().strip()}/cmdline")
+    assert not started.exists() or not started.read_bytes(), "gone, or waiting to be reaped"
+
+
+def test_output_without_end_is_cut(programs: Path) -> None:
+    program(programs, "rdma", "yes")
+    answers = ask([RDMA, TOPO], limits=Limits(answer_bytes=1 << 18, device_bytes=1 << 20))
+    assert answers[0].error == f"more than {1 << 20} bytes of output in one session, cut off"
+    assert answers[1].error.startswith("not asked: ")
+
+
+def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -> None:
+    for collector in collectors().values():
+        for command in collector.ask:
+            text = command.text.replace(PORT, "swp1")
+            for platform in ("linux", "cumulus", "sonic", "eos", "nxos", "junos", "snmp"):
+                target = Target("x", "10.0.0.1", platform=platform)
+                if not command.platforms or platform in command.platforms:
+                    refuse_undeclared(target, [text])
+                elif text not in declared(platform)[0]:
+                    with pytest.raises(Undeclared):
+                        refuse_undeclared(target, [text])
+
+
+@pytest.mark.parametrize(
+    "port", ["", "-x", "a b", "a;b", "$(id)", "`id`", "a|b", "a'b", 'a"b', "a\nb", "*", "~", "x" * 65]
+)
+def test_a_port_name_that_means_something_to_a_shell_is_refused(port: str) -> None:
+    with pytest.raises(Undeclared):
+        refuse_undeclared(Target("x", "10.0.0.1", platform="linux"), [f"lldptool -t -n -i {port}"])
+
+
+def test_a_device_whose_platform_is_not_known_is_sent_nothing_that_is_meant_for_snmp() -> None:
+    unknown = Target("x", "10.0.0.1")
+    refuse_undeclared(unknown, [LLDP, "show lldp neighbors detail | json"])
+    with pytest.raises(Undeclared, match="any platform"):
+        refuse_undeclared(unknown, ["snmpwalk"])
+
+
+def test_a_refusal_shows_a_command_safely() -> None:
+    with pytest.raises(Undeclared) as caught:
+        refuse_undeclared(Target("x", "10.0.0.1", platform="linux"), ["\033[2J" + "y" * 500])
+    assert "\033" not in str(caught.value)
+    assert len(str(caught.value)) < 200

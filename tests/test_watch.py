@@ -1,0 +1,226 @@
+"""The live list: steps tick themselves off, new faults come on top, and it is readable at 60 columns."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from fake_fleet import FakeFleet
+from rich.console import Console
+from test_cli_live import Run, Site, run  # noqa: F401 - run is a fixture
+
+from truerail.model import CauseKind, Judgement, Reading, Snapshot
+from truerail.outputs.worklist import Mark, Worklist
+from truerail.outputs.worklist_text import line_of, screen, status_line, totals
+from truerail.rounds import judge
+from truerail.simulator import Fault, Shape, Simulation, simulate
+
+SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
+SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
+DEAD = Fault(CauseKind.LINK_DOWN, "host")
+
+
+def of(*faults: Fault, seed: int = 2) -> Simulation:
+    return simulate(SHAPE, faults, seed=seed, folders="inventory")
+
+
+def judged(simulation: Simulation) -> Judgement:
+    return judge(simulation.plan, simulation.snapshot())
+
+
+def test_a_step_ticks_itself_off_and_leaves_after_a_while() -> None:
+    work = Worklist()
+    came = work.update(judged(of(SWAP)))
+    assert [change.mark for change in came] == [Mark.NEW, Mark.NEW]
+    assert [entry.mark for entry in work.entries] == [Mark.LEFT, Mark.LEFT]
+    assert totals(work) == "done 0, left 2, pending 0, not read 0"
+    done = work.update(judged(of()))
+    assert [change.mark for change in done] == [Mark.DONE, Mark.DONE]
+    assert totals(work) == "done 2, left 0, pending 0, not read 0"
+    assert len(work.entries) == 2
+    for _ in range(3):
+        assert not work.update(judged(of()))
+    assert not work.entries
+    assert work.done == 2
+
+
+def test_a_new_fault_comes_on_top_and_the_others_keep_their_place() -> None:
+    work, simulation = Worklist(), of()
+    cables = [cable for cable in simulation.plan.host_cables if cable.a.device == "gpu-005"]
+    simulation.world.dead.add(cables[3].a)
+    simulation.world.dead.add(cables[3].b)
+    work.update(judged(simulation))
+    first = [entry.key for entry in work.entries]
+    simulation.world.plug(cables[0].a, cables[1].b)
+    simulation.world.plug(cables[1].a, cables[0].b)
+    changes = work.update(judged(simulation))
+    assert [change.mark for change in changes] == [Mark.NEW, Mark.NEW]
+    assert [entry.mark for entry in work.entries] == [Mark.NEW, Mark.NEW, Mark.LEFT]
+    assert [entry.key for entry in work.entries][2:] == first
+    work.update(judged(simulation))
+    assert [entry.mark for entry in work.entries] == [Mark.LEFT, Mark.LEFT, Mark.LEFT]
+
+
+def test_a_fault_that_comes_back_is_new_again() -> None:
+    work = Worklist()
+    for faults in ((SWAP,), (), (SWAP,)):
+        changes = work.update(judged(of(*faults)))
+    assert [change.mark for change in changes] == [Mark.NEW, Mark.NEW]
+    assert work.left == 2
+
+
+def test_what_nobody_can_see_is_not_done() -> None:
+    work = Worklist()
+    simulation = of(DEAD)
+    work.update(judged(simulation))
+    (entry,) = work.entries
+    seen = simulation.snapshot()
+    readings = [replace(r, facts=(), error="gone") for r in seen.readings]
+    changes = work.update(judge(simulation.plan, Snapshot(seen.at, readings)))
+    assert entry.key in {e.key for e in work.entries}
+    assert Mark.DONE not in {change.mark for change in changes}
+    assert work.done == 0
+    assert work.unread == len(simulation.plan.cables)
+
+
+def test_labels_exchanged_are_one_step_and_tick_off() -> None:
+    work = Worklist()
+    work.update(judged(of(Fault(CauseKind.LEAF_SWAP, "labels"))))
+    assert 1 <= work.left <= 2
+    work.update(judged(of()))
+    assert work.left == 0
+    assert work.done >= 1
+
+
+def unpowered(simulation: Simulation) -> Judgement:
+    """A host without power: it does not answer, and all of its links are down."""
+    simulation.world.off.add("gpu-003")
+    simulation.world.absent.add("gpu-003")
+    seen = simulation.snapshot()
+    silent = [Reading("gpu-003", "lldp_host", seen.at, error="no route to host")]
+    return judge(simulation.plan, Snapshot(seen.at, [*seen.readings, *silent]))
+
+
+def test_hosts_without_power_are_counted_not_listed() -> None:
+    work = Worklist()
+    work.update(unpowered(of(SWAP)))
+    assert totals(work).startswith("done 0, left 2, pending 4")
+    assert not [entry for entry in work.entries if "gpu-003" in str(entry.step.at)]
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+@pytest.mark.parametrize("height", [8, 24, 60])
+def test_the_screen_fits(width: int, height: int) -> None:
+    simulation = of(SWAP, DEAD, DEAD)
+    work = Worklist()
+    work.update(judged(simulation))
+    out = StringIO()
+    console = Console(file=out, width=width, height=height, no_color=True)
+    status = status_line("14:00:00", 14, 14, 0.3)
+    console.print(screen(work, simulation.plan, width=width, height=height, status=status))
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[0] == "done 0, left 4, pending 0, not read 0"
+    shown = sum(line.startswith("[ ]") for line in lines)
+    assert shown == 4 or any(f"and {4 - shown} more below" in line for line in lines)
+    assert shown >= 1
+    if height >= 24:
+        assert len(lines) <= height
+    for entry in work.entries[:1]:
+        text = " ".join(" ".join(lines).split())
+        assert str(entry.step.far) in text
+        assert str(entry.step.to or "") in text
+
+
+def test_both_ends_and_their_places_are_told() -> None:
+    simulation = of(SWAP)
+    work = Worklist()
+    change = work.update(judged(simulation))[0]
+    line = line_of(change, simulation.plan)
+    step = change.entry.step
+    assert line.startswith("new    rack ")
+    assert str(step.to) in line
+    assert f"other end {step.far}, rack " in line
+    assert "cable-swap" in line
+
+
+def test_a_hostile_label_cannot_act_on_the_terminal() -> None:
+    simulation = of(SWAP)
+    cables = tuple(cable._replace(label="\x1b[2Jpwned") for cable in simulation.plan.cables)
+    plan = replace(simulation.plan, cables=cables)
+    work = Worklist()
+    change = work.update(judge(plan, simulation.snapshot()))[0]
+    assert "\x1b" not in line_of(change, plan)
+    assert "\\x1b[2Jpwned" in line_of(change, plan)
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    return Site(tmp_path, of(SWAP), monkeypatch)
+
+
+def changing(site: Site, *later: Simulation) -> Callable[[], None]:
+    """After each round the fleet stands as the next of these."""
+    coming = iter(later)
+
+    def change() -> None:
+        simulation = next(coming, None)
+        if simulation:
+            site.fleet.answers = FakeFleet(simulation).answers
+
+    return change
+
+
+def test_watch_prints_one_line_per_change_without_a_terminal(
+    site: Site,
+    run: Run,  # noqa: F811 - the fixture
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from truerail.cli import watch
+
+    change = changing(site, of(), of(DEAD))
+
+    async def pause(stop: object, seconds: float) -> None:
+        change()
+
+    monkeypatch.setattr(watch, "_pause", pause)
+    words = ("--inventory", site.inventory, "--plan", site.plan, "--rounds", "4")
+    code, out, err = run("watch", *words)
+    lines = [line.split(" ", 1)[1] for line in out.splitlines()]
+    assert [line.split()[0] for line in lines] == ["new", "new", "done", "done", "done", "done", "new", "done"]
+    assert lines[2] == "done 0, left 2, pending 0, not read 0"
+    assert lines[5] == "done 2, left 0, pending 0, not read 0"
+    assert lines[7].startswith("done 2, left 1")
+    assert (code, err) == (1, "")
+    assert site.fleet.closed
+
+
+def test_watch_replays_the_rounds_of_a_capture(
+    tmp_path: Path,
+    run: Run,  # noqa: F811 - the fixture
+) -> None:
+    capture = tmp_path / "capture"
+    for number, simulation in enumerate((of(SWAP), of())):
+        written = simulation.write(tmp_path / str(number))
+        written.rename(capture / f"2026-11-20T14:00:0{number}Z") if capture.exists() else (
+            capture.mkdir(),
+            written.rename(capture / f"2026-11-20T14:00:0{number}Z"),
+        )
+    code, out, _ = run("watch", "--from", capture, "--plan", tmp_path / "0" / "plan.csv", "--interval", "0")
+    assert code == 0
+    assert out.splitlines()[-1].endswith("done 2, left 0, pending 0, not read 0")
+    assert json.loads((tmp_path / "0" / "truth.json").read_text())["causes"][0]["kind"] == "cable-swap"
+
+
+def test_watch_where_nobody_answers_is_exit_2(
+    site: Site,
+    run: Run,  # noqa: F811 - the fixture
+) -> None:
+    site.fleet.troubles = dict.fromkeys(site.fleet.answers, "locked")
+    code, _, err = run("watch", "--inventory", site.inventory, "--plan", site.plan, "--rounds", "1")
+    assert code == 2
+    assert "nothing was judged" in err
+    assert sys.exc_info() == (None, None, None)

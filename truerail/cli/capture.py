@@ -1,0 +1,94 @@
+"""`truerail capture`: what the devices answer now, kept in files for later, for elsewhere, for a bug report."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truerail.cli.errors import CannotJudge, ExitCode
+
+if TYPE_CHECKING:
+    from truerail.cli.live import Fleet
+    from truerail.gather import Gathered, Row
+    from truerail.transport.writer import CaptureWriter
+
+
+def capture(
+    inventory: Annotated[Path, typer.Option(metavar="INVENTORY", help="The devices to ask.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the round, which is named by its time.")
+    ],
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN", help="Plan to keep beside a scrubbed round, scrubbed alike.")
+    ] = None,
+    only: Annotated[str | None, typer.Option(metavar="NODESET", help="Ask only these devices.")] = None,
+    tar: Annotated[bool, typer.Option("--tar", help="Pack the round into a .tar.gz.")] = False,
+    scrub: Annotated[
+        bool, typer.Option("--scrub", help="Replace names, addresses, MACs and serials, so that it can be shared.")
+    ] = False,
+    deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
+) -> None:
+    """Ask every device and keep the answers, as `check --from` reads them. A round broken off is gone on with."""
+    from truerail.cli import live, terminal
+    from truerail.transport.writer import CaptureWriter, pack
+
+    fleet = live.load_fleet(inventory, plan)
+    try:
+        writer = CaptureWriter(out, datetime.now(UTC))
+        seen = _gather(fleet, writer, only, deadline)
+        if seen.interrupted:
+            terminal.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
+            raise typer.Exit(ExitCode.INTERRUPTED)
+        if not writer.answered():
+            raise CannotJudge(f"{inventory}: no device could be asked, nothing was captured")
+        done = writer.finish()
+        made = [*_scrubbed(done, fleet)] if scrub else [done]
+        if tar:
+            made[0] = pack(made[0])
+    except OSError as error:
+        raise CannotJudge(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
+    terminal.say("\n".join(map(str, made)))
+
+
+def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":
+    """Asks the devices that the round does not have yet, and writes each as it answers."""
+    from truerail.cli import live, live_progress, terminal
+    from truerail.cli.judging import named
+    from truerail.gather import Limits
+    from truerail.transport.writer import folder_name
+
+    names = [target.name for target in fleet.targets]
+    wanted = named(only, names) if only else set(names)
+    there = {name for name in wanted if folder_name(name) in writer.answered()}
+    if there:
+        terminal.remark(f"going on with the round of {writer.name}: {len(there):,} devices are there already")
+    with live_progress.told() as progress:
+
+        def keep(row: "Row", done: int, total: int) -> None:
+            writer.add(row.name, row.files())
+            progress(row, done, total)
+
+        return live.one_round(fleet, only=wanted - there, limits=Limits(deadline_seconds=deadline), progress=keep)
+
+
+def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:
+    """Replaces the round by a scrubbed one; the plan, where there is one, is written beside it."""
+    import shutil
+
+    from truerail.plans import dump_csv
+    from truerail.scrub import CannotScrub, scrub_round
+
+    draft = done.with_name(f".{done.name}.scrubbed")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        plan = scrub_round(done, draft, fleet.plan, {target.name: target.role for target in fleet.targets})
+    except CannotScrub as error:
+        raise CannotJudge(f"{error}; the round as it is lies in {done}") from error
+    shutil.rmtree(done)
+    draft.rename(done)
+    if plan is None:
+        return [done]
+    beside = done.with_name(f"{done.name}.plan.csv")
+    beside.write_text(dump_csv(plan), encoding="utf-8")
+    return [done, beside]

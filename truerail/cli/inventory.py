@@ -1,0 +1,131 @@
+"""`truerail inventory`: which devices an inventory names, whether they let us in, and which host keys are trusted."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truerail.cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from truerail.gather import Row
+    from truerail.model import Target
+    from truerail.transport.known_hosts import Trust
+
+app = typer.Typer(help="Devices: who they are, whether they answer, whose host keys are trusted.", no_args_is_help=True)
+
+Inventory = Annotated[Path, typer.Argument(metavar="INVENTORY", help="Inventory file.")]
+Only = Annotated[str | None, typer.Option(metavar="NODESET", help="Only these devices.")]
+
+
+@app.command("list")
+def list_devices(inventory: Inventory, only: Only = None) -> None:
+    """Every device of an inventory, as it would be asked. Asks nobody."""
+    from truerail.cli import terminal
+    from truerail.cli.table import aligned
+
+    rows = [
+        (t.name, t.role or "?", t.platform or "?", _way(t), t.pod or "-", _place(t)) for t in _targets(inventory, only)
+    ]
+    terminal.say("\n".join(aligned([("device", "role", "platform", "reached by", "pod", "place"), *rows])))
+
+
+@app.command()
+def probe(
+    inventory: Inventory,
+    only: Only = None,
+    deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
+) -> None:
+    """Log in everywhere, ask once: what platform each device is, which questions it answers and how fast."""
+    from truerail.cli import live, live_progress, terminal
+    from truerail.cli.table import aligned
+    from truerail.gather import Limits
+
+    targets = _targets(inventory, only)
+    fleet = live.Fleet(inventory, targets, None)
+    with live_progress.told(quiet=True) as progress:
+        seen = live.one_round(fleet, limits=Limits(deadline_seconds=deadline), progress=progress)
+    terminal.say("\n".join(aligned([("device", "role", "platform", "seconds", "answers"), *map(_probed, seen.rows)])))
+    if seen.interrupted:
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    raise typer.Exit(ExitCode.FOUND if seen.unreached else ExitCode.GOOD)
+
+
+@app.command()
+def trust(
+    inventory: Inventory,
+    only: Only = None,
+    known_hosts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write. [default: each device's known_hosts]")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also where a device shows another key than before.")
+    ] = False,
+) -> None:
+    """Record the host keys that devices show now. Compare the fingerprints with the devices' consoles."""
+    import asyncio
+
+    from truerail.cli import terminal
+    from truerail.cli.table import aligned
+    from truerail.transport import known_hosts as keys
+    from truerail.transport.routes import kind_of
+
+    results: list[Trust] = []
+    reached = [target for target in _targets(inventory, only) if kind_of(target) not in ("snmp", "local")]
+    for file, targets in _by_file(reached, known_hosts).items():
+        results += asyncio.run(keys.trust(targets, Path(file), replace=replace))
+    terminal.say("\n".join(aligned([("device", "host key", "fingerprint", "what"), *map(_trusted, results)])))
+    raise typer.Exit(ExitCode.FOUND if any(result.error for result in results) else ExitCode.GOOD)
+
+
+def _targets(inventory: Path, only: str | None) -> "tuple[Target, ...]":
+    """The devices, those that `only` names. Raises CannotJudge."""
+    from truerail.cli.judging import named
+    from truerail.cli.live import load_fleet
+
+    targets = load_fleet(inventory, None).targets
+    wanted = named(only, [target.name for target in targets]) if only else None
+    return tuple(target for target in targets if wanted is None or target.name in wanted)
+
+
+def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list[Target]]":
+    """Targets by the known_hosts file that their keys belong into."""
+    found: dict[str, list[Target]] = {}
+    for target in targets:
+        found.setdefault(str(given or target.ssh.known_hosts), []).append(target)
+    return found
+
+
+def _way(target: "Target") -> str:
+    """`ssh truerail@10.0.1.1:22 via ops@bastion`, `snmp 2c 10.0.3.1:161` or `local`. No secret is in it."""
+    from truerail.transport.routes import kind_of
+
+    kind = kind_of(target)
+    if kind == "local":
+        return kind
+    if kind == "snmp":
+        access = target.snmp
+        return (
+            f"snmp {access.version} {target.address}:{access.port}" if access else f"snmp {target.address}: no access"
+        )
+    user = f"{target.ssh.user}@" if target.ssh.user else ""
+    jump = f" via {', '.join(target.ssh.jump)}" if target.ssh.jump else ""
+    return f"ssh {user}{target.address}:{target.ssh.port}{jump}"
+
+
+def _place(target: "Target") -> str:
+    unit = f" unit {target.unit}" if target.unit is not None else ""
+    return f"{target.rack}{unit}" if target.rack else "-"
+
+
+def _probed(row: "Row") -> Sequence[str]:
+    """A device's line: what it answers, or why not."""
+    good = [reading.collector for reading in row.readings if not reading.error]
+    said = row.error or ", ".join(good) or "nothing that can be read"
+    return row.name, row.device.role, row.platform or "?", f"{row.took_seconds:.1f}", said
+
+
+def _trusted(result: "Trust") -> Sequence[str]:
+    what = result.error or ("recorded" if result.added else "known already")
+    return result.target.name, result.key_type or "-", result.fingerprint or "-", what

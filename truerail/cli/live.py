@@ -1,0 +1,102 @@
+"""From an inventory to a round: what `check`, `capture` and `watch` share."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from truerail.cli import terminal
+from truerail.cli.errors import CannotJudge
+from truerail.cli.judging import load_plan, named
+from truerail.gather import Gathered, Gatherer, Limits, Progress
+from truerail.model import Plan, Target
+from truerail.model.names import device_key
+from truerail.transport.protocol import Transport
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The devices to ask, and the plan of them, if there is one: the one given, else the inventory's own cables."""
+
+    path: Path
+    targets: tuple[Target, ...]
+    plan: Plan | None
+
+    def asked_for(self, only: str | None) -> set[str] | None:
+        """The devices to ask where a user names some: those, and the ends that their cables are planned on.
+
+        None where nobody names any, and where there is no plan: rails are then inferred from all. Raises CannotJudge.
+        """
+        if only is None or self.plan is None:
+            return None
+        wanted = named(only, (*self.plan.devices, *(target.name for target in self.targets)))
+        keys = {device_key(target.name) for target in self.targets}
+        for name in sorted(wanted):
+            if device_key(name) not in keys:
+                raise CannotJudge(f"--only {only}: {name} is not in the inventory {self.path}")
+        ends = ({cable.a.device, cable.b.device} for cable in self.plan.cables)
+        return wanted.union(*(pair for pair in ends if pair & wanted))
+
+    def gatherer(self, transport: Transport, limits: Limits | None = None) -> Gatherer:
+        """What asks these devices, matched to the plan's."""
+        return Gatherer(self.targets, transport, devices=self.plan.devices if self.plan else None, limits=limits)
+
+
+def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
+    """Reads an inventory and a plan. Raises CannotJudge with a line for each problem."""
+    from truerail.inventory import InventoryError, load_inventory
+
+    try:
+        found = load_inventory(inventory)
+    except InventoryError as error:
+        raise CannotJudge(str(error)) from error
+    for note in found.notes:
+        terminal.remark(note)
+    if not found.targets:
+        raise CannotJudge(f"{inventory}: holds no device, there is nothing to ask")
+    return Fleet(inventory, found.targets, load_plan(plan) if plan else found.plan)
+
+
+def open_transport() -> Transport:
+    """What reaches devices. Opens nothing yet."""
+    from truerail.transport.routes import Routes
+
+    return Routes()
+
+
+def one_round(
+    fleet: Fleet, *, only: Collection[str] | None = None, limits: Limits | None = None, progress: Progress | None = None
+) -> Gathered:
+    """Asks a fleet once. Ctrl-C ends the round early, with what was gathered until then."""
+
+    async def asking(transport: Transport, stop: asyncio.Event) -> Gathered:
+        return await fleet.gatherer(transport, limits).round(only=only, progress=progress, stop=stop)
+
+    return run(asking)
+
+
+def run(body: Callable[[Transport, asyncio.Event], Awaitable[T]]) -> T:
+    """Runs `body` with a transport that is closed after it, whatever happens, and an event that Ctrl-C sets.
+
+    A second Ctrl-C does not wait for anything.
+    """
+
+    async def main() -> T:
+        loop, stop, transport = asyncio.get_running_loop(), asyncio.Event(), open_transport()
+
+        def interrupted() -> None:
+            stop.set()
+            loop.remove_signal_handler(signal.SIGINT)
+
+        loop.add_signal_handler(signal.SIGINT, interrupted)
+        try:
+            return await body(transport, stop)
+        finally:
+            await transport.close()
+            loop.remove_signal_handler(signal.SIGINT)
+
+    return asyncio.run(main())

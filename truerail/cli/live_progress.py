@@ -1,0 +1,71 @@
+"""How a round goes, on stderr: a bar on a terminal, a line for each device in trouble, a line at the end."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from truerail.cli import terminal
+from truerail.gather import Progress, Row
+from truerail.model.names import printable
+
+
+class RoundTold:
+    """Counts rows and says which of them are in trouble."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self.asked = 0
+        self.reached = 0
+
+    def line(self, row: Row) -> str:
+        """Takes in a finished row; what to say of it, empty where all is well."""
+        self.asked += 1
+        self.reached += not row.error
+        if self._quiet:
+            return ""
+        if row.error:
+            return f"{row.name}: {row.error}"
+        unread = [reading.collector for reading in row.readings if reading.error]
+        return f"{row.name}: answered, but not readable: {', '.join(unread)}" if unread else ""
+
+    def sum(self) -> str:
+        """The line at the end."""
+        missing = self.asked - self.reached
+        tail = f", {missing:,} could not be asked" if missing else ""
+        return f"asked {self.asked:,} device{'' if self.asked == 1 else 's'}, {self.reached:,} answered{tail}"
+
+
+@contextmanager
+def told(*, quiet: bool = False) -> Iterator[Progress]:
+    """Tells of a round while the body runs; `quiet`, the devices in trouble are left to what is said later."""
+    state = RoundTold(quiet)
+    with _bar(state) if sys.stderr.isatty() else _lines(state) as progress:
+        yield progress
+    terminal.remark(state.sum())
+
+
+@contextmanager
+def _lines(state: RoundTold) -> Iterator[Progress]:
+    def progress(row: Row, done: int, total: int) -> None:
+        if line := state.line(row):
+            terminal.remark(line)
+
+    yield progress
+
+
+@contextmanager
+def _bar(state: RoundTold) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking devices", total=None)
+
+        def progress(row: Row, done: int, total: int) -> None:
+            if line := state.line(row):
+                bar.console.print(Text(printable(line, 1000)))
+            bar.update(task, completed=done, total=total, description=printable(row.name, 40))
+
+        yield progress

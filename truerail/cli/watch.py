@@ -1,0 +1,98 @@
+"""`truerail watch`: the technician's live list. What is left in walking order; what was put right ticks itself off."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truerail.cli.errors import CannotJudge, ExitCode
+
+if TYPE_CHECKING:
+    from truerail.cli.watch_screen import Watch
+    from truerail.transport.protocol import Transport
+
+FIRST_ROUND_SECONDS = 60.0
+"""The first round logs in everywhere; later ones use the connections that are there and end with their interval."""
+
+
+def watch(
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN", help="Plan file. Without it the first round's rails are the plan.")
+    ] = None,
+    inventory: Annotated[
+        Path | None, typer.Option(metavar="INVENTORY", help="Ask the devices of this inventory.")
+    ] = None,
+    capture: Annotated[
+        Path | None, typer.Option("--from", metavar="CAPTURE", help="Replay the rounds of this capture instead.")
+    ] = None,
+    interval: Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="From one round to the next.")] = 5.0,
+    rounds: Annotated[int, typer.Option(min=0, metavar="N", help="End after so many rounds; 0: with Ctrl-C.")] = 0,
+) -> None:
+    """Show what is left to do, round after round: done steps tick themselves off, new faults come on top."""
+    if (capture is None) == (inventory is None):
+        raise typer.BadParameter("name either --from CAPTURE or --inventory INVENTORY")
+    if inventory is not None:
+        shown = _live(inventory, plan, interval, rounds)
+    else:
+        assert capture is not None  # noqa: S101 - one of the two is there, see above
+        shown = _replayed(capture, plan, interval, rounds)
+    if not shown.answered:
+        raise CannotJudge(f"{capture or inventory}: no device gave an answer that could be read, nothing was judged")
+    raise typer.Exit(ExitCode.FOUND if shown.work.left else ExitCode.GOOD)
+
+
+def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":
+    from truerail.cli import live
+    from truerail.cli.watch_screen import Watch
+    from truerail.gather import Limits
+
+    fleet = live.load_fleet(inventory, plan)
+    later = max(interval, 1.0)
+    first = Limits(deadline_seconds=FIRST_ROUND_SECONDS)
+    others = Limits(device_seconds=later, deadline_seconds=later, retries=1)
+
+    async def body(transport: "Transport", stop: asyncio.Event) -> Watch:
+        loop = asyncio.get_running_loop()
+        gatherer = fleet.gatherer(transport)
+        with Watch(fleet.plan) as shown:
+            while not stop.is_set():
+                began = loop.time()
+                seen = await gatherer.round(stop=stop, limits=others if shown.work.round else first)
+                if seen.interrupted and shown.work.round:
+                    break
+                shown.take(seen, len(seen.rows) - len(seen.unreached), len(seen.rows), loop.time() - began)
+                if rounds and shown.work.round >= rounds:
+                    break
+                await _pause(stop, began + interval - loop.time())
+        return shown
+
+    return live.run(body)
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    """Waits, or less where the wish to stop comes first."""
+    if seconds > 0:
+        try:
+            await asyncio.wait_for(stop.wait(), seconds)
+        except TimeoutError:
+            return
+
+
+def _replayed(capture: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":
+    import time
+
+    from truerail.cli.judging import load_plan
+    from truerail.cli.watch_screen import Watch, replay
+
+    with Watch(load_plan(plan) if plan else None) as shown:
+        try:
+            for seen, asked, read in replay(capture, shown):
+                if shown.work.round:
+                    time.sleep(interval)
+                shown.take(seen, read, asked, 0.0)
+                if rounds and shown.work.round >= rounds:
+                    break
+        except KeyboardInterrupt:
+            return shown
+    return shown

@@ -1,0 +1,77 @@
+"""What `truerail watch` shows: one screen that is redrawn on a terminal, a line for each change elsewhere."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truerail.cli import terminal
+from truerail.cli.errors import CannotJudge
+from truerail.cli.judging import Seen, inferred
+from truerail.model import Plan
+from truerail.outputs.worklist import Worklist
+from truerail.outputs.worklist_text import line_of, screen, status_line, totals
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+
+class Watch:
+    """Judges round after round and shows what became of the steps. A context manager: it owns the terminal meanwhile.
+
+    Without a plan, the rails that the first round agrees on are the plan of all rounds.
+    """
+
+    def __init__(self, plan: Plan | None) -> None:
+        self.plan = plan
+        self.work = Worklist()
+        self.answered = False
+        self._live: Live | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Watch":
+        if sys.stdout.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(no_color=not terminal.colorful(), highlight=False)
+            self._live = self._stack.enter_context(Live(console=console, auto_refresh=False, screen=False))
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._stack.close()
+
+    def take(self, seen: Seen, read: int, asked: int, seconds: float) -> None:
+        """Judges one round and shows it. Raises CannotJudge where there is no plan and none can be inferred."""
+        from truerail.rounds import judge
+
+        snapshot = seen.snapshot()
+        if self.plan is None:
+            self.plan, _ = inferred(snapshot)
+        self.answered |= any(not reading.error for reading in seen.readings)
+        changes = self.work.update(judge(self.plan, snapshot, notes=seen.notes))
+        at = snapshot.at.astimezone().strftime("%H:%M:%S")
+        if self._live is not None:
+            size = self._live.console.size
+            status = status_line(at, read, asked, seconds)
+            view = screen(self.work, self.plan, width=size.width, height=size.height, status=status)
+            self._live.update(view, refresh=True)
+            return
+        for change in changes:
+            terminal.say(f"{at} {line_of(change, self.plan)}")
+        if changes or self.work.round == 1:
+            terminal.say(f"{at} {totals(self.work)}")
+
+
+def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:
+    """The rounds of a capture, oldest first, with how many devices were asked and read. Raises CannotJudge."""
+    from truerail.transport.replay import CaptureError, read_capture
+
+    try:
+        for name in read_capture(capture, only=()).rounds or (None,):
+            seen = read_capture(capture, devices=shown.plan.devices if shown.plan else None, round_name=name)
+            answered = {reading.device for reading in seen.readings if not reading.error}
+            yield seen, len(seen.devices_seen), len(answered)
+    except CaptureError as error:
+        raise CannotJudge(str(error)) from error

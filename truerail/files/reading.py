@@ -1,0 +1,25 @@
+"""A file's text, and what is refused before anything is parsed."""
+
+from pathlib import Path
+
+from truerail.files.problems import FileError, Problem
+
+
+def read_text(path: Path, most_bytes: int, error: type[FileError]) -> str:
+    """The UTF-8 text of a file, without a byte order mark. Raises `error` where it is unreadable, larger than
+    `most_bytes`, or not UTF-8.
+    """
+    file = str(path)
+    try:
+        size = path.stat().st_size
+        if size > most_bytes:
+            raise error([Problem(file, 0, f"{size:,} bytes", f"larger than {most_bytes:,} bytes")])
+        raw = path.read_bytes()
+    except OSError as failure:
+        raise error([Problem(file, 0, "", f"cannot be read: {failure.strerror or failure}")]) from failure
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as failure:
+        line = raw.count(b"\n", 0, failure.start) + 1
+        byte = f"0x{raw[failure.start]:02x}"
+        raise error([Problem(file, line, byte, "not UTF-8; save the file as UTF-8")]) from None

@@ -1,0 +1,123 @@
+"""Typed values from the nodes of a YAML file; what does not fit is noted with its line, and the rest goes on."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import TypeVar
+
+from truerail.files.nodesets import Budget, NodeSetError, expand
+from truerail.files.problems import Faults, nearest
+from truerail.files.yaml_tree import Node
+
+E = TypeVar("E", bound=StrEnum)
+_WHOLE = re.compile(r"\d{1,9}", re.ASCII)
+
+
+def whole(text: str, most: int) -> int | None:
+    """A whole number of 0 to `most`; None where it is none."""
+    return int(text) if _WHOLE.fullmatch(text) and int(text) <= most else None
+
+
+class Values:
+    """Reads nodes; keeps the faults and the number of names that the file may still make."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+        self.budget = Budget()
+
+    def wrong(self, node: Node, says: str) -> None:
+        """Notes a fault at a node."""
+        self.faults.add(node.line, node.shown, says)
+
+    def fields(self, node: Node, known: Sequence[str], needs: Iterable[str] = ()) -> dict[str, Node]:
+        """The keys and values of a mapping; notes keys that are unknown, twice there or missing."""
+        found: dict[str, Node] = {}
+        if node.pairs is None:
+            self.wrong(node, f"expected a mapping with {', '.join(known)}, found {node.kind}")
+            return found
+        for key, value in node.pairs:
+            if key.text is None or key.text not in known:
+                self.faults.add(key.line, key.shown, f"unknown key{nearest(key.shown, known)}")
+            elif key.text in found:
+                self.wrong(key, "the key is there twice")
+            else:
+                found[key.text] = value
+        for key_needed in needs:
+            if key_needed not in found and len(found) == len(node.pairs):  # an unknown key is likely the missing one
+                self.faults.add(node.line, "", f"the key {key_needed!r} is missing")
+        return found
+
+    def entries(self, node: Node | None) -> list[Node]:
+        """One mapping, or a list of them."""
+        if node is None or node.text == "":
+            return []
+        return node.items if node.items is not None else [node]
+
+    def text(self, node: Node | None) -> str:
+        """One value as text; empty where the key is absent."""
+        if node is None:
+            return ""
+        if node.text is None:
+            self.wrong(node, f"expected one value, found {node.kind}")
+            return ""
+        return node.text
+
+    def number(self, node: Node | None, most: int) -> int | None:
+        """A whole number from 0 to `most`."""
+        if node is None:
+            return None
+        value = whole(node.text or "", most)
+        if value is None:
+            self.wrong(node, f"expected a whole number from 0 to {most}")
+        return value
+
+    def yes(self, node: Node | None, default: bool) -> bool:
+        """`yes` or `no`."""
+        if node is None:
+            return default
+        word = (node.text or "").lower()
+        if word not in ("yes", "no", "true", "false"):
+            self.wrong(node, "expected yes or no")
+        return word in ("yes", "true")
+
+    def choice(self, node: Node | None, words: Mapping[str, E] | type[E], default: E) -> E:
+        """One word of an enumeration."""
+        if node is None:
+            return default
+        known = {word.value: word for word in words} if isinstance(words, type) else dict(words)
+        chosen = known.get((node.text or "").lower())
+        if chosen is None:
+            self.wrong(node, f"expected one of {', '.join(known)}{_hint(node, known)}")
+            return default
+        return chosen
+
+    def names(self, node: Node | None) -> list[str]:
+        """The names of a node set, or of a list of node sets, in the order written."""
+        if node is None:
+            return []
+        names: list[str] = []
+        for one in [node] if node.items is None else node.items:
+            if one.text is None:
+                self.wrong(one, f"expected a name or a node set such as gpu-[001-064], found {one.kind}")
+                continue
+            try:
+                names += expand(one.text, self.budget)
+            except NodeSetError as error:
+                self.wrong(one, str(error))
+        return names
+
+    def numbers(self, node: Node | None, most: int) -> list[int]:
+        """Whole numbers: `3`, `[0, 1]`, `"[0-7]"`."""
+        found = []
+        for name in self.names(node):
+            value = whole(name, most)
+            if value is None and node is not None:
+                self.faults.add(node.line, name, f"expected whole numbers from 0 to {most}")
+            elif value is not None:
+                found.append(value)
+        return found
+
+
+def _hint(node: Node, known: Mapping[str, object]) -> str:
+    hint = nearest(node.shown, tuple(known))
+    return hint if hint.startswith(",") else ""

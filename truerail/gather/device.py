@@ -1,0 +1,99 @@
+"""One device in one round: one ask with all commands, one further ask for what could not be read."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from truerail.gather.limits import Ambient, Limits, pause_before
+from truerail.gather.questions import Known, applicable, first_commands, further_commands
+from truerail.gather.table import Row
+from truerail.model import Reading, Target
+from truerail.model.names import answer_file
+from truerail.transport.answers import Answers
+from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
+from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
+
+Asked = Mapping[str, tuple[str, ...]]
+
+
+class Interviewer:
+    """Asks one device after the other whatever applies to it. What worked is kept in `Known` for the next round."""
+
+    def __init__(self, transport: Transport, limits: Limits, ambient: Ambient) -> None:
+        self._transport = transport
+        self._limits = limits
+        self._ambient = ambient
+
+    async def fill(self, row: Row, target: Target, known: Known, reader: Answers) -> None:
+        """Fills a device's row. A device that fails costs its own row only; only a cancellation goes through."""
+        began = self._ambient.clock()
+        try:
+            async with asyncio.timeout(self._limits.device_seconds) as limit:
+                await self._ask_all(row, target, known, reader)
+        except TimeoutError:
+            within = f" within {self._limits.device_seconds:g} s" if limit.expired() else ""
+            _fail(row, f"no answer{within}")
+        except TransportError as error:
+            _fail(row, str(error))
+        except Exception as error:  # noqa: BLE001 - a transport's bug about one device must not cost the others
+            _fail(row, f"failed inside: {type(error).__name__}: {error}")
+        row.took_seconds = self._ambient.clock() - began
+        row.read(reader)
+
+    async def _ask_all(self, row: Row, target: Target, known: Known, reader: Answers) -> None:
+        target = await self._identified(row, target, known)
+        asked = applicable(row.device.role, target.platform)
+        row.unanswered.collectors = tuple(asked)
+        sent = first_commands(asked, known)
+        if not sent:
+            raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
+        row.add(await self._patiently(target, sent))
+        row.read(reader)
+        further = further_commands(asked, _unread(row, asked), sent)
+        if further:
+            row.add(await self._transport.ask(target, further))
+            row.read(reader)
+        _remember(row, asked, known)
+
+    async def _identified(self, row: Row, target: Target, known: Known) -> Target:
+        """The target with its platform, asked for where nobody knows it; the row's device gets its role."""
+        platform = known.platform or assumed_platform(target)
+        if not platform:
+            platform = platform_of(await self._patiently(target, PROBES))
+        known.platform = row.platform = platform
+        known.role = known.role or target.role or assumed_role(platform)
+        if not row.planned:
+            row.device = replace(row.device, role=known.role)
+        return replace(target, platform=platform, role=row.device.role)
+
+    async def _patiently(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """Asks; a connection that does not come about is tried again, later each time and not all devices at once."""
+        for attempt in range(1, self._limits.retries + 1):
+            try:
+                return await self._transport.ask(target, commands)
+            except ConnectError:
+                await self._ambient.sleep(pause_before(attempt, self._limits, self._ambient.random()))
+        return await self._transport.ask(target, commands)
+
+
+def _fail(row: Row, why: str) -> None:
+    row.unanswered.device = why
+
+
+def _unread(row: Row, asked: Asked) -> list[str]:
+    """The collectors that have no readable answer."""
+    read = {reading.collector for reading in row.readings if not reading.error}
+    return [name for name in asked if name not in read]
+
+
+def _remember(row: Row, asked: Asked, known: Known) -> None:
+    """Keeps for each collector the command whose answer was read, and drops what nobody needs any more."""
+    source = {reading.collector: _file(reading) for reading in row.readings if not reading.error}
+    for name in asked.keys() & source.keys():
+        known.command.update((name, text) for text in asked[name] if answer_file(text) == source[name])
+    needed = {text for name in asked.keys() - source.keys() for text in asked[name]}
+    row.keep(lambda text: text in needed or answer_file(text) in source.values())
+
+
+def _file(reading: Reading) -> str:
+    return reading.source.rpartition("/")[2]

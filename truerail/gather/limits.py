@@ -1,0 +1,38 @@
+"""How long a round may take, how much it does at once, and what it knows of time and chance."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`at_once` devices are asked at the same time; one has `device_seconds` from its turn on, all of them together
+    `deadline_seconds`. A connection that does not come about is tried again `retries` times, after `retry_seconds`,
+    doubled each time, plus or minus half. `cancel_seconds` is what a transport gets to let go of a device.
+    """
+
+    at_once: int = 1000
+    device_seconds: float = 30.0
+    deadline_seconds: float = 60.0
+    retries: int = 2
+    retry_seconds: float = 0.5
+    cancel_seconds: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ambient:
+    """Time and chance, so that tests can have their own. `clock` is in seconds and never goes back."""
+
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Callable[[], float] = monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    random: Callable[[], float] = random.random
+
+
+def pause_before(attempt: int, limits: Limits, chance: float) -> float:
+    """Seconds to wait before the attempt after `attempt` failed ones; `chance` in [0, 1) spreads devices apart."""
+    return float(limits.retry_seconds * 2 ** (attempt - 1) * (0.5 + chance))

@@ -1,0 +1,60 @@
+"""Which commands a device is asked: for each collector the one that worked before, else the preferred one."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from collector import collectors
+from truerail.model import Collector, Role
+from truerail.transport.questions import PORT
+
+SNMP = "snmp"
+MOST_ALTERNATIVES = 32
+"""Commands that are tried for one collector in the further ask; no collector declares as many for one platform."""
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of one device from rounds before: its platform, its role, and the command that each collector's
+    answer came from.
+    """
+
+    platform: str = ""
+    role: Role | None = None
+    command: dict[str, str] = field(default_factory=dict)
+
+
+def applicable(role: Role, platform: str) -> dict[str, tuple[str, ...]]:
+    """The collectors that a device of this role and platform is asked for, and their commands, best first."""
+    found = {}
+    for collector in collectors().values():
+        commands = tuple(_commands(collector, platform)) if role in collector.on else ()
+        if commands:
+            found[collector.name] = commands
+    return found
+
+
+def _commands(collector: Collector, platform: str) -> Iterator[str]:
+    """The commands of this platform. An SNMP agent is only walked; nothing is walked but an SNMP agent.
+
+    Commands that ask for one port at a time are for captures made by hand; so are names of files among the walks.
+    """
+    for command in collector.ask:
+        fits = platform in command.platforms or (not command.platforms and platform != SNMP)
+        if fits and PORT not in command.text and (platform != SNMP or command.text.startswith("snmpbulkwalk -On ")):
+            yield command.text
+
+
+def first_commands(asked: dict[str, tuple[str, ...]], known: Known) -> list[str]:
+    """One command for each collector, each command once."""
+    return _unique(known.command.get(name, commands[0]) for name, commands in asked.items())
+
+
+def further_commands(asked: dict[str, tuple[str, ...]], failed: Iterable[str], sent: Sequence[str]) -> list[str]:
+    """The other commands of the collectors that `failed`, each once."""
+    done = set(sent)
+    wanted = [[text for text in asked[name] if text not in done][:MOST_ALTERNATIVES] for name in failed]
+    return _unique(text for texts in wanted for text in texts)
+
+
+def _unique(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))

@@ -1,0 +1,141 @@
+"""Targets from an Ansible inventory: which variables and groups say what."""
+
+import re
+import shlex
+
+from truerail.files.yaml_values import whole
+from truerail.inventory.ansible_groups import READ, Groups, Variable
+from truerail.inventory.value import Inventory, several, shared_addresses
+from truerail.inventory.words import HIGHEST_PORT, address_fault, device_name_fault, hop_fault, role_in, user_fault
+from truerail.model import PLATFORMS, Role, SshAccess, Target
+
+_SECRET = re.compile(r"pass(?:word|phrase|wd)?(?:$|_)|_pass$|secret|token|community|_key$", re.IGNORECASE)
+_PLATFORM_WORDS = {"nvue": "cumulus", "enterprise_sonic": "sonic", **{name: name for name in PLATFORMS}}
+"""The last part of `ansible_network_os`: `arista.eos.eos`, `nvidia.nvue.nvue`, `dellemc.enterprise_sonic.sonic`."""
+_SSH = SshAccess()
+
+
+def targets_of(groups: Groups, file: str) -> Inventory:
+    """The inventory in groups that were read. Faults are noted, the caller raises them."""
+    groups.check()
+    if groups.faults.found:
+        return Inventory((), source=file)
+    notes = _Notes()
+    targets = [_target(name, groups, file, notes) for name in groups.hosts]
+    if not targets:
+        groups.faults.add(0, "", "no host")
+    told = [*_secrets(groups), *notes.told(), *shared_addresses(targets)]
+    return Inventory(tuple(targets), notes=tuple(told), source=file)
+
+
+class _Notes:
+    """What is said of devices, gathered so that it is said once for all of them."""
+
+    def __init__(self) -> None:
+        self._devices: dict[str, list[str]] = {}
+
+    def add(self, says: str, device: str) -> None:
+        self._devices.setdefault(says, []).append(device)
+
+    def told(self) -> list[str]:
+        return [f"{several(devices)}: {says}" for says, devices in self._devices.items()]
+
+
+def _secrets(groups: Groups) -> list[str]:
+    """A note for each variable that holds a password or the like: it is never read."""
+    where: dict[str, list[str]] = {}
+    for owner, name, _ in groups.all_variables():
+        if name.startswith("ansible_") and name not in READ and _SECRET.search(name):
+            where.setdefault(name, []).append(owner)
+    advice = "use a key or an agent, or native YAML with `password: {env: NAME}`"
+    return [f"{name} is never read ({several(owners)}): {advice}" for name, owners in where.items()]
+
+
+def _target(name: str, groups: Groups, file: str, notes: _Notes) -> Target:
+    line = groups.lines[name]
+    if fault := device_name_fault(name):
+        groups.faults.add(line, name, fault)
+    said = {READ[key]: one for key, one in groups.variables_of(name).items() if key in READ}
+    arguments = said.pop("arguments", None)
+    for what, one in list(said.items()):
+        if "{{" in one.value or "{%" in one.value:
+            del said[what]
+            if what in ("address", "port"):
+                groups.faults.add(one.line, "", f"a template as {what} of {name}; plain values only are read")
+            else:
+                notes.add(f"the {what} is a template and is not read", name)
+    return Target(
+        name=name,
+        address=_checked(said, "address", groups) or name,
+        role=_role(name, groups, notes),
+        platform=_platform(said, name, notes),
+        ssh=SshAccess(
+            user=_checked(said, "user", groups),
+            key=said["key"].value if "key" in said else "",
+            port=_port(said, groups),
+            jump=_jump(arguments, name, notes),
+        ),
+        file=file,
+        line=line,
+    )
+
+
+def _checked(said: dict[str, Variable], what: str, groups: Groups) -> str:
+    """An address or a user that nothing is wrong with."""
+    if what not in said:
+        return ""
+    one = said[what]
+    fault = address_fault(one.value) if what == "address" else user_fault(one.value)
+    if fault:
+        groups.faults.add(one.line, one.value if what == "address" else "", fault)
+    return one.value
+
+
+def _port(said: dict[str, Variable], groups: Groups) -> int:
+    if "port" not in said:
+        return _SSH.port
+    port = whole(said["port"].value, HIGHEST_PORT)
+    if not port:
+        groups.faults.add(said["port"].line, said["port"].value, f"expected a port from 1 to {HIGHEST_PORT}")
+    return port or _SSH.port
+
+
+def _role(name: str, groups: Groups, notes: _Notes) -> Role | None:
+    """The role that the host's groups name, the nearest groups first; none where those of one depth disagree."""
+    by_depth: dict[int, dict[Role, str]] = {}
+    for depth, group in groups.groups_of(name):
+        if role := role_in(group.name):
+            by_depth.setdefault(depth, {})[role] = group.name
+    if not by_depth:
+        return None
+    roles = by_depth[max(by_depth)]
+    if len(roles) > 1:
+        notes.add(f"its groups {', '.join(sorted(roles.values()))} disagree about the role", name)
+        return None
+    return next(iter(roles))
+
+
+def _platform(said: dict[str, Variable], name: str, notes: _Notes) -> str:
+    if "platform" not in said:
+        return ""
+    word = said["platform"].value.lower().rpartition(".")[2]
+    if word not in _PLATFORM_WORDS:
+        notes.add(f"ansible_network_os is {word}, which is not known here; the device is asked instead", name)
+    return _PLATFORM_WORDS.get(word, "")
+
+
+def _jump(arguments: Variable | None, name: str, notes: _Notes) -> tuple[str, ...]:
+    """The jump hosts in `ansible_ssh_common_args`: `-J ops@bastion` or `-o ProxyJump=ops@bastion`."""
+    if arguments is None or not arguments.value:
+        return ()
+    try:
+        words = shlex.split(arguments.value)
+    except ValueError:
+        words = []
+    text = " ".join(words)
+    shape = re.fullmatch(r"(?:-J ?|-o ?ProxyJump[= ])(\S+)", text)
+    hops = tuple(shape[1].split(",")) if shape else ()
+    if not hops or any(map(hop_fault, hops)):
+        notes.add("ansible_ssh_common_args is not read, but for a plain ProxyJump", name)
+        return ()
+    return hops

@@ -1,0 +1,146 @@
+"""Groups, hosts and variables of an Ansible inventory, and which of a host's variables win.
+
+Precedence as ansible-core has it (`ansible.inventory.helpers.sort_groups`): the groups of a host in the order of their
+depth below `all`, then of their names; later ones win, the host's own variables over all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from truerail.files.problems import Faults, nearest
+
+ALL, UNGROUPED = "all", "ungrouped"
+READ = {
+    "ansible_host": "address",
+    "ansible_ssh_host": "address",
+    "ansible_port": "port",
+    "ansible_ssh_port": "port",
+    "ansible_user": "user",
+    "ansible_ssh_user": "user",
+    "ansible_ssh_private_key_file": "key",
+    "ansible_private_key_file": "key",
+    "ansible_network_os": "platform",
+    "ansible_ssh_common_args": "arguments",
+}
+"""Variables whose values are kept, and what they say. Of all others only the name is ever held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable's value and where it stands. The value is empty unless the variable is one of `READ`."""
+
+    value: str = field(repr=False)
+    line: int = 0
+
+
+Variables = dict[str, Variable]
+
+
+def variable(name: str, value: str, line: int) -> Variable:
+    """Holds the value only of what is read: passwords never get into memory that could be shown."""
+    return Variable(value if name in READ else "", line)
+
+
+@dataclass(slots=True)
+class Group:
+    """A group as the file has it."""
+
+    name: str
+    line: int = 0
+    children: dict[str, int] = field(default_factory=dict)
+    """Group name to line."""
+    hosts: dict[str, int] = field(default_factory=dict)
+    """Host name to line."""
+    variables: Variables = field(default_factory=dict)
+
+
+@dataclass
+class Groups:
+    """A whole inventory. Fill it, then ask."""
+
+    faults: Faults
+    groups: dict[str, Group] = field(default_factory=dict)
+    hosts: dict[str, Variables] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    """The line that names a host first."""
+
+    def group(self, name: str, line: int) -> Group:
+        """The group of that name, a new one where there is none."""
+        return self.groups.setdefault(name, Group(name, line))
+
+    def add_host(self, group: str, name: str, variables: Variables, line: int) -> None:
+        """A host of a group; what is said of it in several places adds up."""
+        self.groups[group].hosts.setdefault(name, line)
+        self.hosts.setdefault(name, {}).update(variables)
+        self.lines.setdefault(name, line)
+
+    def check(self) -> None:
+        """Notes children that no section declares, and groups that contain themselves."""
+        for group in self.groups.values():
+            for child, line in group.children.items():
+                if child not in self.groups:
+                    hint = nearest(child, list(self.groups))
+                    self.faults.add(line, child, f"no group of this name{hint if hint.startswith(',') else ''}")
+        for name, group in self.groups.items():
+            if name in self._above(name):
+                self.faults.add(group.line, name, "the group contains itself")
+
+    @cached_property
+    def _parents(self) -> dict[str, list[str]]:
+        parents: dict[str, list[str]] = {}
+        for group in self.groups.values():
+            for child in group.children:
+                parents.setdefault(child, []).append(group.name)
+        return parents
+
+    def _above(self, name: str) -> set[str]:
+        """All groups that contain this one, itself only if the file makes a circle."""
+        above: set[str] = set()
+        open_names = list(self._parents.get(name, ()))
+        while open_names:
+            parent = open_names.pop()
+            if parent not in above:
+                above.add(parent)
+                open_names += self._parents.get(parent, ())
+        return above
+
+    @cached_property
+    def _depths(self) -> dict[str, int]:
+        """How far each group is below `all`, by the longest way. The file must have no circle."""
+        depths: dict[str, int] = {}
+        for name in sorted(self.groups, key=lambda name: len(self._above(name))):
+            known = [depths[parent] for parent in self._parents.get(name, ())]
+            depths[name] = 0 if name == ALL else 1 + max(known, default=0)
+        return depths
+
+    @cached_property
+    def _direct(self) -> dict[str, list[str]]:
+        direct: dict[str, list[str]] = {}
+        for group in self.groups.values():
+            for host in group.hosts:
+                direct.setdefault(host, []).append(group.name)
+        return direct
+
+    def groups_of(self, host: str) -> list[tuple[int, Group]]:
+        """Depth and group of all groups that a host is in, the winning ones last."""
+        names = set(self._direct.get(host, ())) | {ALL} & self.groups.keys()
+        for name in list(names):
+            names |= self._above(name)
+        return sorted(
+            ((self._depths[name], self.groups[name]) for name in names), key=lambda one: (one[0], one[1].name)
+        )
+
+    def variables_of(self, host: str) -> Variables:
+        """The variables of a host, its groups' among them."""
+        found: Variables = {}
+        for _, group in self.groups_of(host):
+            found.update(group.variables)
+        return found | self.hosts[host]
+
+    def all_variables(self) -> Iterator[tuple[str, str, Variable]]:
+        """Where (host or group), name and variable, for all that the file sets."""
+        for group in self.groups.values():
+            yield from ((group.name, name, one) for name, one in group.variables.items())
+        for host, variables in self.hosts.items():
+            yield from ((host, name, one) for name, one in variables.items())

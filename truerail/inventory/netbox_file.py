@@ -1,0 +1,95 @@
+"""The `netbox:` file: where NetBox is, the token's reference, which devices, and what its words mean here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from truerail.files.yaml_tree import Node
+from truerail.inventory.problems import InventoryFaults
+from truerail.inventory.yaml_access import ROLES, Access, read_access
+from truerail.inventory.yaml_read import read_defaults
+from truerail.inventory.yaml_values import InventoryValues
+from truerail.model import PLATFORMS, Role, Secret
+
+_KEYS = ("netbox", "defaults")
+_NETBOX = ("url", "token", "filter", "roles", "platforms", "pod", "timeout_seconds")
+PODS = ("site", "location", "tenant")
+"""What of a NetBox device can be its pod; `cf:NAME` is a custom field."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class NetBox:
+    """How to ask a NetBox, and how to read what it says."""
+
+    url: str
+    token: Secret
+    filter: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    pod: str = "site"
+    timeout_seconds: float = 30.0
+    access: Access = field(default_factory=Access)
+    line: int = 0
+
+
+def read_netbox_file(tree: Node, faults: InventoryFaults) -> NetBox | None:
+    """What the file says; None where it has faults, which are noted."""
+    values = InventoryValues(faults)
+    sections = values.fields(tree, _KEYS, needs=("netbox",))
+    access = read_access(read_defaults(sections.get("defaults"), values), values)
+    if "netbox" not in sections:
+        return None
+    keys = values.fields(sections["netbox"], _NETBOX, needs=("url", "token"))
+    token = values.secret("token", keys.get("token"))
+    url = values.checked(keys.get("url"), _url_fault).rstrip("/")
+    known = NetBox(
+        url=url,
+        token=token or Secret("env", ""),
+        filter=_filter(keys.get("filter"), values),
+        roles={slug: Role(word) for slug, word in _map(keys.get("roles"), ROLES, values).items()},
+        platforms=_map(keys.get("platforms"), PLATFORMS, values),
+        pod=values.checked(keys.get("pod"), _pod_fault) or "site",
+        timeout_seconds=values.seconds(keys.get("timeout_seconds"), 30.0),
+        access=access,
+        line=sections["netbox"].line,
+    )
+    return None if faults.found else known
+
+
+def _url_fault(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return "expected an address such as https://netbox.example.com"
+    if parts.username or parts.password:
+        return "an address without user and password; the token is given by reference"
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        return "expected an address such as https://netbox.example.com"
+    if parts.scheme == "http" and host not in _LOOPBACK:
+        return "expected https: by http the token could be read on the way"
+    return ""
+
+
+def _pod_fault(text: str) -> str:
+    return "" if text in PODS or text.startswith("cf:") else f"expected one of {', '.join(PODS)}, cf:CUSTOM_FIELD"
+
+
+def _filter(node: Node | None, values: InventoryValues) -> dict[str, str | tuple[str, ...]]:
+    """Query parameters of `dcim/devices/`: each one value, or a list."""
+    found: dict[str, str | tuple[str, ...]] = {}
+    if node is not None and node.pairs is None:
+        values.wrong(node, "expected a mapping of NetBox's filters, such as {site: dc1, status: active}")
+    for key, value in (node.pairs if node else None) or []:
+        found[key.text or ""] = values.text(value) if value.items is None else tuple(values.texts(value))
+    return found
+
+
+def _map(node: Node | None, known: tuple[str, ...], values: InventoryValues) -> dict[str, str]:
+    """NetBox's slugs to our words."""
+    if node is not None and node.pairs is None:
+        values.wrong(node, "expected a mapping from NetBox's slugs")
+    return {
+        key.text or "": values.word(value, known) or known[0] for key, value in (node.pairs if node else None) or []
+    }

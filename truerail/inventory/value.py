@@ -1,0 +1,35 @@
+"""What an inventory is, whatever it was read from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from truerail.model import Plan, Target
+
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The devices of a fabric and how each is reached.
+
+    `plan` is there where the source knows the cables (NetBox). `notes` say what was left out, and why.
+    """
+
+    targets: tuple[Target, ...]
+    plan: Plan | None = None
+    notes: tuple[str, ...] = ()
+    source: str = ""
+
+
+def several(names: Sequence[str]) -> str:
+    """`leaf-1, leaf-2, leaf-3 and 61 more`: enough to find them, in one line."""
+    shown = ", ".join(names[:MOST_SHOWN])
+    return f"{shown} and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else shown
+
+
+def shared_addresses(targets: Sequence[Target]) -> list[str]:
+    """A note for each address that two devices have behind the same jump hosts: one of them is likely mistyped."""
+    at: dict[tuple[str, int, tuple[str, ...]], list[str]] = {}
+    for target in targets:
+        at.setdefault((target.address.lower(), target.ssh.port, target.ssh.jump), []).append(target.name)
+    return [f"{several(names)} have one address, {key[0]}" for key, names in at.items() if len(names) > 1]

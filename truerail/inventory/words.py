@@ -1,0 +1,69 @@
+"""What may stand as a name, an address, a user, a jump host. Each check gives the reason, empty where all is well.
+
+No text may start with a dash: a program that is handed it could take it for an option.
+"""
+
+import re
+from ipaddress import ip_address
+
+from truerail.files.nodesets import name_fault
+from truerail.model import Role
+
+HIGHEST_PORT = 65535
+_ADDRESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}", re.ASCII)
+_NUMBERS = re.compile(r"[0-9.]+", re.ASCII)
+_USER = re.compile(r"[^\s:@/\x00-\x20-][^\s:@/\x00-\x1f\x7f]{0,63}")
+_HOP = re.compile(r"(?:(?P<user>[^@]+)@)?(?P<host>\[[^\]]+\]|[^:\[\]@]+)(?::(?P<port>\d{1,5}))?", re.ASCII)
+_WORD = re.compile(r"[a-z]+")
+_ROLE_WORDS = {
+    **dict.fromkeys(("host", "hosts", "gpu", "gpus", "dgx", "hgx", "compute"), Role.HOST),
+    **dict.fromkeys(("leaf", "leafs", "leaves", "tor", "tors"), Role.LEAF),
+    **dict.fromkeys(("spine", "spines"), Role.SPINE),
+    **dict.fromkeys(("superspine", "superspines"), Role.SUPERSPINE),
+}
+_SUPER = re.compile(r"super[ ._-]spine")
+
+
+def device_name_fault(name: str) -> str:
+    """Why this cannot name a device. The name is also a folder of a capture."""
+    if set(name) & set("/\\") or name in (".", ".."):
+        return "a device's name must not be a path"
+    if any(char.isspace() or char in "[],@" for char in name) or name.startswith("-"):
+        return "a device's name holds no blank, bracket, comma or @, and starts with no dash"
+    return name_fault(name)
+
+
+def address_fault(address: str) -> str:
+    """Why this is no host name, IPv4 or IPv6 address."""
+    expected = "expected a host name or an IP address"
+    if ":" in address or _NUMBERS.fullmatch(address):
+        try:
+            ip_address(address)
+        except ValueError:
+            return expected
+        return ""
+    return "" if _ADDRESS.fullmatch(address) else expected
+
+
+def user_fault(user: str) -> str:
+    """Why this is no login name. `user:password` is refused here."""
+    return "" if _USER.fullmatch(user) else "expected a login name, without a password"
+
+
+def hop_fault(hop: str) -> str:
+    """Why this is no jump host such as `ops@bastion:22`."""
+    shape = _HOP.fullmatch(hop)
+    wrong = (
+        not shape
+        or (shape["user"] is not None and user_fault(shape["user"]))
+        or address_fault(shape["host"].strip("[]"))
+        or not 0 < int(shape["port"] or 22) <= HIGHEST_PORT
+    )
+    return "expected a jump host such as ops@bastion:22, without a password" if wrong else ""
+
+
+def role_in(text: str) -> Role | None:
+    """The role that a name speaks of: `leaf-3`, `gpu_nodes`, `tor-switch`; None where it names none, or two."""
+    words = _WORD.findall(_SUPER.sub("superspine", text.lower()))
+    roles = {_ROLE_WORDS[word] for word in words if word in _ROLE_WORDS}
+    return roles.pop() if len(roles) == 1 else None

@@ -1,0 +1,124 @@
+"""How devices are reached, as `defaults`, a device entry and a NetBox file say it in the same keys."""
+
+from dataclasses import dataclass, field
+
+from truerail.files.yaml_tree import Node
+from truerail.inventory.words import HIGHEST_PORT, hop_fault, user_fault
+from truerail.inventory.yaml_values import InventoryValues
+from truerail.model import PLATFORMS, Role, Secret, SnmpAccess, SshAccess
+
+ACCESS_KEYS = (
+    "role",
+    "platform",
+    "timeout_seconds",
+    "user",
+    "key",
+    "password",
+    "known_hosts",
+    "port",
+    "jump",
+    "agent",
+    "keyboard_interactive",
+    "legacy_algorithms",
+    "snmp",
+)
+_SNMP_KEYS = ("version", "community", "user", "auth_protocol", "auth", "privacy_protocol", "privacy", "port", "engine")
+_V3_KEYS = ("user", "auth_protocol", "auth", "privacy_protocol", "privacy")
+AUTH_PROTOCOLS = ("sha256", "sha384", "sha512")
+PRIVACY_PROTOCOLS = ("aes128", "aes192", "aes256")
+"""RFC 7860 and RFC 3826 upwards: MD5, SHA-1 and DES are not offered."""
+ROLES = tuple(role.value for role in Role)
+ENGINES = ("auto", "gufo", "pysnmp")
+_SSH, _SNMP = SshAccess(), SnmpAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What an entry says of all its devices."""
+
+    role: Role | None = None
+    platform: str = ""
+    timeout_seconds: float = 10.0
+    ssh: SshAccess = field(default_factory=SshAccess)
+    snmp: SnmpAccess | None = None
+
+
+def read_access(keys: dict[str, Node], values: InventoryValues) -> Access:
+    """The access in an entry's keys, those of `defaults` among them."""
+    snmp = keys.get("snmp")
+    platform = values.word(keys.get("platform"), PLATFORMS)
+    role = values.word(keys.get("role"), ROLES)
+    return Access(
+        role=Role(role) if role else None,
+        platform=platform,
+        timeout_seconds=values.seconds(keys.get("timeout_seconds"), Access().timeout_seconds),
+        ssh=_ssh(keys, values),
+        snmp=None if snmp is None else _snmp(snmp, values),
+    )
+
+
+def _ssh(keys: dict[str, Node], values: InventoryValues) -> SshAccess:
+    return SshAccess(
+        user=values.checked(keys.get("user"), user_fault),
+        key=values.text(keys.get("key")),
+        password=values.secret("password", keys.get("password")),
+        known_hosts=values.text(keys.get("known_hosts")) or _SSH.known_hosts,
+        port=_port(keys.get("port"), _SSH.port, values),
+        jump=_jump(keys.get("jump"), values),
+        agent=values.yes(keys.get("agent"), _SSH.agent),
+        keyboard_interactive=values.yes(keys.get("keyboard_interactive"), _SSH.keyboard_interactive),
+        legacy_algorithms=values.yes(keys.get("legacy_algorithms"), _SSH.legacy_algorithms),
+    )
+
+
+def _port(node: Node | None, default: int, values: InventoryValues) -> int:
+    port = values.number(node, HIGHEST_PORT)
+    if node is not None and port == 0:
+        values.wrong(node, f"expected a port from 1 to {HIGHEST_PORT}")
+    return port or default
+
+
+def _jump(node: Node | None, values: InventoryValues) -> tuple[str, ...]:
+    hops = values.texts(node)
+    for hop in hops:
+        if node is not None and (fault := hop_fault(hop)):
+            values.faults.add(node.line, "", fault)
+    return tuple(hops)
+
+
+def _snmp(node: Node, values: InventoryValues) -> SnmpAccess | None:
+    keys = values.fields(node, _SNMP_KEYS)
+    version = values.word(keys.get("version"), ("2c", "3"), _SNMP.version)
+    access = SnmpAccess(
+        version=version,
+        community=values.secret("community", keys.get("community")),
+        user=values.checked(keys.get("user"), user_fault),
+        auth_protocol=values.word(keys.get("auth_protocol"), AUTH_PROTOCOLS, _SNMP.auth_protocol),
+        auth=values.secret("auth", keys.get("auth")),
+        privacy_protocol=values.word(keys.get("privacy_protocol"), PRIVACY_PROTOCOLS, _SNMP.privacy_protocol),
+        privacy=values.secret("privacy", keys.get("privacy")),
+        port=_port(keys.get("port"), _SNMP.port, values),
+        engine=values.word(keys.get("engine"), ENGINES, _SNMP.engine),
+    )
+    if node.pairs is not None and len(keys) == len(node.pairs):  # an unknown key is likely the missing one
+        for says in _misfits(version, keys, access.auth, access.privacy):
+            values.faults.add(node.line, "", says)
+    return access
+
+
+def _misfits(version: str, keys: dict[str, Node], auth: Secret | None, privacy: Secret | None) -> list[str]:
+    """What does not go with the version, or is missing for it."""
+    if version == "2c":
+        says = [f"{key!r} is for version 3, this is version 2c" for key in _V3_KEYS if key in keys]
+        return says if "community" in keys else [*says, "SNMP version 2c: the key 'community' is missing"]
+    says = ["'community' is for version 2c, this is version 3"] if "community" in keys else []
+    if "user" not in keys:
+        says.append("SNMP version 3: the key 'user' is missing")
+    if privacy and not auth:
+        says.append("'privacy' without 'auth': SNMP version 3 encrypts only what it authenticates")
+    says += [
+        f"'{key}_protocol' without {key!r}"
+        for key in ("auth", "privacy")
+        if f"{key}_protocol" in keys and key not in keys
+    ]
+    return says

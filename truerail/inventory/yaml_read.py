@@ -1,0 +1,86 @@
+"""Native YAML: `defaults` and `devices`. docs/inventory.md explains every key."""
+
+from truerail.files.together import one_each, spread, units
+from truerail.files.yaml_tree import Node
+from truerail.inventory.problems import InventoryFaults
+from truerail.inventory.value import Inventory, shared_addresses
+from truerail.inventory.words import address_fault, device_name_fault
+from truerail.inventory.yaml_access import ACCESS_KEYS, read_access
+from truerail.inventory.yaml_values import InventoryValues
+from truerail.model import Target
+
+_KEYS = ("defaults", "devices")
+_DEFAULTS = (*ACCESS_KEYS, "pod")
+_DEVICE = ("name", "address", "rack", "unit", *_DEFAULTS)
+
+
+def read_native(tree: Node, faults: InventoryFaults) -> Inventory:
+    """The inventory in a tree. Faults are noted, the caller raises them."""
+    values = InventoryValues(faults)
+    sections = values.fields(tree, _KEYS, needs=("devices",))
+    defaults = read_defaults(sections.get("defaults"), values)
+    targets: dict[str, Target] = {}
+    for entry in values.entries(sections.get("devices")):
+        for target in _targets(entry, defaults, values):
+            if target.name in targets:
+                faults.add(
+                    entry.line, target.name, f"the device is there twice, first in line {targets[target.name].line}"
+                )
+            targets.setdefault(target.name, target)
+    if not targets and not faults.found:
+        faults.add(tree.line, "", "no device")
+    return Inventory(tuple(targets.values()), notes=tuple(shared_addresses([*targets.values()])), source=faults.file)
+
+
+def read_defaults(node: Node | None, values: InventoryValues) -> dict[str, Node]:
+    """The keys of `defaults`; what they say is checked here once, so that a fault is told in its own line."""
+    if node is None or node.text == "":
+        return {}
+    keys = values.fields(node, _DEFAULTS)
+    read_access(keys, values)
+    return keys
+
+
+def _targets(entry: Node, defaults: dict[str, Node], values: InventoryValues) -> list[Target]:
+    """The devices of one entry; what is a node set expands together with the names."""
+    own = values.fields(entry, _DEVICE, needs=("name",))
+    names = values.names(own.get("name"))
+    for name in names:
+        if fault := device_name_fault(name):
+            values.faults.add(own["name"].line, name, fault)
+    addresses = _addresses(own.get("address"), names, values)
+    keys = {**defaults, **own}
+    pods = spread(keys.get("pod"), len(names), values)
+    racks = spread(keys.get("rack"), len(names), values)
+    places = units(keys.get("unit"), racks, values)
+    access = read_access(keys, values)
+    if access.platform == "snmp" and "snmp" not in keys:
+        values.faults.add(keys["platform"].line, "", "the platform is snmp: the key 'snmp' is missing")
+    return [
+        Target(
+            name=name,
+            address=addresses[at],
+            role=access.role,
+            platform=access.platform,
+            pod=pods[at],
+            rack=racks[at],
+            unit=places[at],
+            timeout_seconds=access.timeout_seconds,
+            ssh=access.ssh,
+            snmp=access.snmp,
+            file=values.faults.file,
+            line=entry.line,
+        )
+        for at, name in enumerate(names)
+    ]
+
+
+def _addresses(node: Node | None, names: list[str], values: InventoryValues) -> list[str]:
+    """One address a device: its name where the entry has none."""
+    if node is None:
+        return names
+    addresses = one_each(node, len(names), values)
+    for address in addresses:
+        if address and (fault := address_fault(address)):
+            values.faults.add(node.line, address, fault)
+    return addresses

@@ -1,0 +1,146 @@
+"""What is left to do, over rounds: steps of the punch list that tick themselves off, and new ones that come on top."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from truerail.model import CableState, Finding, Judgement, Plan, Port
+from truerail.outputs.punch import Step, punch_list
+from truerail.outputs.words import port_of
+
+TICKED_ROUNDS = 3
+"""Rounds for which a step that is done stays in view."""
+
+Key = tuple[str, str, str]
+
+
+class Mark(StrEnum):
+    """How a step stands. `UNSEEN`: it was to be done, and now nobody answers who could say whether it is."""
+
+    LEFT = "left"
+    NEW = "new"
+    DONE = "done"
+    UNSEEN = "unseen"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step and how it stands. `since` is the round that brought it, `ticked` the one that found it done.
+
+    `findings` are the ids of those that it mends.
+    """
+
+    step: Step
+    findings: frozenset[str]
+    since: int
+    mark: Mark
+    ticked: int = 0
+
+    @property
+    def key(self) -> Key:
+        """Equal for the same thing to do in every round."""
+        return self.step.kind, str(self.step.at), str(self.step.to or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A step that came, was done, or is said otherwise now (`DONE` and `LEFT` of another kind of cause)."""
+
+    mark: Mark
+    entry: Entry
+
+
+class Worklist:
+    """The steps that are left, newest on top, those of one round in walking order. One for a whole watch."""
+
+    def __init__(self) -> None:
+        self.round = 0
+        self.done = 0
+        self.pending = 0
+        """Planned cables of hosts without power, in the latest round."""
+        self.unread = 0
+        """Planned cables that nobody could judge, in the latest round; pending ones not counted."""
+        self._entries: dict[Key, Entry] = {}
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Everything in view."""
+        return list(self._entries.values())
+
+    @property
+    def left(self) -> int:
+        """Steps not done."""
+        return sum(entry.mark is not Mark.DONE for entry in self._entries.values())
+
+    def update(self, judgement: Judgement) -> list[Change]:
+        """Takes in a round; what changed."""
+        self.round += 1
+        pending = {finding.id for finding in judgement.findings if _is_pending(finding)}
+        self.pending = len(pending)
+        unknown = sum(state is CableState.UNKNOWN for state in judgement.cable_states.values())
+        self.unread = max(0, unknown - self.pending)
+        now = {entry.key: entry for entry in _entries(judgement, self.round) if entry.findings.isdisjoint(pending)}
+        changes = [*self._come(now), *self._gone(now, judgement)]
+        self._entries = {
+            key: entry
+            for key, entry in self._entries.items()
+            if entry.mark is not Mark.DONE or self.round - entry.ticked < TICKED_ROUNDS
+        }
+        return changes
+
+    def _come(self, now: dict[Key, Entry]) -> Iterator[Change]:
+        """Puts new steps on top; keeps known ones in their place."""
+        fresh: dict[Key, Entry] = {}
+        for key, entry in now.items():
+            old = self._entries.get(key)
+            if old is None or old.mark is Mark.DONE:
+                self._entries.pop(key, None)
+                fresh[key] = replace(entry, mark=Mark.LEFT if self.round == 1 else Mark.NEW)
+                yield Change(Mark.NEW, fresh[key])
+            else:
+                self._entries[key] = replace(entry, since=old.since, mark=Mark.LEFT)
+        self._entries = {**fresh, **self._entries}
+
+    def _gone(self, now: dict[Key, Entry], judgement: Judgement) -> Iterator[Change]:
+        """Ticks off what is right now. What is explained otherwise by now makes room for the better words."""
+        found = {finding.id for finding in judgement.findings}
+        for key, entry in list(self._entries.items()):
+            if key in now or entry.mark is Mark.DONE:
+                continue
+            if entry.findings & found:
+                del self._entries[key]
+            elif _is_seen(entry.step, judgement):
+                self._entries[key] = replace(entry, mark=Mark.DONE, ticked=self.round)
+                self.done += 1
+                yield Change(Mark.DONE, self._entries[key])
+            elif entry.mark is not Mark.UNSEEN:
+                self._entries[key] = replace(entry, mark=Mark.UNSEEN)
+                yield Change(Mark.UNSEEN, self._entries[key])
+
+
+def _entries(judgement: Judgement, number: int) -> Iterator[Entry]:
+    causes = {cause.id: cause for cause in judgement.causes}
+    subjects = {finding.id: finding.subject for finding in judgement.findings}
+    for step in punch_list(judgement):
+        explained = causes[step.cause].explains
+        own = frozenset(finding for finding in explained if subjects.get(finding) == str(step.far))
+        yield Entry(step, own if step.to and own else frozenset(explained), number, Mark.LEFT)
+
+
+def _is_seen(step: Step, judgement: Judgement) -> bool:
+    """Whether the round could tell that the step is done: its cable is right, or its device was read."""
+    cable = _cable(step, judgement.plan)
+    if cable is not None:
+        return judgement.cable_states.get(cable) is CableState.RIGHT
+    return step.device not in {reading.device for reading in judgement.unread}
+
+
+def _cable(step: Step, plan: Plan) -> Port | None:
+    """The planned cable that a step is about, by its end nearer to the GPUs."""
+    ends: Iterable[Port | None] = (step.far, step.at if isinstance(step.at, Port) else port_of(step.at, plan))
+    cables = (plan.cable_at(end) for end in ends if end)
+    return next((cable.a for cable in cables if cable), None)
+
+
+def _is_pending(finding: Finding) -> bool:
+    return dict(finding.detail).get("reason") == "pending"

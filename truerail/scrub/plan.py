@@ -1,0 +1,72 @@
+"""The plan of a scrubbed capture: the same cables between the same stand-ins."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from ipaddress import ip_network
+
+from truerail.model import Cable, Device, Plan, Port, Rail
+from truerail.model.names import natural_key
+from truerail.scrub.keyed import Keyed
+from truerail.scrub.text import Text
+
+
+class _Numbered:
+    """Stand-ins of words that mean nothing elsewhere: racks, pods, labels."""
+
+    def __init__(self, word: str, all_of_them: Iterable[str], keyed: Keyed) -> None:
+        ordered = sorted(set(all_of_them) - {""}, key=lambda text: keyed.number(word, text))
+        self._of = {text: f"{word}-{number:03}" for number, text in enumerate(ordered, 1)} | {"": ""}
+
+    def __call__(self, text: str) -> str:
+        return self._of[text]
+
+
+def scrubbed_plan(plan: Plan, scrub: Text, keyed: Keyed) -> Plan:
+    """The plan with all names, addresses, places and labels replaced. Port names stay."""
+    racks = _Numbered("rack", (device.rack for device in plan.devices.values()), keyed)
+    pods = _Numbered("pod", (device.pod for device in plan.devices.values()), keyed)
+    labels = _Numbered("label", (cable.label for cable in plan.cables), keyed)
+    devices = [_device(device, scrub, racks, pods) for device in plan.devices.values()]
+    cables = [_cable(cable, scrub, labels) for cable in plan.cables]
+    return replace(
+        plan,
+        devices={
+            device.name: device for device in sorted(devices, key=lambda one: (one.role.tier, natural_key(one.name)))
+        },
+        cables=tuple(sorted(cables, key=lambda one: (natural_key(one.a.device), natural_key(one.a.name)))),
+        name="scrubbed",
+        source="",
+        rails={index: _rail(rail, scrub) for index, rail in plan.rails.items()},
+    )
+
+
+def _device(device: Device, scrub: Text, racks: _Numbered, pods: _Numbered) -> Device:
+    return replace(
+        device,
+        name=scrub.names.name(device.name),
+        address=scrub(device.address),
+        aliases=tuple(map(scrub, device.aliases)),
+        chassis_ids=tuple(map(scrub, device.chassis_ids)),
+        rack=racks(device.rack),
+        pod=pods(device.pod),
+    )
+
+
+def _cable(cable: Cable, scrub: Text, labels: _Numbered) -> Cable:
+    return cable._replace(a=_port(cable.a, scrub), b=_port(cable.b, scrub), label=labels(cable.label), line=0)
+
+
+def _port(port: Port, scrub: Text) -> Port:
+    return Port(scrub.names.name(port.device), scrub(port.name))
+
+
+def _rail(rail: Rail, scrub: Text) -> Rail:
+    return replace(rail, name=f"rail{rail.index}", subnets=tuple(_subnet(one, scrub) for one in rail.subnets))
+
+
+def _subnet(text: str, scrub: Text) -> str:
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        return scrub(text)
+    return f"{scrub.address(str(network.network_address), network.prefixlen)}/{network.prefixlen}"

@@ -1,0 +1,63 @@
+"""A whole round: read once to learn whom it speaks of, written anew with stand-ins."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from truerail.model import Neighbor, Plan, Role
+from truerail.model.names import canonical_mac
+from truerail.scrub.keyed import Keyed
+from truerail.scrub.names import Names
+from truerail.scrub.plan import scrubbed_plan
+from truerail.scrub.text import Text
+from truerail.scrub.walks import is_walk, scrubbed_walk
+from truerail.transport import unanswered
+from truerail.transport.questions import Questions
+from truerail.transport.replay import CaptureError, read_capture
+
+_RECORDED = ".snmprec"
+
+
+def scrub_round(
+    source: Path, out: Path, plan: Plan | None, devices: Mapping[str, Role | None], *, key: bytes | None = None
+) -> Plan | None:
+    """Writes the round in folder `source` to the new folder `out`, and gives the plan that goes with it.
+
+    `devices` are those of the inventory, with their roles. Files that answer no collector's question are left out:
+    nobody knows what is in them. The key is drawn anew and kept nowhere, unless `key` is given. Raises OSError, and
+    `CannotScrub` before anything is written.
+    """
+    keyed = Keyed(key or secrets.token_bytes(32))
+    planned = {**devices, **({name: device.role for name, device in plan.devices.items()} if plan else {})}
+    folders = sorted(found for found in source.iterdir() if found.is_dir())
+    heard = [*_heard(source, plan), *(folder.name for folder in folders)]
+    text = Text(keyed, Names(keyed, planned, heard))
+    questions = Questions()
+    for folder in folders:
+        place = out / text.names.name(folder.name)
+        place.mkdir(parents=True)
+        for file in sorted(found for found in folder.iterdir() if found.is_file()):
+            known = file.name == unanswered.FILE or questions.claims(file.name)
+            if known and not file.name.endswith(_RECORDED):
+                (place / text(file.name)).write_bytes(_scrubbed(file.read_bytes(), text))
+    return scrubbed_plan(plan, text, keyed) if plan else None
+
+
+def _heard(source: Path, plan: Plan | None) -> Iterator[str]:
+    """The names that devices give each other: systems, and chassis that are called by a serial."""
+    try:
+        seen = read_capture(source, devices=plan.devices if plan else None)
+    except CaptureError:
+        return
+    for row in seen.snapshot().table(Neighbor).rows:
+        if row.system_name:
+            yield row.system_name
+        if row.chassis_id and canonical_mac(row.chassis_id) is None:
+            yield row.chassis_id
+
+
+def _scrubbed(content: bytes, text: Text) -> bytes:
+    """Bytes in, bytes out: what is no UTF-8 passes as it is, byte by byte."""
+    said = content.decode("utf-8", "surrogateescape")
+    made = scrubbed_walk(said, text) if is_walk(said) else text(said)
+    return made.encode("utf-8", "surrogateescape")

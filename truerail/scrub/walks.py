@@ -1,0 +1,77 @@
+"""SNMP walks: only rows of tables that collectors read are kept, and what they hide in numbers is replaced, too.
+
+A whole walk has much more than cables: contacts, places, neighbours' addresses, software. LLDP-MIB puts management
+addresses into the index of their rows, and net-snmp prints a text with a line feed in hex.
+"""
+
+import re
+from collections.abc import Iterator
+
+from truerail.scrub.text import Text
+
+_KEPT = tuple(
+    f".{oid}."
+    for oid in (
+        "1.0.8802.1.1.2.1.3.2",
+        "1.0.8802.1.1.2.1.3.7.1",
+        "1.0.8802.1.1.2.1.4.1.1",
+        "1.0.8802.1.1.2.1.4.2.1",
+        "1.3.6.1.2.1.2.2.1",
+        "1.3.6.1.2.1.31.1.1.1",
+    )
+)
+_ROW = re.compile(r"(?:\.?1|iso)((?:\.\d+)+) = ")
+_MANAGED = re.compile(r"(\.1\.0\.8802\.1\.1\.2\.1\.4\.2\.1(?:\.\d+){4}\.1\.4)\.(\d+\.\d+\.\d+\.\d+) = ")
+_BY_ADDRESS = ".1.0.8802.1.1.2.1.4.2.1."
+_OCTETS = re.compile(r"Hex-STRING: ((?:[0-9A-Fa-f]{2}[ \n]+)+)")
+
+
+def is_walk(text: str) -> bool:
+    """Whether a text is a numeric walk as net-snmp prints it."""
+    return _ROW.match(text.lstrip()) is not None
+
+
+def scrubbed_walk(text: str, scrub: Text) -> str:
+    """The walk without what identifies somebody."""
+    return "".join(_row(row, scrub) for row in _rows(text) if _kept(row))
+
+
+def _rows(text: str) -> Iterator[str]:
+    """Rows with the lines that go on below them."""
+    row = ""
+    for line in text.splitlines(keepends=True):
+        if _ROW.match(line):
+            if row:
+                yield row
+            row = line
+        else:
+            row += line
+    if row:
+        yield row
+
+
+def _kept(row: str) -> bool:
+    found = _ROW.match(row)
+    oid = f".1{found.group(1)}." if found else ""
+    return oid.startswith(_KEPT) and not (oid.startswith(_BY_ADDRESS) and _MANAGED.match(row) is None)
+
+
+def _row(row: str, scrub: Text) -> str:
+    row = _MANAGED.sub(lambda found: f"{found.group(1)}.{scrub.address(found.group(2))} = ", row)
+    head, equals, value = row.partition(" = ")
+    if value.startswith("Hex-STRING:"):
+        return f"{head}{equals}{_OCTETS.sub(lambda found: _octets(found.group(1), scrub), value)}"
+    return f"{head}{equals}{scrub(value)}"
+
+
+def _octets(digits: str, scrub: Text) -> str:
+    """Hex octets: a MAC, an address behind the octet of its family, a text, or something that names nobody."""
+    octets = bytes.fromhex(digits)
+    if len(octets) == 6:
+        octets = bytes.fromhex(scrub.mac(octets.hex()))
+    elif len(octets) == 5 and octets[0] == 1:
+        address = scrub.address(".".join(map(str, octets[1:])))
+        octets = octets[:1] + bytes(map(int, address.split(".")))
+    elif len(octets) > 6:
+        octets = scrub(octets.decode("latin-1")).encode("latin-1")
+    return f"Hex-STRING: {octets.hex(' ').upper()} \n"

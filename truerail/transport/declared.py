@@ -1,0 +1,50 @@
+"""The gate in front of every transport: only commands that a collector declares are ever sent to a device."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from collector import collectors
+from truerail.model import PLATFORMS, Target
+from truerail.model.names import printable
+from truerail.transport.probe import PROBES
+from truerail.transport.protocol import TransportError
+from truerail.transport.questions import PORT
+
+_PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
+"""What may stand for `{port}`: no blank, no quote, nothing that a shell or a switch's parser gives a meaning to."""
+
+
+class Undeclared(TransportError):  # noqa: N818 - said of the command: "undeclared"
+    """A command that no collector declares for this platform. Nothing was sent."""
+
+
+@cache
+def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The commands that a device of this platform may be sent: whole ones, and the beginnings of those that end in
+    the name of a port. An empty platform is one that is not known yet: whatever may be sent to some command line,
+    and what tells the platform.
+    """
+    named = {platform} if platform else set(PLATFORMS) - {"snmp"}
+    texts = {
+        command.text
+        for collector in collectors().values()
+        for command in collector.ask
+        if not command.platforms or named & set(command.platforms)
+    }
+    texts |= set() if platform else set(PROBES)
+    of_port = {text for text in texts if text.endswith(PORT)}
+    return frozenset(texts - of_port), tuple(sorted(text.removesuffix(PORT) for text in of_port))
+
+
+def refuse_undeclared(target: Target, commands: Sequence[str]) -> None:
+    """Raises `Undeclared` unless a collector declares every command for the target's platform."""
+    whole, of_port = declared(target.platform)
+    for command in commands:
+        if command not in whole and not any(_names_a_port(command, start) for start in of_port):
+            platform = target.platform or "any platform"
+            raise Undeclared(f"not sent: no collector declares {printable(command, 80)!r} for {platform}")
+
+
+def _names_a_port(command: str, start: str) -> bool:
+    return command.startswith(start) and _PORT_NAME.fullmatch(command, len(start)) is not None

@@ -1,0 +1,121 @@
+"""Deliberate trust: asks devices for their host keys and writes these into a known_hosts file, with fingerprints shown.
+
+Names are written plainly, not hashed: a plain name is found at once among thousands, a hashed one only by trying all.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from truerail.model import Target
+from truerail.model.names import printable
+from truerail.transport.hops import Hop, device_hop, hop_before
+from truerail.transport.known_hosts_file import rewrite
+from truerail.transport.protocol import TransportError
+
+if TYPE_CHECKING:
+    import asyncssh
+
+    from truerail.transport.ssh_connections import Connections
+
+_AT_ONCE = 64
+
+
+class Trust(NamedTuple):
+    """What became of one device's host key. Without `error` the key is in the file now."""
+
+    target: Target
+    key_type: str
+    fingerprint: str
+    error: str = ""
+    added: bool = False
+    """Whether the file did not have it before."""
+
+
+async def trust(targets: Sequence[Target], known_hosts: Path, *, replace: bool = False) -> list[Trust]:
+    """Records the host keys that devices show, in the order of targets. Whoever calls this believes the network.
+
+    A key that differs from the recorded one is an error, unless `replace` is set. Jump hosts must be trusted already.
+    Raises OSError where the file cannot be written.
+    """
+    from truerail.transport.ssh_connections import Connections
+
+    connections = Connections(_AT_ONCE)
+    slots = asyncio.Semaphore(_AT_ONCE)
+    try:
+        shown = await asyncio.gather(*(_shown(target, connections, slots) for target in targets))
+    finally:
+        await connections.close()
+    return _record(targets, shown, known_hosts.expanduser(), replace=replace)
+
+
+async def _shown(
+    target: Target, connections: "Connections", slots: asyncio.Semaphore
+) -> "asyncssh.SSHKey | TransportError":
+    """The key that a device shows, or why it shows none."""
+    hop = device_hop(target)
+    try:
+        before = hop_before(hop)
+        via = await connections.to(before) if before else None
+        async with slots:
+            return await _ask_for_key(hop, via)
+    except TransportError as error:
+        return error
+
+
+async def _ask_for_key(hop: Hop, via: "asyncssh.SSHClientConnection | None") -> "asyncssh.SSHKey":
+    import asyncssh
+
+    from truerail.transport.ssh_algorithms import algorithms
+    from truerail.transport.ssh_login import system_words
+
+    offered = algorithms(legacy=hop.access.legacy_algorithms)
+    try:
+        async with asyncio.timeout(hop.seconds):
+            key = await asyncssh.get_server_host_key(
+                hop.address,
+                hop.access.port,
+                tunnel=via or (),
+                config=None,
+                kex_algs=offered.key_exchanges,
+                server_host_key_algs=offered.signatures,
+            )
+    except TimeoutError:
+        raise TransportError(f"{hop.where}: shows no host key within {hop.seconds:g} s") from None
+    except asyncssh.Error as error:
+        raise TransportError(f"{hop.where}: {printable(error.reason, 160)}") from None
+    except OSError as error:
+        raise TransportError(f"{hop.where}: {system_words(error)}") from None
+    if key is None:
+        raise TransportError(f"{hop.where}: shows no host key")
+    return key
+
+
+def _record(
+    targets: Sequence[Target], shown: "Sequence[asyncssh.SSHKey | TransportError]", file: Path, *, replace: bool
+) -> list[Trust]:
+    from truerail.transport.host_keys import HostKeys, key_type
+
+    host_keys = HostKeys()
+    results: list[Trust] = []
+    new: dict[str, str] = {}
+    for target, key in zip(targets, shown, strict=True):
+        if isinstance(key, TransportError):
+            results.append(Trust(target, "", "", str(key)))
+            continue
+        known = host_keys.trusted(str(file), target.address, target.ssh.port)
+        refused = known.refusal(key)
+        kept_out = key in known.revoked or (known.keys and not replace)
+        error = str(refused) if refused and kept_out else ""
+        if refused and not error:
+            new[_name(target)] = f"{_name(target)} {key.export_public_key().decode().strip()}"
+        results.append(Trust(target, key_type(key), key.get_fingerprint(), error, bool(refused and not error)))
+    if new:
+        rewrite(file, new)
+    return results
+
+
+def _name(target: Target) -> str:
+    """A target as known_hosts names it."""
+    return target.address if target.ssh.port == 22 else f"[{target.address}]:{target.ssh.port}"

@@ -1,0 +1,91 @@
+"""This machine's own commands: the script and the frames of an SSH session, in a process group that ends in time."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+
+from truerail.model import Target
+from truerail.transport.declared import refuse_undeclared
+from truerail.transport.framing import LIMITS, Frames, Limits
+from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.sessions import Ended, Sink, ask_in_sessions, end_of, outcome
+
+_REAPING_SECONDS = 1.0
+
+
+class _Output(asyncio.SubprocessProtocol):
+    """Hands a process's output on as it comes."""
+
+    def __init__(self, sink: Sink, ended: "asyncio.Future[Ended]") -> None:
+        self._sink = sink
+        self._ended = ended
+        self.exited = asyncio.Event()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Output came."""
+        if self._ended.done():
+            return
+        (self._sink.out if fd == 1 else self._sink.err)(data)
+        if self._sink.flooded:
+            self._ended.set_result(Ended.FLOODED)
+
+    def process_exited(self) -> None:
+        """The script has ended and is reaped."""
+        self.exited.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The process has ended and all of its output is read."""
+        if not self._ended.done():
+            self._ended.set_result(Ended.BY_ITSELF)
+
+
+class Local:
+    """The transport for the machine that truerail runs on."""
+
+    def __init__(self, *, limits: Limits = LIMITS) -> None:
+        self._limits = limits
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command, in order, each within `target.timeout_seconds`. Raises `TransportError`."""
+        refuse_undeclared(target, commands)
+        return await ask_in_sessions(commands, lambda left: self._session(left, target.timeout_seconds))
+
+    async def close(self) -> None:
+        """Nothing is held between rounds."""
+
+    async def _session(self, commands: Sequence[str], seconds: float) -> list[Answer]:
+        loop = asyncio.get_running_loop()
+        frames = Frames(commands, self._limits, loop.time)
+        ended: asyncio.Future[Ended] = loop.create_future()
+        try:
+            transport, output = await loop.subprocess_exec(
+                lambda: _Output(frames, ended), "/bin/sh", "-c", frames.script, start_new_session=True
+            )
+        except OSError as error:
+            raise TransportError(f"/bin/sh does not start: {error.strerror}") from None
+        try:
+            _tell(transport, frames.opening)
+            how = await end_of(ended, frames, seconds)
+        finally:
+            await _end(transport, output)
+        return outcome(frames, how, seconds)
+
+
+def _tell(transport: asyncio.SubprocessTransport, opening: bytes) -> None:
+    stdin = transport.get_pipe_transport(0)
+    if isinstance(stdin, asyncio.WriteTransport):
+        stdin.write(opening)
+        stdin.close()
+
+
+async def _end(transport: asyncio.SubprocessTransport, output: _Output) -> None:
+    """Ends the script and all that it started, and waits until it is gone, unless the system cannot end it."""
+    if transport.get_returncode() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(transport.get_pid(), signal.SIGKILL)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REAPING_SECONDS):
+                await output.exited.wait()
+    transport.close()

@@ -1,0 +1,66 @@
+"""Which transport asks which device: one object for a whole fleet, that opens only the transports it needs."""
+
+from collections.abc import Callable, Sequence
+
+from truerail.model import Role, Target
+from truerail.transport.protocol import Answer, Transport
+
+LOCAL = "local"
+"""The address of the machine that truerail runs on: its commands are run, not sent."""
+
+
+def _hosts() -> Transport:
+    from truerail.transport.ssh_hosts import SshHosts
+
+    return SshHosts()
+
+
+def _switches() -> Transport:
+    from truerail.transport.switch_cli import SwitchCli
+
+    return SwitchCli()
+
+
+def _snmp() -> Transport:
+    from truerail.transport.snmp import SnmpTransport
+
+    return SnmpTransport()
+
+
+def _local() -> Transport:
+    from truerail.transport.local import Local
+
+    return Local()
+
+
+_MAKERS: dict[str, Callable[[], Transport]] = {"hosts": _hosts, "switches": _switches, "snmp": _snmp, "local": _local}
+
+
+def kind_of(target: Target) -> str:
+    """`local`, `snmp`, `switches` or `hosts`. A device whose platform nobody knows is asked as a host is: by SSH."""
+    if target.address == LOCAL:
+        return "local"
+    if target.platform == "snmp":
+        return "snmp"
+    switch = target.platform not in ("", "linux") or (target.platform and target.role not in (None, Role.HOST))
+    return "switches" if switch else "hosts"
+
+
+class Routes:
+    """A `Transport` made of all others."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Transport] = {}
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """Asks through the transport that fits. Raises `TransportError`."""
+        kind = kind_of(target)
+        if kind not in self._open:
+            self._open[kind] = _MAKERS[kind]()
+        return await self._open[kind].ask(target, commands)
+
+    async def close(self) -> None:
+        """Ends all connections of all transports."""
+        for transport in self._open.values():
+            await transport.close()
+        self._open.clear()

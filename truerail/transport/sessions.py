@@ -1,0 +1,91 @@
+"""What a session with a shell is, over SSH or on this machine: output that comes in, an end, and what that means."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
+from typing import Protocol
+
+from truerail.transport.framing import Frames
+from truerail.transport.protocol import Answer, TransportError
+
+
+class Sink(Protocol):
+    """Takes a session's output."""
+
+    @property
+    def since(self) -> float:
+        """When the command that runs now began, by the event loop's clock."""
+
+    @property
+    def flooded(self) -> bool:
+        """Whether enough was taken, and the session must end."""
+
+    def out(self, data: bytes) -> None:
+        """Takes standard output."""
+
+    def err(self, data: bytes) -> None:
+        """Takes standard error."""
+
+
+class Ended(Enum):
+    """How a session ended."""
+
+    BY_ITSELF = "the session ended"
+    SLOW = "no answer came in time"
+    FLOODED = "too much output came"
+
+
+class SilentSession(TransportError):  # noqa: N818 - what the session was
+    """A session in which not even the script's first sign came: the device cannot be asked this way."""
+
+
+async def end_of(ended: "asyncio.Future[Ended]", sink: Sink, seconds: float) -> Ended:
+    """Waits for a session's end, or until one of its commands takes longer than `seconds`."""
+    now = asyncio.get_running_loop().time
+    while not ended.done():
+        left = sink.since + seconds - now()
+        if left <= 0:
+            return Ended.SLOW
+        await asyncio.wait((ended,), timeout=left)
+    return ended.result()
+
+
+async def ask_in_sessions(
+    commands: Sequence[str], session: Callable[[Sequence[str]], Awaitable[list[Answer]]]
+) -> list[Answer]:
+    """An answer for each command. `session` answers one or more of those it is given; the rest go into the next one.
+
+    Raises `TransportError` where the first session fails; where a later one does, the answers before it still count.
+    """
+    answers: list[Answer] = []
+    while len(answers) < len(commands):
+        left = commands[len(answers) :]
+        try:
+            answers += await session(left)
+        except TransportError as error:
+            if not answers:
+                raise
+            answers += [Answer(command, error=f"not asked: {error}") for command in left]
+    return answers
+
+
+def outcome(frames: Frames, ended: Ended, seconds: float) -> list[Answer]:
+    """What a session brought: its answers, an error for the command that broke it, and one for each behind that.
+
+    Commands behind one that hung have no answer yet: a new session may ask them. Raises `SilentSession`.
+    """
+    answers = frames.answers()
+    if frames.finished:
+        return answers
+    complaint = frames.complaint()
+    if not frames.started:
+        said = f", only: {complaint}" if complaint else ""
+        raise SilentSession(f"no sign of the script, {ended.value} ({seconds:g} s){said}")
+    culprit, *rest = frames.commands[len(answers) :]
+    if ended is Ended.SLOW:
+        return [*answers, Answer(culprit, error=f"no answer within {seconds:g} s", took_seconds=seconds)]
+    if ended is Ended.FLOODED:
+        why = f"more than {frames.limits.device_bytes} bytes of output in one session, cut off"
+    else:
+        why = "the session ended before the answer was whole" + (f": {complaint}" if complaint else "")
+    return [*answers, Answer(culprit, error=why), *(Answer(command, error=f"not asked: {why}") for command in rest)]

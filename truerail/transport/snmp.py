@@ -1,0 +1,152 @@
+"""SNMP v2c and v3: walks subtrees of a switch's agent, read-only, and answers as `snmpbulkwalk -On` would.
+
+One walk at a time for each agent (200 at once on one agent lose a fifth to timeouts) and a bounded number overall. Each
+device has its own deadline, `Target.timeout_seconds`, which starts when its turn comes.
+"""
+
+import asyncio
+import socket
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from importlib.util import find_spec
+from ipaddress import ip_address
+
+from truerail.model import Target
+from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient, WalkFailed
+from truerail.transport.snmp_login import Login, login
+from truerail.transport.snmp_walks import as_text, subtrees
+
+WALKS_AT_ONCE = 64
+_LONGEST_PATIENCE = 2.0
+"""Seconds to wait for one answer, where the deadline leaves room to send a request again."""
+
+
+class SnmpTransport:
+    """Asks agents by SNMP. A command is a walk (`truerail.transport.snmp_walks`); nothing else is sent."""
+
+    def __init__(self, *, at_once: int = WALKS_AT_ONCE) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+        self._agents: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._clients: dict[str, SnmpClient] = {}
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each walk, in order. Raises `TransportError` where the agent cannot be asked at all."""
+        access = target.snmp
+        if access is None:
+            raise TransportError("the inventory says nothing of SNMP for this device")
+        known = login(access)
+        client = self._client(access.engine)
+        async with self._agents[target.address, access.port], self._turns:
+            return await _Asking(client, target, access.port, known).answers(commands)
+
+    async def close(self) -> None:
+        """Ends the engines and their sockets."""
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
+        await asyncio.sleep(0)  # asyncio closes a socket in the turn after it was told to
+
+    def _client(self, wanted: str) -> SnmpClient:
+        name = _engine(wanted)
+        if name not in self._clients:
+            self._clients[name] = _made(name)
+        return self._clients[name]
+
+
+def _engine(wanted: str) -> str:
+    """The engine to use: `auto` is gufo where it is installed."""
+    if wanted not in ("auto", "gufo", "pysnmp"):
+        raise TransportError(f"SNMP engine {wanted!r} is not known: auto, gufo, pysnmp")
+    installed = find_spec("gufo") is not None and find_spec("gufo.snmp") is not None
+    if wanted == "gufo" and not installed:
+        raise TransportError("SNMP engine gufo is wanted, but gufo_snmp is not installed here")
+    return "gufo" if installed and wanted != "pysnmp" else "pysnmp"
+
+
+def _made(engine: str) -> SnmpClient:
+    if engine == "gufo":
+        from truerail.transport.snmp_gufo import GufoClient
+
+        return GufoClient()
+    from truerail.transport.snmp_pysnmp import PysnmpClient
+
+    return PysnmpClient()
+
+
+class _Asking:
+    """One device in one round. Its deadline starts now."""
+
+    def __init__(self, client: SnmpClient, target: Target, port: int, known: Login) -> None:
+        self._client = client
+        self._target = target
+        self._port = port
+        self._login = known
+        self._where = f"{target.address} port {port}"
+        self._deadline = asyncio.get_running_loop().time() + target.timeout_seconds
+
+    async def answers(self, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command. Once a walk has failed, no other is tried: the agent would be waited for anew.
+
+        Raises `TransportError` where the first walk gets no row.
+        """
+        agent = await self._agent()
+        answers: list[Answer] = []
+        broken = ""
+        for command in commands:
+            oids = subtrees(command)
+            if not oids:
+                answers.append(Answer(command, error="not a walk, and SNMP can ask nothing else"))
+            elif broken:
+                answers.append(Answer(command, error=f"not asked, because an earlier walk failed: {broken}"))
+            else:
+                answers.append(await self._answer(agent, command, oids, first=not any(one.text for one in answers)))
+                broken = answers[-1].error
+        return answers
+
+    async def _agent(self) -> Agent:
+        patience = min(_LONGEST_PATIENCE, self._target.timeout_seconds / (SENDS + 1))
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                ip = await _resolved(self._target.address, self._port)
+        except TimeoutError:
+            raise TransportError(f"{self._where}: the name was not resolved in time") from None
+        except OSError as error:
+            raise TransportError(f"{self._where}: the name is not known ({error.strerror})") from None
+        return Agent(ip, self._port, self._login, patience)
+
+    async def _answer(self, agent: Agent, command: str, oids: Sequence[str], *, first: bool) -> Answer:
+        started = time.monotonic()
+        rows: list[Row] = []
+        text, error = "", ""
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                await self._client.walk(agent, oids, rows)
+            text = as_text(rows)
+        except TimeoutError:
+            error = f"not done within {self._target.timeout_seconds:g} s"
+        except WalkFailed as failed:
+            error = str(failed)
+        if error and first and not rows:
+            raise TransportError(f"{self._where}: {error}{_perhaps(self._login, error)}")
+        if error:
+            error = f"{self._where}: the walk broke off after {len(rows)} rows: {error}"
+        return Answer(command, text, error, time.monotonic() - started)
+
+
+def _perhaps(known: Login, error: str) -> str:
+    """What silence may mean: agents do not answer who gives a wrong secret."""
+    if not error.startswith(("no answer", "not done")):
+        return ""
+    secret = "community" if known.version == "2c" else "privacy password"
+    return f": no SNMP agent there, filtered, or a wrong {secret}"
+
+
+async def _resolved(address: str, port: int) -> str:
+    """The IP address of a device: gufo takes no names. Raises OSError."""
+    try:
+        return str(ip_address(address))
+    except ValueError:
+        found = await asyncio.get_running_loop().getaddrinfo(address, port, type=socket.SOCK_DGRAM)
+        return str(found[0][4][0])

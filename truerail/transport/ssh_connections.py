@@ -1,0 +1,99 @@
+"""Connections to many SSH servers, held between rounds. A bounded number is made at once; a dead one is made again."""
+
+import asyncio
+import random
+
+import asyncssh
+
+from truerail.transport.hops import Hop, hop_before
+from truerail.transport.host_keys import HostKeys
+from truerail.transport.protocol import TransportError
+from truerail.transport.ssh_login import ConnectionReset, login
+
+_CLOSING_SECONDS = 2.0
+_PAUSE_SECONDS = (0.2, 0.8)
+"""Before the one further try of a login that was reset: at random in between, so that not all come back at once."""
+
+
+class Connections:
+    """One connection for each hop, jump hosts among them: a thousand devices behind one share its connection."""
+
+    def __init__(self, handshakes: int) -> None:
+        self._handshakes = asyncio.Semaphore(handshakes)
+        self._host_keys = HostKeys()
+        self._held: dict[Hop, asyncio.Task[asyncssh.SSHClientConnection]] = {}
+
+    def __len__(self) -> int:
+        return sum(not _dead(held) for held in self._held.values())
+
+    async def to(self, hop: Hop) -> asyncssh.SSHClientConnection:
+        """The open connection to a hop. Raises `TransportError`; all that wait for one login share what becomes of it.
+
+        A caller that is cancelled leaves the login to the others; `close` ends it where there are none.
+        """
+        held = self._held.get(hop)
+        if held is None or _dead(held):
+            held = self._held[hop] = asyncio.create_task(self._open(hop))
+            held.add_done_callback(_heard)
+        return held.result() if held.done() else await asyncio.shield(held)
+
+    def drop(self, hop: Hop) -> None:
+        """Gives up a connection that no longer answers."""
+        held = self._held.pop(hop, None)
+        if held is not None:
+            _abort(held)
+
+    async def close(self) -> None:
+        """Ends all connections and all logins that are under way."""
+        tasks = list(self._held.values())
+        self._held.clear()
+        for task in tasks:
+            _abort(task)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_CLOSING_SECONDS)
+        closing = [asyncio.create_task(_connection(task).wait_closed()) for task in tasks if _made(task)]
+        if closing:
+            _, late = await asyncio.wait(closing, timeout=_CLOSING_SECONDS)
+            for waiting in late:
+                waiting.cancel()
+
+    async def _open(self, hop: Hop) -> asyncssh.SSHClientConnection:
+        before = hop_before(hop)
+        via = await self._to_jump_host(before) if before else None
+        async with self._handshakes:
+            try:
+                return await login(hop, via, self._host_keys)
+            except ConnectionReset:
+                await asyncio.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - spreads tries, keeps no secret
+                return await login(hop, via, self._host_keys)
+
+    async def _to_jump_host(self, hop: Hop) -> asyncssh.SSHClientConnection:
+        try:
+            return await self.to(hop)
+        except TransportError as error:
+            raise TransportError(f"jump host {error}") from None
+
+
+def _made(held: asyncio.Task[asyncssh.SSHClientConnection]) -> bool:
+    return held.done() and not held.cancelled() and held.exception() is None
+
+
+def _connection(held: asyncio.Task[asyncssh.SSHClientConnection]) -> asyncssh.SSHClientConnection:
+    return held.result()
+
+
+def _dead(held: asyncio.Task[asyncssh.SSHClientConnection]) -> bool:
+    return held.done() and (not _made(held) or held.result().is_closed())
+
+
+def _heard(held: asyncio.Task[asyncssh.SSHClientConnection]) -> None:
+    """Takes note of a failure, so that asyncio does not complain of one that nobody waited for."""
+    if not held.cancelled():
+        held.exception()
+
+
+def _abort(held: asyncio.Task[asyncssh.SSHClientConnection]) -> None:
+    if _made(held):
+        held.result().abort()
+    else:
+        held.cancel()

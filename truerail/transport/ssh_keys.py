@@ -1,0 +1,73 @@
+"""Which keys a login offers: the key file that the inventory names, an ssh-agent's, or the user's own."""
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import asyncssh
+
+from truerail.model import SshAccess
+from truerail.transport.protocol import TransportError
+
+DEFAULT_FILES = ("~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa")
+_KeyAndCertificate = tuple[asyncssh.SSHKey, asyncssh.SSHCertificate | None]
+
+
+def identities(access: SshAccess) -> dict[str, Any]:
+    """What asyncssh is told of keys. Raises `TransportError` for a key file that cannot be used.
+
+    Where the inventory names a key, that key alone is offered: a server counts each key as a try and refuses after six
+    (sshd_config(5), MaxAuthTries). A key with a passphrase, or named by its public half, is left to the agent.
+    """
+    agent = os.environ.get("SSH_AUTH_SOCK", "") if access.agent else ""
+    if not access.key:
+        return {"client_keys": _default_keys() or (), "agent_path": agent}
+    path = Path(access.key).expanduser()
+    try:
+        key = None if path.suffix == ".pub" or _locked(path) else _key(path, path.stat().st_mtime_ns)
+    except (OSError, asyncssh.KeyImportError) as error:
+        raise TransportError(f"key {access.key}: {getattr(error, 'strerror', None) or error}") from None
+    if key:
+        return {"client_keys": [key], "agent_path": ""}
+    return {"client_keys": (), "agent_path": agent, "agent_identities": [_public_half(path, agent)]}
+
+
+def _public_half(path: Path, agent: str) -> str:
+    """The file that tells the agent which of its keys is meant."""
+    public = path if path.suffix == ".pub" else Path(f"{path}.pub")
+    if not agent:
+        raise TransportError(f"key {path}: has a passphrase or is the public half, and there is no ssh-agent to ask")
+    if not public.is_file():
+        raise TransportError(f"key {path}: has a passphrase; the agent is asked for it by {public}, which is not there")
+    return str(public)
+
+
+def _locked(path: Path) -> bool:
+    """Whether a private key has a passphrase."""
+    try:
+        _key(path, path.stat().st_mtime_ns)
+    except asyncssh.KeyEncryptionError:
+        return True
+    except asyncssh.KeyImportError as error:
+        return str(error).startswith("Passphrase")
+    return False
+
+
+@lru_cache(maxsize=64)
+def _key(path: Path, modified: int) -> _KeyAndCertificate:
+    """A private key and its certificate, if one lies beside it; read again where the file was `modified`."""
+    certificate = Path(f"{path}-cert.pub")
+    return asyncssh.read_private_key(path), asyncssh.read_certificate(certificate) if certificate.is_file() else None
+
+
+def _default_keys() -> list[_KeyAndCertificate]:
+    """The user's own keys that need no passphrase."""
+    keys = []
+    for name in DEFAULT_FILES:
+        path = Path(name).expanduser()
+        try:
+            keys.append(_key(path, path.stat().st_mtime_ns))
+        except (OSError, asyncssh.KeyImportError):
+            continue
+    return keys

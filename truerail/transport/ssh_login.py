@@ -1,0 +1,151 @@
+"""Logging in to one SSH server with asyncssh: keys, agent or password, host key, and errors in plain words."""
+
+import asyncio
+import logging
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import asyncssh
+
+from truerail.model import SecretMissing, SshAccess
+from truerail.model.names import printable
+from truerail.transport.hops import Hop
+from truerail.transport.host_keys import HostKeyError, HostKeys, Trusted
+from truerail.transport.protocol import ConnectError, TransportError
+from truerail.transport.ssh_algorithms import algorithms
+from truerail.transport.ssh_keys import identities
+
+warnings.filterwarnings("ignore", "Diffie-Hellman over finite fields", category=UserWarning)
+"""cryptography warns of the key exchange that some switches insist on; an operator can do nothing about it here."""
+
+asyncssh.set_log_level(logging.ERROR)
+"""Below that, asyncssh logs whatever a device says, were it the password it was just told."""
+
+
+class ConnectionReset(ConnectError):  # noqa: N818 - what happened to the connection
+    """The server closed the connection before the login was done, as one does that has too many logins at once."""
+
+
+@dataclass
+class _Owner(asyncssh.SSHClient):
+    """Hears what happens on a connection that is being made. Trusts no key that known_hosts does not name."""
+
+    trusted: Trusted
+    refused: HostKeyError | None = field(default=None)
+    authenticated: bool = False
+
+    def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+        """Called for a key that is not among the trusted ones."""
+        self.refused = self.trusted.refusal(key)
+        return False
+
+    def auth_completed(self) -> None:
+        """Called once the server let us in."""
+        self.authenticated = True
+
+
+async def login(
+    hop: Hop, via: asyncssh.SSHClientConnection | None, host_keys: HostKeys
+) -> asyncssh.SSHClientConnection:
+    """A connection to a server, `via` an open connection to a jump host. Raises `TransportError`, within the hop's
+    time; `ConnectionReset` where another try may help.
+    """
+    owner = _Owner(host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port))
+    secret = password(hop.access)
+    options = _options(hop.access, owner, secret)
+    try:
+        async with asyncio.timeout(hop.seconds):
+            return await asyncssh.connect(hop.address, hop.access.port, tunnel=via, **options)
+    except TimeoutError:
+        raise TransportError(f"{hop.where}: no login within {hop.seconds:g} s") from None
+    except asyncssh.ChannelOpenError as error:
+        raise TransportError(f"{hop.where}: not reached by the jump host: {_said(error.reason, secret)}") from None
+    except asyncssh.Error as error:
+        raise owner.refused or _told(error, hop, secret, owner) from None
+    except (ConnectionResetError, ConnectionAbortedError, BrokenPipeError):
+        raise ConnectionReset(f"{hop.where}: connection reset during the login") from None
+    except OSError as error:
+        raise ConnectError(f"{hop.where}: {system_words(error)}") from None
+    except (asyncssh.KeyImportError, ValueError) as error:
+        raise TransportError(f"{hop.where}: {_said(str(error), secret)}") from None
+
+
+def _told(error: asyncssh.Error, hop: Hop, secret: str | None, owner: _Owner) -> TransportError:
+    """The library's errors in plain words."""
+    said = _said(error.reason, secret)
+    match error:
+        case asyncssh.HostKeyNotVerifiable():
+            return HostKeyError(f"host key of {hop.where}: {said}")
+        case asyncssh.PermissionDenied():
+            return TransportError(f"{hop.where}: {refused_login(hop.access)}")
+        case asyncssh.KeyExchangeFailed():
+            return TransportError(f"{hop.where}: no algorithm in common: {said}{old_device(hop.access)}")
+        case asyncssh.ConnectionLost() if not owner.authenticated:
+            return ConnectionReset(f"{hop.where}: connection closed during the login: {said}")
+        case _:
+            return TransportError(f"{hop.where}: {said}")
+
+
+def refused_login(access: SshAccess) -> str:
+    """Says that a login was refused, and with what it was tried."""
+    tried = [f"key {access.key}" if access.key else "default keys"]
+    if access.agent:
+        tried.append("ssh-agent")
+    if access.password:
+        tried.append("keyboard-interactive password" if access.keyboard_interactive else "password")
+    user = f"user {printable(access.user, 40)}" if access.user else "this user"
+    return f"login of {user} refused (tried {', '.join(tried)})"
+
+
+def old_device(access: SshAccess) -> str:
+    """A hint for a device that speaks nothing that we do."""
+    return "" if access.legacy_algorithms else "; legacy_algorithms: true allows old ones for this device"
+
+
+def _said(reason: str, secret: str | None) -> str:
+    """What the other side said, safe to show. One that repeats the password is not quoted at all."""
+    return "(not shown)" if secret and secret in reason else printable(reason, 160)
+
+
+def system_words(error: OSError) -> str:
+    """The system's words for an error; several addresses that failed give one message."""
+    return os.strerror(error.errno) if error.errno and error.errno > 0 else printable(str(error), 160)
+
+
+def password(access: SshAccess) -> str | None:
+    """The password that the inventory refers to, if any. Raises `TransportError` where it is not there."""
+    try:
+        return access.password.read() if access.password else None
+    except SecretMissing as error:
+        raise TransportError(f"password: {error}") from None
+
+
+def _options(access: SshAccess, owner: _Owner, secret: str | None) -> dict[str, Any]:
+    """What asyncssh is told. Nothing is read from ~/.ssh/config: the inventory says it all."""
+    offered = algorithms(legacy=access.legacy_algorithms)
+    trusted = owner.trusted
+    return {
+        "config": None,
+        "client_factory": lambda: owner,
+        "known_hosts": (trusted.keys, trusted.authorities, trusted.revoked),
+        "server_host_key_algs": offered.host_keys(trusted.algorithms, certificates=bool(trusted.authorities)),
+        "encryption_algs": offered.ciphers,
+        "kex_algs": offered.key_exchanges,
+        "mac_algs": offered.macs,
+        "signature_algs": offered.signatures,
+        "compression_algs": ("none",),
+        "password": secret,
+        "password_auth": secret is not None and not access.keyboard_interactive,
+        "kbdint_auth": secret is not None and access.keyboard_interactive,
+        "host_based_auth": False,
+        "gss_auth": False,
+        "gss_kex": False,
+        "gss_host": None,
+        "x509_trusted_certs": None,
+        "login_timeout": 0,
+        "connect_timeout": None,
+        **({"username": access.user} if access.user else {}),
+        **identities(access),
+    }

@@ -1,0 +1,80 @@
+"""What a device was asked and did not answer, kept in its folder of a capture, so that a replay says so too."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from truerail.model import Collector, Reading
+from truerail.model.names import printable
+
+FILE = "unanswered.json"
+_LONGEST = 400
+
+
+@dataclass(slots=True)
+class Unanswered:
+    """`device` is why the device could not be asked at all, or not to the end, and `collectors` what it was to be
+    asked for; `commands` maps single commands to why there is no whole answer.
+    """
+
+    device: str = ""
+    collectors: tuple[str, ...] = ()
+    commands: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.device or self.commands)
+
+    def dump(self) -> bytes:
+        """The file's content: a JSON object of the three fields."""
+        return (json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+    def complete(
+        self, readings: Sequence[Reading], asked: Sequence[Collector], device: str, at: datetime
+    ) -> list[Reading]:
+        """The readings in the order of `asked`, and for each question without an answer that is read, the reason."""
+        known = {reading.collector: reading for reading in readings}
+        made = []
+        for collector in asked:
+            reading, told = known.get(collector.name), "; ".join(self._reasons(collector))
+            if told and (reading is None or reading.error):
+                reading = reading or Reading(device, collector.name, at)
+                reading = replace(reading, error="; ".join(filter(None, (reading.error, told))))
+            if reading:
+                made.append(reading)
+        return made
+
+    def _reasons(self, collector: Collector) -> list[str]:
+        """Why a collector has no answer: each command's error, equal ones once, and the device's own."""
+        of: dict[str, list[str]] = {}
+        for command in collector.ask:
+            if command.text in self.commands:
+                of.setdefault(self.commands[command.text], []).append(command.text)
+        told = [f"{commands[0]}{_others(commands)}: {error}" for error, commands in of.items()]
+        whole = self.device if not self.collectors or collector.name in self.collectors else ""
+        return [*told, whole] if whole else told
+
+
+def load(content: bytes) -> Unanswered:
+    """Reads the file, its words made safe to show. One that is something else says nothing."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return Unanswered()
+    if not isinstance(found, dict):
+        return Unanswered()
+    names, commands = found.get("collectors"), found.get("commands")
+    return Unanswered(
+        _safe(found.get("device")),
+        tuple(map(_safe, names)) if isinstance(names, list) else (),
+        {command: _safe(why) for command, why in commands.items()} if isinstance(commands, Mapping) else {},
+    )
+
+
+def _safe(text: Any) -> str:
+    return printable(text, _LONGEST) if isinstance(text, str) else ""
+
+
+def _others(commands: Sequence[str]) -> str:
+    return f" and {len(commands) - 1} more" if len(commands) > 1 else ""

@@ -1,0 +1,101 @@
+"""Writes a round as a capture: device by device while it is gathered, whole or not at all in the end.
+
+A round lies in `.TIME.partial` until it is finished and is then renamed to `TIME`; a device's folder likewise. So
+whoever reads finds no half capture and no half device, and a round that was broken off can be gone on with.
+"""
+
+import io
+import shutil
+import tarfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from truerail.transport import unanswered
+from truerail.transport.times import round_time
+
+PARTIAL = ".partial"
+
+
+def round_name(at: datetime) -> str:
+    """The name of a round's folder: `2026-11-20T14:00:00Z`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class CaptureWriter:
+    """One round of a capture under `root`. Goes on with the newest unfinished round there, if there is one."""
+
+    def __init__(self, root: Path, at: datetime) -> None:
+        """Makes the folder. Raises OSError."""
+        unfinished = sorted(found.name for found in root.glob(f".*{PARTIAL}") if _round_of(found.name))
+        self.name = _round_of(unfinished[-1]) if unfinished else round_name(at)
+        self.root = root
+        self.folder = root / f".{self.name}{PARTIAL}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def at(self) -> datetime:
+        """The time of the round: when its gathering began."""
+        return round_time(self.name) or datetime.now(UTC)
+
+    def answered(self) -> set[str]:
+        """The folders of devices that are there and whole; those that could not be asked are asked again."""
+        return {found.name for found in self.folder.iterdir() if not found.name.startswith(".") and _whole(found)}
+
+    def add(self, device: str, files: Mapping[str, bytes]) -> None:
+        """Writes a device's folder. Raises OSError."""
+        place = self.folder / folder_name(device)
+        draft = self.folder / f".{folder_name(device)}{PARTIAL}"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        for name, content in files.items():
+            with open(f"{draft}/{name}", "wb") as file:
+                file.write(content)
+        if place.exists():
+            shutil.rmtree(place)
+        draft.rename(place)
+
+    def finish(self) -> Path:
+        """Gives the round its name, and the path. Raises OSError, FileExistsError where there is one of that name."""
+        for draft in self.folder.glob(f".*{PARTIAL}"):
+            shutil.rmtree(draft)
+        done = self.root / self.name
+        if done.exists():
+            raise FileExistsError(17, "there is a round of this time already", str(done))
+        self.folder.rename(done)
+        return done
+
+
+def pack(folder: Path) -> Path:
+    """Packs a finished round into `TIME.tar.gz` beside it and removes the folder. The same files give the same bytes
+    of tar.
+    """
+    archive = folder.with_name(f"{folder.name}.tar.gz")
+    draft = folder.with_name(f".{folder.name}.tar.gz{PARTIAL}")
+    at = round_time(folder.name)
+    with tarfile.open(draft, "w:gz", compresslevel=6) as tar:
+        for path in sorted(found for found in folder.rglob("*") if found.is_file()):
+            content = path.read_bytes()
+            member = tarfile.TarInfo(str(path.relative_to(folder.parent)))
+            member.size, member.mtime, member.mode = len(content), int(at.timestamp()) if at else 0, 0o644
+            tar.addfile(member, io.BytesIO(content))
+    draft.rename(archive)
+    shutil.rmtree(folder)
+    return archive
+
+
+def folder_name(device: str) -> str:
+    """A device's name as the name of one folder, never of a hidden one or of one elsewhere."""
+    safe = device.replace("/", "_").replace("\0", "_")
+    return f"_{safe[1:]}" if safe.startswith(".") else safe
+
+
+def _round_of(name: str) -> str:
+    """The round that an unfinished folder belongs to; empty for any other name."""
+    inner = name.removeprefix(".").removesuffix(PARTIAL)
+    return inner if round_time(inner) else ""
+
+
+def _whole(folder: Path) -> bool:
+    told = folder / unanswered.FILE
+    return folder.is_dir() and not (told.is_file() and unanswered.load(told.read_bytes()).device)
