@@ -1,4 +1,4 @@
-"""One file per question asked of a device. A file with a collector of its own name is found; nothing else registers it."""
+"""One file per question asked of a device. A file with a collector of its own name is found; nothing else registers."""
 
 from functools import cache
 from importlib import import_module

@@ -11,6 +11,7 @@ from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
 from truerail.model.paths import gpu_rails
 from truerail.model.wiring import State, Wiring, wiring_of
+from truerail.rounds import judge
 
 
 def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
@@ -137,6 +138,27 @@ def test_leaf_names_exchanged(deaf: str, by_inventory: bool) -> None:
     cause = only(causes_of(world)[1])
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.LEAF_SWAP, ("leaf-1", "leaf-3"), ())
     assert cause.alternatives == ()
+
+
+def test_three_leaf_names_in_a_ring() -> None:
+    world = World(make_plan(rails=6))
+    world.called = {"leaf-1": "leaf-2", "leaf-2": "leaf-4", "leaf-4": "leaf-1"}
+    cause = only(causes_of(world)[1])
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.LEAF_SWAP, ("leaf-1", "leaf-2", "leaf-4"), ())
+
+
+@pytest.mark.parametrize(("machine", "kind"), [("leaf-2", CauseKind.LEAF_SWAP), ("h4", CauseKind.HOST_SWAP)])
+def test_a_name_that_no_plan_has(machine: str, kind: CauseKind) -> None:
+    world = World(make_plan(), called={machine: "localhost"})
+    cause = only(judge(world.plan, world.snapshot()).causes)
+    assert (cause.kind, cause.subjects, cause.moves) == (kind, (machine, "localhost"), ())
+
+
+def test_a_strange_name_is_seen_through_where_the_folder_says_whose_it_is() -> None:
+    world = World(make_plan(), called={"leaf-2": "localhost"}, folders_by_inventory=True)
+    wiring, causes = causes_of(world)
+    assert causes == ()
+    assert [wiring.index.devices.names[d] for d in wiring.identity.strange.values()] == ["leaf-2"]
 
 
 def test_all_host_cables_of_two_leaves_crossed() -> None:

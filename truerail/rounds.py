@@ -112,3 +112,5 @@ def _notes(wiring: Wiring) -> Iterable[str]:
     names = wiring.index.devices.names
     for device, name in sorted(wiring.identity.announces.items()):
         yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"
+    for name, device in sorted(wiring.identity.strange.items()):
+        yield f"{names[device]} announces itself as {names[name]}, a name that the plan does not have"

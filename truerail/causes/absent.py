@@ -1,6 +1,6 @@
 """Cables and devices that are not seen: down, unread, unpowered or unknown. Decided by evidence, never by absence."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from truerail.model.wiring import State, Why, Wiring
 DOWN = ("CAB003", "NIC002", "RAL", "LNK")
 
 
-def absent_drafts(wiring: Wiring, findings: tuple[Finding, ...]) -> list[Draft]:
-    """Causes of cables without link, and of devices that do not answer."""
+def absent_drafts(wiring: Wiring, findings: Sequence[Finding], standing: Collection[str]) -> list[Draft]:
+    """Causes of cables without link, and of devices that do not answer; `standing` ones do, under another name."""
     dark = _dark_devices(wiring)
-    unreachable = {f.subject: f for f in findings if f.rule == "TEL001"}
+    unreachable = {f.subject for f in findings if f.rule == "TEL001"}.difference(standing)
     drafts = [_unreachable(wiring, name, dark) for name in sorted(unreachable)]
     covered = {c for draft in drafts for c in draft.cables}
     drafts += [draft for draft in _links_down(wiring) if draft.cables[0] not in covered]

@@ -13,6 +13,7 @@ from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, joined,
 from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
 from truerail.causes.sightings import Sightings
+from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
 from truerail.model.paths import GpuRails, gpu_rails, rails_in
 from truerail.model.snapshot import Codes
@@ -24,7 +25,9 @@ def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
     found = tuple(findings)
     if not found:
         return ()
-    drafts = absent_drafts(wiring, found) + _wiring_drafts(wiring)
+    renamed = strangers(wiring)
+    standing = {wiring.index.devices.names[stranger.true] for stranger in renamed}
+    drafts = absent_drafts(wiring, found, standing) + _wiring_drafts(wiring, renamed)
     left = attach(wiring.index, drafts, found)
     drafts = [d for d in drafts if d.explains]
     orders = _enumeration_drafts(wiring, left)
@@ -33,12 +36,15 @@ def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
     return number(drafts)
 
 
-def _wiring_drafts(wiring: Wiring) -> list[Draft]:
+def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     sightings = Sightings.of(wiring)
+    for stranger in renamed:
+        sightings.settle(stranger.cables)
+    drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
     if not sightings.wrong.any():
-        return []
+        return drafts
     gpus = gpu_rails(wiring)
-    drafts = _relabelled(wiring, sightings, gpus)
+    drafts += _relabelled(wiring, sightings, gpus)
     for order in likely_orders(sightings, gpus):
         steps = moves(sightings, order.rows.tolist())
         sightings.retake(order.rows, order.cables)

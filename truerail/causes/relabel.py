@@ -33,6 +33,10 @@ decides.
 MAJORITY = 0.5
 """The share of a device's own sightings that must agree before its name is doubted."""
 
+MIN_EXPLAINED_PER_BROKEN = 6
+"""Wrong cables that a relabelling must explain for each right one that it calls wrong. A right cable is evidence against
+it: to doubt one takes many that say otherwise, as in an exchanged pair of leaves with one cable crossed between them."""
+
 Votes = Counter[tuple[int, int]]
 
 
@@ -116,7 +120,7 @@ def _hypotheses(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
         explained = sum(hosts[pair] for pair in true_name.items())
         broken = sum(int(ballot.owner_right[d]) for d in cycle)
         gain = explained - broken - LABEL_COST * (len(cycle) - 1)
-        if gain > 0:
+        if gain > 0 and explained >= MIN_EXPLAINED_PER_BROKEN * broken and _closes(cycle, hosts, ballot.owner_seen):
             yield Relabelling(CauseKind.HOST_SWAP, cycle, true_name, gain, decided=False)
     yield from _switches(s, ballot)
 
@@ -138,10 +142,18 @@ def _switches(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
         pairs = len(cycle) - 1
         label = by_place + by_uplink - broken - uplinks_right - LABEL_COST * pairs
         bundle = by_place - broken - BUNDLE_COST * pairs
-        if label > 0 and label >= bundle:
+        against = MIN_EXPLAINED_PER_BROKEN * broken
+        if not _closes(cycle, places + uplinks, seen):
+            continue
+        if label > 0 and label >= bundle and by_place + by_uplink >= against + uplinks_right:
             yield Relabelling(CauseKind.LEAF_SWAP, cycle, true_name, label, decided)
-        elif bundle > 0:
+        elif bundle > 0 and by_place >= against:
             yield Relabelling(CauseKind.BUNDLE_SWAP, cycle, true_name, bundle, decided)
+
+
+def _closes(cycle: tuple[int, ...], votes: Votes, seen: Codes) -> bool:
+    """Whether the last of a chain votes to be the first; one that nobody has seen anywhere may be anything."""
+    return votes[cycle[-1], cycle[0]] > 0 or int(seen[cycle[-1]]) == 0
 
 
 def _place_seen(s: Sightings, ballot: _Ballot) -> Codes:

@@ -118,6 +118,11 @@ class Sightings:
             places[moved] = ports.find_or_add(true_device[device[moved]], ports.name_of(places[moved]))
         return places
 
+    def settle(self, cables: Codes) -> None:
+        """Takes these cables for right: something else than their place explains them."""
+        rows = np.isin(self.cable, cables)
+        self.place[rows] = self.stands[rows] = self.index.b[self.taken_for[rows]]
+
     def retake(self, rows: Codes, cables: Codes) -> Mask:
         """Takes these sightings for other cables. Returns what became right."""
         before = self.wrong

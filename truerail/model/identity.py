@@ -23,6 +23,8 @@ class Identity:
 
     names: LocalNames
     claims: Claims
+    strange: Mapping[int, int] = field(default_factory=dict)
+    """Names that no plan has, of devices found out by their MACs or cables: code of the name to that of the device."""
     duplicates: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Names announced by more than one device: code of the name to the codes of those devices."""
 
@@ -62,4 +64,4 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
     if not (owners or announces or duplicates):
         return Identity(names, claims)
     names = LocalNames(index, seen, announces)
-    return Identity(names, read_claims(names, owners, frozenset(duplicates)), duplicates)
+    return Identity(names, read_claims(names, owners, frozenset(duplicates)), owners, duplicates)

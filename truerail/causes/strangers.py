@@ -1,0 +1,76 @@
+"""Devices under a name that no plan has, standing where a planned one should: one wrong label, not many wrong cables.
+
+A switch that came with its factory name hears and is heard in all the places of the switch it is. Each of these cables
+says "X is really Y"; where most of what is seen of X says the same Y, and nothing of Y itself is seen, X is Y.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.causes.draft import Draft
+from truerail.causes.moved import WIRING
+from truerail.causes.relabel import MAJORITY
+from truerail.model.finding import CauseKind
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import State, Wiring
+
+MIN_CABLES = 2
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """`name` is the code of the device as it calls itself, `true` that of the planned one; `cables` say so."""
+
+    name: int
+    true: int
+    cables: Codes
+
+
+def strangers(wiring: Wiring) -> list[Stranger]:
+    """All devices of unplanned names that stand in the places of one planned device."""
+    index, partner = wiring.index, wiring.partner
+    ports, planned = index.ports, index.devices.planned
+    open_ = np.flatnonzero(wiring.state != State.RIGHT)
+    votes: Counter[tuple[int, int]] = Counter()
+    rows: dict[tuple[int, int], list[int]] = {}
+    for near, far, owner in ((index.a, index.b, index.b_device), (index.b, index.a, index.a_device)):
+        seen = ports.device_of(partner[near[open_]])
+        same_port = ports.name_of(partner[near[open_]]) == ports.name_of(far[open_])
+        for cable, name in zip(open_[(seen >= planned) & same_port], seen[(seen >= planned) & same_port], strict=True):
+            key = (int(name), int(owner[cable]))
+            votes[key] += 1
+            rows.setdefault(key, []).append(int(cable))
+    total = np.bincount(ports.device_of(partner[: index.planned_ports])[partner[: index.planned_ports] >= 0])
+    known = _seen_somewhere(wiring)
+    return [
+        Stranger(name, true, np.array(rows[name, true], dtype=np.int64))
+        for (name, true), count in sorted(votes.items())
+        if count >= MIN_CABLES and count > MAJORITY * int(total[name]) and not known[true]
+    ]
+
+
+def _seen_somewhere(wiring: Wiring) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which devices somebody hears, or is heard by, under their planned names."""
+    index = wiring.index
+    seen = np.zeros(len(index.devices.names) + 1, dtype=bool)
+    married = np.flatnonzero(wiring.partner[: index.planned_ports] >= 0)
+    seen[index.ports.device_of(married)] = True
+    return seen
+
+
+def stranger_draft(wiring: Wiring, found: Stranger) -> Draft:
+    """A device that only needs its planned name."""
+    name, true = wiring.index.devices.names[found.name], wiring.index.devices.names[found.true]
+    host = wiring.index.devices.is_host(found.true)
+    return Draft(
+        CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP,
+        (true, name),
+        f"{name}, a name that the plan does not have, stands in all the places of {true}",
+        f"Give {name} its planned name, {true}. No cable has to move.",
+        found.cables.tolist(),
+        (true, name),
+        (*WIRING, "TEL"),
+        confidence=0.9,
+    )
