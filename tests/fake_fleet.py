@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from truerail.gather import Ambient
-from truerail.transport.probe import OS_RELEASE, VERSION
 from truerail.model import Target
 from truerail.simulator import Simulation
+from truerail.transport.probe import OS_RELEASE, VERSION
 from truerail.transport.protocol import Answer, ConnectError, TransportError
 
 NOW = datetime(2026, 11, 20, 14, 0, 0, 123456, tzinfo=UTC)
@@ -59,7 +59,7 @@ class FakeFleet:
         return [
             Answer(c, there[c], took_seconds=0.01)
             if c in there
-            else Answer(c, "", f"exit status 127: {c.split()[0]}: not found")
+            else Answer(c, "", f"exit status 127: {c.split()[0]}: not found", refused=True)
             for c in commands
         ]
 
@@ -110,7 +110,7 @@ class FakeFleet:
         """Dies between the first ask and the further one."""
         if self.asks[target.name] > 1:
             raise ConnectError("connection reset by peer")
-        return await self._cut(target, commands)
+        return await self._half(target, commands)
 
 
 def targets(simulation: Simulation, *, roles: bool = True) -> list[Target]:

@@ -3,55 +3,24 @@
 import json
 import os
 import signal
-import sys
 import tarfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_fleet import FakeFleet
+from live_site import Run, Site, runner
 
-from truerail.cli import live
-from truerail.cli.run import main
-from truerail.model import CauseKind
-from truerail.plans import dump_csv
-from truerail.simulator import Fault, Shape, Simulation, simulate
+from truerail.inventory import load_inventory
+from truerail.model import CauseKind, Role
+from truerail.simulator import Fault, Shape, simulate
 from truerail.transport.replay import read_capture
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 SWAP = (Fault(CauseKind.CABLE_SWAP, "one-host"),)
 
-Run = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line in this process: exit code, stdout, stderr."""
-
-    def running(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["truerail", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return running
-
-
-class Site:
-    """A simulated fabric, its inventory and plan as files, and the fleet that the command line asks."""
-
-    def __init__(self, folder: Path, simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.simulation = simulation
-        self.fleet = FakeFleet(simulation)
-        self.inventory, self.plan = folder / "inventory.yaml", folder / "plan.csv"
-        rows = [
-            f"  - {{name: {d.name}, role: {d.role}, platform: {d.platform or 'linux'}, address: 192.0.2.{n}}}"
-            for n, d in enumerate(simulation.plan.devices.values(), 1)
-        ]
-        self.inventory.write_text("devices:\n" + "\n".join(rows) + "\n")
-        self.plan.write_text(dump_csv(simulation.plan))
-        monkeypatch.setattr(live, "open_transport", lambda: self.fleet)
+    return runner(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -249,7 +218,8 @@ def test_inventory_probe_says_what_each_device_is_and_answers(site: Site, run: R
     names = list(site.simulation.plan.devices)
     bare.write_text("devices:\n" + "".join(f"  - {{name: {name}, address: 192.0.2.1}}\n" for name in names))
     site.fleet.troubles = {"gpu-002": "locked"}
-    code, out, err = run("inventory", "probe", bare)
+    written = tmp_path / "found.yaml"
+    code, out, err = run("inventory", "probe", bare, "--output", written)
     told = {line.split()[0]: line for line in out.splitlines()[1:]}
     assert code == 1
     assert set(told) == set(names)
@@ -258,14 +228,18 @@ def test_inventory_probe_says_what_each_device_is_and_answers(site: Site, run: R
     assert "cumulus" in told["leaf-0"]
     assert "lldp_switch" in told["leaf-0"]
     assert "permission denied for user truerail" in told["gpu-002"]
-    assert err.endswith("asked 14 devices, 13 answered, 1 could not be asked\n")
+    assert err.endswith(f"\nasked 14 devices, 13 answered, 1 could not be asked\nwritten: {written}\n")
+    known = {target.name: target for target in load_inventory(written).targets}
+    assert (known["gpu-001"].role, known["gpu-001"].platform) == (Role.HOST, "linux")
+    assert (known["leaf-0"].role, known["leaf-0"].platform) == (Role.LEAF, "cumulus")
+    assert (known["gpu-002"].role, known["gpu-002"].platform) == (None, "")
 
 
 @pytest.mark.parametrize("tar", [False, True])
 def test_a_scrubbed_capture_and_its_plan_give_the_same_causes(site: Site, run: Run, tmp_path: Path, tar: bool) -> None:
     site.fleet.troubles = {"gpu-008": "locked"}
     words = ["--inventory", site.inventory, "--plan", site.plan, "--out", tmp_path / "c", "--scrub"]
-    code, out, err = run("capture", *words, *(["--tar"] if tar else []))
+    code, out, _ = run("capture", *words, *(["--tar"] if tar else []))
     assert code == 0
     made, plan = map(Path, out.split())
     assert sorted(p.name for p in (tmp_path / "c").iterdir()) == sorted([made.name, plan.name])

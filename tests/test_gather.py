@@ -95,6 +95,15 @@ def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:
     assert [row.error for row in found.unreached] == ["no answer before the round's deadline of 0.6 s"]
 
 
+def test_what_came_too_late_is_not_asked_in_other_words() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation, {"gpu-003": "cut", "gpu-004": "endless"})
+    gathered(fleet, simulation)
+    asked = [commands for name, commands in fleet.asked if name == "gpu-003"]
+    assert len(asked) == 1
+    assert fleet.asks["gpu-004"] == 1
+
+
 @pytest.mark.parametrize("trouble", ["endless", "half", "cut", "dies"])
 def test_a_device_that_answers_in_part_gives_what_it_gave(trouble: str) -> None:
     simulation = simulate(SHAPE, folders="inventory")
@@ -103,7 +112,8 @@ def test_a_device_that_answers_in_part_gives_what_it_gave(trouble: str) -> None:
     assert rows["lldp_host"].error
     assert not rows["lldp_host"].facts
     assert bool(rows["gpu_nic_topology"].facts) == (trouble != "endless")
-    assert bool(rows["rdma_link"].error) == (trouble != "half")
+    assert bool(rows["rdma_link"].error) == (trouble in ("endless", "cut"))
+    assert [row.error for row in found.unreached] == (["connection reset by peer"] if trouble == "dies" else [])
     assert all(not r.error for r in found.readings if r.device != "gpu-003" and r.collector != "net_address")
 
 
@@ -181,6 +191,18 @@ def test_platform_and_role_are_asked_once_where_nobody_knows_them() -> None:
         for name, device in simulation.plan.devices.items()
     }
     assert sum("show version" in commands for _, commands in fleet.asked) == len(simulation.plan.devices)
+
+
+def test_the_plan_knows_roles_and_platforms_that_the_inventory_does_not() -> None:
+    simulation = simulate(Shape(hosts=4, rails=2, spines=0, platforms=("eos", "nxos")), folders="inventory")
+    fleet = FakeFleet(simulation)
+    gatherer = Gatherer(targets(simulation, roles=False), fleet, devices=simulation.plan.devices, ambient=ambient())
+    found = asyncio.run(gatherer.round())
+    assert not any("show version" in commands for _, commands in fleet.asked)
+    assert {row.name: row.platform for row in found.rows if row.device.role is Role.LEAF} == {
+        "leaf-0": "eos",
+        "leaf-1": "nxos",
+    }
 
 
 def test_an_unknown_platform_is_said() -> None:

@@ -17,6 +17,7 @@ from truerail.scrub.names import Names
 from truerail.scrub.text import Text
 from truerail.scrub.walks import scrubbed_walk
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
+from truerail.transport import unanswered
 from truerail.transport.replay import read_capture
 
 KEY = b"k" * 32
@@ -173,20 +174,9 @@ def test_what_identifies_is_replaced_in_its_own_shape(before: str, shape: str) -
 @pytest.mark.parametrize(
     "same",
     [
-        "01:80:c2:00:00:0e",
-        "ff:ff:ff:ff:ff:ff",
-        "00:00:00:00:00:00",
-        "127.0.0.1",
-        "0.0.0.0",
-        "255.255.255.255",
-        "::1",
-        "224.0.0.1",
-        "14:00:00",
-        "2026-11-20T14:00:00",
-        "123456789012",
-        "999.1.1.1",
+        *("01:80:c2:00:00:0e", "ff:ff:ff:ff:ff:ff", "00:00:00:00:00:00", "127.0.0.1", "0.0.0.0", "255.255.255.255"),
+        *("::1", "224.0.0.1", "14:00:00", "2026-11-20T14:00:00", "123456789012", "999.1.1.1", "0000:1a:00.0"),
         "1.3.6.1.2.1.2.2.1.6.12",
-        "0000:1a:00.0",
     ],
 )
 def test_what_belongs_to_nobody_stays(same: str) -> None:
@@ -239,3 +229,40 @@ def test_a_walk_keeps_cables_and_nothing_else() -> None:
     assert bytes.fromhex(made[3].partition("Hex-STRING: ")[2]) == b"Linux host-0001\n"
     assert made[4] == f".1.0.8802.1.1.2.1.4.2.1.3.0.1.1.1.4.{scrub.address('10.0.1.7')} = INTEGER: 2"
     assert "B8 3F D2" not in made[0]
+
+
+def test_a_mac_that_happens_to_be_printable_is_a_mac() -> None:
+    rem = ".1.0.8802.1.1.2.1.4.1.1"
+    walk = (
+        f"{rem}.4.0.1.1 = INTEGER: 4\n"
+        f'{rem}.5.0.1.1 = STRING: "0:\\"abc"\n'
+        f"{rem}.6.0.1.1 = INTEGER: 5\n"
+        f'{rem}.7.0.1.1 = STRING: "swp123"\n'
+        '.1.3.6.1.2.1.2.2.1.6.7 = STRING: "0:\\"abc"\n'
+    )
+    made = scrubbed_walk(walk, text()).splitlines()
+    expected = bytes.fromhex(text().mac(b'0:"abc'.hex())).hex(" ").upper()
+    assert made[1] == f"{rem}.5.0.1.1 = Hex-STRING: {expected} "
+    assert made[3] == f'{rem}.7.0.1.1 = STRING: "swp123"'
+    assert made[4] == f".1.3.6.1.2.1.2.2.1.6.7 = Hex-STRING: {expected} "
+
+
+def test_errors_do_not_tell_the_way_in(tmp_path: Path) -> None:
+    why = (
+        "10.0.1.3 port 22: login of user alice refused (tried key ~/.ssh/alice_ed25519, ssh-agent); "
+        "host key of gpu-001 has changed: now ssh-ed25519 SHA256:abcDEF, /home/alice/known_hosts has ssh-ed25519 "
+        "SHA256:ghi; jump host ops@bastion"
+    )
+    folder = tmp_path / "in" / "gpu-001"
+    folder.mkdir(parents=True)
+    (folder / unanswered.FILE).write_bytes(unanswered.Unanswered(why, ("rdma_link",), {"rdma link": why}).dump())
+    scrub_round(tmp_path / "in", tmp_path / "out", None, {"gpu-001": Role.HOST}, key=KEY)
+    (made,) = (tmp_path / "out").rglob(unanswered.FILE)
+    assert made.parent.name == "host-0001"
+    content = made.read_text()
+    for word in ("alice", "abcDEF", "ghi", "bastion", "ops", "gpu-001", "10.0.1.3"):
+        assert word not in content
+    told = unanswered.load(made.read_bytes())
+    assert told.collectors == ("rdma_link",)
+    assert "login of user ... refused (tried key ..., ssh-agent); host key of host-0001 has changed" in told.device
+    assert told.commands == {"rdma link": told.device}

@@ -114,7 +114,7 @@ def test_wrong_community(agent: Snmpd, engine: str) -> None:
     said = failure(changed(target(agent.port, engine, timeout=1.0), community=secret("WRONG")))
     assert said.startswith(f"127.0.0.1 port {agent.port}: no")
     assert said.endswith("no SNMP agent there, filtered, or a wrong community")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 2.0
 
 
 @pytest.mark.parametrize("what", ["auth", "user"])
@@ -131,7 +131,7 @@ def test_wrong_privacy_password(agent: Snmpd, engine: str) -> None:
     started = time.monotonic()
     said = failure(changed(target(agent.port, engine, "sha256-aes128", 1.0), privacy=secret("WRONG")))
     assert "wrong" in said
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 2.0
 
 
 def test_a_user_may_not_come_without_privacy(agent: Snmpd, engine: str) -> None:
@@ -159,16 +159,16 @@ def test_a_wrong_password_does_not_spoil_the_right_one_of_the_same_user(agent: S
 def test_nobody_listens(engine: str) -> None:
     started = time.monotonic()
     assert "no SNMP agent there" in failure(target(free_port(), engine, timeout=1.0))
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 2.0
 
 
 @pytest.mark.parametrize("user", ["", "sha256-aes128"])
 def test_lost_answers_are_asked_for_again(agent: Snmpd, engine: str, user: str) -> None:
-    whole, _ = asyncio.run(relayed(agent, engine, lambda _: 0.0, user=user))
-    lossy, requests = asyncio.run(relayed(agent, engine, lambda n: None if n % 3 == 2 else 0.0, 2.0, user))
+    whole, needed = asyncio.run(relayed(agent, engine, lambda _: 0.0, user=user))
+    lossy, requests = asyncio.run(relayed(agent, engine, lambda n: None if n in (3, 5) else 0.0, 3.0, user))
     assert lossy.error == ""
     assert stable(lossy.text) == stable(whole.text)
-    assert requests >= 6
+    assert requests >= needed + 2
 
 
 @pytest.mark.parametrize("user", ["", "sha256-aes128"])
@@ -194,14 +194,24 @@ def test_an_agent_that_is_stopped_in_the_middle_of_a_walk(agent: Snmpd, engine: 
         agent.process.send_signal(signal.SIGCONT)
     assert got.text == ""
     assert "the walk broke off after" in got.error
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 2.0
+
+
+def test_after_a_broken_walk_no_other_is_tried(agent: Snmpd, engine: str) -> None:
+    async def twice() -> list[Answer]:
+        async with Relay(agent, lambda n: 0.0 if n < 4 else None) as relay:
+            return await asked(target(relay.port, engine, timeout=1.0), LONG, WALK)
+
+    broken, other = asyncio.run(twice())
+    assert broken.error
+    assert other.error == f"not asked, because an earlier walk failed: {broken.error}"
 
 
 def test_a_slow_agent_meets_the_deadline(agent: Snmpd, engine: str) -> None:
     started = time.monotonic()
-    got, _ = asyncio.run(relayed(agent, engine, lambda _: 0.1, 0.6, walk=LONG))
-    assert got.error.endswith("rows: not done within 0.6 s")
-    assert time.monotonic() - started < 1.2
+    got, _ = asyncio.run(relayed(agent, engine, lambda _: 0.3, 2.0, walk=LONG))
+    assert got.error.endswith("rows: not done within 2 s")
+    assert time.monotonic() - started < 3.0
 
 
 def test_another_agent_at_the_same_address(tmp_path: Path) -> None:
@@ -241,7 +251,7 @@ def test_walks_are_bounded_overall(agent: Snmpd, engine: str) -> None:
     """Two slow agents, one turn: the second is asked when the first is done, and has its whole deadline then."""
 
     async def both() -> tuple[float, set[str]]:
-        transport = SnmpTransport(at_once=1)
+        transport = SnmpTransport(at_once={engine: 1})
         async with Relay(agent, lambda _: 0.05) as a, Relay(agent, lambda _: 0.05) as b:
             started = time.monotonic()
             devices = [target(relay.port, engine, timeout=2.0) for relay in (a, b)]

@@ -1,7 +1,15 @@
 """The live list: steps tick themselves off, new faults come on top, and it is readable at 60 columns."""
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
+import subprocess
 import sys
+import termios
 from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
@@ -9,8 +17,8 @@ from pathlib import Path
 
 import pytest
 from fake_fleet import FakeFleet
+from live_site import Run, Site, runner
 from rich.console import Console
-from test_cli_live import Run, Site, run  # noqa: F401 - run is a fixture
 
 from truerail.model import CauseKind, Judgement, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist
@@ -158,6 +166,11 @@ def test_a_hostile_label_cannot_act_on_the_terminal() -> None:
 
 
 @pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(monkeypatch, capsys)
+
+
+@pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     return Site(tmp_path, of(SWAP), monkeypatch)
 
@@ -176,7 +189,7 @@ def changing(site: Site, *later: Simulation) -> Callable[[], None]:
 
 def test_watch_prints_one_line_per_change_without_a_terminal(
     site: Site,
-    run: Run,  # noqa: F811 - the fixture
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from truerail.cli import watch
@@ -200,7 +213,7 @@ def test_watch_prints_one_line_per_change_without_a_terminal(
 
 def test_watch_replays_the_rounds_of_a_capture(
     tmp_path: Path,
-    run: Run,  # noqa: F811 - the fixture
+    run: Run,
 ) -> None:
     capture = tmp_path / "capture"
     for number, simulation in enumerate((of(SWAP), of())):
@@ -217,10 +230,44 @@ def test_watch_replays_the_rounds_of_a_capture(
 
 def test_watch_where_nobody_answers_is_exit_2(
     site: Site,
-    run: Run,  # noqa: F811 - the fixture
+    run: Run,
 ) -> None:
     site.fleet.troubles = dict.fromkeys(site.fleet.answers, "locked")
     code, _, err = run("watch", "--inventory", site.inventory, "--plan", site.plan, "--rounds", "1")
     assert code == 2
     assert "nothing was judged" in err
     assert sys.exc_info() == (None, None, None)
+
+
+def test_on_a_terminal_of_60_columns_the_list_is_redrawn_in_place(tmp_path: Path) -> None:
+    capture = tmp_path / "capture"
+    capture.mkdir()
+    for number, simulation in enumerate((of(SWAP, DEAD), of())):
+        written = simulation.write(tmp_path / str(number))
+        written.rename(capture / f"2026-11-20T14:00:0{number}Z")
+    words = ("watch", "--from", capture, "--plan", tmp_path / "0" / "plan.csv", "--interval", "0.1")
+    code, shown = on_terminal([sys.executable, "-m", "truerail", *map(str, words)], columns=60, rows=30)
+    lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]+", shown)]
+    assert code == 0, shown
+    assert max(map(len, lines)) <= 60
+    text = "\n".join(lines)
+    assert "done 0, left 3, pending 0, not read 0" in text
+    assert "done 3, left 0, pending 0, not read 0" in text
+    assert text.rpartition("done 3, left 0")[2].count("[x]") == 3
+    assert "\x1b[1A" in shown  # the cursor goes up: the second round is drawn over the first
+
+
+def on_terminal(words: list[str], *, columns: int, rows: int) -> tuple[int, str]:
+    """Runs a command on a terminal of its own: exit code, and all that it wrote there."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    environment.pop("COLUMNS", None)
+    with subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        parts = []
+        with contextlib.suppress(OSError):  # Linux says EIO where the other end is closed
+            while part := os.read(ours, 65536):
+                parts.append(part)
+        os.close(ours)
+    return process.returncode, b"".join(parts).decode()

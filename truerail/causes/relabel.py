@@ -34,8 +34,9 @@ MAJORITY = 0.5
 """The share of a device's own sightings that must agree before its name is doubted."""
 
 MIN_EXPLAINED_PER_BROKEN = 6
-"""Wrong cables that a relabelling must explain for each right one that it calls wrong. A right cable is evidence against
-it: to doubt one takes many that say otherwise, as in an exchanged pair of leaves with one cable crossed between them."""
+"""Wrong cables that a relabelling must explain for each right one that it calls wrong. A right cable is evidence
+against it. To doubt one takes many that say otherwise, as in an exchanged pair of leaves with one cable crossed
+between them."""
 
 Votes = Counter[tuple[int, int]]
 

@@ -35,9 +35,16 @@ def list_devices(inventory: Inventory, only: Only = None) -> None:
 def probe(
     inventory: Inventory,
     only: Only = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the inventory there, with what was found."),
+    ] = None,
     deadline: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="How long all devices have.")] = 60.0,
 ) -> None:
-    """Log in everywhere, ask once: what platform each device is, which questions it answers and how fast."""
+    """Log in everywhere, ask once: what platform each device is, which questions it answers and how fast.
+
+    An inventory that knows roles and platforms saves every later command one ask.
+    """
     from truerail.cli import live, live_progress, terminal
     from truerail.cli.table import aligned
     from truerail.gather import Limits
@@ -47,6 +54,9 @@ def probe(
     with live_progress.told(quiet=True) as progress:
         seen = live.one_round(fleet, limits=Limits(deadline_seconds=deadline), progress=progress)
     terminal.say("\n".join(aligned([("device", "role", "platform", "seconds", "answers"), *map(_probed, seen.rows)])))
+    if output:
+        terminal.write(output, _with_findings(targets, seen.rows))
+        terminal.remark(f"written: {output}")
     if seen.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     raise typer.Exit(ExitCode.FOUND if seen.unreached else ExitCode.GOOD)
@@ -87,6 +97,20 @@ def _targets(inventory: Path, only: str | None) -> "tuple[Target, ...]":
     targets = load_fleet(inventory, None).targets
     wanted = named(only, [target.name for target in targets]) if only else None
     return tuple(target for target in targets if wanted is None or target.name in wanted)
+
+
+def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
+    """The inventory as native YAML; who was reached has its role and platform."""
+    from dataclasses import replace
+
+    from truerail.inventory import Inventory, dump_yaml
+
+    found = {row.name: row for row in rows if not row.error}
+    told = (
+        replace(target, role=row.device.role, platform=row.platform) if (row := found.get(target.name)) else target
+        for target in targets
+    )
+    return dump_yaml(Inventory(tuple(told)))
 
 
 def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list[Target]]":

@@ -1,14 +1,16 @@
-"""One device in one round: one ask with all commands, one further ask for what could not be read."""
+"""One device in one round: one ask with all commands, one further ask for what could not be read.
+
+What came too late or too long is not asked in other words: a GPU driver that hangs would hang again.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from truerail.gather.limits import Ambient, Limits, pause_before
-from truerail.gather.questions import Known, applicable, first_commands, further_commands
+from truerail.gather.questions import Known, applicable, by_file, first_commands, further_commands
 from truerail.gather.table import Row
 from truerail.model import Reading, Target
-from truerail.model.names import answer_file
 from truerail.transport.answers import Answers
 from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
@@ -38,7 +40,8 @@ class Interviewer:
         except Exception as error:  # noqa: BLE001 - a transport's bug about one device must not cost the others
             _fail(row, f"failed inside: {type(error).__name__}: {error}")
         row.took_seconds = self._ambient.clock() - began
-        row.read(reader)
+        if row.error:
+            row.read(reader)
 
     async def _ask_all(self, row: Row, target: Target, known: Known, reader: Answers) -> None:
         target = await self._identified(row, target, known)
@@ -47,9 +50,12 @@ class Interviewer:
         sent = first_commands(asked, known)
         if not sent:
             raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
-        row.add(await self._patiently(target, sent))
+        answers = await self._patiently(target, sent)
+        row.add(answers)
         row.read(reader)
-        further = further_commands(asked, _unread(row, asked), sent)
+        lost = {answer.command for answer in answers if answer.error and not answer.refused}
+        failed = [name for name in _unread(row, asked) if lost.isdisjoint(asked[name])]
+        further = further_commands(asked, failed, sent)
         if further:
             row.add(await self._transport.ask(target, further))
             row.read(reader)
@@ -89,10 +95,12 @@ def _unread(row: Row, asked: Asked) -> list[str]:
 def _remember(row: Row, asked: Asked, known: Known) -> None:
     """Keeps for each collector the command whose answer was read, and drops what nobody needs any more."""
     source = {reading.collector: _file(reading) for reading in row.readings if not reading.error}
-    for name in asked.keys() & source.keys():
-        known.command.update((name, text) for text in asked[name] if answer_file(text) == source[name])
-    needed = {text for name in asked.keys() - source.keys() for text in asked[name]}
-    row.keep(lambda text: text in needed or answer_file(text) in source.values())
+    came_from = by_file(row.device.role, row.platform)
+    worked = {name: came_from[name, file] for name, file in source.items() if (name, file) in came_from}
+    known.command.update(worked)
+    if row.unanswered or len(row.answers) > len(set(worked.values())):
+        needed = {text for name in asked.keys() - source.keys() for text in asked[name]}
+        row.keep(needed.union(worked.values()))
 
 
 def _file(reading: Reading) -> str:

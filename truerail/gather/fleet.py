@@ -3,14 +3,14 @@
 import asyncio
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from truerail.gather.device import Interviewer
 from truerail.gather.limits import Ambient, Limits
 from truerail.gather.questions import Known
 from truerail.gather.table import Row
-from truerail.model import Device, Plan, Reading, Snapshot, Target
+from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
 from truerail.transport.answers import Answers
@@ -178,8 +178,17 @@ def _matched(targets: Sequence[Target], devices: Mapping[str, Device]) -> list[t
     found = []
     for target in sorted(targets, key=lambda one: (device_key(one.name) not in planned, one.name)):
         device = devices.get(known.names[known.find_or_add(target.name)])
-        found.append((target, device or _device_of(target), device is not None))
+        found.append((_completed(target, device), device or _device_of(target), device is not None))
     return found
+
+
+def _completed(target: Target, device: Device | None) -> Target:
+    """The target with what the plan knows of it and the inventory does not."""
+    if device is None:
+        return target
+    target = replace(target, role=device.role)
+    planned = device.platform if device.platform in PLATFORMS else ""
+    return replace(target, platform=assumed_platform(target) or planned)
 
 
 def _device_of(target: Target) -> Device:

@@ -1,10 +1,12 @@
 """Which commands a device is asked: for each collector the one that worked before, else the preferred one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from collector import collectors
 from truerail.model import Collector, Role
+from truerail.model.names import answer_file
 from truerail.transport.questions import PORT
 
 SNMP = "snmp"
@@ -23,7 +25,8 @@ class Known:
     command: dict[str, str] = field(default_factory=dict)
 
 
-def applicable(role: Role, platform: str) -> dict[str, tuple[str, ...]]:
+@cache
+def applicable(role: Role, platform: str) -> Mapping[str, tuple[str, ...]]:
     """The collectors that a device of this role and platform is asked for, and their commands, best first."""
     found = {}
     for collector in collectors().values():
@@ -31,6 +34,13 @@ def applicable(role: Role, platform: str) -> dict[str, tuple[str, ...]]:
         if commands:
             found[collector.name] = commands
     return found
+
+
+@cache
+def by_file(role: Role, platform: str) -> Mapping[tuple[str, str], str]:
+    """The command that a collector's answer in a file came from: (collector, file) to command."""
+    asked = applicable(role, platform)
+    return {(name, answer_file(text)): text for name, texts in asked.items() for text in texts}
 
 
 def _commands(collector: Collector, platform: str) -> Iterator[str]:
@@ -44,12 +54,12 @@ def _commands(collector: Collector, platform: str) -> Iterator[str]:
             yield command.text
 
 
-def first_commands(asked: dict[str, tuple[str, ...]], known: Known) -> list[str]:
+def first_commands(asked: Mapping[str, tuple[str, ...]], known: Known) -> list[str]:
     """One command for each collector, each command once."""
     return _unique(known.command.get(name, commands[0]) for name, commands in asked.items())
 
 
-def further_commands(asked: dict[str, tuple[str, ...]], failed: Iterable[str], sent: Sequence[str]) -> list[str]:
+def further_commands(asked: Mapping[str, tuple[str, ...]], failed: Iterable[str], sent: Sequence[str]) -> list[str]:
     """The other commands of the collectors that `failed`, each once."""
     done = set(sent)
     wanted = [[text for text in asked[name] if text not in done][:MOST_ALTERNATIVES] for name in failed]

@@ -1,6 +1,6 @@
 """One device's row of a round: what it answered, as bytes that a capture keeps and as readings that rules judge."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from truerail.model import Device, Reading
@@ -60,14 +60,15 @@ class Row:
             readings = reader.of_device(self.device.name, self.device, [place])
         self.readings = [_timed(reading, took) for reading in readings]
 
-    def keep(self, needed: Callable[[str], bool]) -> None:
+    def keep(self, needed: Collection[str]) -> None:
         """Forgets what all other commands gave."""
-        self.answers = {text: answer for text, answer in self.answers.items() if needed(text)}
-        self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if needed(text)}
+        self.answers = {text: answer for text, answer in self.answers.items() if text in needed}
+        self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if text in needed}
 
 
 def _timed(reading: Reading, took: Mapping[str, float]) -> Reading:
-    return replace(reading, took_seconds=took.get(reading.source, 0.0))
+    took_seconds = took.get(reading.source, 0.0)
+    return replace(reading, took_seconds=took_seconds) if took_seconds else reading
 
 
 def _why(answer: Answer) -> str:

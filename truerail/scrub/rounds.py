@@ -1,5 +1,6 @@
 """A whole round: read once to learn whom it speaks of, written anew with stand-ins."""
 
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from truerail.transport.questions import Questions
 from truerail.transport.replay import CaptureError, read_capture
 
 _RECORDED = ".snmprec"
+_WAY_IN = re.compile(r"(\b(?:user|tried key|jump host) |(?<!\w)~?/|\w@|\bSHA256:)[^\s,;)]+")
 
 
 def scrub_round(
@@ -39,7 +41,9 @@ def scrub_round(
         for file in sorted(found for found in folder.iterdir() if found.is_file()):
             known = file.name == unanswered.FILE or questions.claims(file.name)
             if known and not file.name.endswith(_RECORDED):
-                (place / text(file.name)).write_bytes(_scrubbed(file.read_bytes(), text))
+                content = file.read_bytes()
+                made = _errors(content) if file.name == unanswered.FILE else content
+                (place / text(file.name)).write_bytes(_scrubbed(made, text))
     return scrubbed_plan(plan, text, keyed) if plan else None
 
 
@@ -54,6 +58,14 @@ def _heard(source: Path, plan: Plan | None) -> Iterator[str]:
             yield row.system_name
         if row.chassis_id and canonical_mac(row.chassis_id) is None:
             yield row.chassis_id
+
+
+def _errors(content: bytes) -> bytes:
+    """Errors without what they say of the way in: users, files, fingerprints of host keys."""
+    told = unanswered.load(content)
+    told.device = _WAY_IN.sub(r"\1...", told.device)
+    told.commands = {command: _WAY_IN.sub(r"\1...", why) for command, why in told.commands.items()}
+    return told.dump()
 
 
 def _scrubbed(content: bytes, text: Text) -> bytes:

@@ -5,7 +5,7 @@ addresses into the index of their rows, and net-snmp prints a text with a line f
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from truerail.scrub.text import Text
 
@@ -22,6 +22,14 @@ _KEPT = tuple(
 )
 _ROW = re.compile(r"(?:\.?1|iso)((?:\.\d+)+) = ")
 _MANAGED = re.compile(r"(\.1\.0\.8802\.1\.1\.2\.1\.4\.2\.1(?:\.\d+){4}\.1\.4)\.(\d+\.\d+\.\d+\.\d+) = ")
+_SUBTYPES = {
+    ".1.0.8802.1.1.2.1.3.7.1.2.": (".1.0.8802.1.1.2.1.3.7.1.3.", 3),
+    ".1.0.8802.1.1.2.1.4.1.1.4.": (".1.0.8802.1.1.2.1.4.1.1.5.", 4),
+    ".1.0.8802.1.1.2.1.4.1.1.6.": (".1.0.8802.1.1.2.1.4.1.1.7.", 3),
+}
+"""Subtype column -> the id's column, and the subtype that says MAC (IEEE 802.1AB clause 12)."""
+_PHYSICAL = ".1.3.6.1.2.1.2.2.1.6."
+_PRINTABLE = re.compile(r'STRING: "((?:\\.|[^"\\]){6})"\n?')
 _BY_ADDRESS = ".1.0.8802.1.1.2.1.4.2.1."
 _OCTETS = re.compile(r"Hex-STRING: ((?:[0-9A-Fa-f]{2}[ \n]+)+)")
 
@@ -33,7 +41,18 @@ def is_walk(text: str) -> bool:
 
 def scrubbed_walk(text: str, scrub: Text) -> str:
     """The walk without what identifies somebody."""
-    return "".join(_row(row, scrub) for row in _rows(text) if _kept(row))
+    rows = [row for row in _rows(text) if _kept(row)]
+    macs = set(_mac_columns(rows))
+    return "".join(_row(row, scrub, macs) for row in rows)
+
+
+def _mac_columns(rows: Iterable[str]) -> Iterator[str]:
+    """The OIDs of ids that are MACs by the subtype beside them: all six octets of one may happen to be printable."""
+    for row in rows:
+        oid, _, value = row.partition(" = ")
+        for subtype, (column, kind) in _SUBTYPES.items():
+            if oid.startswith(subtype) and value.strip().endswith(f"INTEGER: {kind}"):
+                yield column + oid.removeprefix(subtype)
 
 
 def _rows(text: str) -> Iterator[str]:
@@ -56,12 +75,18 @@ def _kept(row: str) -> bool:
     return oid.startswith(_KEPT) and not (oid.startswith(_BY_ADDRESS) and _MANAGED.match(row) is None)
 
 
-def _row(row: str, scrub: Text) -> str:
+def _row(row: str, scrub: Text, macs: Collection[str]) -> str:
     row = _MANAGED.sub(lambda found: f"{found.group(1)}.{scrub.address(found.group(2))} = ", row)
-    head, equals, value = row.partition(" = ")
+    oid, equals, value = row.partition(" = ")
+    if oid in macs or oid.startswith(_PHYSICAL):
+        value = _PRINTABLE.sub(lambda found: f"Hex-STRING: {_unquoted(found.group(1)).hex(' ')} \n", value)
     if value.startswith("Hex-STRING:"):
-        return f"{head}{equals}{_OCTETS.sub(lambda found: _octets(found.group(1), scrub), value)}"
-    return f"{head}{equals}{scrub(value)}"
+        return f"{oid}{equals}{_OCTETS.sub(lambda found: _octets(found.group(1), scrub), value)}"
+    return f"{oid}{equals}{scrub(value)}"
+
+
+def _unquoted(text: str) -> bytes:
+    return re.sub(r"\\(.)", r"\1", text).encode("latin-1", "replace")
 
 
 def _octets(digits: str, scrub: Text) -> str:

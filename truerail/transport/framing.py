@@ -172,7 +172,8 @@ class Frames:
             error = f"more than {self.limits.answer_bytes} bytes of output, not read"
         else:
             error = refusal(segment.status, self._err.of(number))
-        return Answer(command, segment.content.decode(errors="replace"), error, took)
+        refused = bool(error) and not segment.too_long
+        return Answer(command, segment.content.decode(errors="replace"), error, took, refused)
 
 
 def script(commands: Sequence[str]) -> str:

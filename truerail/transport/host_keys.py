@@ -5,6 +5,7 @@ The format is OpenSSH's (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT): plain and hashed
 only be tried.
 """
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ import asyncssh
 
 from truerail.model.names import printable
 from truerail.transport.protocol import TransportError
+
+_CHECK_SECONDS = 1.0
+"""A file is looked at once in this time, not for each of a thousand logins."""
 
 
 class HostKeyError(TransportError):
@@ -58,6 +62,7 @@ class HostKeys:
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[tuple[int, int], asyncssh.SSHKnownHosts]] = {}
+        self._checked: dict[str, float] = {}
 
     def trusted(self, file: str, address: str, port: int) -> Trusted:
         """What `file` says of an address. A file that is not there trusts nobody. Raises `TransportError`."""
@@ -65,6 +70,8 @@ class HostKeys:
         return Trusted(file, address, port, tuple(keys), tuple(authorities), tuple(revoked))
 
     def _read(self, file: str) -> asyncssh.SSHKnownHosts:
+        if self._checked.get(file, 0.0) > time.monotonic() - _CHECK_SECONDS:
+            return self._files[file][1]
         path = Path(file).expanduser()
         try:
             status = path.stat()
@@ -75,6 +82,7 @@ class HostKeys:
             return asyncssh.SSHKnownHosts()
         except OSError as error:
             raise TransportError(f"known_hosts file {file} is not readable: {error.strerror}") from None
+        self._checked[file] = time.monotonic()
         return self._files[file][1]
 
 

@@ -1,7 +1,7 @@
 """What every transport is: it sends declared commands to one device and brings back the answers, or says why not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from truerail.model import Target
@@ -27,6 +27,8 @@ class Answer:
     text: str = ""
     error: str = ""
     took_seconds: float = 0.0
+    refused: bool = field(default=False, compare=False)
+    """Whether it was the device that said no to the command (exit status, not found): another command may serve."""
 
 
 class Transport(Protocol):

@@ -8,7 +8,7 @@ import asyncio
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from ipaddress import ip_address
 
@@ -18,7 +18,10 @@ from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient, WalkFa
 from truerail.transport.snmp_login import Login, login
 from truerail.transport.snmp_walks import as_text, subtrees
 
-WALKS_AT_ONCE = 64
+AT_ONCE = {"gufo": 256, "pysnmp": 32}
+"""Walks at once, by engine. A silent agent holds its turn for seconds and costs nothing; 32 walks of 64-port switches
+keep pysnmp busy for 4 s, which must stay well within a deadline.
+"""
 _LONGEST_PATIENCE = 2.0
 """Seconds to wait for one answer, where the deadline leaves room to send a request again."""
 
@@ -26,8 +29,8 @@ _LONGEST_PATIENCE = 2.0
 class SnmpTransport:
     """Asks agents by SNMP. A command is a walk (`truerail.transport.snmp_walks`); nothing else is sent."""
 
-    def __init__(self, *, at_once: int = WALKS_AT_ONCE) -> None:
-        self._turns = asyncio.Semaphore(at_once)
+    def __init__(self, *, at_once: Mapping[str, int] = AT_ONCE) -> None:
+        self._turns = {engine: asyncio.Semaphore(most) for engine, most in at_once.items()}
         self._agents: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._clients: dict[str, SnmpClient] = {}
 
@@ -37,8 +40,9 @@ class SnmpTransport:
         if access is None:
             raise TransportError("the inventory says nothing of SNMP for this device")
         known = login(access)
-        client = self._client(access.engine)
-        async with self._agents[target.address, access.port], self._turns:
+        engine = _engine(access.engine)
+        client = self._client(engine)
+        async with self._agents[target.address, access.port], self._turns[engine]:
             return await _Asking(client, target, access.port, known).answers(commands)
 
     async def close(self) -> None:
@@ -48,11 +52,10 @@ class SnmpTransport:
         self._clients.clear()
         await asyncio.sleep(0)  # asyncio closes a socket in the turn after it was told to
 
-    def _client(self, wanted: str) -> SnmpClient:
-        name = _engine(wanted)
-        if name not in self._clients:
-            self._clients[name] = _made(name)
-        return self._clients[name]
+    def _client(self, engine: str) -> SnmpClient:
+        if engine not in self._clients:
+            self._clients[engine] = _made(engine)
+        return self._clients[engine]
 
 
 def _engine(wanted: str) -> str:

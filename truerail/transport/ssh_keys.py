@@ -25,7 +25,7 @@ def identities(access: SshAccess) -> dict[str, Any]:
         return {"client_keys": _default_keys() or (), "agent_path": agent}
     path = Path(access.key).expanduser()
     try:
-        key = None if path.suffix == ".pub" or _locked(path) else _key(path, path.stat().st_mtime_ns)
+        key = None if path.suffix == ".pub" else _key(path, path.stat().st_mtime_ns)
     except (OSError, asyncssh.KeyImportError) as error:
         raise TransportError(f"key {access.key}: {getattr(error, 'strerror', None) or error}") from None
     if key:
@@ -43,22 +43,19 @@ def _public_half(path: Path, agent: str) -> str:
     return str(public)
 
 
-def _locked(path: Path) -> bool:
-    """Whether a private key has a passphrase."""
-    try:
-        _key(path, path.stat().st_mtime_ns)
-    except asyncssh.KeyEncryptionError:
-        return True
-    except asyncssh.KeyImportError as error:
-        return str(error).startswith("Passphrase")
-    return False
-
-
 @lru_cache(maxsize=64)
-def _key(path: Path, modified: int) -> _KeyAndCertificate:
-    """A private key and its certificate, if one lies beside it; read again where the file was `modified`."""
+def _key(path: Path, modified: int) -> _KeyAndCertificate | None:
+    """A private key and its certificate, if one lies beside it; None where it has a passphrase. `modified` makes a
+    changed file a new one.
+    """
+    try:
+        key = asyncssh.read_private_key(path)
+    except asyncssh.KeyImportError as error:
+        if isinstance(error, asyncssh.KeyEncryptionError) or str(error).startswith("Passphrase"):
+            return None
+        raise
     certificate = Path(f"{path}-cert.pub")
-    return asyncssh.read_private_key(path), asyncssh.read_certificate(certificate) if certificate.is_file() else None
+    return key, asyncssh.read_certificate(certificate) if certificate.is_file() else None
 
 
 def _default_keys() -> list[_KeyAndCertificate]:
@@ -67,7 +64,9 @@ def _default_keys() -> list[_KeyAndCertificate]:
     for name in DEFAULT_FILES:
         path = Path(name).expanduser()
         try:
-            keys.append(_key(path, path.stat().st_mtime_ns))
+            key = _key(path, path.stat().st_mtime_ns)
         except (OSError, asyncssh.KeyImportError):
             continue
+        if key:
+            keys.append(key)
     return keys

@@ -27,12 +27,14 @@ def run(transport: Any, command: str, limits: Limits, seconds: float) -> Answer:
             if transport.is_active():
                 raise NoExec(command) from None
             raise
+        refused = False
         text, error = _read(channel, limits.answer_bytes, began + seconds)
         if not error:
             channel.status_event.wait(max(0.0, began + seconds - time.monotonic()))
             complaint = channel.recv_stderr(limits.complaint_bytes) if channel.recv_stderr_ready() else b""
             error = refusal(max(0, channel.exit_status), first_line(complaint))
-        return Answer(command, text.decode(errors="replace"), error, time.monotonic() - began)
+            refused = bool(error)
+        return Answer(command, text.decode(errors="replace"), error, time.monotonic() - began, refused)
     finally:
         channel.close()
 
