@@ -112,10 +112,9 @@ class Sshd:
         found: list[int] = []
         parents = [self._process.pid]
         while parents:
-            listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parents.pop())], capture_output=True, text=True)
-            pids = [int(word) for word in listed.stdout.split()]
-            found += pids
-            parents += pids
+            children = _children(parents.pop())
+            found += children
+            parents += children
         return found
 
     def target(self, name: str = "gpu-001", *, timeout_seconds: float = 10.0, **access: object) -> Target:
@@ -129,6 +128,19 @@ class Sshd:
         }
         ssh = SshAccess(**{**told, **access})  # type: ignore[arg-type] - a test names fields of SshAccess
         return Target(name, "127.0.0.1", platform="linux", timeout_seconds=timeout_seconds, ssh=ssh)
+
+
+def _children(parent: int) -> list[int]:
+    """The processes whose parent this is (proc(5), stat, field 4)."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[1]) == parent:
+            found.append(int(stat.parent.name))
+    return found
 
 
 def new_key(path: Path, kind: str = "ed25519", passphrase: str = "") -> None:

@@ -46,6 +46,7 @@ def test_a_failure_is_told_with_its_first_words_and_what_was_printed_is_kept() -
     assert "no-such-program" in missing.error
     assert (failed.text, failed.error) == ("out\n", "exit status 3: why \\x1b[1m not")
     assert (after.text, after.error) == ("next\n", "")
+    assert [answer.refused for answer in (missing, failed, after)] == [True, True, False]
 
 
 def test_a_program_that_may_not_run_is_told_apart_from_one_that_is_missing(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_command_cannot_end_the_script_or_read_on_in_it_or_change_it() -> None
 
 
 def test_commands_are_not_given_the_nonce_and_no_process_list_shows_it() -> None:
-    look = "env; tr '\\0' '\\n' </proc/self/environ; tr '\\0' ' ' </proc/$PPID/cmdline; ps -eo args"
+    look = "env; cat /proc/self/environ /proc/$PPID/cmdline; cat /proc/[0-9]*/cmdline"
     frames = converse([look])
     assert "truerail_nonce" in frames.answers()[0].text, "the script is seen"
     assert nonce(frames).decode() not in frames.answers()[0].text
@@ -118,6 +119,7 @@ def test_an_answer_that_is_too_long_is_dropped_and_the_next_is_read() -> None:
     assert (len(exact.text), exact.error) == (100_000, "")
     assert (over.text, over.error) == ("", "more than 100000 bytes of output, not read")
     assert (far.text, far.error) == (over.text, over.error)
+    assert not over.refused
     assert (after.text, after.error) == ("on\n", "")
 
 

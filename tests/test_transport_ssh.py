@@ -14,7 +14,7 @@ from sshd import Sshd, closing_after_banner, free_port, new_key, odd_server, res
 from truerail.model import Secret, Target
 from truerail.transport.declared import Undeclared
 from truerail.transport.framing import LIMITS, Limits, script
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer, ConnectError, TransportError
 from truerail.transport.ssh_hosts import SshHosts
 
 TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
@@ -181,7 +181,9 @@ def test_a_host_that_is_gone_between_rounds_is_refused_not_waited_for(server: Ss
 
 
 def test_nobody_listening_is_told() -> None:
-    assert "refused" in refused(Target("gpu-001", "127.0.0.1", ssh=replace(Target("x", "").ssh, port=free_port())))
+    target = Target("gpu-001", "127.0.0.1", ssh=replace(Target("x", "").ssh, port=free_port()))
+    with pytest.raises(ConnectError, match="Connection refused"):
+        rounds(target, [TOPO])
 
 
 @pytest.mark.parametrize(
@@ -288,6 +290,13 @@ def test_a_jump_host_that_cannot_be_reached_is_named(server: Sshd) -> None:
     assert "not of the form user@host:port" in refused(server.target(jump=("a b:22",)))
     behind = server.target(jump=(f"127.0.0.1:{server.port}",), port=nobody)
     assert f"127.0.0.1 port {nobody}: not reached by the jump host" in refused(behind)
+
+
+def test_a_login_that_is_refused_is_no_error_that_another_try_may_mend(server: Sshd, tmp_path: Path) -> None:
+    new_key(tmp_path / "other")
+    with pytest.raises(TransportError) as caught:
+        rounds(server.target(key=str(tmp_path / "other")), [TOPO])
+    assert not isinstance(caught.value, ConnectError)
 
 
 def test_a_jump_host_is_never_given_the_devices_password() -> None:

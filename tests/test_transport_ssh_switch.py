@@ -52,6 +52,7 @@ def test_commands_are_exec_channels_of_one_connection(server: Sshd) -> None:
     both = rounds(switch(server), [LLDP, LINK, "nv show interface lldp -o json"], [LLDP])
     assert texts(both[0])[:2] == [("lldp\n", ""), ("links\n", "")]
     assert both[0][2].error.startswith("command not found: ")
+    assert [answer.refused for answer in both[0]] == [False, False, True]
     assert texts(both[1]) == [("lldp\n", "")]
     assert server.log.count("Accepted publickey") == 1
     assert server.log.count("Starting session") == 4

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from rich.console import Console
 from truerail.model import CauseKind, Judgement, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
+from truerail.plans import dump_csv
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -257,8 +259,22 @@ def test_on_a_terminal_of_60_columns_the_list_is_redrawn_in_place(tmp_path: Path
     assert "\x1b[1A" in shown  # the cursor goes up: the second round is drawn over the first
 
 
-def on_terminal(words: list[str], *, columns: int, rows: int) -> tuple[int, str]:
-    """Runs a command on a terminal of its own: exit code, and all that it wrote there."""
+def test_a_live_watch_on_a_terminal_ends_with_ctrl_c(tmp_path: Path) -> None:
+    inventory, plan = tmp_path / "inventory.yaml", tmp_path / "plan.csv"
+    inventory.write_text("devices:\n  - {name: gpu-001, role: host, address: local}\n")
+    plan.write_text(dump_csv(of().plan))
+    words = ("watch", "--inventory", inventory, "--plan", plan, "--interval", "0.5")
+    code, shown = on_terminal(
+        [sys.executable, "-m", "truerail", *map(str, words)], columns=60, rows=30, stop="Ctrl-C ends"
+    )
+    assert "logging in to 1 device" in shown
+    assert "not read" in shown
+    assert code in (1, 2), shown  # 2 where this machine answers nothing that is read
+    assert "Traceback" not in shown
+
+
+def on_terminal(words: list[str], *, columns: int, rows: int, stop: str = "") -> tuple[int, str]:
+    """Runs a command on a terminal of its own: exit code, and all that it wrote there. Ctrl-C once it wrote `stop`."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color"}
@@ -269,5 +285,8 @@ def on_terminal(words: list[str], *, columns: int, rows: int) -> tuple[int, str]
         with contextlib.suppress(OSError):  # Linux says EIO where the other end is closed
             while part := os.read(ours, 65536):
                 parts.append(part)
+                if stop and stop in b"".join(parts).decode(errors="replace"):
+                    process.send_signal(signal.SIGINT)
+                    stop = ""
         os.close(ours)
     return process.returncode, b"".join(parts).decode()

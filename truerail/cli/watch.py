@@ -1,6 +1,5 @@
 """`truerail watch`: the technician's live list. What is left in walking order; what was put right ticks itself off."""
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,8 @@ import typer
 from truerail.cli.errors import CannotJudge, ExitCode
 
 if TYPE_CHECKING:
+    import asyncio
+
     from truerail.cli.watch_screen import Watch
     from truerail.transport.protocol import Transport
 
@@ -43,9 +44,12 @@ def watch(
 
 
 def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":
+    import asyncio
+
     from truerail.cli import live
     from truerail.cli.watch_screen import Watch
     from truerail.gather import Limits
+    from truerail.outputs.words import count
 
     fleet = live.load_fleet(inventory, plan)
     later = max(interval, 1.0)
@@ -56,6 +60,7 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
         loop = asyncio.get_running_loop()
         gatherer = fleet.gatherer(transport)
         with Watch(fleet.plan) as shown:
+            shown.greet(f"logging in to {count(len(fleet.targets), 'device')}")
             while not stop.is_set():
                 began = loop.time()
                 seen = await gatherer.round(stop=stop, limits=others if shown.work.round else first)
@@ -70,8 +75,10 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
     return live.run(body)
 
 
-async def _pause(stop: asyncio.Event, seconds: float) -> None:
+async def _pause(stop: "asyncio.Event", seconds: float) -> None:
     """Waits, or less where the wish to stop comes first."""
+    import asyncio
+
     if seconds > 0:
         try:
             await asyncio.wait_for(stop.wait(), seconds)

@@ -42,6 +42,11 @@ class Watch:
     def __exit__(self, *problem: object) -> None:
         self._stack.close()
 
+    def greet(self, words: str) -> None:
+        """Says on a terminal what the first round does: it is the longest."""
+        if self._live is not None:
+            self._live.update(words, refresh=True)
+
     def take(self, seen: Seen, read: int, asked: int, seconds: float) -> None:
         """Judges one round and shows it. Raises CannotJudge where there is no plan and none can be inferred."""
         from truerail.rounds import judge

@@ -1,18 +1,15 @@
 """Connections to many SSH servers, held between rounds. A bounded number is made at once; a dead one is made again."""
 
 import asyncio
-import random
 
 import asyncssh
 
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
-from truerail.transport.protocol import TransportError
-from truerail.transport.ssh_login import ConnectionReset, login
+from truerail.transport.protocol import ConnectError, TransportError
+from truerail.transport.ssh_login import login
 
 _CLOSING_SECONDS = 2.0
-_PAUSE_SECONDS = (0.2, 0.8)
-"""Before the one further try of a login that was reset: at random in between, so that not all come back at once."""
 
 
 class Connections:
@@ -61,17 +58,14 @@ class Connections:
         before = hop_before(hop)
         via = await self._to_jump_host(before) if before else None
         async with self._handshakes:
-            try:
-                return await login(hop, via, self._host_keys)
-            except ConnectionReset:
-                await asyncio.sleep(random.uniform(*_PAUSE_SECONDS))  # noqa: S311 - spreads tries, keeps no secret
-                return await login(hop, via, self._host_keys)
+            return await login(hop, via, self._host_keys)
 
     async def _to_jump_host(self, hop: Hop) -> asyncssh.SSHClientConnection:
         try:
             return await self.to(hop)
         except TransportError as error:
-            raise TransportError(f"jump host {error}") from None
+            kind = ConnectError if isinstance(error, ConnectError) else TransportError
+            raise kind(f"jump host {error}") from None
 
 
 def _made(held: asyncio.Task[asyncssh.SSHClientConnection]) -> bool:

@@ -68,5 +68,5 @@ class SshExec:
             return Answer(command, error=f"no answer within {hop.seconds:g} s", took_seconds=took)
         if ended is Ended.FLOODED:
             return Answer(command, error=f"more than {self._limits.answer_bytes} bytes of output, not read")
-        refused = refusal(max(0, status or 0), first_line(sink.complaint))
-        return Answer(command, sink.output.decode(errors="replace"), refused, took)
+        why = refusal(max(0, status or 0), first_line(sink.complaint))
+        return Answer(command, sink.output.decode(errors="replace"), why, took, bool(why))

@@ -24,10 +24,6 @@ asyncssh.set_log_level(logging.ERROR)
 """Below that, asyncssh logs whatever a device says, were it the password it was just told."""
 
 
-class ConnectionReset(ConnectError):  # noqa: N818 - what happened to the connection
-    """The server closed the connection before the login was done, as one does that has too many logins at once."""
-
-
 @dataclass
 class _Owner(asyncssh.SSHClient):
     """Hears what happens on a connection that is being made. Trusts no key that known_hosts does not name."""
@@ -50,7 +46,7 @@ async def login(
     hop: Hop, via: asyncssh.SSHClientConnection | None, host_keys: HostKeys
 ) -> asyncssh.SSHClientConnection:
     """A connection to a server, `via` an open connection to a jump host. Raises `TransportError`, within the hop's
-    time; `ConnectionReset` where another try may help.
+    time; `ConnectError` where another try may help.
     """
     owner = _Owner(host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port))
     secret = password(hop.access)
@@ -61,11 +57,11 @@ async def login(
     except TimeoutError:
         raise TransportError(f"{hop.where}: no login within {hop.seconds:g} s") from None
     except asyncssh.ChannelOpenError as error:
-        raise TransportError(f"{hop.where}: not reached by the jump host: {_said(error.reason, secret)}") from None
+        raise ConnectError(f"{hop.where}: not reached by the jump host: {_said(error.reason, secret)}") from None
     except asyncssh.Error as error:
         raise owner.refused or _told(error, hop, secret, owner) from None
     except (ConnectionResetError, ConnectionAbortedError, BrokenPipeError):
-        raise ConnectionReset(f"{hop.where}: connection reset during the login") from None
+        raise ConnectError(f"{hop.where}: connection reset during the login") from None
     except OSError as error:
         raise ConnectError(f"{hop.where}: {system_words(error)}") from None
     except (asyncssh.KeyImportError, ValueError) as error:
@@ -83,7 +79,7 @@ def _told(error: asyncssh.Error, hop: Hop, secret: str | None, owner: _Owner) ->
         case asyncssh.KeyExchangeFailed():
             return TransportError(f"{hop.where}: no algorithm in common: {said}{old_device(hop.access)}")
         case asyncssh.ConnectionLost() if not owner.authenticated:
-            return ConnectionReset(f"{hop.where}: connection closed during the login: {said}")
+            return ConnectError(f"{hop.where}: connection closed during the login: {said}")
         case _:
             return TransportError(f"{hop.where}: {said}")
 

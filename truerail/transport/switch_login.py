@@ -13,7 +13,7 @@ from truerail.model import SshAccess
 from truerail.model.names import printable
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
-from truerail.transport.protocol import TransportError
+from truerail.transport.protocol import ConnectError, TransportError
 from truerail.transport.ssh_algorithms import MODERN
 from truerail.transport.ssh_keys import DEFAULT_FILES
 from truerail.transport.ssh_login import old_device, password, refused_login, system_words
@@ -53,9 +53,9 @@ def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any]) -> Any:
         said = "(not shown)" if secret and secret in str(error) else printable(str(error), 160)
         raise TransportError(f"{hop.where}: {said or 'connection closed during the login'}") from None
     except EOFError:
-        raise TransportError(f"{hop.where}: connection closed during the login") from None
+        raise ConnectError(f"{hop.where}: connection closed during the login") from None
     except OSError as error:
-        raise TransportError(f"{hop.where}: {system_words(error)}") from None
+        raise ConnectError(f"{hop.where}: {system_words(error)}") from None
     return transport
 
 

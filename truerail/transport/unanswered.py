@@ -10,7 +10,7 @@ from truerail.model import Collector, Reading
 from truerail.model.names import printable
 
 FILE = "unanswered.json"
-_LONGEST = 400
+_LONGEST = 1000
 
 
 @dataclass(slots=True)

@@ -1,0 +1,33 @@
+"""What asking live devices costs: SSH and SNMP, measured one after the other.
+
+python benchmarks/live.py [--write docs/live-performance.md]
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import snmp
+import ssh
+
+
+def main() -> None:
+    """Measures, and writes the page or prints it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page here instead of printing it")
+    write = parser.parse_args().write
+    head = (
+        "# Asking live devices, as measured\n\n"
+        f"`benchmarks/live.py` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}.\n"
+        "Absolute figures drift with the machine; ratios hold.\n"
+    )
+    page = "\n".join((head, ssh.section(), snmp.section()))
+    if write:
+        write.write_text(page, encoding="utf-8")
+    else:
+        sys.stdout.write(page)
+
+
+if __name__ == "__main__":
+    main()
