@@ -1,5 +1,6 @@
 # make demo    a faulty fabric, checked: the whole tool in one command
 # make test    every test, real daemons included where root may install them
+# make lab     a small fabric of real daemons and cables on this machine, to break and to check (root)
 # make bench   accuracy and speed, measured again and written to docs/
 # make check   all that the CI checks: format, lint, types, layers, tests, generated files
 # Each works as the first command after a clone; set-up happens once.
@@ -9,9 +10,10 @@
 PY := .venv/bin/python
 CODE := truerail collector rules tests docs benchmarks
 DEMO_ARGS ?=
+LAB_ARGS ?=
 TEST_ARGS ?=
 
-.PHONY: help setup demo test check format docs bench wheel clean
+.PHONY: help setup demo lab test check format docs bench wheel clean
 
 help:
 	@sed -n 's/^# make /make /p' Makefile
@@ -50,6 +52,10 @@ check: .venv/.dev
 format: .venv/.dev
 	$(PY) -m ruff format $(CODE)
 	$(PY) -m ruff check --fix $(CODE)
+
+lab: .venv/.dev
+	@sh requirements/setup.sh daemons
+	@$(PY) -m tests.lab up $(LAB_ARGS)
 
 docs: .venv/.dev
 	$(PY) docs/catalogues.py

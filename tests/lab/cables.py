@@ -26,7 +26,8 @@ the old neighbour stays beside the new one until its TTL runs out."""
 def lay(layout: Layout) -> None:
     """Makes every port and its panel end, and plugs the cables of the plan. The namespaces are there already."""
     ip_batch(_port_lines(layout))
-    ip_batch((f"link set p{i} alias {jack} mtu {SWITCH_MTU}" for i, jack in enumerate(layout.jacks)), layout.patch_panel)
+    ends = (f"link set p{i} alias {jack} mtu {SWITCH_MTU}" for i, jack in enumerate(layout.jacks))
+    ip_batch(ends, layout.patch_panel)
     for device in layout.devices:
         ip_batch((f"link set {port} up" for port in layout.ports(device)), layout.namespace(device))
     connect(layout, [(cable.a, cable.b) for cable in layout.fabric.plan.cables])

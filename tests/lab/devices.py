@@ -3,7 +3,6 @@
 When the holder ends, however it ends, the kernel ends everything in the device.
 """
 
-import os
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ def first_process(layout: Layout, device: str) -> int:
     """Process 1 of the device, by its number outside. Raises `LabError` where the device does not run."""
     holder = int(_pid_file(layout, device).read_text(encoding="ascii"))
     try:
-        if not os.path.samefile(f"/proc/{holder}/ns/net", f"/run/netns/{layout.namespace(device)}"):
+        if not Path(f"/proc/{holder}/ns/net").samefile(f"/run/netns/{layout.namespace(device)}"):
             raise LabError(f"{device} does not run")
         return int(Path(f"/proc/{holder}/task/{holder}/children").read_text(encoding="ascii").split()[0])
     except (OSError, IndexError):

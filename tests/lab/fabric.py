@@ -74,17 +74,11 @@ def _make_networks(layout: Layout) -> None:
 
 
 def rename(layout: Layout, device: str, name: str) -> None:
-    """Makes a device call itself by another name, everywhere it tells its name, as a wrong label does."""
+    """Makes a device call itself by another name, to its neighbours and in LLDP-MIB, as a wrong label does."""
     home = layout.home(layout.known(device)) / "lab"
     (home / "hostname").write_text(f"{name}\n", encoding="utf-8")
     devices.call(layout, device, "hostname", name)
     devices.call(layout, device, "lldpcli", "configure", "system", "hostname", name)
-    settings = home / "snmpd.conf"
-    if settings.exists():
-        lines = settings.read_text(encoding="utf-8").splitlines()
-        lines = [f"sysName {name}" if line.startswith("sysName ") else line for line in lines]
-        settings.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        devices.restart(layout, device, "snmpd")
 
 
 def exchange_names(layout: Layout, a: str, b: str) -> None:
@@ -95,7 +89,7 @@ def exchange_names(layout: Layout, a: str, b: str) -> None:
 
 
 def faults(layout: Layout) -> Iterable[str]:
-    """What is not as planned, in words, and which devices do not run: the truth, from the cables and names themselves."""
+    """What is not as planned, in words, and which devices do not run: the truth, from cables and names themselves."""
     for device in layout.devices:
         try:
             devices.first_process(layout, device)

@@ -139,8 +139,7 @@ def restore_programs(layout: Layout, device: str) -> None:
 
 
 def _snmpd_conf(layout: Layout, device: str) -> str:
-    """snmpd's settings; a veth says 10 Gb/s, so the planned speed is told in its place."""
-    fixed = SNMPD_CONF.format(
+    return SNMPD_CONF.format(
         address=layout.address(device),
         community=COMMUNITY,
         user=SNMP_USER,
@@ -148,7 +147,6 @@ def _snmpd_conf(layout: Layout, device: str) -> str:
         privacy=SNMP_PRIVACY,
         name=device,
     )
-    return fixed + "".join(f"interface {port} 6 400000000000\n" for port in layout.ports(device))
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:

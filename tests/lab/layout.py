@@ -41,9 +41,7 @@ class Layout:
     @cached_property
     def fabric(self) -> Fabric:
         """The plan and the machines, as the simulator builds them: every leaf has one spare port."""
-        return build(
-            Shape(hosts=self.hosts, rails=self.rails, spines=self.spines, uplinks=self.spines, spare_ports=1)
-        )
+        return build(Shape(hosts=self.hosts, rails=self.rails, spines=self.spines, uplinks=self.spines, spare_ports=1))
 
     @cached_property
     def jacks(self) -> tuple[Port, ...]:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from truerail.model import Role
+from truerail.model import Plan, Role
 from truerail.plans import dump_csv
 
 from .files import COMMUNITY, SNMP_AUTH, SNMP_PRIVACY, SNMP_USER
@@ -39,14 +40,15 @@ def make_key(folder: Path) -> str:
 def write(layout: Layout) -> None:
     """Writes everything but the key."""
     folder = layout.folder
-    (folder / PLAN).write_text(dump_csv(layout.fabric.plan), encoding="utf-8")
+    (folder / PLAN).write_text(dump_csv(_without_speeds(layout.fabric.plan)), encoding="utf-8")
     (folder / KNOWN_HOSTS).write_text("".join(_known_hosts(layout)), encoding="ascii")
     for name, value in _SECRETS.items():
         (folder / name).touch(mode=0o600)
         (folder / name).write_text(f"{value}\n", encoding="ascii")
     (folder / INVENTORY).write_text(_inventory(layout, "platform: cumulus"), encoding="utf-8")
     for name, version in BY_SNMP.items():
-        (folder / name).write_text(_inventory(layout, f"platform: snmp, snmp: {_snmp(folder, version)}"), encoding="utf-8")
+        by_snmp = f"platform: snmp, snmp: {_snmp(folder, version)}"
+        (folder / name).write_text(_inventory(layout, by_snmp), encoding="utf-8")
 
 
 def throw_away(folder: Path) -> None:
@@ -57,6 +59,11 @@ def throw_away(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
+
+
+def _without_speeds(plan: Plan) -> Plan:
+    """A veth says 10 Gb/s whatever stands in a plan, so the lab's plan leaves speeds out."""
+    return replace(plan, cables=tuple(cable._replace(speed_gbps=None) for cable in plan.cables))
 
 
 def _known_hosts(layout: Layout) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 PROGRAMS = ("ip", "tc", "unshare", "nsenter", "setpriv", "lldpd", "lldpcli", "snmpd", "sshd", "ssh-keygen")
-"""What the lab runs; Debian and Ubuntu have it in iproute2, util-linux, lldpd, snmpd, openssh-server, openssh-client."""
+"""What the lab runs: iproute2, util-linux, lldpd, snmpd, openssh-server and openssh-client of Debian and Ubuntu."""
 _NETNS = Path("/run/netns")
 
 
@@ -32,7 +32,8 @@ def run(*command: str, stdin: str = "", check: bool = True, timeout_seconds: flo
         command, input=stdin, capture_output=True, text=True, errors="replace", timeout=timeout_seconds, check=False
     )
     if check and done.returncode:
-        raise LabError(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip() or done.stdout[:200]}")
+        said = done.stderr.strip() or done.stdout[:200]
+        raise LabError(f"{' '.join(command)}: exit status {done.returncode}: {said}")
     return done.stdout
 
 

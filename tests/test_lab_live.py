@@ -1,0 +1,247 @@
+"""The whole of truerail against running devices: real lldpd, snmpd and sshd, cables that are really exchanged."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from real import give_up
+
+from tests.lab import cables, devices, fabric, files, hearing
+from tests.lab.layout import Layout
+from tests.lab.registry import remove_leftovers
+from tests.lab.system import LabError, namespaces
+
+BY_SSH, BY_SNMP, BY_SNMPV3 = "inventory.yaml", "inventory-snmp.yaml", "inventory-snmpv3.yaml"
+_RESETS = """
+import socket, struct
+server = socket.create_server(("{address}", 22), reuse_port=True)
+while True:
+    caller, _ = server.accept()
+    caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    caller.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
+    layout = Layout(f"t{os.getpid()}", 4, 4, 2, tmp_path_factory.mktemp("lab") / "user")
+    try:
+        started = fabric.running(layout)
+        started.__enter__()
+    except (LabError, subprocess.SubprocessError) as error:
+        give_up(f"no lab here: {error}")
+    try:
+        yield layout
+    finally:
+        started.__exit__(None, None, None)
+
+
+def truerail(layout: Layout, *args: str) -> subprocess.CompletedProcess[str]:
+    """The real command line, in the lab's management network."""
+    command = ["ip", "netns", "exec", layout.management, sys.executable, "-m", "truerail", *args]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def check(layout: Layout, inventory: str = BY_SSH, *args: str) -> dict[str, Any]:
+    site = ("--plan", str(layout.folder / "plan.csv"), "--inventory", str(layout.folder / inventory))
+    done = truerail(layout, "check", *site, "--format", "json", *args)
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def told(judgement: dict[str, Any]) -> list[tuple[str, list[str], int]]:
+    return [(cause["kind"], cause["subjects"], len(cause["moves"])) for cause in judgement["causes"]]
+
+
+def unread(judgement: dict[str, Any]) -> dict[str, str]:
+    rows: dict[str, str] = {}
+    for row in judgement["unread"]:
+        rows[row["device"]] = f"{rows.get(row['device'], '')} {row['collector']}: {row['error']}"
+    return rows
+
+
+@contextmanager
+def swapped(layout: Layout, one: str, other: str) -> Iterator[None]:
+    a, b = layout.jack(one), layout.jack(other)
+    cables.swap(layout, a, b)
+    hearing.settle(layout)
+    try:
+        yield
+    finally:
+        cables.swap(layout, a, b)
+        hearing.settle(layout)
+
+
+@pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP, BY_SNMPV3])
+def test_a_right_fabric_gives_no_finding(lab: Layout, inventory: str) -> None:
+    judgement = check(lab, inventory)
+    assert (judgement["findings"], judgement["causes"], judgement["unread"]) == ([], [], [])
+    assert judgement["summary"]["cables_right"] == judgement["summary"]["cables_planned"] == 24
+
+
+@pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP])
+def test_two_cables_swapped_live_are_one_cause_and_gone_when_put_right(lab: Layout, inventory: str) -> None:
+    one, other = "gpu-002/enp26s0f0np0", "gpu-002/enp77s0f0np0"
+    with swapped(lab, one, other):
+        judgement = check(lab, inventory)
+        assert told(judgement) == [("cable-swap", [one, other], 2)]
+        assert {f["rule"] for f in judgement["findings"]} == {"CAB001"}
+        again = check(lab, inventory, "--only", "gpu-002")
+        assert told(again) == told(judgement)
+    assert told(check(lab, inventory)) == []
+
+
+@pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP])
+def test_exchanged_hostnames_of_two_leaves_are_a_leaf_swap(lab: Layout, inventory: str) -> None:
+    fabric.exchange_names(lab, "leaf-1", "leaf-3")
+    try:
+        hearing.settle(lab)
+        assert told(check(lab, inventory)) == [("leaf-swap", ["leaf-1", "leaf-3"], 0)]
+    finally:
+        fabric.exchange_names(lab, "leaf-1", "leaf-3")
+        hearing.settle(lab)
+
+
+def test_a_pulled_cable_is_a_link_down(lab: Layout) -> None:
+    port = lab.jack("gpu-003/enp94s0f0np0")
+    far = cables.wiring(lab)[port]
+    cables.pull(lab, [port])
+    try:
+        hearing.settle(lab)
+        assert told(check(lab)) == [("link-down", [str(port)], 0)]
+    finally:
+        cables.plug(lab, port, far)
+        hearing.settle(lab)
+
+
+def _timeless(value: Any) -> Any:
+    """A judgement without what no second round can repeat: times, ages, and where an answer was kept."""
+    if isinstance(value, dict):
+        return {k: _timeless(v) for k, v in value.items() if k not in ("at", "age_seconds", "ttl_seconds", "notes")}
+    return [_timeless(v) for v in value] if isinstance(value, list) else value
+
+
+def test_live_captured_and_replayed_the_same_fabric_gives_the_same_json(lab: Layout, tmp_path: Path) -> None:
+    with swapped(lab, "gpu-001/enp26s0f0np0", "gpu-004/enp26s0f0np0"):
+        live = check(lab)
+        for kind in ((), ("--tar",)):
+            folder = tmp_path / f"captures{len(kind)}"
+            done = truerail(lab, "capture", "--inventory", str(lab.folder / BY_SSH), "--out", str(folder), *kind)
+            assert done.returncode == 0, done.stderr
+            rounds = list(folder.iterdir())
+            source = rounds[0] if kind else folder
+            plan = ("--plan", str(lab.folder / "plan.csv"))
+            replayed = truerail(lab, "check", *plan, "--from", str(source), "--format", "json")
+            assert replayed.returncode == 1, replayed.stderr
+            assert _timeless(json.loads(replayed.stdout)) == _timeless(live)
+        by_snmp = check(lab, BY_SNMP)
+    assert told(by_snmp) == told(live)
+    assert [f["id"] for f in by_snmp["findings"]] == [f["id"] for f in live["findings"]]
+
+
+@contextmanager
+def _stopped(layout: Layout, device: str, daemon: str) -> Iterator[None]:
+    devices.signal_daemon(layout, device, daemon, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        devices.signal_daemon(layout, device, daemon, signal.SIGCONT)
+
+
+@contextmanager
+def _resetting(layout: Layout, device: str) -> Iterator[None]:
+    devices.stop(layout, device, "sshd")
+    code = _RESETS.format(address=layout.address(device))
+    stand_in = subprocess.Popen(["ip", "netns", "exec", layout.namespace(device), sys.executable, "-c", code])
+    try:
+        time.sleep(0.5)
+        yield
+    finally:
+        stand_in.kill()
+        stand_in.wait()
+        devices.restart(layout, device, "sshd")
+
+
+@contextmanager
+def _another_key(layout: Layout, device: str) -> Iterator[None]:
+    lab = layout.home(device) / "lab"
+    kept = [(path, path.read_bytes()) for path in (lab / "host_key", lab / "host_key.pub")]
+    files.make_host_key(layout, device)
+    devices.restart(layout, device, "sshd")
+    try:
+        yield
+    finally:
+        for path, text in kept:
+            path.write_bytes(text)
+        devices.restart(layout, device, "sshd")
+
+
+@contextmanager
+def _endless(layout: Layout, device: str) -> Iterator[None]:
+    files.set_program(layout, device, "nvidia-smi", "#!/bin/sh\nyes 'GPU0 X' | head -c 1000000000\n")
+    try:
+        yield
+    finally:
+        files.restore_programs(layout, device)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "device", "word"),
+    [
+        (lambda lab: _stopped(lab, "gpu-002", "sshd"), "gpu-002", "within"),
+        (lambda lab: _resetting(lab, "gpu-003"), "gpu-003", "connection"),
+        (lambda lab: _another_key(lab, "leaf-2"), "leaf-2", "changed"),
+        (lambda lab: _endless(lab, "gpu-004"), "gpu-004", "bytes"),
+    ],
+    ids=["an sshd that hangs", "one that resets", "a changed host key", "a gigabyte of output"],
+)
+def test_one_device_in_trouble_costs_its_own_row_only(lab: Layout, trouble: Any, device: str, word: str) -> None:
+    with trouble(lab):
+        started = time.monotonic()
+        judgement = check(lab)
+        took = time.monotonic() - started
+    assert set(unread(judgement)) == {device}
+    assert word in unread(judgement)[device]
+    assert judgement["summary"]["cables_right"] == 24  # the other ends know
+    assert not any(f["severity"] == "critical" for f in judgement["findings"])
+    assert took < 60
+
+
+def test_a_switch_whose_snmpd_stops_costs_its_own_row_only(lab: Layout) -> None:
+    with _stopped(lab, "leaf-1", "snmpd"):
+        judgement = check(lab, BY_SNMP)
+    assert set(unread(judgement)) == {"leaf-1"}
+    assert judgement["summary"]["cables_right"] == 24
+
+
+def test_a_lab_that_was_killed_is_found_and_removed(tmp_path: Path) -> None:
+    name = f"k{os.getpid()}"
+    layout = Layout(name, 1, 2, 0, tmp_path / "user")
+    up = [sys.executable, "-m", "tests.lab", "--name", name, "up", "--hosts", "1", "--rails", "2", "--spines", "0"]
+    done = subprocess.run(
+        [*up, "--folder", str(layout.folder)], capture_output=True, text=True, timeout=90, check=False
+    )
+    if done.returncode:
+        give_up(f"no lab here: {done.stderr}")
+    try:
+        assert namespaces(layout.prefix)
+        for device in layout.devices:
+            holder = int((layout.root / f"{device}.pid").read_text(encoding="ascii"))
+            os.kill(holder, signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while name not in remove_leftovers():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert namespaces(layout.prefix) == []
+        assert not layout.root.exists()
+    finally:
+        fabric.stop(layout)
