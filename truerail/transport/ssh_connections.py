@@ -7,6 +7,7 @@ import asyncssh
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
 from truerail.transport.protocol import ConnectError, TransportError
+from truerail.transport.reach import AT_ONCE, reach
 from truerail.transport.ssh_login import login
 
 _CLOSING_SECONDS = 2.0
@@ -17,6 +18,7 @@ class Connections:
 
     def __init__(self, handshakes: int) -> None:
         self._handshakes = asyncio.Semaphore(handshakes)
+        self._reaching = asyncio.Semaphore(AT_ONCE)
         self._host_keys = HostKeys()
         self._held: dict[Hop, asyncio.Task[asyncssh.SSHClientConnection]] = {}
 
@@ -56,9 +58,18 @@ class Connections:
 
     async def _open(self, hop: Hop) -> asyncssh.SSHClientConnection:
         before = hop_before(hop)
-        via = await self._to_jump_host(before) if before else None
-        async with self._handshakes:
-            return await login(hop, via, self._host_keys)
+        if before:
+            via = await self._to_jump_host(before)
+            async with self._handshakes:
+                return await login(hop, via, self._host_keys)
+        async with self._reaching:
+            reached = await reach(hop)
+        try:
+            async with self._handshakes:
+                return await login(hop, reached, self._host_keys)
+        except BaseException:
+            reached.close()
+            raise
 
     async def _to_jump_host(self, hop: Hop) -> asyncssh.SSHClientConnection:
         try:

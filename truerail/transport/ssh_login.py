@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import socket
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,16 +44,18 @@ class _Owner(asyncssh.SSHClient):
 
 
 async def login(
-    hop: Hop, via: asyncssh.SSHClientConnection | None, host_keys: HostKeys
+    hop: Hop, via: asyncssh.SSHClientConnection | socket.socket, host_keys: HostKeys
 ) -> asyncssh.SSHClientConnection:
-    """A connection to a server, `via` an open connection to a jump host. Raises `TransportError`, within the hop's
-    time; `ConnectError` where another try may help.
+    """A connection to a server, `via` an open connection to a jump host or to the server itself. Raises
+    `TransportError`, within the hop's time; `ConnectError` where another try may help.
     """
     owner = _Owner(host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port))
     secret = password(hop.access)
     options = _options(hop.access, owner, secret)
     try:
         async with asyncio.timeout(hop.seconds):
+            if isinstance(via, socket.socket):
+                return await asyncssh.connect(hop.address, hop.access.port, sock=via, **options)
             return await asyncssh.connect(hop.address, hop.access.port, tunnel=via, **options)
     except TimeoutError:
         raise TransportError(f"{hop.where}: no login within {hop.seconds:g} s") from None
