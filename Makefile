@@ -63,6 +63,8 @@ docs: .venv/.dev
 bench: .venv/.dev .venv/.bench
 	$(PY) benchmarks/accuracy.py --write docs/accuracy.md
 	$(PY) benchmarks/speed.py --write docs/performance.md
+	@sh requirements/setup.sh daemons
+	PYTHONPATH=. $(PY) benchmarks/live.py --write docs/live-performance.md
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation

@@ -1,4 +1,4 @@
-"""What asking live devices costs: SSH and SNMP, measured one after the other.
+"""What asking live devices costs: SSH and SNMP, and how soon a re-cabled port is named; one after the other.
 
 python benchmarks/live.py [--write docs/live-performance.md]
 """
@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+import recable
 import snmp
 import ssh
 
@@ -22,7 +23,7 @@ def main() -> None:
         f"`benchmarks/live.py` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}.\n"
         "Absolute figures drift with the machine; ratios hold.\n"
     )
-    page = "\n".join((head, ssh.section(), snmp.section()))
+    page = "\n".join((head, ssh.section(), snmp.section(), recable.section()))
     if write:
         write.write_text(page, encoding="utf-8")
     else:

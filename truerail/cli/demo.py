@@ -94,7 +94,8 @@ def _next(plan: Path, capture: Path, output: Path) -> str:
     """Command lines to try."""
     from shlex import quote
 
-    check = f"truerail check --plan {quote(str(plan))} --from {quote(str(capture))}"
+    called = _called()
+    check = f"{called} check --plan {quote(str(plan))} --from {quote(str(capture))}"
     return "\n".join(
         (
             "",
@@ -102,9 +103,18 @@ def _next(plan: Path, capture: Path, output: Path) -> str:
             f"  {check} --details",
             f"  {check} --format json",
             f"  {check} --output {quote(str(output / 'report.xlsx'))}",
-            f"  truerail check --from {quote(str(capture))}          # without a plan: the rails are inferred",
-            f"  truerail plan show {quote(str(plan))}",
-            "  truerail rules list",
+            f"  {called} check --from {quote(str(capture))}          # without a plan: the rails are inferred",
+            f"  {called} plan show {quote(str(plan))}",
+            f"  {called} rules list",
             f"The report as a page: {output / 'report.html'}",
         )
     )
+
+
+def _called() -> str:
+    """The command as the user can type it: `truerail` where that is on the path, else what was typed now."""
+    import shutil
+    import sys
+    from shlex import quote
+
+    return "truerail" if shutil.which("truerail") else quote(sys.argv[0])
