@@ -117,4 +117,6 @@ def _called() -> str:
     import sys
     from shlex import quote
 
-    return "truerail" if shutil.which("truerail") else quote(sys.argv[0])
+    if shutil.which("truerail"):
+        return "truerail"
+    return f"{quote(sys.executable)} -m truerail" if sys.argv[0].endswith("__main__.py") else quote(sys.argv[0])
