@@ -8,9 +8,9 @@ import os
 import sys
 from pathlib import Path
 
+import ask_snmp
+import ask_ssh
 import recable
-import snmp
-import ssh
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
         f"`benchmarks/live.py` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}.\n"
         "Absolute figures drift with the machine; ratios hold.\n"
     )
-    page = "\n".join((head, ssh.section(), snmp.section(), recable.section()))
+    page = "\n".join((head, ask_ssh.section(), ask_snmp.section(), recable.section()))
     if write:
         write.write_text(page, encoding="utf-8")
     else:

@@ -1,6 +1,6 @@
 """What an SNMP walk of a 64-port switch costs the client, with both engines, v2c and v3.
 
-    python benchmarks/snmp.py
+    python benchmarks/ask_snmp.py
 
 The switch is real: net-snmp's snmpd with lldpd as its AgentX sub-agent, 64 veth ports in a network namespace, each with
 a neighbour. The client is a process of its own in that namespace, so that its CPU time is the walk's alone. Needs root.

@@ -1,6 +1,6 @@
 """What rounds over SSH cost the client: truerail, asyncssh alone, a pool of paramiko threads, OpenSSH's ControlMaster.
 
-    python benchmarks/ssh.py
+    python benchmarks/ask_ssh.py
 
 The server is asyncssh on the loopback, a process of its own; each client, too, so that CPU and memory are its own.
 """
