@@ -104,10 +104,11 @@ class Worklist:
     def _gone(self, now: dict[Key, Entry], judgement: Judgement) -> Iterator[Change]:
         """Ticks off what is right now. What is explained otherwise by now makes room for the better words."""
         found = {finding.id for finding in judgement.findings}
+        named = {_cable(entry.step, judgement.plan) for entry in now.values()} - {None}
         for key, entry in list(self._entries.items()):
             if key in now or entry.mark is Mark.DONE:
                 continue
-            if entry.findings & found:
+            if entry.findings & found or _cable(entry.step, judgement.plan) in named:
                 del self._entries[key]
             elif _is_seen(entry.step, judgement):
                 self._entries[key] = replace(entry, mark=Mark.DONE, ticked=self.round)
