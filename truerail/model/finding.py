@@ -127,6 +127,11 @@ class Cause:
     decides: str = ""
     """What to look at where the evidence cannot decide between this and the alternatives."""
 
+    @property
+    def key(self) -> str:
+        """Stable over rounds and restarts, unlike `id`: depends on the kind and the subjects only."""
+        return blake2s("\0".join((self.kind, *sorted(self.subjects))).encode(), digest_size=6).hexdigest()
+
 
 class Status(StrEnum):
     """A rule's verdict on the whole fabric."""

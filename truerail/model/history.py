@@ -1,0 +1,263 @@
+"""What is remembered: rows of the journal as values, and what is asked of it (`History`).
+
+All times are aware, in UTC. Everything that reads one of these must live with an empty history: a journal may be new,
+or gone for the moment.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from truerail.model.life import Life
+
+
+class HistoryGone(Exception):  # noqa: N818 - what is said of the journal: "gone"
+    """The journal cannot be read or written now. Says why, without any secret of its URL."""
+
+
+class EventKind(StrEnum):
+    """What happened to a finding, a link, or by hand."""
+
+    APPEARED = "appeared"
+    REGRESSED = "regressed"
+    FLAPPING = "flapping"
+    UNSEEN = "unseen"
+    RESOLVED = "resolved"
+    LINK = "link"
+    ACKNOWLEDGED = "acknowledged"
+    WITHDRAWN = "withdrawn"
+    MAINTENANCE = "maintenance"
+    MAINTENANCE_ENDED = "maintenance ended"
+    PLAN = "plan"
+    RECHECK = "recheck"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingEvent:
+    """A finding changed its state. `says` is the finding's sentence at that time."""
+
+    seq: int
+    at: datetime
+    kind: EventKind
+    finding: str
+    rule: str
+    severity: str
+    subject: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """What a planned cable's nearer end was seen on before and after: `leaf-3/swp12`, or None where nothing was seen.
+
+    `was_state` and `now_state` are `CableState` values. A change to or from `unknown` is kept too: it tells since when
+    nobody could say.
+    """
+
+    seq: int
+    at: datetime
+    port: str
+    was: str | None
+    now: str | None
+    was_state: str
+    now_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One judgement in numbers. `number` grows by one with each judgement, over restarts too."""
+
+    number: int
+    at: datetime
+    took_seconds: float
+    devices: int
+    devices_read: int
+    cables_planned: int
+    cables_right: int
+    cables_wrong: int
+    cables_missing: int
+    cables_unknown: int
+    findings: Mapping[str, int]
+    """By severity."""
+    causes: int
+    plan_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """A finding as it was last seen, with its life."""
+
+    life: Life
+    rule: str
+    name: str
+    severity: str
+    subject: str
+    rail: int | None
+    expected: str | None
+    observed: str | None
+    says: str
+    do: str
+    cause: str | None
+    """Key of the cause that explained it last."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRecord:
+    """A cause as it was last seen, with its life."""
+
+    life: Life
+    kind: str
+    subjects: tuple[str, ...]
+    says: str
+    do: str
+    findings: int
+    """How many it explained."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """Somebody knows of a finding or a cause (`target` is a finding id or a cause key). Ends at `until`, when
+    withdrawn, or when what it is about is resolved.
+    """
+
+    id: int
+    target: str
+    author: str
+    reason: str
+    at: datetime
+    until: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceWindow:
+    """Work that is announced. `scope` is `device`, `rail`, `pod` or `nodes`; `what` the name, number or node set."""
+
+    id: int
+    scope: str
+    what: str
+    starts: datetime
+    ends: datetime
+    author: str
+    reason: str
+    at: datetime
+    ended_at: datetime | None = None
+
+    def covers(self, moment: datetime) -> bool:
+        """Whether the window is open at that time."""
+        return self.starts <= moment < min(self.ends, self.ended_at or self.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanVersion:
+    """A plan that was in force from `at` on. `digest` is of its devices and cables, whatever file they came from."""
+
+    digest: str
+    at: datetime
+    source: str
+    devices: int
+    cables: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """Who wrote what, when: every change by hand."""
+
+    seq: int
+    at: datetime
+    who: str
+    action: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a long answer is wanted: at most `limit` rows behind the row with this `seq` (newest first)."""
+
+    limit: int = 100
+    before: int | None = None
+
+
+class History(Protocol):
+    """What the on-call questions and the API ask of the journal. Each raises `HistoryGone` where it cannot be read.
+
+    Rows come newest first. `devices` limits to subjects on these devices (either end, for links).
+    """
+
+    def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
+        """When each of these planned ports (a cable's nearer end) was last seen to change; those without are absent."""
+        ...
+
+    def link_changes(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+    ) -> Sequence[LinkChange]: ...
+
+    def finding_events(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+    ) -> Sequence[FindingEvent]: ...
+
+    def findings(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[FindingRecord]:
+        """Open findings; with `resolved_since` the resolved ones since then instead."""
+        ...
+
+    def finding(self, finding: str) -> FindingRecord | None: ...
+    def causes(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[CauseRecord]: ...
+    def rounds(self, page: Page = Page()) -> Sequence[RoundRecord]: ...
+    def plans(self) -> Sequence[PlanVersion]: ...
+    def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]: ...
+    def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]: ...
+    def audit(self, page: Page = Page()) -> Sequence[AuditRecord]: ...
+
+
+class NoHistory:
+    """A history that holds nothing: for answers from a capture, and where no journal is kept."""
+
+    def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
+        """Nothing."""
+        return {}
+
+    def link_changes(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+    ) -> Sequence[LinkChange]:
+        """Nothing."""
+        return ()
+
+    def finding_events(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+    ) -> Sequence[FindingEvent]:
+        """Nothing."""
+        return ()
+
+    def findings(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[FindingRecord]:
+        """Nothing."""
+        return ()
+
+    def finding(self, finding: str) -> FindingRecord | None:
+        """Nothing."""
+        return None
+
+    def causes(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[CauseRecord]:
+        """Nothing."""
+        return ()
+
+    def rounds(self, page: Page = Page()) -> Sequence[RoundRecord]:
+        """Nothing."""
+        return ()
+
+    def plans(self) -> Sequence[PlanVersion]:
+        """Nothing."""
+        return ()
+
+    def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
+        """Nothing."""
+        return ()
+
+    def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
+        """Nothing."""
+        return ()
+
+    def audit(self, page: Page = Page()) -> Sequence[AuditRecord]:
+        """Nothing."""
+        return ()

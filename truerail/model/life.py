@@ -1,0 +1,56 @@
+"""How long something has been wrong: the life of a finding or a cause over rounds, and why it wakes nobody."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class LifeState(StrEnum):
+    """Where a finding stands. `UNSEEN`: it was there, and now nobody answers who could say whether it still is; it is
+    never told as resolved. `RECOVERING`: it is gone, but not long enough to be believed. `FLAPPING`: it came and went
+    more often within the flapping window than a repair explains. `REGRESSED`: it was resolved once and is back.
+    """
+
+    NEW = "new"
+    ONGOING = "ongoing"
+    REGRESSED = "regressed"
+    FLAPPING = "flapping"
+    RECOVERING = "recovering"
+    UNSEEN = "unseen"
+    RESOLVED = "resolved"
+
+    @property
+    def open(self) -> bool:
+        """Whether it still counts: everything but resolved."""
+        return self is not LifeState.RESOLVED
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One finding's (or cause's) life. `since` is the begin of this episode, `first_seen` that of the first one."""
+
+    id: str
+    state: LifeState
+    first_seen: datetime
+    since: datetime
+    last_seen: datetime
+    resolved_at: datetime | None = None
+    episodes: int = 1
+
+
+class MuteKind(StrEnum):
+    """Why a finding wakes nobody."""
+
+    ACKNOWLEDGED = "acknowledged"
+    MAINTENANCE = "maintenance"
+
+
+@dataclass(frozen=True, slots=True)
+class Mute:
+    """Somebody knows of it, or works there. `id` is that of the acknowledgement or the maintenance window."""
+
+    kind: MuteKind
+    id: int
+    author: str
+    reason: str
+    until: datetime | None = None

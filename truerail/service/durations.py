@@ -1,0 +1,21 @@
+"""Durations as people write them: `90s`, `5m`, `2h`, `30d`, `1w`."""
+
+import re
+from datetime import timedelta
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_SHAPE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([smhdw]?)\s*")
+
+
+def duration(value: object) -> timedelta:
+    """A duration from a number of seconds or from text. Raises ValueError that names the value."""
+    if isinstance(value, timedelta):
+        return value
+    found = _SHAPE.fullmatch(str(value))
+    if not found or isinstance(value, bool):
+        raise ValueError(f"{value!r} is no duration: write 90s, 5m, 2h or 30d")
+    number, unit = found.groups()
+    try:
+        return timedelta(seconds=float(number) * _UNITS[unit])
+    except OverflowError:
+        raise ValueError(f"{value!r} is too long a duration") from None

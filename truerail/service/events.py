@@ -1,0 +1,75 @@
+"""What happened, as a numbered stream that many follow: each reader gets everything behind the number it knows, or
+learns that it missed something.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+KEPT = 512
+"""Events that a reader may be behind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`kind` is `state` (everything anew), `round`, `mutes`, `journal` or `stop`; `data` is JSON."""
+
+    id: int
+    kind: str
+    data: bytes
+
+
+class EventLog:
+    """Events of this process. Numbers begin at the time of its start in milliseconds, so that a reader's number from
+    before a restart is recognised as too old, never taken for a new one.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._next = first
+        self._kept: deque[Event] = deque(maxlen=KEPT)
+        self._news = asyncio.Event()
+        self.readers = 0
+
+    @property
+    def last(self) -> int:
+        """Number of the newest event."""
+        return self._next - 1
+
+    def add(self, kind: str, data: bytes) -> Event:
+        """Appends one and wakes the readers. Call from the event loop's thread only."""
+        event = Event(self._next, kind, data)
+        self._next += 1
+        self._kept.append(event)
+        self._news.set()
+        self._news = asyncio.Event()
+        return event
+
+    def after(self, known: int) -> list[Event] | None:
+        """The events behind number `known`; None where some of them are gone, or `known` is from another process."""
+        if known == self.last:
+            return []
+        if known > self.last or not self._kept or known < self._kept[0].id - 1:
+            return None
+        return [event for event in self._kept if event.id > known]
+
+    async def follow(self, known: int | None) -> AsyncIterator[Event | None]:
+        """Events behind `known` as they come. None stands for a gap, and at the begin where `known` is None: the
+        reader then needs the whole state, and goes on behind `last` as of now.
+        """
+        self.readers += 1
+        try:
+            while True:
+                news = self._news
+                found = None if known is None else self.after(known)
+                if found is None:
+                    known = self.last
+                    yield None
+                    continue
+                for event in found:
+                    known = event.id
+                    yield event
+                if not found:
+                    await news.wait()
+        finally:
+            self.readers -= 1

@@ -1,0 +1,179 @@
+"""`truerail.yaml`: what the service watches, how often, what it keeps and who may see it.
+
+Every value may be overridden by an environment variable: `TRUERAIL_HTTP__PORT=9000` sets `http: {port: 9000}`. Paths
+are relative to the file that names them. A secret is `{env: NAME}`, `{file: PATH}` or `{credential: NAME}`, never a
+bare value.
+"""
+
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from truerail.model import Secret
+from truerail.service.durations import duration
+
+Duration = Annotated[timedelta, BeforeValidator(duration)]
+"""`90`, `90s`, `5m`, `2h`, `30d`."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+def _secret(value: object) -> object:
+    if isinstance(value, Secret) or value is None:
+        return value
+    if isinstance(value, dict) and len(value) == 1:
+        source, name = next(iter(value.items()))
+        if source in ("env", "file", "credential") and isinstance(name, str):
+            return Secret(source, name)
+    raise ValueError("a secret is {env: NAME}, {file: PATH} or {credential: NAME}")
+
+
+SecretRef = Annotated[Secret, BeforeValidator(_secret)]
+Role = Literal["reader", "operator"]
+
+
+class Token(_Part):
+    """Who may come in with a bearer token. `hash` is what `truerail token` prints; the token itself is kept nowhere."""
+
+    name: str = Field(min_length=1, max_length=64)
+    hash: str
+    role: Role = "reader"
+
+
+class TrustedProxy(_Part):
+    """A proxy in front that has logged people in already and names them in a header."""
+
+    header: str = "X-Forwarded-User"
+    addresses: tuple[str, ...] = Field(min_length=1)
+    """Networks from which the header is believed."""
+    role: Role = "reader"
+    operators: tuple[str, ...] = ()
+    """Names that are operators."""
+
+    @field_validator("addresses")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for text in value:
+            ip_network(text, strict=False)
+        return value
+
+
+class Tls(_Part):
+    """Certificate chain and key in PEM files."""
+
+    certificate: Path
+    key: Path
+
+
+class Access(_Part):
+    """Who may see and who may write. Empty: everybody who reaches the (loopback) address, as an operator."""
+
+    tokens: tuple[Token, ...] = ()
+    trusted_proxy: TrustedProxy | None = None
+    metrics_token: SecretRef | None = None
+    """A bearer token for `/metrics` and `/sd` alone."""
+    session: Duration = timedelta(hours=12)
+    failed_logins_per_minute: int = Field(default=10, ge=1)
+
+    @property
+    def required(self) -> bool:
+        """Whether anybody has to say who they are."""
+        return bool(self.tokens or self.trusted_proxy)
+
+
+class Http(_Part):
+    """Where the service listens."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    tls: Tls | None = None
+    public_url: str = ""
+    """How others reach it, for links in alerts and `/sd`; empty: as they asked for it."""
+    body_bytes: int = Field(default=1 << 20, ge=1024)
+
+
+class Journal(_Part):
+    """What is remembered, where and how long. `url` empty keeps nothing."""
+
+    url: str = "sqlite:///truerail.db"
+    password: SecretRef | None = None
+    """The database's password, so that it stands in no URL."""
+    keep: Duration = timedelta(days=400)
+    """Findings that are resolved, link changes, audit records, acknowledgements."""
+    keep_rounds: Duration = timedelta(days=35)
+    waiting_rounds: int = Field(default=5000, ge=1)
+    """Rounds kept in memory while the database is gone."""
+
+
+class Schedule(_Part):
+    """How often each question is asked. A collector's own interval holds where `every` does not name it."""
+
+    every: dict[str, Duration] = Field(default_factory=dict)
+    jitter: Duration = timedelta(seconds=2)
+    patience: Duration = timedelta(seconds=5)
+    """A round that still waits for slow devices after this is judged with what there is, and again when it ends."""
+    device_seconds: float = Field(default=30.0, gt=0)
+    deadline_seconds: float = Field(default=60.0, gt=0)
+    at_once: int = Field(default=1000, ge=1)
+
+
+class Recovery(_Part):
+    """When a finding that is gone is believed to be gone, and when one that comes and goes is told as flapping."""
+
+    after: Duration = timedelta(seconds=120)
+    """Longer than LLDP's time to live forgets and hears anew."""
+    flapping_episodes: int = Field(default=4, ge=2)
+    flapping_within: Duration = timedelta(hours=1)
+
+
+class Log(_Part):
+    """Structured logs on stderr."""
+
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["json", "text"] = "text"
+
+
+class Settings(BaseSettings):
+    """The whole file."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix="TRUERAIL_", env_nested_delimiter="__", arbitrary_types_allowed=True
+    )
+
+    fabric: str = Field(default="fabric", min_length=1, max_length=64)
+    inventory: Path
+    plan: Path | None = None
+    """Without one the rails are inferred from the first full round, and kept until a reload."""
+    http: Http = Http()
+    access: Access = Access()
+    journal: Journal = Journal()
+    schedule: Schedule = Schedule()
+    recovery: Recovery = Recovery()
+    log: Log = Log()
+
+    @model_validator(mode="after")
+    def _loopback_or_login(self) -> "Settings":
+        if not self.access.required and not is_loopback(self.http.host):
+            raise ValueError(
+                f"http.host {self.http.host} can be reached from outside, and access names no tokens and no proxy: "
+                "add access.tokens (truerail token NAME), or listen on 127.0.0.1"
+            )
+        return self
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address."""
+    from ipaddress import ip_address
+
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
