@@ -23,7 +23,7 @@ def parse(
     from collector import collectors
     from truerail.cli import terminal
     from truerail.files.problems import nearest
-    from truerail.model import Device, Role, Unreadable
+    from truerail.model import Device, PortCounters, Role, Unreadable
 
     known = collectors()
     if collector not in known:
@@ -34,7 +34,8 @@ def parse(
         facts = chosen.read(_answer(file), Device(device, role, platform=platform))
     except Unreadable as error:
         raise CannotJudge(f"{file}: not an answer that {collector} can read: {error}") from error
-    lines = ",\n".join(json.dumps(fact._asdict(), default=str) for fact in facts)
+    rows = (row for fact in facts for row in (fact.rows() if isinstance(fact, PortCounters) else (fact._asdict(),)))
+    lines = ",\n".join(json.dumps(row, default=str) for row in rows)
     terminal.say(f"[\n{lines}\n]" if lines else "[]")
 
 

@@ -4,7 +4,7 @@ What came too late or too long is not asked in other words: a GPU driver that ha
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from truerail.gather.limits import Ambient, Limits, pause_before
@@ -26,12 +26,18 @@ class Interviewer:
         self._limits = limits
         self._ambient = ambient
 
-    async def fill(self, row: Row, target: Target, known: Known, reader: Answers) -> None:
-        """Fills a device's row. A device that fails costs its own row only; only a cancellation goes through."""
+    async def fill(
+        self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None = None
+    ) -> None:
+        """Fills a device's row: all questions that apply to it, or those of `collectors`.
+
+        A device that fails costs its own row only; only a cancellation goes through.
+        """
         began = self._ambient.clock()
+        row.unanswered.collectors = tuple(collectors or ())
         try:
             async with asyncio.timeout(self._limits.device_seconds) as limit:
-                await self._ask_all(row, target, known, reader)
+                await self._ask_all(row, target, known, reader, collectors)
         except TimeoutError:
             within = f" within {self._limits.device_seconds:g} s" if limit.expired() else ""
             _fail(row, f"no answer{within}")
@@ -43,13 +49,19 @@ class Interviewer:
         if row.error:
             row.read(reader)
 
-    async def _ask_all(self, row: Row, target: Target, known: Known, reader: Answers) -> None:
+    async def _ask_all(
+        self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None
+    ) -> None:
         target = await self._identified(row, target, known)
         asked = applicable(row.device.role, target.platform)
+        if not asked:
+            raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
+        if collectors is not None:
+            asked = {name: commands for name, commands in asked.items() if name in collectors}
         row.unanswered.collectors = tuple(asked)
         sent = first_commands(asked, known)
         if not sent:
-            raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
+            return
         answers = await self._patiently(target, sent)
         row.add(answers)
         row.read(reader)

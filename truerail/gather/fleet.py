@@ -77,19 +77,23 @@ class Gatherer:
         self,
         *,
         only: Collection[str] | None = None,
+        collectors: Collection[str] | None = None,
         progress: Progress | None = None,
         stop: asyncio.Event | None = None,
         limits: Limits | None = None,
     ) -> Gathered:
-        """Asks all devices, or those named in `only`, once. Ends at the round's deadline, or soon after `stop` is set;
-        rows of devices that did not answer until then say so. `limits` are for this round only.
+        """Asks all devices, or those named in `only`, once; everything, or the questions of these `collectors`.
+
+        Ends at the round's deadline, or soon after `stop` is set; rows of devices that did not answer until then say
+        so. `limits` are for this round only.
         """
         limits = limits or self._limits
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
         reader = Answers(Questions(), at, notes)
         asked = self._wanted(only)
         finished = _Counter(len(asked), progress)
-        turn = _Turn(Interviewer(self._transport, limits, self._ambient), asyncio.Semaphore(limits.at_once), reader)
+        interviewer = Interviewer(self._transport, limits, self._ambient)
+        turn = _Turn(interviewer, asyncio.Semaphore(limits.at_once), reader, collectors)
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
             for target, row in asked
@@ -101,6 +105,11 @@ class Gatherer:
                 row.read(reader)
                 finished.tick(row)
         return Gathered(at, tuple(row for _, row in asked), notes.lines(), bool(stop and stop.is_set()))
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices that are asked, in the order of their rows."""
+        return tuple(device for _, device, _ in self._targets)
 
     def _wanted(self, only: Collection[str] | None) -> list[tuple[Target, Row]]:
         keys = None if only is None else {device_key(name) for name in only}
@@ -141,11 +150,12 @@ class _Turn:
     interviewer: Interviewer
     slots: asyncio.Semaphore
     reader: Answers
+    collectors: Collection[str] | None
 
     async def take(self, row: Row, target: Target, known: Known, finished: "_Counter") -> None:
         """Waits for a free slot, then fills the row."""
         async with self.slots:
-            await self.interviewer.fill(row, target, known, self.reader)
+            await self.interviewer.fill(row, target, known, self.reader, self.collectors)
         finished.tick(row)
 
 

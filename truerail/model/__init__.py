@@ -3,6 +3,7 @@
 from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, Unreadable, collector, minutes
 from truerail.model.facts import (
     KINDS,
+    Counter,
     Fact,
     GpuNicPath,
     Neighbor,
@@ -41,6 +42,7 @@ __all__ = [
     "CauseKind",
     "Collector",
     "Command",
+    "Counter",
     "Device",
     "Evidence",
     "Fact",

@@ -5,6 +5,7 @@ dataclasses because a fabric of 100,000 GPUs has half a million of them a round:
 much to make, and a tuple transposes into columns at once. `None` means that the answer did not say; it is never a zero.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 
@@ -83,13 +84,28 @@ class NetAddress(NamedTuple):
     prefix_length: int
 
 
+class Counter(NamedTuple):
+    """The name of a counter as the device prints it, and the priority (traffic class) that it counts, if any."""
+
+    counter: str
+    priority: int | None = None
+
+
 class PortCounters(NamedTuple):
-    """One counter of one port, as read at one time."""
+    """The counters of one port, read at one time.
+
+    `counters` is one tuple shared by all ports that print the same names, `values` what each counted: a fabric has two
+    million values a round, and a fact for each of them would cost more than judging them.
+    """
 
     port: str
-    counter: str
-    value: int
-    priority: int | None = None
+    counters: tuple[Counter, ...]
+    values: tuple[int, ...]
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """One object for each counter: port, counter, value, priority."""
+        for (counter, priority), value in zip(self.counters, self.values, strict=True):
+            yield {"port": self.port, "counter": counter, "value": value, "priority": priority}
 
 
 Fact: TypeAlias = Neighbor | GpuNicPath | RdmaLink | NetLink | NetAddress | PortCounters

@@ -8,7 +8,7 @@ wrong with its cable. Equal hosts give equal answers, so each distinct answer is
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from operator import or_
@@ -21,7 +21,7 @@ from truerail.model.index import NONE
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 
-_CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
+CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
 """nvidia-smi's words from near to far; NCCL ranks them alike (src/graph/topo.h)."""
 
 _MAX_RAILS = 62
@@ -42,6 +42,33 @@ class GpuRails:
     nearest: Mapping[int, Mapping[int, tuple[int, ...]]]
     row: Mapping[int, int]
     """Host code to the index of the reading that holds its topology."""
+    _told: tuple["_Host", ...] = ()
+    _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def alike(self) -> "list[Alike]":
+        """Every host that told its topology, those that are alike together."""
+        grouped: dict[int, list[_Host]] = {}
+        for host in self._told:
+            grouped.setdefault(id(host.pattern), []).append(host)
+        return [self._alike(hosts) for hosts in grouped.values()]
+
+    def _alike(self, hosts: "list[_Host]") -> "Alike":
+        pattern = hosts[0].pattern
+        wanted = {gpu: self._convention[gpu, pattern.size] for gpu in pattern.gpus}
+        suits = {gpu: pattern.rails(gpu, pattern.planned) == rails for gpu, rails in wanted.items() if rails}
+        return Alike(np.array([host.ports for host in hosts], dtype=np.int64), pattern.gpus, suits)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Hosts of one topology and one order of rails. `ports` are their planned NICs, shape (hosts, NICs); `nearest` is
+    GPU to positions among these NICs; `suits` tells whether those carry the GPU's own rails, and leaves out GPUs of
+    which nobody can say.
+    """
+
+    ports: Codes
+    nearest: Mapping[int, tuple[int, ...]]
+    suits: Mapping[int, bool]
 
 
 def rails_in(bits: int) -> tuple[int, ...]:
@@ -111,7 +138,7 @@ def _join(wiring: Wiring) -> GpuRails:
         for host in hosts
         if host.code in misordered
     }
-    return GpuRails(near, misordered, nearest, reading)
+    return GpuRails(near, misordered, nearest, reading, tuple(hosts), convention)
 
 
 def _judged(
@@ -192,7 +219,7 @@ def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: boo
     levels: dict[int, dict[int, int]] = {}
     unplanned: dict[int, int] = {}
     for path in paths:
-        nic, level = position.get(path.device or path.nic), _CLOSENESS.get(path.level)
+        nic, level = position.get(path.device or path.nic), CLOSENESS.get(path.level)
         if nic is not None and level is not None:
             levels.setdefault(path.gpu, {})[nic] = level
         elif level is not None and not whole:

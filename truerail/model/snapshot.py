@@ -14,6 +14,8 @@ from truerail.model.facts import Fact
 if TYPE_CHECKING:
     import pandas as pd
 
+    from truerail.model.counters.window import Window
+
 F = TypeVar("F", bound=Fact)
 Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
@@ -32,6 +34,8 @@ class Reading:
     took_seconds: float = 0.0
     source: str = ""
     """The command that was answered, or the file that held the answer."""
+    read_at: float = 0.0
+    """When the answer was made, in Unix seconds: what counters are divided by. 0 stands for `at`."""
 
 
 class Table(Generic[F]):
@@ -66,11 +70,15 @@ class Table(Generic[F]):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What one round saw: `readings` in the order they were gathered, `previous` the round before, if there was one."""
+    """What one round saw: `readings` in the order they were gathered, `previous` the round before, if there was one.
+
+    `window` holds the counters of the rounds before, up to this one; None where no counters were asked for.
+    """
 
     at: datetime
     readings: Sequence[Reading]
     previous: "Snapshot | None" = None
+    window: "Window | None" = None
     _tables: dict[type[Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def table(self, kind: type[F]) -> Table[F]:

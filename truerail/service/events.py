@@ -4,7 +4,7 @@ learns that it missed something.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 KEPT = 512
@@ -53,7 +53,7 @@ class EventLog:
             return None
         return [event for event in self._kept if event.id > known]
 
-    async def follow(self, known: int | None) -> AsyncIterator[Event | None]:
+    async def follow(self, known: int | None) -> AsyncGenerator[Event | None, None]:
         """Events behind `known` as they come. None stands for a gap, and at the begin where `known` is None: the
         reader then needs the whole state, and goes on behind `last` as of now.
         """

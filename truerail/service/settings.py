@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from collector import collectors
+from truerail.files.problems import nearest
 from truerail.model import Secret
 from truerail.service.durations import duration
+from truerail.service.tokens import is_token_hash
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
 """`90`, `90s`, `5m`, `2h`, `30d`."""
@@ -45,11 +48,17 @@ class Token(_Part):
     hash: str
     role: Role = "reader"
 
+    @model_validator(mode="after")
+    def _well_formed(self) -> "Token":
+        if not is_token_hash(self.hash):
+            raise ValueError(f"token {self.name!r}: its hash is not sha256: and 64 hex digits (truerail token NAME)")
+        return self
+
 
 class TrustedProxy(_Part):
     """A proxy in front that has logged people in already and names them in a header."""
 
-    header: str = "X-Forwarded-User"
+    header: str = Field(default="X-Forwarded-User", pattern=r"^[A-Za-z0-9-]+$")
     addresses: tuple[str, ...] = Field(min_length=1)
     """Networks from which the header is believed."""
     role: Role = "reader"
@@ -60,7 +69,8 @@ class TrustedProxy(_Part):
     @classmethod
     def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for text in value:
-            ip_network(text, strict=False)
+            if not ip_network(text, strict=False).prefixlen:
+                raise ValueError(f"{text} is everybody: the header would be believed from any address")
         return value
 
 
@@ -80,6 +90,14 @@ class Access(_Part):
     """A bearer token for `/metrics` and `/sd` alone."""
     session: Duration = timedelta(hours=12)
     failed_logins_per_minute: int = Field(default=10, ge=1)
+
+    @field_validator("tokens")
+    @classmethod
+    def _one_name_each(cls, value: tuple[Token, ...]) -> tuple[Token, ...]:
+        names = [token.name for token in value]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two tokens are named {twice[0]!r}: the audit log could not tell them apart")
+        return value
 
     @property
     def required(self) -> bool:
@@ -115,12 +133,23 @@ class Schedule(_Part):
     """How often each question is asked. A collector's own interval holds where `every` does not name it."""
 
     every: dict[str, Duration] = Field(default_factory=dict)
+    """By collector."""
     jitter: Duration = timedelta(seconds=2)
     patience: Duration = timedelta(seconds=5)
     """A round that still waits for slow devices after this is judged with what there is, and again when it ends."""
     device_seconds: float = Field(default=30.0, gt=0)
     deadline_seconds: float = Field(default=60.0, gt=0)
     at_once: int = Field(default=1000, ge=1)
+
+    @field_validator("every")
+    @classmethod
+    def _known(cls, value: dict[str, timedelta]) -> dict[str, timedelta]:
+        for name, interval in value.items():
+            if name not in collectors():
+                raise ValueError(f"no collector {name!r}{nearest(name, list(collectors()))}")
+            if not interval:
+                raise ValueError(f"{name}: an interval of 0 asks without end")
+        return value
 
 
 class Recovery(_Part):
@@ -156,6 +185,18 @@ class Settings(BaseSettings):
     schedule: Schedule = Schedule()
     recovery: Recovery = Recovery()
     log: Log = Log()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment overrides the file; nothing else is read."""
+        return env_settings, init_settings
 
     @model_validator(mode="after")
     def _loopback_or_login(self) -> "Settings":

@@ -1,0 +1,176 @@
+"""Asking in rounds: together what comes due together, and one slow device holds nobody."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from fake_fleet import FakeFleet, ambient, targets
+
+from truerail.gather import Gatherer, Limits
+from truerail.service.asking import Asking, intervals
+from truerail.service.schedule import Schedule
+from truerail.simulator import Shape, Simulation, simulate
+
+SHAPE = Shape(hosts=4, rails=2, spines=2, uplinks=2)
+
+
+class Rig:
+    """An `Asking` over a fleet in memory."""
+
+    def __init__(self, troubles: dict[str, str] | None = None, patience: float = 5.0, device: float = 0.4) -> None:
+        self.simulation: Simulation = simulate(SHAPE, folders="inventory")
+        self.fleet = FakeFleet(self.simulation, troubles)
+        limits = Limits(device_seconds=device, deadline_seconds=5.0, cancel_seconds=0.1)
+        self.heard = 0
+        gatherer = Gatherer(
+            targets(self.simulation),
+            self.fleet,
+            devices=self.simulation.plan.devices,
+            limits=limits,
+            ambient=ambient(),
+        )
+        self.asking = Asking(
+            gatherer,
+            every_seconds=intervals({}),
+            patience_seconds=patience,
+            jitter_seconds=0.0,
+            heard=self._hear,
+        )
+
+    def _hear(self) -> None:
+        self.heard += 1
+
+    def run(self, body: Callable[[], Awaitable[None]]) -> None:
+        async def whole() -> None:
+            await body()
+            await self.asking.stop()
+
+        asyncio.run(whole())
+
+
+def test_everything_is_asked_once_and_one_snapshot_holds_it() -> None:
+    rig = Rig()
+
+    async def body() -> None:
+        assert await rig.asking.everything() == len(rig.simulation.plan.devices)
+
+    rig.run(body)
+    snapshot = rig.asking.latest.snapshot()
+    assert snapshot is not None
+    assert {r.device for r in snapshot.readings} == set(rig.simulation.plan.devices)
+    assert rig.heard == 1
+    assert rig.asking.runs["lldp_host"].devices_answered == 4
+    assert rig.asking.runs["lldp_host"].devices_asked == 4
+
+
+def test_questions_that_come_due_together_are_one_ask_for_each_device() -> None:
+    rig = Rig()
+
+    async def body() -> None:
+        await rig.asking.everything()
+        before = rig.fleet.asks["gpu-001"]
+        await asyncio.gather(*(rig.asking.due(name) for name in ("lldp_host", "rdma_link", "net_link")))
+        assert rig.fleet.asks["gpu-001"] == before + 1
+        asked = [commands for name, commands in rig.fleet.asked if name == "gpu-001"][-1]
+        assert not any("nvidia-smi" in command for command in asked)
+
+    rig.run(body)
+    assert rig.asking.runs["lldp_host"].rounds_total == 2
+    assert rig.asking.runs["gpu_nic_topology"].rounds_total == 1
+
+
+def test_a_question_for_hosts_asks_no_switch() -> None:
+    rig = Rig()
+
+    async def body() -> None:
+        await rig.asking.everything()
+        before = dict(rig.fleet.asks)
+        await rig.asking.due("rdma_link")
+        assert {name for name, count in rig.fleet.asks.items() if count > before[name]} == {
+            f"gpu-00{n}" for n in (1, 2, 3, 4)
+        }
+
+    rig.run(body)
+
+
+def test_a_hanging_device_holds_a_round_for_its_patience_only_and_is_left_out_until_it_is_done() -> None:
+    rig = Rig({"gpu-002": "hangs"}, patience=0.1, device=1.0)
+
+    async def body() -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await rig.asking.everything()
+        assert loop.time() - began < 0.9
+        assert rig.asking.waiting == 1
+        snapshot = rig.asking.latest.snapshot()
+        assert snapshot is not None
+        assert {r.device for r in snapshot.readings} == set(rig.simulation.plan.devices) - {"gpu-002"}
+        await rig.asking.everything()
+        assert rig.fleet.asks["gpu-002"] == 1
+        assert rig.fleet.asks["gpu-001"] > 1
+        while rig.asking.waiting:
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.15)
+
+    rig.run(body)
+    snapshot = rig.asking.latest.snapshot()
+    assert snapshot is not None
+    errors = {r.error for r in snapshot.readings if r.device == "gpu-002"}
+    assert errors
+    assert all("within 1 s" in error for error in errors)
+    assert rig.heard >= 3
+
+
+def test_a_failed_answer_takes_the_place_of_a_good_one() -> None:
+    rig = Rig()
+
+    async def body() -> None:
+        await rig.asking.everything()
+        rig.fleet.troubles["gpu-003"] = "locked"
+        await rig.asking.everything()
+
+    rig.run(body)
+    snapshot = rig.asking.latest.snapshot()
+    assert snapshot is not None
+    of = [r for r in snapshot.readings if r.device == "gpu-003"]
+    assert of
+    assert all("permission denied" in r.error for r in of)
+    assert rig.asking.runs["lldp_host"].failures_total == 1
+    assert rig.asking.runs["lldp_host"].devices_answered == 3
+
+
+def test_only_those_named_are_asked() -> None:
+    rig = Rig()
+
+    async def body() -> None:
+        assert await rig.asking.everything({"gpu-001", "leaf-0", "nobody"}) == 2
+
+    rig.run(body)
+    assert set(rig.fleet.asks) == {"gpu-001", "leaf-0"}
+
+
+def test_a_job_that_still_runs_is_skipped_and_counted() -> None:
+    skipped: list[str] = []
+    failed: list[str] = []
+
+    async def body() -> None:
+        schedule = Schedule(overran=skipped.append, failed=lambda job, error: failed.append(f"{job}: {error}"))
+        release = asyncio.Event()
+
+        async def slow() -> None:
+            await release.wait()
+
+        async def broken() -> None:
+            raise ValueError("no luck")
+
+        schedule.every("slow", 0.1, slow)
+        schedule.every("broken", 0.1, broken)
+        schedule.start()
+        while len(skipped) < 2 or not failed:
+            await asyncio.sleep(0.02)
+        release.set()
+        schedule.stop()
+        await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(body(), 20))
+    assert set(skipped) == {"slow"}
+    assert set(failed) == {"broken: no luck"}

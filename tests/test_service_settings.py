@@ -1,0 +1,125 @@
+"""`truerail.yaml`: what it takes, what the environment overrides, and how it says what is wrong."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from truerail.model import Secret
+from truerail.service.durations import duration
+from truerail.service.loading import SettingsError, load_settings
+
+LEAST = "inventory: inventory.yaml\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "truerail.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def problems(folder: Path, text: str) -> tuple[str, ...]:
+    with pytest.raises(SettingsError) as caught:
+        load_settings(written(folder, text))
+    return caught.value.problems
+
+
+def test_the_least_file_listens_on_loopback_and_keeps_a_journal_beside_itself(tmp_path: Path) -> None:
+    settings = load_settings(written(tmp_path, LEAST))
+    assert settings.http.host == "127.0.0.1"
+    assert settings.inventory == tmp_path / "inventory.yaml"
+    assert settings.plan is None
+    assert settings.journal.url == f"sqlite:///{tmp_path}/truerail.db"
+    assert not settings.access.required
+
+
+def test_paths_are_relative_to_the_file_and_a_postgresql_url_stays(tmp_path: Path) -> None:
+    text = LEAST + (
+        "plan: plans/plan.csv\n"
+        "journal: {url: 'postgresql://truerail@db/truerail', password: {env: DB_PASSWORD}}\n"
+        "http: {tls: {certificate: cert.pem, key: /etc/key.pem}}\n"
+    )
+    settings = load_settings(written(tmp_path, text))
+    assert settings.plan == tmp_path / "plans/plan.csv"
+    assert settings.journal.url == "postgresql://truerail@db/truerail"
+    assert settings.journal.password == Secret("env", "DB_PASSWORD")
+    assert settings.http.tls is not None
+    assert settings.http.tls.certificate == tmp_path / "cert.pem"
+    assert settings.http.tls.key == Path("/etc/key.pem")
+
+
+def test_the_environment_overrides_single_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRUERAIL_HTTP__PORT", "9000")
+    monkeypatch.setenv("TRUERAIL_RECOVERY__AFTER", "5m")
+    monkeypatch.setenv("TRUERAIL_URL", "of the command line, no setting")
+    settings = load_settings(written(tmp_path, LEAST + "http: {host: localhost, port: 8000}\n"))
+    assert (settings.http.host, settings.http.port) == ("localhost", 9000)
+    assert settings.recovery.after == timedelta(minutes=5)
+
+
+def test_each_problem_names_its_line_the_value_and_what_was_expected(tmp_path: Path) -> None:
+    text = LEAST + "http:\n  port: 99999\n  hots: here\nschedule:\n  every: {lldp_host: 5x}\n"
+    told = problems(tmp_path, text)
+    file = tmp_path / "truerail.yaml"
+    assert told == (
+        f"{file}:3: http.port '99999': Input should be less than or equal to 65535",
+        f"{file}:4: http.hots 'here': is no setting",
+        f"{file}:6: schedule.every.lldp_host '5x': '5x' is no duration: write 90s, 5m, 2h or 30d",
+    )
+
+
+def test_a_collector_with_a_typo_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    (told,) = problems(tmp_path, LEAST + "schedule:\n  every: {lldp_hots: 5s}\n")
+    assert ":3: schedule.every" in told
+    assert "lldp_hots" in told
+    assert "did you mean 'lldp_host'" in told or "did you mean lldp_host" in told
+
+
+def test_a_secret_in_the_wrong_place_is_not_repeated(tmp_path: Path) -> None:
+    told = problems(tmp_path, LEAST + "access: {metrics_token: hunter2}\njournal: {password: [hunter2]}\n")
+    assert len(told) == 2
+    assert all("a secret is {env: NAME}" in line for line in told)
+    assert "hunter2" not in "".join(told)
+
+
+def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -> None:
+    (told,) = problems(tmp_path, LEAST + "http: {host: 0.0.0.0}\n")
+    assert "0.0.0.0" in told
+    assert "truerail token" in told
+    assert load_settings(written(tmp_path, LEAST + "http: {host: '::1'}\n")).http.host == "::1"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "holds no settings"),
+        ("- a\n", "holds no settings"),
+        ("a: [\n", "is not YAML"),
+        ("fabric: x\n", "inventory"),
+    ],
+)
+def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, says: str) -> None:
+    (told,) = problems(tmp_path, text)
+    assert says in told
+    assert "truerail.yaml" in told
+
+
+def test_a_file_that_is_not_there_or_not_text_is_an_error_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="No such file"):
+        load_settings(tmp_path / "nowhere.yaml")
+    (tmp_path / "truerail.yaml").write_bytes(b"fabric: \xff\n")
+    with pytest.raises(SettingsError, match="not UTF-8"):
+        load_settings(tmp_path / "truerail.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("2h", 7200), ("30d", 2592000), ("1w", 604800), (5, 5)]
+)
+def test_durations(text: object, seconds: float) -> None:
+    assert duration(text) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["", "5x", "-5s", "five", True, None, "1e3", "9" * 400 + "d"])
+def test_what_is_no_duration_is_named(text: object) -> None:
+    with pytest.raises(ValueError, match="duration"):
+        duration(text)

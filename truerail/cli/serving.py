@@ -1,0 +1,105 @@
+"""The service put together: what watches, what remembers and what shows, run until a signal ends it.
+
+`truerail serve` runs it on real devices, `truerail demo` on a simulated fabric; from the transport on it is the same.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from truerail.cli.errors import CannotJudge
+
+if TYPE_CHECKING:
+    from truerail.journal import Journal
+    from truerail.model import Target
+    from truerail.service.plans import PlanInForce
+    from truerail.service.settings import Settings
+    from truerail.service.watch import Watch
+    from truerail.transport.protocol import Transport
+
+Ready = Callable[[str], None]
+"""Told the address under which the service answers, once it does."""
+SWITCH_SECONDS = 0.001
+"""How long Python lets one thread run: judging must not hold readers, and five times as long does."""
+
+
+async def serve_fabric(
+    settings: "Settings",
+    targets: "Sequence[Target]",
+    plan: "PlanInForce",
+    transport: "Transport",
+    *,
+    ready: Ready,
+    stop: asyncio.Event,
+    reload: Callable[["Watch"], None] | None = None,
+) -> None:
+    """Watches and serves until `stop` is set. Raises CannotJudge where it cannot begin (port taken, journal newer)."""
+    from truerail.service.front import Front
+    from truerail.service.judging import Judge
+    from truerail.service.watch import Watch
+    from truerail.web.app import create_app
+    from truerail.web.serve import serve
+
+    sys.setswitchinterval(SWITCH_SECONDS)
+    journal = await asyncio.to_thread(_journal, settings)
+    judge = await asyncio.to_thread(Judge.begin, settings, journal)
+    watch = Watch(settings, targets, plan, transport, judge, journal)
+    app = create_app(Front(watch), settings)
+    with _signals(stop, reload and (lambda: reload(watch))):
+        serving = asyncio.create_task(serve(app, settings, stop, ready))
+        watching = asyncio.create_task(watch.run(stop))
+        try:
+            await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stop.set()
+            with suppress(asyncio.CancelledError):
+                results = await asyncio.gather(serving, watching, return_exceptions=True)
+            await transport.close()
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+
+
+def run(body: Coroutine[Any, Any, None]) -> None:
+    """Runs the service on the fastest event loop there is."""
+    try:
+        import uvloop
+    except ImportError:  # not on every platform
+        asyncio.run(body)
+    else:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(body)
+
+
+def _journal(settings: "Settings") -> "Journal | None":
+    from truerail.journal import JournalError, open_journal
+
+    try:
+        return open_journal(settings.journal) if settings.journal.url else None
+    except JournalError as error:
+        raise CannotJudge(str(error)) from error
+
+
+class _signals:  # noqa: N801 - used as a with statement's word
+    """SIGINT and SIGTERM end gracefully, a second one at once; SIGHUP reloads."""
+
+    def __init__(self, stop: asyncio.Event, reload: Callable[[], None] | None) -> None:
+        self._stop, self._reload = stop, reload
+        self._loop = asyncio.get_running_loop()
+
+    def __enter__(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._loop.add_signal_handler(number, self._end, number)
+        if self._reload:
+            self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+
+    def __exit__(self, *_: object) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._loop.remove_signal_handler(number)
+
+    def _end(self, number: int) -> None:
+        self._stop.set()
+        self._loop.remove_signal_handler(number)

@@ -1,0 +1,204 @@
+"""What counters count: one word for each quantity, whatever a vendor calls it, and how its counter behaves.
+
+Directions are those of the port that counts: `tx_pause_frames` are sent by it, which stops the neighbour. Sources of
+the names: Linux mlx5 counters.rst, bnxt_ethtool.c, ice_ethtool.c; mlx5 hw_counters
+(drivers/infiniband/hw/mlx5/counters.c); IF-MIB (RFC 2863); IEEE8021-PFC-MIB; SONiC's SAI statistics. Collectors that
+read tables use the words themselves.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from truerail.model.facts import Counter
+
+
+class Kind(StrEnum):
+    """How a counter behaves when it goes backwards, and what is then still known."""
+
+    TRAFFIC = "traffic"
+    """Counts what flows: after a reset nothing is known of the interval."""
+    ERRORS = "errors"
+    """Counts what should not be: after a reset its value is a lower bound of what happened."""
+    GAUGE = "gauge"
+    """A level, never differenced."""
+
+
+class Quantity(StrEnum):
+    """What is counted. Times are in microseconds, sizes in bytes."""
+
+    TX_BYTES = "tx_bytes"
+    RX_BYTES = "rx_bytes"
+    TX_PACKETS = "tx_packets"
+    RX_PACKETS = "rx_packets"
+    TX_PAUSE_FRAMES = "tx_pause_frames"
+    RX_PAUSE_FRAMES = "rx_pause_frames"
+    TX_PAUSE_US = "tx_pause_us"
+    RX_PAUSE_US = "rx_pause_us"
+    RX_PAUSE_TRANSITIONS = "rx_pause_transitions"
+    TX_GLOBAL_PAUSE_FRAMES = "tx_global_pause_frames"
+    RX_GLOBAL_PAUSE_FRAMES = "rx_global_pause_frames"
+    WATCHDOG_STORMS = "watchdog_storms"
+    NIC_STORM_WARNINGS = "nic_storm_warnings"
+    NIC_STORM_ERRORS = "nic_storm_errors"
+    RX_DISCARDS = "rx_discards"
+    TX_DISCARDS = "tx_discards"
+    RX_ERRORS = "rx_errors"
+    TX_ERRORS = "tx_errors"
+    LINK_DOWNS = "link_downs"
+    CRC_ERRORS = "crc_errors"
+    SYMBOL_ERRORS = "symbol_errors"
+    CORRECTED_BITS = "corrected_bits"
+    RX_BITS = "rx_bits"
+    FEC_CORRECTED = "fec_corrected"
+    FEC_UNCORRECTED = "fec_uncorrected"
+    ECN_MARKED_PACKETS = "ecn_marked_packets"
+    ECN_RECEIVED_PACKETS = "ecn_received_packets"
+    CNP_SENT = "cnp_sent"
+    CNP_HANDLED = "cnp_handled"
+    CNP_IGNORED = "cnp_ignored"
+    OUT_OF_BUFFER = "out_of_buffer"
+    OUT_OF_SEQUENCE = "out_of_sequence"
+    PACKET_SEQUENCE_ERRORS = "packet_sequence_errors"
+    ACK_TIMEOUTS = "ack_timeouts"
+    RNR_NAKS = "rnr_naks"
+    PCI_STALLED_EVENTS = "pci_stalled_events"
+    TRANSMIT_WAIT = "transmit_wait"
+    QUEUE_PACKETS = "queue_packets"
+    QUEUE_BYTES = "queue_bytes"
+    QUEUE_DROPS = "queue_drops"
+    QUEUE_WATERMARK_BYTES = "queue_watermark_bytes"
+    FLOWS = "flows"
+    """RC queue pairs in use (a gauge)."""
+
+
+Q = Quantity
+_TRAFFIC = {
+    Q.TX_BYTES, Q.RX_BYTES, Q.TX_PACKETS, Q.RX_PACKETS, Q.TX_PAUSE_FRAMES, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_US,
+    Q.RX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS, Q.TX_GLOBAL_PAUSE_FRAMES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.RX_BITS,
+    Q.ECN_MARKED_PACKETS, Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_HANDLED, Q.TRANSMIT_WAIT, Q.QUEUE_PACKETS,
+    Q.QUEUE_BYTES,
+}  # fmt: skip
+_GAUGES = {Q.QUEUE_WATERMARK_BYTES, Q.FLOWS}
+
+
+def kind_of(quantity: Quantity) -> Kind:
+    """How a quantity's counter behaves."""
+    if quantity in _GAUGES:
+        return Kind.GAUGE
+    return Kind.TRAFFIC if quantity in _TRAFFIC else Kind.ERRORS
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One counted thing: the quantity, the priority where it is counted by priority, and the counter's width."""
+
+    quantity: Quantity
+    priority: int | None = None
+    bits: int = 64
+
+
+_EXACT: dict[str, tuple[Quantity, int]] = {
+    # Linux, any driver that counts what the wire carries (mlx5's rx_bytes leaves RDMA out, its *_phy do not)
+    "rx_bytes_phy": (Q.RX_BYTES, 64), "tx_bytes_phy": (Q.TX_BYTES, 64),
+    "rx_packets_phy": (Q.RX_PACKETS, 64), "tx_packets_phy": (Q.TX_PACKETS, 64),
+    "rx_bytes.nic": (Q.RX_BYTES, 64), "tx_bytes.nic": (Q.TX_BYTES, 64),
+    "rx_total_frames": (Q.RX_PACKETS, 64), "tx_total_frames": (Q.TX_PACKETS, 64),
+    "rx_discards_phy": (Q.RX_DISCARDS, 64), "tx_discards_phy": (Q.TX_DISCARDS, 64),
+    "rx_stat_discard": (Q.RX_DISCARDS, 64), "rx_dropped.nic": (Q.RX_DISCARDS, 64),
+    "tx_errors_phy": (Q.TX_ERRORS, 64),
+    "rx_crc_errors_phy": (Q.CRC_ERRORS, 64), "rx_crc_errors.nic": (Q.CRC_ERRORS, 64),
+    "rx_symbol_err_phy": (Q.SYMBOL_ERRORS, 64), "rx_pcs_symbol_err_phy": (Q.SYMBOL_ERRORS, 64),
+    "rx_corrected_bits_phy": (Q.CORRECTED_BITS, 64), "rx_bits_phy": (Q.RX_BITS, 64),
+    "link_down_events_phy": (Q.LINK_DOWNS, 64), "link_down_events": (Q.LINK_DOWNS, 64),
+    "rx_global_pause": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "tx_global_pause": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
+    "tx_pause_storm_warning_events": (Q.NIC_STORM_WARNINGS, 64),
+    "tx_pause_storm_error_events": (Q.NIC_STORM_ERRORS, 64),
+    "continuous_roce_pause_events": (Q.NIC_STORM_WARNINGS, 64),
+    "outbound_pci_stalled_wr_events": (Q.PCI_STALLED_EVENTS, 64),
+    # RDMA: mlx5's queue counters are 32 bits wide in the device, the congestion counters 64
+    "out_of_buffer": (Q.OUT_OF_BUFFER, 32), "out_of_sequence": (Q.OUT_OF_SEQUENCE, 32),
+    "packet_seq_err": (Q.PACKET_SEQUENCE_ERRORS, 32), "local_ack_timeout_err": (Q.ACK_TIMEOUTS, 32),
+    "rnr_nak_retry_err": (Q.RNR_NAKS, 32),
+    "np_ecn_marked_roce_packets": (Q.ECN_RECEIVED_PACKETS, 64), "np_cnp_sent": (Q.CNP_SENT, 64),
+    "rp_cnp_handled": (Q.CNP_HANDLED, 64), "rp_cnp_ignored": (Q.CNP_IGNORED, 64),
+    # IF-MIB and IEEE8021-PFC-MIB
+    "ifHCInOctets": (Q.RX_BYTES, 64), "ifHCOutOctets": (Q.TX_BYTES, 64),
+    "ifHCInUcastPkts": (Q.RX_PACKETS, 64), "ifHCOutUcastPkts": (Q.TX_PACKETS, 64),
+    "ifInDiscards": (Q.RX_DISCARDS, 32), "ifOutDiscards": (Q.TX_DISCARDS, 32),
+    "ifInErrors": (Q.RX_ERRORS, 32), "ifOutErrors": (Q.TX_ERRORS, 32),
+    "ieee8021PfcRequests": (Q.TX_PAUSE_FRAMES, 32), "ieee8021PfcIndications": (Q.RX_PAUSE_FRAMES, 32),
+    "cpfcIfPriorityRequests": (Q.TX_PAUSE_FRAMES, 64), "cpfcIfPriorityIndications": (Q.RX_PAUSE_FRAMES, 64),
+}  # fmt: skip
+
+_BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
+    (re.compile(pattern), quantity)
+    for pattern, quantity in (
+        (r"rx_prio(\d)_pause", Q.RX_PAUSE_FRAMES),
+        (r"tx_prio(\d)_pause", Q.TX_PAUSE_FRAMES),
+        (r"rx_prio(\d)_pause_duration", Q.RX_PAUSE_US),
+        (r"tx_prio(\d)_pause_duration", Q.TX_PAUSE_US),
+        (r"rx_prio(\d)_pause_transition", Q.RX_PAUSE_TRANSITIONS),
+        (r"rx_prio(\d)_bytes", Q.RX_BYTES),
+        (r"tx_prio(\d)_bytes", Q.TX_BYTES),
+        (r"rx_prio(\d)_packets", Q.RX_PACKETS),
+        (r"tx_prio(\d)_packets", Q.TX_PACKETS),
+        (r"rx_prio(\d)_(?:buf_)?discards?", Q.RX_DISCARDS),
+        (r"rx_pfc_ena_frames_pri(\d)", Q.RX_PAUSE_FRAMES),
+        (r"tx_pfc_ena_frames_pri(\d)", Q.TX_PAUSE_FRAMES),
+        (r"pfc_pri(\d)_rx_duration_us", Q.RX_PAUSE_US),
+        (r"pfc_pri(\d)_tx_duration_us", Q.TX_PAUSE_US),
+        (r"pfc_pri(\d)_rx_transitions", Q.RX_PAUSE_TRANSITIONS),
+        (r"rx_priority_(\d)_xoff\.nic", Q.RX_PAUSE_FRAMES),
+        (r"tx_priority_(\d)_xoff\.nic", Q.TX_PAUSE_FRAMES),
+        (r"(?:port\.)?rx_priority_(\d)_xoff", Q.RX_PAUSE_FRAMES),
+        (r"(?:port\.)?tx_priority_(\d)_xoff", Q.TX_PAUSE_FRAMES),
+    )
+)
+_SECOND_BEST = {
+    "rx_bytes": (Q.RX_BYTES, 64), "tx_bytes": (Q.TX_BYTES, 64),
+    "rx_packets": (Q.RX_PACKETS, 64), "tx_packets": (Q.TX_PACKETS, 64),
+}  # fmt: skip
+"""Used where the wire itself is not counted under another name. A switch's collectors use these words for the wire."""
+_WORDS = {quantity.value: quantity for quantity in Quantity}
+
+
+@lru_cache(maxsize=4096)
+def columns_of(counters: tuple[Counter, ...]) -> tuple[Column | None, ...]:
+    """What each of these counters counts; None where no rule uses it. The first of two names for one thing counts."""
+    found = [_column(counter) for counter in counters]
+    taken = {(column.quantity, column.priority) for column in found if column}
+    columns: list[Column | None] = []
+    given: set[tuple[Quantity, int | None]] = set()
+    for counter, column in zip(counters, found, strict=True):
+        if column is None and counter.counter in _SECOND_BEST:
+            quantity, bits = _SECOND_BEST[counter.counter]
+            if (quantity, counter.priority) not in taken:
+                column = Column(quantity, counter.priority, bits)
+        if column is not None and (column.quantity, column.priority) in given:
+            column = None
+        if column is not None:
+            given.add((column.quantity, column.priority))
+        columns.append(column)
+    return tuple(columns)
+
+
+def _column(counter: Counter) -> Column | None:
+    name, priority = counter
+    if name in _EXACT:
+        quantity, bits = _EXACT[name]
+        return Column(quantity, priority, bits)
+    for pattern, quantity in _BY_PRIORITY:
+        match = pattern.fullmatch(name)
+        if match:
+            return Column(quantity, int(match[1]))
+    if name in _WORDS and name not in _SECOND_BEST:
+        return Column(_WORDS[name], priority)
+    return None
+
+
+def priorities(columns: Sequence[Column], quantity: Quantity) -> list[int]:
+    """The priorities by which a quantity is counted, ascending."""
+    return sorted(c.priority for c in columns if c.quantity is quantity and c.priority is not None)

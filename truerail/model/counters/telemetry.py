@@ -1,0 +1,181 @@
+"""The counters in the plan's terms: for every planned port what it counted, from whichever source told it.
+
+Arrays have shape (planned ports, samples), the oldest sample first; NaN is "not told", never zero. Ports are the codes
+of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model.counters.hygiene import Floats
+from truerail.model.counters.quantities import Kind, Quantity
+from truerail.model.counters.window import Key, Source, Window
+from truerail.model.facts import RdmaLink
+from truerail.model.index import NONE, Mask
+from truerail.model.plan import Plan
+from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.wiring import Wiring, wiring_of
+
+LEAST_COVERAGE = 0.8
+"""Share of a window's samples that must be there for a rate to be believed (detection.md, counter hygiene)."""
+LEAST_SAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """A window joined with the wiring. `window` is None where no counters were asked for."""
+
+    wiring: Wiring
+    window: Window | None
+    _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
+    _rows: dict[str, Codes] = field(default_factory=dict)
+
+    @property
+    def ports(self) -> int:
+        """Planned ports."""
+        return self.wiring.index.planned_ports
+
+    @property
+    def samples(self) -> int:
+        """Samples there are, at most the window's."""
+        return 0 if self.window is None else len(self.window.order)
+
+    def gained(self, quantity: Quantity, priority: int | None = None) -> Floats:
+        """What each planned port counted in each sample; of a gauge, its level."""
+        return self._of("gained", (quantity, priority))
+
+    def span(self, quantity: Quantity, priority: int | None = None) -> Floats:
+        """The seconds that lie behind each of these samples."""
+        return self._of("span", (quantity, priority))
+
+    def rate(self, quantity: Quantity, priority: int | None = None) -> Floats:
+        """Counted per second in each sample."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.gained(quantity, priority) / self.span(quantity, priority), dtype=np.float32)
+
+    def total(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
+        """Counted in the last samples together, shape (planned ports,); NaN where no sample is there."""
+        return _sum(self.gained(quantity, priority)[:, _last(last)])
+
+    def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
+        """Counted per second over the last samples, by the time that they really cover, shape (planned ports,)."""
+        gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
+        known = ~np.isnan(gained) & ~np.isnan(span)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(
+                np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1), dtype=np.float32
+            )
+
+    def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
+        """Share of the last samples that are there, shape (planned ports,), 0..1."""
+        known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
+        return np.asarray(known.mean(axis=1) if known.shape[1] else np.zeros(len(known)), dtype=np.float32)
+
+    def believed(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Mask:
+        """Ports of which enough samples are there to speak of a rate."""
+        known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
+        enough = known.sum(axis=1) >= min(LEAST_SAMPLES, last or LEAST_SAMPLES)
+        return np.asarray(enough & (self.coverage(quantity, priority, last) >= LEAST_COVERAGE), dtype=bool)
+
+    def priorities(self, *quantities: Quantity) -> tuple[int | None, ...]:
+        """The priorities by which any of these is counted anywhere; None where it is counted over all of them."""
+        if self.window is None:
+            return ()
+        found = {s.column.priority for _, _, s in self.window.columns() if s.column.quantity in quantities}
+        return tuple(sorted(found, key=lambda p: -1 if p is None else p))
+
+    def counts(self, *quantities: Quantity) -> bool:
+        """Whether any port counts any of these."""
+        return bool(self.priorities(*quantities))
+
+    def speed(self) -> npt.NDArray[np.float64]:
+        """Bytes per second that each planned port's link carries: as it says itself, else as planned; NaN unknown."""
+        index = self.wiring.index
+        told = self.wiring.states.speed_gbps[: self.ports]
+        planned = np.full(self.ports, np.nan)
+        for end in (index.b, index.a):
+            valid = end >= 0
+            planned[end[valid]] = index.speed_gbps[valid]
+        return np.where(np.isnan(told), planned, told) * 1e9 / 8
+
+    def _of(self, what: str, key: Key) -> Floats:
+        kept = self._kept.get((what, key))
+        if kept is None:
+            kept = self._kept[what, key] = self._joined(what, key)
+        return kept
+
+    def _joined(self, what: str, key: Key) -> Floats:
+        """From every source that counts it; where two do, the one with more samples of that port."""
+        found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
+        if self.window is None:
+            return found
+        best = np.zeros(self.ports, dtype=np.int64)
+        order = self.window.order
+        for name, source in self.window.sources.items():
+            series = source.series.get(key)
+            if series is None:
+                continue
+            rows = self._rows_of(name, source)
+            port = np.flatnonzero(rows >= 0)
+            at = rows[port]
+            gained = series.gained[at][:, order]
+            known = (~np.isnan(gained)).sum(axis=1)
+            if series.kind is Kind.GAUGE or what == "gained":
+                values = gained
+            else:
+                values = np.where(np.isnan(gained), np.nan, source.span[at][:, order])
+            better = known > best[port]
+            found[port[better]] = values[better]
+            best[port[better]] = known[better]
+        return found
+
+    def _rows_of(self, name: str, source: Source) -> Codes:
+        """The source's row of every planned port; -1 where it has none."""
+        rows = self._rows.get(name)
+        if rows is None:
+            rows = self._rows[name] = _rows(self.wiring, source, self.ports)
+        return rows
+
+
+def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:
+    identity = wiring.identity
+    code = {device: identity.filed(device) for device in dict.fromkeys(device for device, _ in source.ports)}
+    device = np.fromiter((code[device] for device, _ in source.ports), dtype=np.int64, count=len(source.ports))
+    rdma = _rdma_ports(wiring)
+    names = [rdma.get((owner, name), name) for (_, name), owner in zip(source.ports, device.tolist(), strict=True)]
+    port = identity.local_ports(device, identity.index.ports.name_codes(names))
+    rows = np.full(ports, NONE, dtype=np.int64)
+    planned = (port >= 0) & (port < ports)
+    rows[port[planned]] = np.flatnonzero(planned)
+    return rows
+
+
+def _rdma_ports(wiring: Wiring) -> dict[tuple[int, str], str]:
+    """The netdev behind each RDMA device's port: (device code, `mlx5_3/1`) to the netdev's name."""
+    table = wiring.identity.seen.table(RdmaLink)
+    owner = wiring.identity.devices_of(table).tolist()
+    return {
+        (device, f"{link.device}/{link.port}"): link.netdev or link.device
+        for device, link in zip(owner, table.rows, strict=True)
+    }
+
+
+def telemetry_of(plan: Plan, seen: Snapshot) -> Telemetry:
+    """The counters of a snapshot under a plan. Joined once for each pair, kept with the wiring."""
+    wiring = wiring_of(plan, seen)
+    found: Telemetry | None = wiring.__dict__.get("_telemetry")
+    if found is None:
+        found = wiring.__dict__["_telemetry"] = Telemetry(wiring, seen.window)
+    return found
+
+
+def _last(count: int | None) -> slice:
+    return slice(None) if count is None else slice(-count, None)
+
+
+def _sum(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0).sum(axis=1, dtype=np.float64)
+    return np.where(known.any(axis=1), total, np.nan).astype(np.float32)

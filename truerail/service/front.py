@@ -1,0 +1,113 @@
+"""The `Tower` that the web sees: what the watch shows, and what people may ask of it."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+
+from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
+from truerail.model.publication import Publication
+from truerail.oncall.answers import StepLine
+from truerail.oncall.fabric_map import FabricMap
+from truerail.service.events import EventLog
+from truerail.service.plans import version_of
+from truerail.service.tower import NotReady
+from truerail.service.watch import Watch
+
+MOST_AUDITED = 50
+"""Names that an audit record of a recheck holds."""
+
+
+class Front:
+    """Answers for a watch. See `Tower` for what each of these promises."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    @property
+    def publication(self) -> Publication | None:
+        """The newest judgement; None before the first."""
+        return self._watch.shown.publication
+
+    @property
+    def map(self) -> FabricMap | None:
+        """The map of the newest judgement."""
+        return self._watch.shown.map
+
+    @property
+    def history(self) -> History:
+        """The journal, or an empty history where none is kept."""
+        return self._watch.journal or NoHistory()
+
+    @property
+    def events(self) -> EventLog:
+        """What happens, as it happens."""
+        return self._watch.shown.events
+
+    @property
+    def steps(self) -> Sequence[StepLine]:
+        """The punch list with its ticks."""
+        return self._watch.shown.steps
+
+    @property
+    def counters(self) -> Mapping[str, float]:
+        """Figures of the service itself."""
+        watch = self._watch
+        return {
+            "rounds_total": watch.asking.rounds_total,
+            "judgements_total": watch.judgements,
+            "judgements_failed_total": watch.judgements_failed,
+            "devices_waiting": watch.asking.waiting,
+            "event_streams": watch.shown.events.readers,
+        }
+
+    @property
+    def now(self) -> Callable[[], datetime]:
+        """The clock."""
+        return self._watch.clock
+
+    async def recheck(self, devices: Collection[str], who: str) -> int:
+        """Asks these devices everything, now; how many are asked."""
+        known = set(self._watch.asking.devices) & set(devices)
+        await self.audit(who, "recheck", ", ".join(sorted(known)[:MOST_AUDITED]))
+        self._watch.spawn(self._watch.asking.everything(known))
+        return len(known)
+
+    async def reload_plan(self, who: str) -> PlanVersion:
+        """Reads the plan file anew. Raises `PlanError`, `NotReady`."""
+        watch = self._watch
+        await asyncio.to_thread(watch.plan.reload)
+        snapshot = watch.asking.latest.snapshot()
+        plan = await asyncio.to_thread(watch.plan.of, snapshot) if snapshot else watch.plan.plan
+        watch.ask_anew()
+        if plan is None:
+            raise NotReady("no plan was given and none can be inferred yet")
+        version = version_of(plan, watch.clock())
+        await self.audit(who, "plan reload", f"{version.source} {version.digest}")
+        return version
+
+    async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
+        """Of a finding (id) or a cause (key)."""
+        return await self._watch.desk.acknowledge(self._shown(), target, who, reason, until)
+
+    async def withdraw(self, acknowledgement: int, who: str) -> None:
+        """Ends an acknowledgement."""
+        await self._watch.desk.withdraw(acknowledgement, who)
+
+    async def open_window(
+        self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
+    ) -> MaintenanceWindow:
+        """Announces maintenance."""
+        return await self._watch.desk.open_window(self._shown().plan, scope, what, starts, ends, who, reason)
+
+    async def end_window(self, window: int, who: str) -> None:
+        """Ends a maintenance window early."""
+        await self._watch.desk.end_window(window, who)
+
+    async def audit(self, who: str, action: str, detail: str) -> None:
+        """Keeps a write that is none of the above."""
+        await self._watch.desk.audit(who, action, detail)
+
+    def _shown(self) -> Publication:
+        if self.publication is None:
+            raise NotReady("the first round still runs")
+        return self.publication

@@ -1,0 +1,133 @@
+"""From what is known now to what is shown: rules, causes, lives, punch list, everything that readers will ask for."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from truerail.journal import Changes, Journal, Lives
+from truerail.model import Judgement, Plan, Snapshot
+from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord
+from truerail.model.pause import garbage_collection_paused
+from truerail.model.publication import CollectorRun, JournalState, Publication
+from truerail.model.wiring import wiring_of
+from truerail.oncall.answers import StepLine
+from truerail.oncall.fabric_map import FabricMap, fabric_map
+from truerail.oncall.steps import step_lines
+from truerail.oncall.view import view_of
+from truerail.outputs.worklist import Worklist
+from truerail.rounds import judge
+from truerail.service.marks import mutes
+from truerail.service.plans import digest_of
+from truerail.service.settings import Recovery, Settings
+
+Prepare = Callable[[Publication], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One judgement with everything that goes with it."""
+
+    publication: Publication
+    map: FabricMap
+    steps: tuple[StepLine, ...]
+    changes: Changes
+    record: RoundRecord
+
+
+@dataclass
+class Judge:
+    """Judges one snapshot after the other; not two at a time. Runs in a thread beside the event loop.
+
+    `prepare` are called with each publication before anybody sees it, so that no reader waits for an index.
+    """
+
+    fabric: str
+    lives: Lives
+    number: int
+    prepare: list[Prepare] = field(default_factory=list)
+    worklist: Worklist = field(default_factory=Worklist)
+
+    @classmethod
+    def begin(cls, settings: Settings, journal: Journal | None) -> "Judge":
+        """A judge that goes on where the journal ends. Raises HistoryGone where it cannot be read."""
+        recovery = settings.recovery
+        lives = Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
+        if journal is None:
+            return cls(settings.fabric, lives, 1)
+        lives.restore(journal.restore())
+        return cls(settings.fabric, lives, journal.next_number())
+
+    def settle(self, recovery: Recovery) -> None:
+        """Takes other recovery settings from the next judgement on."""
+        self.lives.recovery = recovery.after
+        self.lives.flapping_episodes = recovery.flapping_episodes
+        self.lives.flapping_within = recovery.flapping_within
+
+    def judge(
+        self,
+        plan: Plan,
+        snapshot: Snapshot,
+        notes: Sequence[str],
+        runs: Mapping[str, CollectorRun],
+        journal: JournalState,
+        acknowledged: Sequence[Acknowledgement],
+        windows: Sequence[MaintenanceWindow],
+        now: datetime,
+    ) -> Judged:
+        """The next publication."""
+        began = time.monotonic()
+        with garbage_collection_paused():
+            judgement = judge(plan, snapshot, notes=notes)
+            changes = self.lives.update(judgement, wiring_of(plan, snapshot))
+            publication = Publication(
+                number=self.number,
+                fabric=self.fabric,
+                judgement=judgement,
+                snapshot=snapshot,
+                plan_digest=digest_of(plan),
+                lives=changes.lives,
+                cause_lives=changes.cause_lives,
+                held=changes.held,
+                mutes=mutes(plan, (*judgement.findings, *changes.held), judgement.causes, acknowledged, windows, now),
+                runs=runs,
+                journal=journal,
+                judged_seconds=time.monotonic() - began,
+            )
+            self.worklist.update(judgement)
+            self._warm(publication)
+            steps = step_lines(self.worklist, publication)
+            judged = Judged(publication, fabric_map(publication), steps, changes, _record(publication))
+        self.number += 1
+        return judged
+
+    def remark(self, publication: Publication) -> FabricMap:
+        """The map of a publication whose mutes changed, everything warm for its readers."""
+        self._warm(publication)
+        return fabric_map(publication)
+
+    def _warm(self, publication: Publication) -> None:
+        view_of(publication)
+        for prepare in self.prepare:
+            prepare(publication)
+
+
+def _record(publication: Publication) -> RoundRecord:
+    judgement: Judgement = publication.judgement
+    summary = judgement.summary
+    readings = publication.snapshot.readings
+    return RoundRecord(
+        number=publication.number,
+        at=publication.at,
+        took_seconds=publication.judged_seconds,
+        devices=len({reading.device for reading in readings}),
+        devices_read=len({reading.device for reading in readings if not reading.error}),
+        cables_planned=summary.cables_planned,
+        cables_right=summary.cables_right,
+        cables_wrong=summary.cables_wrong,
+        cables_missing=summary.cables_missing,
+        cables_unknown=summary.cables_unknown,
+        findings=dict(summary.findings),
+        causes=len(judgement.causes),
+        plan_digest=publication.plan_digest,
+    )

@@ -1,0 +1,38 @@
+"""The newest answer of every device to every question: what a snapshot is made of between rounds."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from truerail.model import Reading, Snapshot
+
+
+class Latest:
+    """Readings by device and collector. A failed answer replaces a good one: what is shown is what is known now."""
+
+    def __init__(self, devices: Iterable[str]) -> None:
+        self._of: dict[str, dict[str, Reading]] = {device: {} for device in devices}
+        self._at: datetime | None = None
+
+    def put(self, readings: Iterable[Reading]) -> None:
+        """Takes in answers. Those of devices that are not asked any more are left out."""
+        for reading in readings:
+            of = self._of.get(reading.device)
+            if of is not None:
+                of[reading.collector] = reading
+                self._at = reading.at if self._at is None else max(self._at, reading.at)
+
+    def keep(self, devices: Sequence[str]) -> None:
+        """The devices that are asked from now on, in their order; answers of the others are forgotten."""
+        self._of = {device: self._of.get(device, {}) for device in devices}
+
+    @property
+    def heard(self) -> int:
+        """Devices of which there is an answer, be it a failure."""
+        return sum(bool(of) for of in self._of.values())
+
+    def snapshot(self) -> Snapshot | None:
+        """All of it, in the order of devices and then of collectors' names; None where nobody has been asked."""
+        if self._at is None:
+            return None
+        readings = [of[name] for of in self._of.values() for name in sorted(of)]
+        return Snapshot(self._at, readings)

@@ -1,0 +1,109 @@
+"""Reads `truerail.yaml`: every problem with its line, the value and what was expected."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from truerail.model.names import printable
+from truerail.service.settings import Settings
+
+_PATHS = (("inventory",), ("plan",), ("http", "tls", "certificate"), ("http", "tls", "key"))
+_SQLITE = "sqlite:///"
+
+
+class SettingsError(Exception):
+    """The file cannot be used. `problems` holds one line for each thing to mend."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problems))
+
+
+def load_settings(path: Path) -> Settings:
+    """The settings in a file, environment overrides applied. Raises SettingsError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        values = yaml.safe_load(text)
+    except OSError as error:
+        raise SettingsError([f"{path}: {error.strerror or error}"]) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
+    except yaml.YAMLError as error:
+        raise SettingsError([f"{path}{_mark(error)}: is not YAML: {getattr(error, 'problem', error)}"]) from error
+    if not isinstance(values, dict):
+        raise SettingsError([f"{path}: holds no settings: write at least `inventory: inventory.yaml`"])
+    try:
+        return Settings(**_anchored(values, path.parent))
+    except ValidationError as error:
+        raise SettingsError([_told(path, tree, problem) for problem in error.errors()]) from error
+
+
+def _mark(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    return f":{mark.line + 1}" if mark else ""
+
+
+def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Paths of the file are relative to the file."""
+    found = dict(values)
+    for path in _PATHS:
+        _anchor(found, path, folder)
+    journal = found.get("journal")
+    url = journal.get("url") if isinstance(journal, Mapping) else "sqlite:///truerail.db"
+    if isinstance(url, str) and url.startswith(_SQLITE) and not url.startswith(f"{_SQLITE}/"):
+        at = f"{_SQLITE}{folder.absolute() / url.removeprefix(_SQLITE)}"
+        found["journal"] = {**(journal if isinstance(journal, Mapping) else {}), "url": at}
+    return found
+
+
+def _anchor(values: dict[str, Any], path: Sequence[str], folder: Path) -> None:
+    head, *rest = path
+    value = values.get(head)
+    if rest and isinstance(value, Mapping):
+        inner = dict(value)
+        _anchor(inner, rest, folder)
+        values[head] = inner
+    elif not rest and isinstance(value, str):
+        values[head] = folder / Path(value).expanduser()
+
+
+def _told(path: Path, tree: yaml.Node | None, problem: Any) -> str:
+    """One line: file, line, where, the value, what was expected."""
+    where: tuple[Any, ...] = tuple(problem["loc"])
+    line = _line(tree, where)
+    name = ".".join(str(part) for part in where)
+    says = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        says = "is no setting"
+    if problem["type"] == "missing":
+        return f"{path}: {name} is missing"
+    given = problem.get("input")
+    shown = f" {printable(str(given), 80)!r}" if isinstance(given, str | int | float) and not _hidden(where) else ""
+    return f"{path}{f':{line}' if line else ''}: {name}{shown}: {says}" if name else f"{path}: {says}"
+
+
+def _hidden(where: Iterable[Any]) -> bool:
+    """Whether a value may be a secret that somebody wrote in the wrong place."""
+    return any(str(part) in ("hash", "password", "metrics_token", "tokens", "url") for part in where)
+
+
+def _line(tree: yaml.Node | None, where: Sequence[Any]) -> int:
+    """The line of the deepest part of the path that is in the file; 0 where none is."""
+    line, node = 0, tree
+    for part in where:
+        found: yaml.Node | None = None
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(part):
+                    line, found = key.start_mark.line + 1, value
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            found = node.value[part]
+            line = found.start_mark.line + 1
+        if found is None:
+            break
+        node = found
+    return line

@@ -1,0 +1,97 @@
+"""Which findings wake nobody: acknowledged ones, and those on what is under maintenance."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from truerail.files.nodesets import NodeSetError, expand
+from truerail.model import Finding, Plan, Port
+from truerail.model.finding import Cause
+from truerail.model.history import Acknowledgement, MaintenanceWindow
+from truerail.model.life import Mute, MuteKind
+from truerail.model.names import device_key
+from truerail.oncall.answers import BadQuestion
+
+SCOPES = ("device", "rail", "pod", "nodes")
+
+
+def mutes(
+    plan: Plan,
+    findings: Sequence[Finding],
+    causes: Iterable[Cause],
+    acknowledged: Iterable[Acknowledgement],
+    windows: Iterable[MaintenanceWindow],
+    now: datetime,
+) -> dict[str, Mute]:
+    """By finding id. An acknowledged cause mutes the findings that it explains; a window those on what it covers.
+
+    A finding on a cable counts where either planned end is covered: work on a leaf mutes its hosts' cables.
+    """
+    found: dict[str, Mute] = {}
+    for window in windows:
+        if window.covers(now):
+            mark = Mute(MuteKind.MAINTENANCE, window.id, window.author, window.reason, window.ends)
+            covered = _Covered(plan, window)
+            found.update({finding.id: mark for finding in findings if covered.has(finding)})
+    explained = {cause.key: cause.explains for cause in causes}
+    for note in acknowledged:
+        if note.ended_at is None and (note.until is None or now < note.until):
+            mark = Mute(MuteKind.ACKNOWLEDGED, note.id, note.author, note.reason, note.until)
+            found.update(dict.fromkeys(explained.get(note.target, (note.target,)), mark))
+    return found
+
+
+class _Covered:
+    """What a window is about, looked up once."""
+
+    def __init__(self, plan: Plan, window: MaintenanceWindow) -> None:
+        self._plan = plan
+        self._rail = int(window.what) if window.scope == "rail" and window.what.isdigit() else None
+        self._devices = {name.lower() for name in _devices(plan, window)}
+
+    def has(self, finding: Finding) -> bool:
+        if self._rail is not None:
+            return finding.rail == self._rail
+        if device_key(finding.device) in self._devices:
+            return True
+        port = finding.subject.partition("/")[2]
+        peer = self._plan.peer_of(Port(finding.device, port)) if port else None
+        return peer is not None and device_key(peer.device) in self._devices
+
+
+def _devices(plan: Plan, window: MaintenanceWindow) -> Iterable[str]:
+    if window.scope == "pod":
+        return [device_key(name) for name, device in plan.devices.items() if device.pod == window.what]
+    if window.scope == "rail":
+        return ()
+    try:
+        return [device_key(name) for name in expand(window.what)]
+    except NodeSetError:
+        return ()
+
+
+def checked_scope(plan: Plan, scope: str, what: str) -> str:
+    """What a window is to be about, as the plan spells it. Raises BadQuestion naming the value."""
+    if scope not in SCOPES:
+        raise BadQuestion(f"scope {scope!r}: a window is about one of {', '.join(SCOPES)}")
+    if scope == "rail":
+        rails = {cable.rail for cable in plan.cables}
+        if not what.isdigit() or int(what) not in rails:
+            raise BadQuestion(f"rail {what!r}: the plan has no such rail")
+        return str(int(what))
+    if scope == "pod":
+        if what not in {device.pod for device in plan.devices.values()}:
+            raise BadQuestion(f"pod {what!r}: the plan has no such pod")
+        return what
+    return _checked_nodes(plan, scope, what)
+
+
+def _checked_nodes(plan: Plan, scope: str, what: str) -> str:
+    known = {device_key(name): name for name in plan.devices}
+    try:
+        names = expand(what)
+    except NodeSetError as error:
+        raise BadQuestion(f"{what!r}: {error}") from error
+    strange = [name for name in names if device_key(name) not in known]
+    if strange:
+        raise BadQuestion(f"{what!r}: the plan has no device {strange[0]!r}")
+    return known[device_key(names[0])] if scope == "device" and len(names) == 1 else what

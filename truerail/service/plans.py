@@ -1,0 +1,57 @@
+"""The plan in force: read from its file, taken from the inventory, or read off the fabric once and kept."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2s
+
+from truerail.model import Plan, Snapshot
+from truerail.model.history import PlanVersion
+from truerail.plans import infer
+
+Load = Callable[[], Plan | None]
+"""Reads the plan anew; None where there is none. Raises PlanError with every problem."""
+
+
+@dataclass
+class PlanInForce:
+    """`load` reads the plan file. Without one, the first snapshot in which hosts and leaves hear each other decides."""
+
+    load: Load
+    plan: Plan | None = None
+    notes: tuple[str, ...] = ()
+
+    def reload(self) -> Plan | None:
+        """Reads the plan anew. Raises PlanError; the plan in force then stays. An inferred one is inferred anew."""
+        self.plan, self.notes = self.load(), ()
+        return self.plan
+
+    def of(self, snapshot: Snapshot) -> Plan | None:
+        """The plan to judge this snapshot against; None while none can be inferred."""
+        if self.plan is None:
+            inference = infer(snapshot)
+            if not inference.plan.cables:
+                return None
+            self.plan = inference.plan
+            self.notes = (_support(inference.support), *inference.notes)
+        return self.plan
+
+
+def _support(support: Mapping[int, str]) -> str:
+    rails = ", ".join(f"rail {rail} {behind}" for rail, behind in support.items())
+    return f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."
+
+
+def digest_of(plan: Plan) -> str:
+    """Equal for plans with the same devices and cables, whatever file they came from. Computed once for each plan."""
+    found: str | None = plan.__dict__.get("_digest")
+    if found is None:
+        devices = "\n".join(f"{d.name} {d.role} {d.pod} {d.rack} {d.unit}" for d in plan.devices.values())
+        cables = "\n".join(f"{c.a} {c.b} {c.rail} {c.plane} {c.speed_gbps} {c.label}" for c in plan.cables)
+        found = plan.__dict__["_digest"] = blake2s(f"{devices}\0{cables}".encode(), digest_size=8).hexdigest()
+    return found
+
+
+def version_of(plan: Plan, at: datetime) -> PlanVersion:
+    """The plan as the journal keeps it."""
+    return PlanVersion(digest_of(plan), at, plan.source or plan.name, len(plan.devices), len(plan.cables))

@@ -1,0 +1,52 @@
+"""What everybody sees now, and the stream that tells when it changes."""
+
+import gc
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from truerail.model.life import Mute
+from truerail.model.publication import JournalState, Publication
+from truerail.oncall.answers import StepLine
+from truerail.oncall.fabric_map import FabricMap
+from truerail.service.events import EventLog
+from truerail.service.judging import Judged
+from truerail.service.news import journal_news, told
+
+
+class Shown:
+    """Replaced as a whole with each judgement: a reader keeps what it began with. Event loop's thread only."""
+
+    def __init__(self, started: datetime) -> None:
+        self.publication: Publication | None = None
+        self.map: FabricMap | None = None
+        self.steps: tuple[StepLine, ...] = ()
+        self.events = EventLog(first=int(started.timestamp() * 1000))
+
+    def judged(self, judged: Judged) -> None:
+        """A new judgement is there."""
+        kind, data = told(self.map, judged.map, judged.publication)
+        self.publication, self.map, self.steps = judged.publication, judged.map, judged.steps
+        self.events.add(kind, data)
+        gc.freeze()  # what was just published lives long: a collector that walks it would hold every reader
+
+    def muted(self, publication: Publication, fabric_map: FabricMap) -> None:
+        """The same judgement, muted otherwise."""
+        self.publication, self.map = publication, fabric_map
+        self.events.add("mutes", b"{}")
+
+    def journal(self, state: JournalState) -> None:
+        """The journal fails, or keeps again."""
+        if self.publication:
+            self.publication = replace(self.publication, journal=state)
+        self.events.add("journal", journal_news(state))
+
+    def muted_otherwise(self, marks: Mapping[str, Mute]) -> Publication | None:
+        """What is shown with these mutes; None where they are the ones it has."""
+        if self.publication is None or self.publication.mutes == marks:
+            return None
+        return replace(self.publication, mutes=marks)
+
+    def stop(self) -> None:
+        """Tells every reader that nothing more will come."""
+        self.events.add("stop", b"{}")

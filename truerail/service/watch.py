@@ -1,0 +1,232 @@
+"""The service at work: asks on a schedule, judges what is new, publishes it, has it remembered."""
+
+import asyncio
+import gc
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from truerail.gather import Gatherer, Limits
+from truerail.journal import Journal, Keeper
+from truerail.model import Plan, Target
+from truerail.model.history import HistoryGone
+from truerail.model.publication import JournalState
+from truerail.service.asking import Asking, intervals
+from truerail.service.desk import Desk
+from truerail.service.judging import Judge
+from truerail.service.logs import logger, set_up
+from truerail.service.marks import mutes
+from truerail.service.plans import PlanInForce, version_of
+from truerail.service.schedule import Schedule
+from truerail.service.settings import Settings
+from truerail.service.shown import Shown
+from truerail.transport.protocol import Transport
+
+WINDOWS_SECONDS = 15.0
+RETENTION_SECONDS = 3600.0
+THAW_SECONDS = 3600.0
+"""How often the whole heap is looked through for garbage that cycles hold; in between only what is new."""
+FIXED = ("fabric", "http", "journal")
+"""Settings that a running service cannot change."""
+
+
+def utc_now() -> datetime:
+    """The clock."""
+    return datetime.now(UTC)
+
+
+class Watch:
+    """One fabric, watched. `run` until `stop` is set; nobody who reads waits for a round."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        targets: Sequence[Target],
+        plan: PlanInForce,
+        transport: Transport,
+        judge: Judge,
+        journal: Journal | None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.settings, self.plan, self.judge, self.journal, self.clock = settings, plan, judge, journal, clock
+        self._targets, self._transport = tuple(targets), transport
+        self._fresh = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._loop = asyncio.get_running_loop()
+        self._log = logger()
+        self._kept_plan = ""
+        self.judgements = self.judgements_failed = 0
+        self.shown = Shown(clock())
+        self.desk = Desk(journal, clock, self._remark)
+        self._keeper = Keeper(journal, settings.journal.waiting_rounds, self._journal_changed) if journal else None
+        self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
+        self.asking = Asking(self._gatherer(), heard=self._fresh.set, **self._pace())
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Asks and judges until `stop` is set, then lets go of everything: no session and no row is left behind."""
+        await self.desk.load()
+        self._jobs()
+        self._log.info("watching", fabric=self.settings.fabric, devices=len(self.asking.devices))
+        self.spawn(self._judging())
+        self.spawn(self.asking.everything())
+        self._schedule.start()
+        try:
+            await stop.wait()
+        finally:
+            await self._end()
+
+    async def _end(self) -> None:
+        self._schedule.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.asking.stop()
+        self.shown.stop()
+        if self._keeper:
+            await asyncio.to_thread(self._keeper.close)
+        self._log.info("stopped", judgements=self.judgements)
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Runs something beside everything else, until it or the service ends."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def use(self, settings: Settings, targets: Sequence[Target], plan: Plan | None) -> None:
+        """Goes on with other settings, devices and plan: nothing that is known or remembered is lost.
+
+        Where it listens and which journal it keeps cannot change while it runs; that is said, and the rest is done.
+        """
+        fixed = {name: getattr(self.settings, name) for name in FIXED}
+        kept = [name for name, value in fixed.items() if value != getattr(settings, name)]
+        if kept:
+            self._log.warning("these settings change with the next start only", settings=", ".join(kept))
+        self.settings = settings.model_copy(update=fixed)
+        self._targets = tuple(targets)
+        self.plan.plan, self.plan.notes = plan, ()
+        self.judge.settle(settings.recovery)
+        set_up(settings.log)
+        self.ask_anew()
+        self._jobs()
+        self._log.info("reloaded", devices=len(targets), cables=len(plan.cables) if plan else 0)
+
+    def ask_anew(self) -> None:
+        """Devices, plan or pace changed: asks accordingly from the next round on, and judges what is known again."""
+        self.asking.use(self._gatherer(), **self._pace())
+        self._fresh.set()
+
+    # --- judging ------------------------------------------------------------------------------------------------------
+
+    async def _judging(self) -> None:
+        while True:
+            await self._fresh.wait()
+            self._fresh.clear()
+            try:
+                await self._judge_once()
+            except Exception as error:  # noqa: BLE001 - a bug in judging must not end the watch: it is logged, counted
+                self.judgements_failed += 1
+                self._log.error("judging failed; what was judged before stays", exc_info=error)
+
+    async def _judge_once(self) -> None:
+        snapshot = self.asking.latest.snapshot()
+        if snapshot is None:
+            return
+        plan = await asyncio.to_thread(self.plan.of, snapshot)
+        if plan is None:
+            self._log.warning("no plan was given and none can be inferred: no host and leaf hear each other")
+            return
+        judged = await asyncio.to_thread(
+            self.judge.judge,
+            plan,
+            snapshot,
+            self.plan.notes,
+            dict(self.asking.runs),
+            self._keeper.state if self._keeper else JournalState(),
+            self.desk.acknowledged,
+            self.desk.windows,
+            self.clock(),
+        )
+        self.judgements += 1
+        self.shown.judged(judged)
+        if self._keeper:
+            self._keeper.put(judged.record, judged.changes)
+        await self._keep_plan(plan)
+        await self.desk.resolved(judged.changes.resolved)
+
+    async def _keep_plan(self, plan: Plan) -> None:
+        version = version_of(plan, self.clock())
+        if self.journal and version.digest != self._kept_plan:
+            with suppress(HistoryGone):
+                await asyncio.to_thread(self.journal.plan_in_force, version)
+                self._kept_plan = version.digest
+
+    async def _remark(self) -> None:
+        """A window opened or ended, an acknowledgement came or ran out: the same judgement, muted otherwise."""
+        await self.desk.load()
+        self.desk.forget_ended()
+        shown = self.shown.publication
+        if shown is None:
+            return
+        findings, causes = (*shown.judgement.findings, *shown.held), shown.judgement.causes
+        marks = mutes(shown.plan, findings, causes, self.desk.acknowledged, self.desk.windows, self.clock())
+        changed = self.shown.muted_otherwise(marks)
+        if changed is not None:
+            self.shown.muted(changed, await asyncio.to_thread(self.judge.remark, changed))
+
+    # --- the schedule -------------------------------------------------------------------------------------------------
+
+    def _jobs(self) -> None:
+        every = {name: run.every_seconds for name, run in self.asking.runs.items()}
+        jitter = self.settings.schedule.jitter.total_seconds()
+        self._schedule.all_of(every, lambda name: partial(self.asking.due, name), jitter)
+        self._schedule.every("maintenance windows", WINDOWS_SECONDS, self._remark)
+        self._schedule.every("retention", RETENTION_SECONDS, self._retain)
+        self._schedule.every("garbage", THAW_SECONDS, self._thaw)
+
+    async def _retain(self) -> None:
+        if self.journal:
+            with suppress(HistoryGone):
+                await asyncio.to_thread(self.journal.retain, self.clock())
+
+    async def _thaw(self) -> None:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+
+    def _overran(self, job: str) -> None:
+        if job in self.asking.runs:
+            self.asking.overran(job)
+
+    def _job_failed(self, job: str, error: BaseException) -> None:
+        self._log.error("a job failed", job=job, exc_info=error)
+
+    def _pace(self) -> dict[str, Any]:
+        schedule = self.settings.schedule
+        wanted: Mapping[str, float] = {name: found.total_seconds() for name, found in schedule.every.items()}
+        return {
+            "every_seconds": intervals(wanted),
+            "patience_seconds": schedule.patience.total_seconds(),
+            "jitter_seconds": schedule.jitter.total_seconds(),
+        }
+
+    def _gatherer(self) -> Gatherer:
+        schedule, plan = self.settings.schedule, self.plan.plan
+        limits = Limits(
+            at_once=schedule.at_once,
+            device_seconds=schedule.device_seconds,
+            deadline_seconds=schedule.deadline_seconds,
+        )
+        return Gatherer(self._targets, self._transport, devices=plan.devices if plan else None, limits=limits)
+
+    # --- the journal --------------------------------------------------------------------------------------------------
+
+    def _journal_changed(self, state: JournalState) -> None:
+        """Called from the keeper's thread when the journal fails or keeps again."""
+        with suppress(RuntimeError):  # the loop has ended, nobody is left to tell
+            self._loop.call_soon_threadsafe(self._tell_journal, state)
+
+    def _tell_journal(self, state: JournalState) -> None:
+        self._log.warning("journal", health=state.health.value, waiting=state.waiting, error=state.error)
+        self.shown.journal(state)
