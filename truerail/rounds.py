@@ -26,7 +26,7 @@ from truerail.model import (
 )
 from truerail.model.asked import roles_not_asked
 from truerail.model.names import natural_key, printable
-from truerail.model.rule import Rule
+from truerail.model.rule import Rule, Undecided
 from truerail.model.wiring import State, Wiring, wiring_of
 
 _STATES = {
@@ -67,11 +67,15 @@ def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, no
 
 
 def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
+    if not rule.applies_to(plan):
+        return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
     if missing:
         return Verdict(rule.code, Status.UNKNOWN, missing=missing), ()
     try:
         found = tuple(rule.judge(plan, seen))
+    except Undecided as why:
+        return Verdict(rule.code, Status.UNKNOWN, missing=(str(why),)), ()
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}"), ()
     return Verdict(rule.code, Status.FAIL if found else Status.PASS), found

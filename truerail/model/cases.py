@@ -2,8 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from math import isnan
 
-from truerail.model.facts import Fact, GpuNicPath, NetAddress, NetLink, PortCounters, RdmaLink
+from truerail.model.counters.quantities import Kind, Quantity, kind_of
+from truerail.model.counters.window import STEP_SECONDS, Window
+from truerail.model.facts import (
+    Counter,
+    Fact,
+    GpuNicPath,
+    HostSetting,
+    NetAddress,
+    NetLink,
+    Optic,
+    PcieLink,
+    PortCounters,
+    PortQos,
+    RdmaLink,
+)
 from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role
 from truerail.model.rule import Case
 from truerail.model.snapshot import Reading, Snapshot
@@ -17,7 +32,13 @@ _COLLECTORS: dict[type[Fact], str] = {
     NetLink: "net_link",
     NetAddress: "net_address",
     PortCounters: "port_counters",
+    PortQos: "port_qos",
+    PcieLink: "host_facts",
+    HostSetting: "host_facts",
+    Optic: "optics",
 }
+SAMPLES = 12
+"""Samples of counters in an example: two minutes."""
 _ROLES = {"leaf": Role.LEAF, "spine": Role.SPINE, "superspine": Role.SUPERSPINE}
 
 
@@ -27,7 +48,12 @@ def scene(case: Case) -> tuple[Plan, Snapshot]:
     Every device in `facts` was asked for its LLDP neighbours and answered, perhaps with none; unless `errors` names it
     too: then this question failed and its other answers stand. A device in `errors` alone did not answer at all.
     """
-    return plan_of(case), Snapshot(AT, tuple(_readings(case)))
+    counted = [tuple(_counted(case, sample)) for sample in range(SAMPLES + 1)] if case.rates else []
+    window = Window() if counted else None
+    for readings in counted:
+        if window is not None:
+            window.put(readings)
+    return plan_of(case), Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())), window=window)
 
 
 def plan_of(case: Case) -> Plan:
@@ -35,7 +61,8 @@ def plan_of(case: Case) -> Plan:
     cables = tuple(_cable(line) for line in case.plan.splitlines() if line.strip())
     names = dict.fromkeys(end.device for cable in cables for end in (cable.a, cable.b))
     rails = {rail.index: rail for rail in map(_rail, case.rails.split())}
-    return Plan({name: Device(name, _role(name)) for name in names}, cables, "example", rails)
+    devices = {name: Device(name, _role(name)) for name in names}
+    return Plan(devices, cables, "example", rails, transport=case.transport, load_balancing=case.load_balancing)
 
 
 def _role(name: str) -> Role:
@@ -82,6 +109,38 @@ def _answers(device: str, facts: Sequence[Fact]) -> Iterator[tuple[str, tuple[Fa
         by_collector.setdefault(_COLLECTORS.get(type(fact), _lldp(device)), []).append(fact)
     for collector, answer in by_collector.items():
         yield collector, tuple(answer)
+
+
+def _counted(case: Case, sample: int) -> Iterator[Reading]:
+    """What the ports of an example have counted by the time of a sample; sample 0 is where counting begins."""
+    at = AT - timedelta(seconds=STEP_SECONDS * (SAMPLES - sample))
+    of: dict[str, list[PortCounters]] = {}
+    for name, rates in case.rates.items():
+        port = _port(name)
+        told = [(_counter(word), _value(word, rate, sample)) for word, rate in rates.items()]
+        known = [(counter, value) for counter, value in told if value is not None]
+        if known:
+            fact = PortCounters(port.name, tuple(c for c, _ in known), tuple(v for _, v in known))
+            of.setdefault(port.device, []).append(fact)
+    for device, facts in of.items():
+        collector = "nic_counters" if _role(device) is Role.HOST else "port_counters"
+        yield Reading(device, collector, at, tuple(facts))
+
+
+def _counter(word: str) -> Counter:
+    quantity, _, priority = word.partition(":")
+    return Counter(Quantity(quantity).value, int(priority) if priority else None)
+
+
+def _value(word: str, rate: float | Sequence[float], sample: int) -> int | None:
+    """A counter's value at a sample; a gauge's level. None where the reading is missing."""
+    rates = [rate] * SAMPLES if isinstance(rate, int | float) else list(rate)
+    rates = [0.0] * (SAMPLES - len(rates)) + rates
+    if sample and isnan(rates[sample - 1]):
+        return None
+    if kind_of(Quantity(word.partition(":")[0])) is Kind.GAUGE:
+        return int(rates[max(sample, 1) - 1])
+    return 10**9 + int(sum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS)
 
 
 def _lldp(device: str) -> str:

@@ -108,6 +108,73 @@ class PortCounters(NamedTuple):
             yield {"port": self.port, "counter": counter, "value": value, "priority": priority}
 
 
-Fact: TypeAlias = Neighbor | GpuNicPath | RdmaLink | NetLink | NetAddress | PortCounters
+class PortQos(NamedTuple):
+    """How a port treats lossless traffic (`mlnx_qos`, `dcb`, a switch's PFC and ECN settings)."""
 
-KINDS: tuple[type[Fact], ...] = (Neighbor, GpuNicPath, RdmaLink, NetLink, NetAddress, PortCounters)
+    port: str
+    trust: str | None = None
+    """`dscp` or `pcp`: by what a packet's priority is told."""
+    pfc_priorities: tuple[int, ...] | None = None
+    """Priorities that are paused instead of dropped."""
+    ecn_priorities: tuple[int, ...] | None = None
+    """Priorities on which congestion is marked (switch), or answered by slowing down (NIC)."""
+    global_pause: bool | None = None
+    """Whether the link's plain pause (IEEE 802.3x) is on, which stops all priorities."""
+    watchdog: str | None = None
+    """What the PFC watchdog does: `drop`, `forward`, `alert`, `disabled`."""
+
+
+class PcieLink(NamedTuple):
+    """The PCIe link of one device as negotiated and as it could be (sysfs `current_link_speed`, `max_link_width`)."""
+
+    pci_address: str
+    speed_gts: float | None = None
+    width: int | None = None
+    max_speed_gts: float | None = None
+    max_width: int | None = None
+    device: str | None = None
+    """`mlx5_3` or `GPU3` where the answer says so."""
+
+
+class HostSetting(NamedTuple):
+    """One thing that a host's system says of itself: `nvidia_peermem` `loaded`, `iommu` `on`, `acs` `enabled`, ..."""
+
+    name: str
+    value: str
+    device: str | None = None
+    """PCI address or port where the setting is that of one."""
+
+
+class Optic(NamedTuple):
+    """One lane of a pluggable module (`ethtool -m`, a switch's transceiver table)."""
+
+    port: str
+    lane: int | None = None
+    rx_power_dbm: float | None = None
+    tx_power_dbm: float | None = None
+    bias_ma: float | None = None
+    temperature_celsius: float | None = None
+    rx_power_low_dbm: float | None = None
+    """The module's own alarm threshold."""
+    rx_power_high_dbm: float | None = None
+    vendor: str | None = None
+    part: str | None = None
+    serial: str | None = None
+
+
+Fact: TypeAlias = (
+    Neighbor | GpuNicPath | RdmaLink | NetLink | NetAddress | PortCounters | PortQos | PcieLink | HostSetting | Optic
+)
+
+KINDS: tuple[type[Fact], ...] = (
+    Neighbor,
+    GpuNicPath,
+    RdmaLink,
+    NetLink,
+    NetAddress,
+    PortCounters,
+    PortQos,
+    PcieLink,
+    HostSetting,
+    Optic,
+)

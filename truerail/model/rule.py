@@ -7,7 +7,7 @@ from typing import Any
 
 from truerail.model.facts import Fact
 from truerail.model.finding import Evidence, Finding, Severity
-from truerail.model.plan import Plan, Port
+from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.snapshot import Snapshot
 
 Judge = Callable[[Plan, Snapshot], Iterator[Finding]]
@@ -33,6 +33,12 @@ class Case:
     """Rails with subnets where a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""
     ages_seconds: Mapping[str, float] = field(default_factory=dict)
     """How old a device's answers are, where that is not 0."""
+    transport: Transport = Transport.ROCE
+    load_balancing: LoadBalancing = LoadBalancing.ECMP
+    rates: Mapping[str, Mapping[str, float | Sequence[float]]] = field(default_factory=dict)
+    """What ports count a second: port to quantity (`tx_bytes`, `rx_pause_us:3` for priority 3) to a rate, or to one for
+    each of the last samples, which lie ten seconds apart. NaN is a reading that is missing.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,14 @@ class Rule:
     judge: Judge
     fires: tuple[Case, ...]
     quiet: tuple[Case, ...]
+    transports: tuple[Transport, ...] = tuple(Transport)
+    """What must carry RDMA for the rule to mean anything."""
+    balancing: tuple[LoadBalancing, ...] = tuple(LoadBalancing)
+    """How switches must spread flows for the rule to mean anything."""
+
+    def applies_to(self, plan: Plan) -> bool:
+        """Whether the rule means anything on this fabric."""
+        return plan.transport in self.transports and plan.load_balancing in self.balancing
 
     @property
     def title(self) -> str:
@@ -69,6 +83,8 @@ class _Declared:
     severity: Severity
     needs: tuple[type[Fact], ...]
     judge: Judge
+    transports: tuple[Transport, ...]
+    balancing: tuple[LoadBalancing, ...]
 
     def __call__(self, plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         return self.judge(plan, seen)
@@ -80,11 +96,22 @@ class _Declared:
         return Finding(self.code, name, severity or self.severity, str(subject), says, do, **more)
 
 
-def rule(code: str, *, severity: Severity, needs: Sequence[type[Fact]]) -> Callable[[Judge], _Declared]:
+class Undecided(Exception):  # noqa: N818 - what is said of a rule
+    """Raised by a rule that was answered and still cannot say: too few samples, no eligible switch. Says why."""
+
+
+def rule(
+    code: str,
+    *,
+    severity: Severity,
+    needs: Sequence[type[Fact]],
+    transports: Sequence[Transport] = tuple(Transport),
+    balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
+) -> Callable[[Judge], _Declared]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
     def declare(judge: Judge) -> _Declared:
-        return _Declared(code, severity, tuple(needs), judge)
+        return _Declared(code, severity, tuple(needs), judge, tuple(transports), tuple(balancing))
 
     return declare
 
@@ -112,7 +139,9 @@ def rule_of(module_name: str) -> Rule:
         declared.judge,
         cases("FIRES"),
         cases("QUIET"),
+        declared.transports,
+        declared.balancing,
     )
 
 
-__all__ = ["HEADINGS", "Case", "Evidence", "Rule", "rule", "rule_of"]
+__all__ = ["HEADINGS", "Case", "Evidence", "Rule", "Undecided", "rule", "rule_of"]
