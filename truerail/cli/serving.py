@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from truerail.service.settings import Settings
     from truerail.service.watch import Watch
     from truerail.transport.protocol import Transport
+    from truerail.web.access.tls import Certificates
+    from truerail.web.serve import Listening
 
 Ready = Callable[[str], None]
 """Told the address under which the service answers, once it does."""
@@ -39,7 +41,9 @@ async def serve_fabric(
     """Watches and serves until `stop` is set. Raises CannotJudge where it cannot begin (port taken, journal newer)."""
     from truerail.service.front import Front
     from truerail.service.judging import Judge
+    from truerail.service.logs import logger
     from truerail.service.watch import Watch
+    from truerail.web.access.tls import BadCertificate
     from truerail.web.app import create_app
     from truerail.web.serve import serve
 
@@ -48,8 +52,24 @@ async def serve_fabric(
     judge = await asyncio.to_thread(Judge.begin, settings, journal)
     watch = Watch(settings, targets, plan, transport, judge, journal)
     app = create_app(Front(watch), settings)
-    with _signals(stop, reload and (lambda: reload(watch))):
-        serving = asyncio.create_task(serve(app, settings, stop, ready))
+    certificates: list[Certificates] = []
+
+    def listening(found: "Listening") -> None:
+        certificates.extend(filter(None, [found.certificates]))
+        ready(found.url)
+
+    def hang_up() -> None:
+        for one in certificates:
+            try:
+                one.reload()
+            except BadCertificate as error:
+                logger().error("certificate not reloaded, the old one stays", error=str(error))
+        if reload:
+            reload(watch)
+
+    judge.prepare.append(app.state.desk.exposition.prepare)
+    with _signals(stop, hang_up):
+        serving = asyncio.create_task(serve(app, settings, stop, listening))
         watching = asyncio.create_task(watch.run(stop))
         try:
             await asyncio.wait({serving, watching}, return_when=asyncio.FIRST_COMPLETED)
@@ -86,15 +106,14 @@ def _journal(settings: "Settings") -> "Journal | None":
 class _signals:  # noqa: N801 - used as a with statement's word
     """SIGINT and SIGTERM end gracefully, a second one at once; SIGHUP reloads."""
 
-    def __init__(self, stop: asyncio.Event, reload: Callable[[], None] | None) -> None:
+    def __init__(self, stop: asyncio.Event, reload: Callable[[], None]) -> None:
         self._stop, self._reload = stop, reload
         self._loop = asyncio.get_running_loop()
 
     def __enter__(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             self._loop.add_signal_handler(number, self._end, number)
-        if self._reload:
-            self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+        self._loop.add_signal_handler(signal.SIGHUP, self._reload)
 
     def __exit__(self, *_: object) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -62,7 +62,9 @@ class Interviewer:
         sent = first_commands(asked, known)
         if not sent:
             return
+        began = self._ambient.now()
         answers = await self._patiently(target, sent)
+        row.read_at = (began.timestamp() + self._ambient.now().timestamp()) / 2
         row.add(answers)
         row.read(reader)
         lost = {answer.command for answer in answers if answer.error and not answer.refused}

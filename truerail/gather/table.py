@@ -27,6 +27,8 @@ class Row:
     unanswered: Unanswered = field(default_factory=Unanswered)
     readings: list[Reading] = field(default_factory=list)
     took_seconds: float = 0.0
+    read_at: float = 0.0
+    """The middle of its ask, in Unix seconds."""
     platform: str = ""
     """As the inventory has it, else as the device said."""
 
@@ -58,7 +60,7 @@ class Row:
         took = {f"{place.name}/{answer_file(a.command)}": a.took_seconds for a in self.answers.values()}
         with garbage_collection_paused():
             readings = reader.of_device(self.device.name, self.device, [place])
-        self.readings = [_timed(reading, took) for reading in readings]
+        self.readings = [_timed(reading, took, self.read_at) for reading in readings]
 
     def keep(self, needed: Collection[str]) -> None:
         """Forgets what all other commands gave."""
@@ -66,9 +68,8 @@ class Row:
         self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if text in needed}
 
 
-def _timed(reading: Reading, took: Mapping[str, float]) -> Reading:
-    took_seconds = took.get(reading.source, 0.0)
-    return replace(reading, took_seconds=took_seconds) if took_seconds else reading
+def _timed(reading: Reading, took: Mapping[str, float], read_at: float) -> Reading:
+    return replace(reading, took_seconds=took.get(reading.source, 0.0), read_at=read_at)
 
 
 def _why(answer: Answer) -> str:

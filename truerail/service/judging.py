@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from truerail.journal import Changes, Journal, Lives
-from truerail.model import Judgement, Plan, Snapshot
+from truerail.model import Judgement, Plan, Reading, Snapshot
+from truerail.model.counters import Window
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.publication import CollectorRun, JournalState, Publication
@@ -47,6 +48,7 @@ class Judge:
     number: int
     prepare: list[Prepare] = field(default_factory=list)
     worklist: Worklist = field(default_factory=Worklist)
+    window: Window = field(default_factory=Window)
 
     @classmethod
     def begin(cls, settings: Settings, journal: Journal | None) -> "Judge":
@@ -60,14 +62,13 @@ class Judge:
 
     def settle(self, recovery: Recovery) -> None:
         """Takes other recovery settings from the next judgement on."""
-        self.lives.recovery = recovery.after
-        self.lives.flapping_episodes = recovery.flapping_episodes
-        self.lives.flapping_within = recovery.flapping_within
+        self.lives.use(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
 
     def judge(
         self,
         plan: Plan,
         snapshot: Snapshot,
+        counted: Sequence[Reading],
         notes: Sequence[str],
         runs: Mapping[str, CollectorRun],
         journal: JournalState,
@@ -75,9 +76,11 @@ class Judge:
         windows: Sequence[MaintenanceWindow],
         now: datetime,
     ) -> Judged:
-        """The next publication."""
+        """The next publication. `counted` are the readings of counters since the last one."""
         began = time.monotonic()
         with garbage_collection_paused():
+            self.window.put(counted)
+            snapshot = replace(snapshot, window=self.window if self.window.sources else None)
             judgement = judge(plan, snapshot, notes=notes)
             changes = self.lives.update(judgement, wiring_of(plan, snapshot))
             publication = Publication(

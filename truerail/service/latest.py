@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from truerail.model import Reading, Snapshot
+from truerail.model import PortCounters, Reading, Snapshot
 
 
 class Latest:
@@ -12,6 +12,7 @@ class Latest:
     def __init__(self, devices: Iterable[str]) -> None:
         self._of: dict[str, dict[str, Reading]] = {device: {} for device in devices}
         self._at: datetime | None = None
+        self._counted: list[Reading] = []
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Takes in answers. Those of devices that are not asked any more are left out."""
@@ -19,6 +20,8 @@ class Latest:
             of = self._of.get(reading.device)
             if of is not None:
                 of[reading.collector] = reading
+                if reading.facts and type(reading.facts[0]) is PortCounters:
+                    self._counted.append(reading)
                 self._at = reading.at if self._at is None else max(self._at, reading.at)
 
     def keep(self, devices: Sequence[str]) -> None:
@@ -29,6 +32,11 @@ class Latest:
     def heard(self) -> int:
         """Devices of which there is an answer, be it a failure."""
         return sum(bool(of) for of in self._of.values())
+
+    def counted(self) -> list[Reading]:
+        """Every reading of counters since the last call: a window needs them all, a snapshot only the newest."""
+        counted, self._counted = self._counted, []
+        return counted
 
     def snapshot(self) -> Snapshot | None:
         """All of it, in the order of devices and then of collectors' names; None where nobody has been asked."""

@@ -141,6 +141,7 @@ class Watch:
             self.judge.judge,
             plan,
             snapshot,
+            self.asking.latest.counted(),
             self.plan.notes,
             dict(self.asking.runs),
             self._keeper.state if self._keeper else JournalState(),
