@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli import capture, check, demo, inventory, parse, plan, rules, watch
+from truerail.cli import capture, check, demo, inventory, oncall, parse, plan, rules, serve, token, watch
 
 app = typer.Typer(
     name="truerail",
@@ -38,8 +38,17 @@ def _root(
 app.command("check", short_help="Say what is wrong, why, and the fewest moves.")(check.check)
 app.command("capture", short_help="Ask all devices, keep the answers in files.")(capture.capture)
 app.command("watch", short_help="Show what is left to do, live.")(watch.watch)
+app.command("where", short_help="On call: a port's whole path, GPU to uplinks.")(oncall.where)
+app.command("job", short_help="On call: which rails of a job's hosts are whole.")(oncall.job)
+app.command("blast", short_help="On call: who is hurt while something is down.")(oncall.blast)
+app.command("path", short_help="On call: the hops from host to host.")(oncall.path)
+app.command("diff", short_help="On call: what changed in links and findings.")(oncall.diff)
+app.command("why", short_help="On call: what a finding rests on.")(oncall.why)
+app.command("timeline", short_help="On call: what happened to a port or device.")(oncall.timeline)
+app.command("serve", short_help="Watch a fabric always: journal, page, API and metrics.")(serve.serve)
 app.command("demo", short_help="Make a faulty fabric without hardware, check it.")(demo.demo)
 app.command("parse", short_help="Read one recorded answer, print JSON facts.")(parse.parse)
+app.command("token", short_help="Make a token that lets somebody into the service.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")
 app.add_typer(rules.app, name="rules")

@@ -1,4 +1,4 @@
-"""`truerail demo`: a whole fabric without hardware, checked through the same path as a real one."""
+"""`truerail demo`: a whole fabric without hardware. It lives and is watched by the real service, or is checked once."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,37 +12,36 @@ if TYPE_CHECKING:
 
     from truerail.simulator import Fault
 
-MARK = ".truerail-demo"
-
 
 def demo(
-    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the pod.")] = 64,
+    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the fabric.")] = 64,
     rails: Annotated[int, typer.Option(min=1, help="Rails, that is NICs of a host.")] = 8,
     fault: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="A fault to plant, such as cable-swap. May be repeated.")
+        list[str] | None,
+        typer.Option(metavar="KIND", help="A fault to begin with, such as cable-swap. May be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same fabric.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same fabric and story.")] = 1,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for everything made.")] = Path(
         "truerail-demo"
     ),
-    details: Annotated[bool, typer.Option("--details", help="Show everything, with evidence.")] = False,
-    once: Annotated[bool, typer.Option("--once", help="End after the report.")] = False,
-    host: Annotated[str, typer.Option(help="Reserved for the page: the report is printed and written.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Reserved for the page.")] = 8080,
+    once: Annotated[bool, typer.Option("--once", help="Check the fabric once, print the report and end.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="With --once: show everything, with evidence.")] = False,
+    host: Annotated[str, typer.Option(help="Address to serve the page on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to serve the page on, or the next free one; 0: any.")
+    ] = 8080,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell what happens on the fabric.")] = False,
 ) -> None:
-    """Simulate a faulty fabric as devices' answers in files, check it, print the report and write it as HTML."""
-    from truerail.cli import terminal
-    from truerail.cli.check import Format, tell
-    from truerail.cli.judging import judged
-    from truerail.model import Severity
+    """Serve a simulated fabric that lives: faults appear and are repaired while you look. Ctrl-C ends it."""
+    wanted = faults(fault or [])
+    if once:
+        from truerail.cli.demo_once import check_once
 
-    with terminal.working(f"simulating {hosts} hosts with {rails} rails"):
-        capture = _simulate(hosts, rails, faults(fault or []), seed, output)
-    plan = output / "plan.csv"
-    judgement, _ = judged(plan, capture, None, None)
-    tell(judgement, Format.TEXT, None, Severity.WARNING, details=details)
-    tell(judgement, Format.HTML, output / "report.html", Severity.WARNING, details=details)
-    terminal.say(_next(plan, capture, output))
+        check_once(hosts, rails, wanted, seed, output, details=details)
+    else:
+        from truerail.cli.demo_live import serve_living
+
+        serve_living(hosts, rails, wanted, seed, output, host=host, port=port, quiet=quiet)
 
 
 def faults(words: "Sequence[str]") -> "list[Fault]":
@@ -61,62 +60,3 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
         except ValueError as error:
             raise CannotJudge(str(error)) from error
     return made
-
-
-def _simulate(hosts: int, rails: int, wanted: "list[Fault]", seed: int, output: Path) -> Path:
-    """Writes the fabric; gives the capture's folder."""
-    from truerail.simulator import NoRoom, demo_simulation
-
-    try:
-        simulation = demo_simulation(hosts, rails, wanted, seed) if wanted else demo_simulation(hosts, rails, seed=seed)
-        _clear(output)
-        return simulation.write(output)
-    except NoRoom as error:
-        raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
-    except OSError as error:
-        raise CannotJudge(f"{output}: {error.strerror or error}") from error
-
-
-def _clear(output: Path) -> None:
-    """Makes the folder, or empties the one of an earlier demo. What no demo made is never touched."""
-    import shutil
-
-    mark = output / MARK
-    if output.exists() and not mark.exists() and any(output.iterdir()):
-        raise CannotJudge(f"{output} is not empty and not made by a demo: name another folder with --output")
-    if mark.exists():
-        shutil.rmtree(output / "capture", ignore_errors=True)
-    output.mkdir(parents=True, exist_ok=True)
-    mark.write_text("Made by truerail demo, which empties it when it runs again.\n", encoding="utf-8")
-
-
-def _next(plan: Path, capture: Path, output: Path) -> str:
-    """Command lines to try."""
-    from shlex import quote
-
-    called = _called()
-    check = f"{called} check --plan {quote(str(plan))} --from {quote(str(capture))}"
-    return "\n".join(
-        (
-            "",
-            "Try next",
-            f"  {check} --details",
-            f"  {check} --format json",
-            f"  {check} --output {quote(str(output / 'report.xlsx'))}",
-            f"  {called} check --from {quote(str(capture))}          # without a plan: the rails are inferred",
-            f"  {called} plan show {quote(str(plan))}",
-            f"  {called} rules list",
-            f"The report as a page: {output / 'report.html'}",
-        )
-    )
-
-
-def _called() -> str:
-    """The command as the user can type it: `truerail` where that is on the path, else what was typed now."""
-    import shutil
-    import sys
-    from shlex import quote
-
-    if shutil.which("truerail"):
-        return "truerail"
-    return f"{quote(sys.executable)} -m truerail" if sys.argv[0].endswith("__main__.py") else quote(sys.argv[0])

@@ -44,14 +44,19 @@ async def serve_fabric(
     from truerail.service.logs import logger
     from truerail.service.watch import Watch
     from truerail.web.access.tls import BadCertificate
+    from truerail.web.access.tokens import BadAccess
     from truerail.web.app import create_app
+    from truerail.web.listen import ListenError
     from truerail.web.serve import serve
 
     sys.setswitchinterval(SWITCH_SECONDS)
     journal = await asyncio.to_thread(_journal, settings)
-    judge = await asyncio.to_thread(Judge.begin, settings, journal)
+    judge = Judge.begin(settings)
     watch = Watch(settings, targets, plan, transport, judge, journal)
-    app = create_app(Front(watch), settings)
+    try:
+        app = create_app(Front(watch), settings)
+    except BadAccess as error:
+        raise CannotJudge(str(error)) from error
     certificates: list[Certificates] = []
 
     def listening(found: "Listening") -> None:
@@ -66,6 +71,10 @@ async def serve_fabric(
                 logger().error("certificate not reloaded, the old one stays", error=str(error))
         if reload:
             reload(watch)
+            try:
+                app.state.gate.renew(watch.settings)
+            except BadAccess as error:
+                logger().error("access not reloaded, it stays as it was", error=str(error))
 
     judge.prepare.append(app.state.desk.exposition.prepare)
     with _signals(stop, hang_up):
@@ -79,6 +88,8 @@ async def serve_fabric(
                 results = await asyncio.gather(serving, watching, return_exceptions=True)
             await transport.close()
     for result in results:
+        if isinstance(result, ListenError | BadCertificate):
+            raise CannotJudge(str(result)) from result
         if isinstance(result, BaseException):
             raise result
 
@@ -95,11 +106,11 @@ def run(body: Coroutine[Any, Any, None]) -> None:
 
 
 def _journal(settings: "Settings") -> "Journal | None":
-    from truerail.journal import JournalError, open_journal
+    from truerail.journal import JournalUnusable, open_journal
 
     try:
         return open_journal(settings.journal) if settings.journal.url else None
-    except JournalError as error:
+    except JournalUnusable as error:
         raise CannotJudge(str(error)) from error
 
 

@@ -1,0 +1,26 @@
+"""What the service remembers: lives of findings and causes, changes of links, what people wrote, in SQLite or
+PostgreSQL.
+
+    journal = open_journal(settings.journal)          # JournalUnusable: wrong URL, or written by a newer version
+    lives = Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
+    lives.restore(journal.restore())                  # HistoryGone: try again later, at any time between two rounds
+    number = journal.next_number()
+    keeper = Keeper(journal, settings.journal.waiting_rounds, told)
+
+    changes = lives.update(judgement, wiring_of(plan, snapshot))      # each round
+    keeper.put(record, changes)                                       # returns at once
+    journal.retain(now)                                               # once an hour
+    lives.forget(now - settings.journal.keep)
+    keeper.close()                                                    # at a graceful stop
+
+`told` is called from the keeper's thread with a `JournalState` when the journal fails and when it keeps again. All
+methods of `Journal` wait for the disk: call them from a thread. `url` empty keeps nothing: use `NoHistory` then.
+"""
+
+from truerail.journal.changes import Changes, Memory
+from truerail.journal.keeper import Keeper
+from truerail.journal.lives import Lives
+from truerail.journal.schema import JournalUnusable
+from truerail.journal.store import Journal, open_journal
+
+__all__ = ["Changes", "Journal", "JournalUnusable", "Keeper", "Lives", "Memory", "open_journal"]

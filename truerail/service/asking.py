@@ -6,9 +6,10 @@ taken in when they come.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from collector import collectors
 from truerail.gather import Gathered, Gatherer, Row
@@ -39,7 +40,7 @@ class Asking:
         self._busy: set[str] = set()
         self._due: set[str] = set()
         self._next: asyncio.Task[None] | None = None
-        self._late: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[None]] = set()
         self._loud = False
         self.latest = Latest(self._names)
         self.runs = {name: CollectorRun(name, seconds) for name, seconds in every_seconds.items()}
@@ -75,7 +76,7 @@ class Asking:
         """A question has come due. Returns when its round is over."""
         self._due.add(collector)
         if self._next is None or self._next.done():
-            self._next = asyncio.create_task(self._soon())
+            self._next = self._spawned(self._soon())
         await asyncio.shield(self._next)
 
     async def _soon(self) -> None:
@@ -99,16 +100,12 @@ class Asking:
             return 0
         self._busy.update(wanted)
         self.rounds_total += 1
-        task = asyncio.create_task(self._ask(asked, wanted))
+        task = self._spawned(self._ask(asked, wanted))
         done, _ = await asyncio.wait({task}, timeout=self._patience)
         if done:
             await task
         else:
-            self._late.add(task)
-            task.add_done_callback(self._late.discard)
-            watcher = asyncio.create_task(self._wait_on(task))
-            self._late.add(watcher)
-            watcher.add_done_callback(self._late.discard)
+            self._spawned(self._wait_on(task))
         self._tell()
         return len(wanted)
 
@@ -149,9 +146,15 @@ class Asking:
         for name, (total, answered) in tally.items():
             self.runs[name] = _after(self.runs[name], seen.at, took_seconds, total, answered)
 
+    def _spawned(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
     async def stop(self) -> None:
         """Lets go of every device that is still waited for."""
-        running = [task for task in (self._next, *self._late) if task and not task.done()]
+        running = list(self._running)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)

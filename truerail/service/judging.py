@@ -51,14 +51,19 @@ class Judge:
     window: Window = field(default_factory=Window)
 
     @classmethod
-    def begin(cls, settings: Settings, journal: Journal | None) -> "Judge":
-        """A judge that goes on where the journal ends. Raises HistoryGone where it cannot be read."""
+    def begin(cls, settings: Settings) -> "Judge":
+        """A judge that remembers nothing yet."""
         recovery = settings.recovery
-        lives = Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
-        if journal is None:
-            return cls(settings.fabric, lives, 1)
-        lives.restore(journal.restore())
-        return cls(settings.fabric, lives, journal.next_number())
+        return cls(settings.fabric, Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within), 1)
+
+    def resume(self, journal: Journal) -> None:
+        """Goes on where the journal ends, at any time between two judgements. Raises HistoryGone.
+
+        Judgements that came before, while it could not be read, are counted behind what it has.
+        """
+        memory, next_number = journal.restore(), journal.next_number()
+        self.lives.restore(memory)
+        self.number += next_number - 1
 
     def settle(self, recovery: Recovery) -> None:
         """Takes other recovery settings from the next judgement on."""

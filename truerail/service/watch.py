@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -12,10 +14,10 @@ from truerail.gather import Gatherer, Limits
 from truerail.journal import Journal, Keeper
 from truerail.model import Plan, Target
 from truerail.model.history import HistoryGone
-from truerail.model.publication import JournalState
+from truerail.model.publication import JournalHealth, JournalState
 from truerail.service.asking import Asking, intervals
 from truerail.service.desk import Desk
-from truerail.service.judging import Judge
+from truerail.service.judging import Judge, Judged
 from truerail.service.logs import logger, set_up
 from truerail.service.marks import mutes
 from truerail.service.plans import PlanInForce, version_of
@@ -57,6 +59,9 @@ class Watch:
         self._loop = asyncio.get_running_loop()
         self._log = logger()
         self._kept_plan = ""
+        self._away: JournalState | None = None
+        self._unkept: deque[Judged] = deque(maxlen=settings.journal.waiting_rounds)
+        self._resumed = journal is None
         self.judgements = self.judgements_failed = 0
         self.shown = Shown(clock())
         self.desk = Desk(journal, clock, self._remark)
@@ -86,6 +91,8 @@ class Watch:
         self.shown.stop()
         if self._keeper:
             await asyncio.to_thread(self._keeper.close)
+        if self.journal:
+            await asyncio.to_thread(self.journal.close)
         self._log.info("stopped", judgements=self.judgements)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -137,6 +144,7 @@ class Watch:
         if plan is None:
             self._log.warning("no plan was given and none can be inferred: no host and leaf hear each other")
             return
+        await self._resume()
         judged = await asyncio.to_thread(
             self.judge.judge,
             plan,
@@ -144,7 +152,7 @@ class Watch:
             self.asking.latest.counted(),
             self.plan.notes,
             dict(self.asking.runs),
-            self._keeper.state if self._keeper else JournalState(),
+            self.journal_state,
             self.desk.acknowledged,
             self.desk.windows,
             self.clock(),
@@ -152,9 +160,39 @@ class Watch:
         self.judgements += 1
         self.shown.judged(judged)
         if self._keeper:
-            self._keeper.put(judged.record, judged.changes)
-        await self._keep_plan(plan)
-        await self.desk.resolved(judged.changes.resolved)
+            self._unkept.append(judged)
+            if self._resumed:
+                self._keep(self._keeper)
+                await self._keep_plan(plan)
+                await self.desk.resolved(judged.changes.resolved)
+
+    def _keep(self, keeper: Keeper) -> None:
+        """Has everything remembered that was judged since the last time, in numbers that the journal does not have."""
+        first = self.judge.number - len(self._unkept)
+        for number, judged in enumerate(self._unkept, first):
+            keeper.put(replace(judged.record, number=number), judged.changes)
+        self._unkept.clear()
+
+    async def _resume(self) -> None:
+        """Goes on where the journal ends, as soon as it can be read: until then nothing is written into it."""
+        if self._resumed or self.journal is None:
+            return
+        try:
+            await asyncio.to_thread(self.judge.resume, self.journal)
+        except HistoryGone as error:
+            if self._away is None:
+                self._away = JournalState(JournalHealth.FAILING, str(error), self.clock())
+                self._tell_journal(self._away)
+        else:
+            self._resumed = True
+            if self._away is not None:
+                self._away = None
+                self._tell_journal(self.journal_state)
+
+    @property
+    def journal_state(self) -> JournalState:
+        """How the journal stands."""
+        return self._away or (self._keeper.state if self._keeper else JournalState())
 
     async def _keep_plan(self, plan: Plan) -> None:
         version = version_of(plan, self.clock())
@@ -190,6 +228,7 @@ class Watch:
         if self.journal:
             with suppress(HistoryGone):
                 await asyncio.to_thread(self.journal.retain, self.clock())
+            self.judge.lives.forget(self.clock() - self.settings.journal.keep)
 
     async def _thaw(self) -> None:
         gc.unfreeze()
@@ -201,7 +240,8 @@ class Watch:
             self.asking.overran(job)
 
     def _job_failed(self, job: str, error: BaseException) -> None:
-        self._log.error("a job failed", job=job, exc_info=error)
+        if not isinstance(error, asyncio.CancelledError):  # the service stops
+            self._log.error("a job failed", job=job, exc_info=error)
 
     def _pace(self) -> dict[str, Any]:
         schedule = self.settings.schedule

@@ -1,4 +1,4 @@
-"""The fabric of `truerail demo`: a pod in which the usual things went wrong on installation day."""
+"""The fabric of `truerail demo`: pods in which the usual things went wrong on installation day."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,16 @@ STORY = (
     Fault(CauseKind.LINK_DOWN, "host"),
 )
 """A swap, an exchanged leaf label, an exchanged host label, a shifted block and two dead links."""
+HOSTS_PER_POD = 128
+"""A leaf has no more ports than that for hosts."""
+
+
+def demo_shape(hosts: int, rails: int) -> Shape:
+    """Pods with a leaf for each rail, and four spines above them."""
+    pods = -(-hosts // HOSTS_PER_POD)
+    return Shape(hosts=hosts, rails=rails, pods=pods, spines=4, uplinks=32, storage=True)
 
 
 def demo_simulation(hosts: int = 64, rails: int = 8, faults: Sequence[Fault] = STORY, seed: int = 1) -> Simulation:
-    """One pod with a leaf for each rail, and four spines. Raises `NoRoom` where it is too small for the faults."""
-    shape = Shape(hosts=hosts, rails=rails, spines=4, uplinks=32, storage=True)
-    return simulate(shape, faults, seed=seed)
+    """The fabric of that size with these faults. Raises `NoRoom` where it is too small for them."""
+    return simulate(demo_shape(hosts, rails), faults, seed=seed)

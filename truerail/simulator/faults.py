@@ -81,7 +81,7 @@ def plant(
         causes = _plant_drawn(site, faults)
     else:
         ordered = sorted(faults, key=lambda fault: KINDS.index(fault.kind))
-        causes = [_plant_one(site, fault) for fault in ordered]
+        causes = [plant_one(site, fault) for fault in ordered]
     exchanged = [cause for cause in causes if cause.kind is CauseKind.LEAF_SWAP]
     if compound and exchanged:
         with suppress(NoRoom):
@@ -95,7 +95,7 @@ def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
     spare_tries = 100
     while kinds and spare_tries:
         try:
-            causes.append(_plant_one(site, Fault(kinds[0])))
+            causes.append(plant_one(site, Fault(kinds[0])))
             kinds.pop(0)
         except NoRoom:
             spare_tries -= 1
@@ -103,8 +103,8 @@ def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
     return causes
 
 
-def _plant_one(site: Site, fault: Fault) -> TrueCause:
-    """Tries the variants in a drawn order until one finds its place."""
+def plant_one(site: Site, fault: Fault) -> TrueCause:
+    """Plants one fault. Tries the variants in a drawn order until one finds its place. Raises `NoRoom`."""
     variants = [fault.variant] if fault.variant else list(VARIANTS[fault.kind])
     site.rng.shuffle(variants)
     for variant in variants[:-1]:

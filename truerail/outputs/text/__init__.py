@@ -1,7 +1,7 @@
 """The report for people at a terminal: what to do first, then the picture, then what could not be judged."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
 
@@ -19,6 +19,11 @@ NARROWEST = 40
 
 def render_text(judgement: Judgement, options: Options) -> str:
     """The text report, at most `options.width` columns wide (40 at least), lines without trailing blanks."""
+    return drawn(_blocks(judgement, options), options)
+
+
+def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
+    """Blocks one below the other as text, at most `options.width` columns wide (40 at least)."""
     console = Console(
         file=io.StringIO(),
         width=max(options.width, NARROWEST),
@@ -31,7 +36,7 @@ def render_text(judgement: Judgement, options: Options) -> str:
         emoji=False,
     )
     with console.capture() as captured:
-        for block in _blocks(judgement, options):
+        for block in blocks:
             console.print(block)
     text = "\n".join(line.rstrip() for line in captured.get().split("\n"))
     return in_ascii(text) if options.ascii else text

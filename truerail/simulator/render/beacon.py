@@ -19,6 +19,10 @@ DESCRIPTIONS = {
     "nxos": "Cisco Nexus Operating System (NX-OS) Software 10.3(4a)",
     "junos": "Juniper Networks, Inc. qfx5220-32cd Ethernet Switch, kernel JUNOS 22.4R3-S2.11-EVO",
 }
+TTL_SECONDS = 120
+"""lldpd's default: a frame every 30 s, kept for four times as long."""
+TAKEN_AT = 1795183200.0
+"""When a capture is taken: 2026-11-20T14:00Z, as seconds since the epoch."""
 OUT_OF_BAND = "oob-sw-1"
 STORAGE = "stor-sw-1"
 
@@ -44,13 +48,20 @@ class Heard:
     speaker: Speaker
     port: Announced
     age_seconds: int
+    ttl_seconds: int = TTL_SECONDS
 
 
 @dataclass(slots=True)
 class Ether:
-    """All LLDP frames of a world. What each machine and switch port says of itself is worked out once and kept."""
+    """All LLDP frames of a world. What each machine and switch port says of itself is worked out once and kept.
+
+    `elapsed_seconds` is how much older everything has become since the world began; `now` is the devices' clock.
+    """
 
     world: World
+    ttl_seconds: int = TTL_SECONDS
+    elapsed_seconds: int = 0
+    now: float = TAKEN_AT
     _speakers: dict[str, Speaker] = field(default_factory=dict)
     _numbers: dict[str, dict[str, int]] = field(default_factory=dict)
     _labels: dict[Port, str] = field(default_factory=dict)
@@ -104,29 +115,36 @@ class Ether:
         """The neighbours on one jack; a stale one is the older."""
         current = self.world.far.get(jack)
         for other in self.world.heard(jack):
-            age = 3600 + 37 * self.world.fabric.order[jack.device] + 11 * number
-            yield Heard(
-                local, number, self.speaker(other.device), self.says(other), age if other is not current else age // 60
-            )
+            age = first_age(self.world, jack, number)
+            age = self.elapsed_seconds + (age if other is not current else age // 60)
+            yield Heard(local, number, self.speaker(other.device), self.says(other), age, self.ttl_seconds)
 
     def switch_neighbors(self, switch: str, management: str) -> Iterator[Heard]:
         """All neighbours of a switch in the order of its ports, that on its management port first."""
         if self.world.management:
-            yield out_of_band(self.world, switch, management)
+            yield out_of_band(self, switch, management)
         for number, name in enumerate(self.world.fabric.ports[switch], 1):
             yield from self.heard(Port(switch, name), name, number)
 
 
-def out_of_band(world: World, machine: str, local: str) -> Heard:
+def first_age(world: World, jack: Port, number: int) -> int:
+    """Seconds for which the neighbour on a jack has been there when the world begins."""
+    return 3600 + 37 * world.fabric.order[jack.device] + 11 * number
+
+
+def out_of_band(ether: Ether, machine: str, local: str) -> Heard:
     """The management switch, as a machine hears it on its management port."""
-    number = world.fabric.order[machine] + 1
+    number = ether.world.fabric.order[machine] + 1
     speaker = Speaker(OUT_OF_BAND, "44:38:39:00:00:01", DESCRIPTIONS["cumulus"], "10.255.0.1", router=True)
     name = port_name("cumulus", number)
-    return Heard(local, 0, speaker, Announced("ifname", name, name), 7200 + number)
+    age = 7200 + number + ether.elapsed_seconds
+    return Heard(local, 0, speaker, Announced("ifname", name, name), age, ether.ttl_seconds)
 
 
-def storage(world: World, host: str, local: str, index: int) -> Heard:
+def storage(ether: Ether, host: str, local: str, index: int) -> Heard:
     """A storage switch, as a host hears it on a storage NIC."""
-    number = 4 * world.fabric.order[host] + index + 1
+    number = 4 * ether.world.fabric.order[host] + index + 1
     speaker = Speaker(STORAGE, "44:38:39:00:01:01", DESCRIPTIONS["eos"], "10.255.1.1", router=True)
-    return Heard(local, 50 + index, speaker, Announced("ifname", port_name("eos", number), ""), 7200 + number)
+    age = 7200 + number + ether.elapsed_seconds
+    port = Announced("ifname", port_name("eos", number), "")
+    return Heard(local, 50 + index, speaker, port, age, ether.ttl_seconds)

@@ -5,22 +5,20 @@ from json import dumps
 from typing import Any
 
 from truerail.simulator.render.beacon import Heard
-from truerail.simulator.render.lldpd import TTL_SECONDS
 from truerail.simulator.render.words import cisco_mac
 
 _TYPES = {"mac": "macAddress", "ifname": "interfaceName", "local": "local"}
-_NOW = 1795183200.0
 
 
-def lldp_json(ports: Iterable[str], neighbors: Iterable[Heard]) -> str:
-    """The answer of a switch with these ports."""
+def lldp_json(ports: Iterable[str], neighbors: Iterable[Heard], now: float) -> str:
+    """The answer of a switch with these ports whose clock says `now`, in seconds since the epoch."""
     found: dict[str, dict[str, list[Any]]] = {port: {"lldpNeighborInfo": []} for port in ports}
     for heard in neighbors:
-        found.setdefault(heard.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append(_info(heard))
+        found.setdefault(heard.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append(_info(heard, now))
     return dumps({"lldpNeighbors": found}, indent=4) + "\n"
 
 
-def _info(heard: Heard) -> dict[str, Any]:
+def _info(heard: Heard, now: float) -> dict[str, Any]:
     speaker, port = heard.speaker, heard.port
     port_id = cisco_mac(port.id) if port.id_type == "mac" else port.id
     remote = {
@@ -45,14 +43,14 @@ def _info(heard: Heard) -> dict[str, Any]:
     }
     return {
         "systemCapabilities": {"bridge": False, "router": speaker.router, "stationOnly": not speaker.router},
-        "lastChangeTime": _NOW - heard.age_seconds,
+        "lastChangeTime": now - heard.age_seconds,
         "neighborInterfaceInfo": remote,
-        "neighborDiscoveryTime": _NOW - heard.age_seconds,
-        "lastContactTime": _NOW - 11,
+        "neighborDiscoveryTime": now - heard.age_seconds,
+        "lastContactTime": now - 11,
         "chassisId": cisco_mac(speaker.chassis),
         "systemName": speaker.name,
         "systemDescription": speaker.description,
-        "ttl": TTL_SECONDS,
+        "ttl": heard.ttl_seconds,
         "managementAddresses": [address],
         "chassisIdType": "macAddress",
     }

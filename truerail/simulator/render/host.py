@@ -22,17 +22,16 @@ LLDP: dict[str, Callable[[Iterable[Heard]], str]] = {
 def answers(ether: Ether, host: str) -> dict[str, str]:
     """Command to answer. A host uses one of lldpd's formats; with `World.mixed`, hosts differ in which."""
     world = ether.world
-    jacks = _jacks(world, host)
     command = "lldpctl -f json0" if not world.mixed else list(LLDP)[world.fabric.order[host] % len(LLDP)]
-    interfaces = list(_interfaces(ether, host, jacks))
+    found_interfaces = list(interfaces(ether, host))
     found = {
-        "nvidia-smi topo -m": _topo(world, host),
-        "rdma link": rdma_link(_rdma(world, host, jacks)),
-        command: LLDP[command](_neighbors(ether, host, jacks)),
-        "ip -j -d link": ip_link.link(interfaces, details=True),
+        "nvidia-smi topo -m": matrix(world, host),
+        "rdma link": rdma_link(rdma_ports(world, host)),
+        command: LLDP[command](neighbors(ether, host)),
+        "ip -j -d link": ip_link.link(found_interfaces, details=True),
     }
     if world.fabric.shape.subnets:
-        found["ip -j addr"] = ip_link.addr(interfaces)
+        found["ip -j addr"] = ip_link.addr(found_interfaces)
     return found
 
 
@@ -45,7 +44,8 @@ def _jacks(world: World, host: str) -> list[tuple[int, int, Port]]:
     return sorted(found)
 
 
-def _topo(world: World, host: str) -> str:
+def matrix(world: World, host: str) -> str:
+    """The answer to `nvidia-smi topo -m`."""
     model = world.fabric.models[host]
     return topo(
         model,
@@ -54,32 +54,38 @@ def _topo(world: World, host: str) -> str:
     )
 
 
-def _neighbors(ether: Ether, host: str, jacks: list[tuple[int, int, Port]]) -> Iterator[Heard]:
+def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
+    """Everybody whom the host hears, in the order of its interfaces, storage last."""
     world, model = ether.world, ether.world.fabric.models[host]
     if world.management:
-        yield out_of_band(world, host, _MANAGEMENT)
-    for named, slot, jack in jacks:
+        yield out_of_band(ether, host, _MANAGEMENT)
+    for named, slot, jack in _jacks(world, host):
         yield from ether.heard(jack, model.names[named].netdev, slot + 1)
     if host not in world.deaf:
         for index, name in enumerate(model.storage_names):
-            yield storage(world, host, name.netdev, index)
+            yield storage(ether, host, name.netdev, index)
 
 
-def _rdma(world: World, host: str, jacks: list[tuple[int, int, Port]]) -> list[tuple[str, bool, str]]:
+def rdma_ports(world: World, host: str) -> list[tuple[str, bool, str]]:
+    """RDMA device, whether its link is up, and its netdev; in the order of devices."""
     model = world.fabric.models[host]
-    found = [(model.names[named].rdma, world.carrier(jack), model.names[named].netdev) for named, _, jack in jacks]
+    found = [
+        (model.names[named].rdma, world.carrier(jack), model.names[named].netdev)
+        for named, _, jack in _jacks(world, host)
+    ]
     found += [(name.rdma, True, name.netdev) for name in model.storage_names]
     return sorted(found, key=lambda item: int(item[0].rpartition("_")[2]))
 
 
-def _interfaces(ether: Ether, host: str, jacks: list[tuple[int, int, Port]]) -> Iterator[ip_link.Interface]:
+def interfaces(ether: Ether, host: str) -> Iterator[ip_link.Interface]:
+    """Every interface of the host: management, rails, storage."""
     world, model = ether.world, ether.world.fabric.models[host]
     index = _FIRST_INDEX
     management = world.address(host)
     yield ip_link.Interface(
         2, _MANAGEMENT, world.host_mac(host, -1), True, 1500, "0000:03:00.0", address=f"{management}/16"
     )
-    for index, (named, slot, jack) in enumerate(jacks, _FIRST_INDEX):
+    for index, (named, slot, jack) in enumerate(_jacks(world, host), _FIRST_INDEX):
         name = model.names[named]
         address = _rail_address(world, host, named) if world.fabric.shape.subnets else ""
         yield ip_link.Interface(

@@ -5,7 +5,6 @@ from json import dumps
 from typing import Any
 
 from truerail.simulator.render.beacon import Heard
-from truerail.simulator.render.lldpd import TTL_SECONDS
 
 _TYPES = {"mac": "Mac address", "ifname": "Interface name", "local": "Locally assigned"}
 
@@ -25,7 +24,7 @@ def _entry(index: int, heard: Heard) -> dict[str, Any]:
     capability = "Router " if speaker.router else "Station Only "
     leaves = {
         "lldp-index": str(index),
-        "lldp-ttl": str(TTL_SECONDS),
+        "lldp-ttl": str(heard.ttl_seconds),
         "lldp-timemark": "Fri Nov 20 14:00:00 2026",
         "lldp-age": str(heard.age_seconds % 30),
         "lldp-local-interface": heard.local,

@@ -10,7 +10,6 @@ from truerail.simulator.render.beacon import Heard, Speaker
 
 _MAU = "10GbaseT - Four-pair Category 6A or better, full duplex mode only"
 _CAPABILITIES = ("Bridge", "Router", "Wlan", "Station")
-TTL_SECONDS = 120
 
 
 def age(seconds: int) -> str:
@@ -56,7 +55,7 @@ def _json0_interface(heard: Heard) -> str:
               ],
               "ttl": [
                 {{
-                  "value": "{TTL_SECONDS}"
+                  "value": "{heard.ttl_seconds}"
                 }}
               ],
               "auto-negotiation": [
@@ -144,7 +143,7 @@ def _json_interface(heard: Heard) -> dict[str, Any]:
         "port": {
             "id": {"type": port.id_type, "value": port.id},
             "descr": port.description,
-            "ttl": str(TTL_SECONDS),
+            "ttl": str(heard.ttl_seconds),
             "auto-negotiation": negotiation,
         },
     }
@@ -177,5 +176,5 @@ def _keyvalue_lines(heard: Heard) -> list[str]:
         *capabilities,
         f"{stem}.port.{port.id_type}={port.id}",
         f"{stem}.port.descr={port.description}",
-        f"{stem}.port.ttl={TTL_SECONDS}",
+        f"{stem}.port.ttl={heard.ttl_seconds}",
     ]

@@ -5,7 +5,6 @@ from json import dumps
 from typing import Any
 
 from truerail.simulator.render.beacon import Heard
-from truerail.simulator.render.lldpd import TTL_SECONDS
 
 
 def lldp_json(neighbors: Iterable[Heard]) -> str:
@@ -35,7 +34,7 @@ def _neighbor(heard: Heard) -> dict[str, Any]:
         "port": {
             "description": port.description,
             "name": port.id,
-            "ttl": TTL_SECONDS,
+            "ttl": heard.ttl_seconds,
             "type": port.id_type,
         },
     }

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from json import dumps
 
 from truerail.simulator.render.beacon import Heard
-from truerail.simulator.render.lldpd import TTL_SECONDS
 from truerail.simulator.render.words import cisco_mac
 
 _TYPES = {"mac": "3", "ifname": "5", "local": "7"}
@@ -38,7 +37,7 @@ Local Port id: {_local(heard.local)}
 Port Description: {heard.port.description or "null"}
 System Name: {speaker.name}
 System Description: {speaker.description}
-Time remaining: {TTL_SECONDS - heard.age_seconds % 30} seconds
+Time remaining: {heard.ttl_seconds - heard.age_seconds % 30} seconds
 System Capabilities: B, {capability}
 Enabled Capabilities: {capability}
 Management Address: {speaker.address}
@@ -69,7 +68,7 @@ def _row(heard: Heard) -> dict[str, str]:
         "port_desc": heard.port.description or "null",
         "sys_name": speaker.name,
         "sys_desc": speaker.description,
-        "ttl": str(TTL_SECONDS - heard.age_seconds % 30),
+        "ttl": str(heard.ttl_seconds - heard.age_seconds % 30),
         "system_capability": f"B, {capability}",
         "enabled_capability": capability,
         "mgmt_addr_type": "IPV4",

@@ -38,7 +38,7 @@ def _local(ether: Ether, jacks: list[tuple[int, Port]]) -> Iterator[str]:
 
 def _remote(ether: Ether, switch: str, heard: Sequence[Heard]) -> Iterator[str]:
     """lldpRemTable, column by column; its index is TimeMark (centiseconds), LocalPortNum, RemIndex."""
-    marks = [8640000 - 100 * one.age_seconds for one in heard]
+    marks = [8640000 + 100 * (ether.elapsed_seconds - one.age_seconds) for one in heard]
     rows = [
         (mark, ether.world.port_index(switch, one.number), number, _columns(one))
         for number, (mark, one) in enumerate(zip(marks, heard, strict=True), 1)

@@ -16,10 +16,10 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     world = ether.world
     platform = world.platform(switch)
     other = world.mixed and world.fabric.order[switch] % 2 == 1
-    heard = list(ether.switch_neighbors(switch, _MANAGEMENT.get(platform, _LINUX_MANAGEMENT)))
+    heard = neighbors(ether, switch)
     match platform:
         case "eos":
-            return {"show lldp neighbors detail | json": eos.lldp_json(world.fabric.ports[switch], heard)}
+            return {"show lldp neighbors detail | json": eos.lldp_json(world.fabric.ports[switch], heard, ether.now)}
         case "nxos" if other:
             return {"show lldp neighbors detail": nxos.lldp_text(heard)}
         case "nxos":
@@ -28,7 +28,10 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
             return {"show lldp neighbors detail | display json": junos.lldp_json(heard)}
         case "snmp":
             return {snmp.WALK: snmp.walk(ether, switch, heard)}
-    return {**_linux_lldp(platform, heard, other=other), "ip -j link": _links(ether, switch)}
+    return {
+        **_linux_lldp(platform, heard, other=other),
+        "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
+    }
 
 
 def _linux_lldp(platform: str, heard: Sequence[Heard], *, other: bool) -> dict[str, str]:
@@ -39,11 +42,14 @@ def _linux_lldp(platform: str, heard: Sequence[Heard], *, other: bool) -> dict[s
     )
 
 
-def _links(ether: Ether, switch: str) -> str:
-    return ip_link.link(_interfaces(ether, switch), details=False)
+def neighbors(ether: Ether, switch: str) -> list[Heard]:
+    """Everybody whom the switch hears, in the order of its ports, its management port first."""
+    platform = ether.world.platform(switch)
+    return list(ether.switch_neighbors(switch, _MANAGEMENT.get(platform, _LINUX_MANAGEMENT)))
 
 
-def _interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:
+def interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:
+    """Every interface of a switch that is Linux underneath."""
     world = ether.world
     yield ip_link.Interface(2, _LINUX_MANAGEMENT, world.switch_mac(switch, 0), True, 1500)
     for number, name in enumerate(world.fabric.ports[switch], 1):

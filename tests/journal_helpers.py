@@ -1,0 +1,68 @@
+"""Rounds for tests of the journal: a small fabric that changes from round to round, and settings for a journal."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from tests.small_fabric import AT, World, make_plan
+from truerail.journal import Changes, Lives
+from truerail.model import Judgement, Plan, Snapshot
+from truerail.model.history import RoundRecord
+from truerail.model.target import Secret
+from truerail.model.wiring import wiring_of
+from truerail.rounds import judge
+
+ROUND = timedelta(seconds=30)
+RECOVERY = timedelta(seconds=120)
+WITHIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `open_journal` asks of the settings."""
+
+    url: str
+    password: Secret | None = None
+    keep: timedelta = timedelta(days=400)
+    keep_rounds: timedelta = timedelta(days=35)
+
+
+def lives(recovery: timedelta = RECOVERY, episodes: int = 4) -> Lives:
+    """As the service makes them."""
+    return Lives(recovery, episodes, WITHIN)
+
+
+@dataclass
+class Fabric:
+    """A small fabric whose rounds are told to `lives`, one every 30 s."""
+
+    plan: Plan = field(default_factory=make_plan)
+    lives: Lives = field(default_factory=lives)
+    at: datetime = AT
+    number: int = 0
+
+    def round(
+        self, change: Callable[[World], None] | None = None, spoil: Callable[[Judgement], Judgement] | None = None
+    ) -> Changes:
+        """The next round, with `change` made to a clean fabric for it, and `spoil` to what was judged."""
+        world = World(self.plan)
+        if change:
+            change(world)
+        return self.tell(world.snapshot(), spoil)
+
+    def tell(self, seen: Snapshot, spoil: Callable[[Judgement], Judgement] | None = None) -> Changes:
+        """A round that saw this."""
+        self.at += ROUND
+        self.number += 1
+        fresh = Snapshot(self.at, [replace(reading, at=self.at) for reading in seen.readings])
+        judgement = judge(self.plan, fresh)
+        return self.lives.update(spoil(judgement) if spoil else judgement, wiring_of(self.plan, fresh))
+
+    def rounds(self, count: int, change: Callable[[World], None] | None = None) -> Sequence[Changes]:
+        """Several rounds alike."""
+        return [self.round(change) for _ in range(count)]
+
+
+def record(number: int, changes: Changes) -> RoundRecord:
+    """A round in numbers."""
+    return RoundRecord(number, changes.at, 0.5, 14, 14, 40, 38, 2, 0, 0, {"critical": 2, "info": 0}, 1, "abc")

@@ -1,0 +1,69 @@
+"""A living fabric under a clock of the test's own, gathered and judged by the real code."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from truerail.gather import Ambient, Gathered, Gatherer, Limits
+from truerail.model import Judgement, Snapshot
+from truerail.rounds import judge
+from truerail.simulator import Fault, Shape
+from truerail.simulator.living import LivingFabric, Pace, living_fabric
+
+BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
+POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
+NEVER = Pace(fault_seconds=(1e9, 1e9), repair_seconds=(1e9, 1e9))
+QUICK = Limits(device_seconds=5.0, deadline_seconds=10.0, retries=1)
+
+
+class Site:
+    """A fabric, whoever asks it, and the time, which stands still between calls of `wait`."""
+
+    def __init__(self, faults: Sequence[Fault] = (), *, shape: Shape = POD, seed: int = 1, pace: Pace = NEVER) -> None:
+        self.seconds = 1000.0
+        ambient = Ambient(
+            now=lambda: BEGAN + timedelta(seconds=self.seconds),
+            clock=lambda: self.seconds,
+            sleep=self._sleep,
+            random=lambda: 0.5,
+        )
+        self.slept: list[float] = []
+        self.fabric: LivingFabric = living_fabric(faults=faults, seed=seed, shape=shape, pace=pace, ambient=ambient)
+        self.director = self.fabric.director
+        self.gatherer = Gatherer(
+            self.fabric.targets,
+            self.fabric.transport,
+            devices=self.fabric.plan.devices,
+            limits=QUICK,
+            ambient=ambient,
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+
+    def wait(self, seconds: float) -> None:
+        """Time passes, and whatever the script has for it happens."""
+        self.seconds += seconds
+        self.director.tick()
+
+    def settle(self) -> None:
+        """Waits until LLDP has forgotten what was before."""
+        self.wait(self.fabric.living.ether.daemons.ttl_seconds + 1)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing has changed for as long as LLDP remembers."""
+        return self.seconds - self.fabric.living.changed_at > self.fabric.living.ether.daemons.ttl_seconds
+
+    def round(self) -> Gathered:
+        """One round over all devices."""
+        return asyncio.run(self.gatherer.round())
+
+    def snapshot(self) -> Snapshot:
+        """What one round saw."""
+        return self.round().snapshot()
+
+    def judged(self) -> Judgement:
+        """What is said of one round."""
+        return judge(self.fabric.plan, self.snapshot())

@@ -1,0 +1,79 @@
+"""Publications to take metrics of, and pages read back with prometheus-client's own parser."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from prometheus_client import Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+from tests.small_fabric import AT
+from truerail.model import Plan, Snapshot
+from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
+from truerail.outputs.metrics import Exposition
+from truerail.rounds import judge
+
+NOW = AT + timedelta(seconds=30)
+COUNTERS = {"rounds_total": 3.0, "event_streams": 1.0}
+RUNS = {
+    "lldp_host": CollectorRun("lldp_host", 60, AT, 1.5, 16, 15, 4, 2, 1),
+    "if_snmp": CollectorRun("if_snmp", 60),
+}
+KEPT = JournalState(JournalHealth.KEEPING, since=AT, waiting=1, lost_total=0, written_total=9)
+Sample = tuple[str, tuple[tuple[str, str], ...], float]
+
+
+def published(plan: Plan, seen: Snapshot, **more: Any) -> Publication:
+    """The judgement of a snapshot, as number 7 of the fabric `lab`."""
+    values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "judged_seconds": 0.25}
+    return Publication(7, "lab", judge(plan, seen), seen, **values | more)
+
+
+def page(publication: Publication | None) -> str:
+    """The whole page, freshly rendered."""
+    return Exposition().render(publication, COUNTERS, NOW).decode()
+
+
+def meaning(text: str) -> list[tuple[str, str, str, list[Sample]]]:
+    """What a text says, whatever the order of its lines and labels."""
+    families = text_string_to_metric_families(text)
+    return sorted((f.name, f.type, f.documentation, sorted(samples(f))) for f in families)
+
+
+def samples(family: Metric) -> list[Sample]:
+    """The samples of a family. An empty label is as good as none, as in Prometheus."""
+    told = [(sample, {label: value for label, value in sample.labels.items() if value}) for sample in family.samples]
+    return [(sample.name, tuple(sorted(labels.items())), sample.value) for sample, labels in told]
+
+
+def all_samples(text: str) -> list[Sample]:
+    """Every sample of a text, sorted."""
+    return sorted(sample for family in text_string_to_metric_families(text) for sample in samples(family))
+
+
+def text_of(families: Iterable[Metric]) -> str:
+    """The families as prometheus-client writes them; those without series are left out."""
+
+    class Given(Collector):
+        def collect(self) -> Iterable[Metric]:
+            return [family for family in families if family.samples]
+
+    return generate_latest(Given()).decode()
+
+
+class Read:
+    """A page to ask: `read("links", state="wrong")` sums the series that carry these labels; None where none is."""
+
+    def __init__(self, text: str) -> None:
+        self.samples = [(name, dict(labels), value) for name, labels, value in all_samples(text)]
+
+    def series(self, metric: str, **labels: str) -> list[tuple[Mapping[str, str], float]]:
+        """Labels and values; an empty label asks for series without it."""
+        name = f"truerail_{metric}"
+        wanted = labels.items()
+        return [(has, v) for n, has, v in self.samples if n == name and all(has.get(k, "") == w for k, w in wanted)]
+
+    def __call__(self, metric: str, **labels: str) -> float | None:
+        found = self.series(metric, **labels)
+        return sum(value for _, value in found) if found else None

@@ -1,0 +1,139 @@
+"""The page as people get it, for tests: the real application on a real port of loopback, and a real Chromium."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.fake_tower import FakeTower, settings
+from tests.real import require
+from truerail.model import Plan, Snapshot
+from truerail.model.publication import CollectorRun, Publication
+from truerail.oncall.fabric_map import fabric_map
+from truerail.oncall.steps import step_lines
+from truerail.outputs.worklist import Worklist
+from truerail.rounds import judge
+from truerail.service.news import told
+from truerail.web.app import create_app
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def publication(plan: Plan, seen: Snapshot, number: int = 1) -> Publication:
+    """A judgement of just now."""
+    now = datetime.now(UTC)
+    judgement = replace(judge(plan, seen), at=now)
+    runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number)}
+    return Publication(number, "test fabric", judgement, seen, plan_digest="d1", runs=runs)
+
+
+class Site:
+    """The application in a thread of its own. `publish` brings a new judgement, as a round does."""
+
+    def __init__(self, first: Publication | None, **changed: Any) -> None:
+        self.tower = FakeTower(first)
+        self.tower.moment = datetime.now(UTC)
+        self.worklist = Worklist()
+        if first:
+            self._take(first)
+        config = uvicorn.Config(
+            create_app(self.tower, settings(**changed)), port=0, log_level="error", ws="none", timeout_graceful_shutdown=1
+        )
+        self._server = uvicorn.Server(config)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def _serve(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._server.serve())
+
+    def __enter__(self) -> "Site":
+        self._thread.start()
+        while not self._server.started:
+            if not self._thread.is_alive():
+                raise RuntimeError("the application did not start")
+            self._thread.join(0.02)
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._server.should_exit = True
+        self._thread.join(10)
+
+    def _take(self, judged: Publication) -> None:
+        self.worklist.update(judged.judgement)
+        self.tower.steps = step_lines(self.worklist, judged)
+
+    def do(self, act: Callable[[], None]) -> None:
+        """Runs something in the application's thread, and waits for it."""
+        done = threading.Event()
+        self._loop.call_soon_threadsafe(lambda: (act(), done.set()))
+        assert done.wait(10)
+
+    def publish(self, judged: Publication) -> None:
+        """A new judgement and its event."""
+
+        def act() -> None:
+            before = self.tower.publication
+            self._take(judged)
+            self.tower.publication = judged
+            kind, data = told(fabric_map(before) if before else None, fabric_map(judged), judged)
+            self.tower.events.add(kind, data)
+
+        self.do(act)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, without a head."""
+    require("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """What a browser says and asks for while a test drives it."""
+
+    def __init__(self, browser: Browser, site: Site, **how: Any) -> None:
+        self.site = site
+        self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 800}, **how)
+        self.context.set_default_timeout(8000)
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.context.on("request", lambda request: self.asked.append(request.url))
+        self.context.on("console", self._said)
+        self.page: Page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def open(self, path: str) -> Page:
+        """Goes there, and waits until the page has its first data."""
+        self.page.goto(self.site.url + path)
+        self.page.wait_for_function("() => document.body.dataset.role")
+        self.page.wait_for_function("() => !document.querySelector('main .skeleton, main .loading')")
+        return self.page
+
+    def foreign(self) -> list[str]:
+        """Requests that left the site."""
+        return [url for url in self.asked if not url.startswith((self.site.url, "data:"))]

@@ -1,0 +1,36 @@
+"""The application against its own OpenAPI document: whatever schemathesis makes up, right or wrong.
+
+All of its checks are made but one: no document can say which names, times and node sets a fabric has, so that
+well-formed questions about what is not there are rightly refused.
+"""
+
+import schemathesis
+from fake_tower import FakeTower, published, settings, step
+from hypothesis import HealthCheck
+from hypothesis import settings as pace
+from schemathesis import Case
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from truerail.web.app import create_app
+
+EXAMPLES = 12
+
+
+def _app() -> object:
+    tower = FakeTower(published())
+    tower.remember(links=20, rounds=20)
+    tower.steps = [step(1, "gpu-001")]
+    return create_app(tower, settings(http={"public_url": "http://testserver"}))
+
+
+REFUSED = [400, 401, 403, 404, 405, 414, 422, 431]
+"""What a request that the document does not allow is answered with; 414 where it is too long, too."""
+
+config = schemathesis.Config.from_dict({"checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}})
+schema = schemathesis.openapi.from_asgi("/openapi.json", _app(), config=config).exclude(path="/api/v1/events")
+
+
+@schema.parametrize()
+@pace(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_every_endpoint_is_as_the_document_says(case: Case) -> None:
+    case.call_and_validate(excluded_checks=[positive_data_acceptance])

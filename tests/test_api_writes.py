@@ -1,0 +1,115 @@
+"""What operators may change: it is kept before it is answered, said by whom, and checked before it is asked."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from api_client import Api, problem_of
+from fake_tower import NOW, published
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    with Api() as one:
+        yield one
+
+
+def _window(**changed: Any) -> dict[str, Any]:
+    hour = timedelta(hours=1)
+    given = {"scope": "device", "what": "gpu-001", "starts": NOW, "ends": NOW + hour, "reason": "new transceivers"}
+    return {key: getattr(value, "isoformat", lambda v=value: v)() for key, value in {**given, **changed}.items()}
+
+
+def test_an_acknowledgement_from_begin_to_end(api: Api) -> None:
+    finding = published().judgement.findings[0].id
+    until = (NOW + timedelta(days=1)).isoformat()
+    made = api.post("acknowledgements", {"target": finding, "reason": " spare is ordered ", "until": until})
+    assert made.status_code == 201
+    assert made.headers["location"] == "/api/v1/acknowledgements/1"
+    assert made.json()["author"] == "local"
+    assert made.json()["reason"] == "spare is ordered"
+    assert api.get("//" + made.headers["location"].lstrip("/")).json() == made.json()
+    assert api.json("acknowledgements")["items"] == [made.json()]
+    assert api.json("findings", muted="true")["items"][0]["id"] == finding
+    assert api.json("audit")["items"][0]["who"] == "local"
+    assert api.ask("DELETE", "acknowledgements/1").status_code == 204
+    assert api.json("acknowledgements")["items"] == []
+    problem_of(api.ask("DELETE", "acknowledgements/1"), 404)
+
+
+def test_maintenance_from_begin_to_end(api: Api) -> None:
+    made = api.post("maintenance", _window())
+    assert made.status_code == 201
+    assert made.headers["location"] == "/api/v1/maintenance/1"
+    assert api.json("maintenance/1") == made.json() == api.json("maintenance")["items"][0]
+    assert api.json("devices/gpu-001")["maintenance"] is None
+    assert api.ask("DELETE", "maintenance/1").status_code == 204
+    problem_of(api.get("maintenance/1"), 404)
+
+
+def test_a_recheck_asks_the_devices_of_a_node_set(api: Api) -> None:
+    response = api.post("recheck", {"devices": "gpu-[001-003],p1-leaf-0"})
+    assert (response.status_code, response.json()) == (202, {"asked": 4})
+    assert sorted(api.tower.rechecked) == ["gpu-001", "gpu-002", "gpu-003", "p1-leaf-0"]
+    assert "gpu-999" in problem_of(api.post("recheck", {"devices": "gpu-999"}), 400)["detail"]
+    assert len(api.tower.rechecked) == 4
+
+
+def test_a_plan_is_read_anew_or_every_problem_is_named(api: Api) -> None:
+    assert api.post("plan/reload", None).json()["digest"] == "d2"
+    api.tower.bad_plan = True
+    problem = problem_of(api.ask("POST", "plan/reload"), 422)
+    assert problem["errors"] == [{"where": "plan.csv:7", "says": "unknown device", "value": "leaf-<b>9"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"reason": "x"}, "body target"),
+        ({"target": "a", "reason": ""}, "body reason"),
+        ({"target": "a", "reason": "   "}, "body reason"),
+        ({"target": "a", "reason": "x" * 501}, "body reason"),
+        ({"target": "a", "reason": "two\nlines"}, "body reason"),
+        ({"target": "a", "reason": "\u202etxet"}, "body reason"),
+        ({"target": "a", "reason": "x", "until": "2026-11-21T00:00:00"}, "body until"),
+        ({"target": "a", "reason": "x", "until": "tomorrow"}, "body until"),
+        ({"target": "a", "reason": "x", "author": "root"}, "body author"),
+        (["target"], "body"),
+    ],
+)
+def test_an_acknowledgement_that_is_wrong(api: Api, body: Any, field: str) -> None:
+    assert [one["where"] for one in problem_of(api.post("acknowledgements", body), 422)["errors"]] == [field]
+    assert not api.tower.history.notes
+
+
+def test_times_that_are_over(api: Api) -> None:
+    finding = published().judgement.findings[0].id
+    past = NOW - timedelta(seconds=1)
+    body = {"target": finding, "reason": "x", "until": past.isoformat()}
+    assert past.isoformat() in problem_of(api.post("acknowledgements", body), 400)["detail"]
+    assert "not after starts" in problem_of(api.post("maintenance", _window(ends=NOW)), 400)["detail"]
+    long_ago = _window(starts=NOW - timedelta(hours=3), ends=NOW - timedelta(hours=2))
+    assert "is over already" in problem_of(api.post("maintenance", long_ago), 400)["detail"]
+    assert problem_of(api.post("maintenance", _window(scope="world")), 422)["errors"][0]["where"] == "body scope"
+
+
+def test_an_unknown_target_is_not_acknowledged(api: Api) -> None:
+    assert "nope" in problem_of(api.post("acknowledgements", {"target": "nope", "reason": "x"}), 404)["detail"]
+
+
+def test_readers_read_and_do_not_write() -> None:
+    from truerail.service.tokens import new_token, token_hash
+
+    token = new_token()
+    tokens = [{"name": "wall", "hash": token_hash(token), "role": "reader"}]
+    with Api(access={"tokens": tokens}) as api:
+        known = {"Authorization": f"Bearer {token}"}
+        problem_of(api.get("fabric"), 401)
+        assert api.ask("GET", "fabric", headers=known).status_code == 200
+        assert api.ask("GET", "me", headers=known).json()["role"] == "reader"
+        for method, url in (
+            ("POST", "acknowledgements"), ("DELETE", "acknowledgements/1"), ("POST", "maintenance"),
+            ("DELETE", "maintenance/1"), ("POST", "recheck"), ("POST", "plan/reload"), ("GET", "audit"),
+        ):  # fmt: skip
+            problem_of(api.ask(method, url, headers=known, json={} if method == "POST" else None), 403)

@@ -1,0 +1,240 @@
+"""The demo's terminal, its folder, its settings and its port; and the whole of it, served and ended."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from living_site import Site
+
+from truerail.cli.demo_folder import MARK, kept_for_one
+from truerail.cli.demo_live import demo_settings, free_port
+from truerail.cli.demo_stage import HELP, Stage
+from truerail.cli.errors import CannotJudge
+from truerail.model import CauseKind
+from truerail.simulator import Fault
+
+BEGIN_SECONDS = 60.0
+
+
+@pytest.fixture
+def site() -> Site:
+    """A fabric with two faults."""
+    return Site([Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.LINK_DOWN, "host")])
+
+
+@pytest.fixture
+def stage(site: Site) -> Stage:
+    """Its terminal, after the service has begun to answer."""
+    made = Stage(site.fabric, 16, 8, quiet=False)
+    made.open("http://127.0.0.1:8080/")
+    return made
+
+
+def test_the_greeting_says_where_to_click(stage: Stage, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    stage.open("http://127.0.0.1:8080/")
+    said = capsys.readouterr().out
+    host = site.director.standing[0].cause.cables[0].device
+    assert "16 hosts, 8 rails and 12 switches" in said
+    assert "  Open http://127.0.0.1:8080/\n" in said
+    assert f"http://127.0.0.1:8080/hosts/{host}" in said
+    assert "Ctrl-C ends it." in said
+    assert HELP not in said, "nobody can type here"
+
+
+def test_every_event_is_one_line(stage: Stage, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    standing = site.director.plant(Fault(CauseKind.UNREACHABLE, "off"))
+    site.director.fix(standing)
+    fault, repair = capsys.readouterr().out.splitlines()
+    host = standing.cause.subjects[0]
+    assert re.fullmatch(rf"  \d\d:\d\d:\d\d  ✗ #3   {host} lost its power", fault)
+    assert re.fullmatch(rf"  \d\d:\d\d:\d\d  ✓ #3   the technician repaired unreachable of {host}", repair)
+
+
+def test_a_quiet_demo_tells_no_event(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    stage = Stage(site.fabric, 16, 8, quiet=True)
+    stage.open("http://127.0.0.1:8080/")
+    capsys.readouterr()
+    site.director.fix(1)
+    assert capsys.readouterr().out == ""
+    assert stage.obey("fix 2") == "  #2"
+
+
+def test_words_change_the_fabric(stage: Stage, site: Site) -> None:
+    assert stage.obey("\n") == ""
+    assert stage.obey("fault link-down:uplink\n") == ""
+    assert [standing.kind for standing in site.director.standing] == ["cable-swap", "link-down", "link-down"]
+    assert stage.obey("fix 1") == ""
+    port = str(site.director.standing[0].cause.cables[0])
+    assert stage.obey("list").splitlines()[0] == f"  #2   link-down      {port}"
+    assert stage.obey(f"fix {port}") == ""
+    assert stage.obey("fix #3") == ""
+    assert stage.obey("list") == "  nothing is wrong"
+    assert stage.obey("fault") == ""
+    assert site.director.standing[0].kind is CauseKind.CABLE_SWAP
+    assert stage.obey("pause") == "  the script rests"
+    assert site.director.paused
+    stage.obey("go")
+    assert not site.director.paused
+    assert stage.obey("help") == HELP
+
+
+def test_words_are_taken_from_the_terminal(
+    stage: Stage, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    reading, writing = os.pipe()
+
+    async def typed() -> None:
+        with stage.listening_to_keys():
+            os.write(writing, b"fix 1\nlist\n")
+            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
+            os.close(writing)
+            await asyncio.sleep(0.01)
+            assert not asyncio.get_running_loop().remove_reader(reading), "nobody reads what has ended"
+
+    with open(reading) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        monkeypatch.setattr("truerail.cli.demo_stage._in_foreground", lambda: True)
+        asyncio.run(typed())
+    repaired, listed = capsys.readouterr().out.splitlines()
+    assert "the technician repaired cable-swap" in repaired
+    assert listed.startswith("  #2   link-down")
+    assert len(site.director.standing) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("fix gpu-999", "no fault stands that 'gpu-999' is part of"),
+        ("fix", "no fault stands that '' is part of"),
+        ("fault meteor", "no fault 'meteor' can be planted"),
+        ("fault meteor\x1b[2J", r"\x1b"),
+        ("fault cable-swap:sideways", "no variant 'sideways'"),
+        ("fault gpu-nic-order:model", "no room for it now"),
+    ],
+)
+def test_words_that_cannot_be_done_are_answered(stage: Stage, site: Site, line: str, says: str) -> None:
+    answer = stage.obey(line)
+    assert says in answer
+    assert "\x1b" not in answer
+    assert len(site.director.standing) == 2
+
+
+def test_the_first_free_port_is_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert free_port("127.0.0.1", port) > port
+    assert free_port("127.0.0.1", 0) == 0
+
+
+def test_settings_are_quick_and_nothing_of_the_environment_gets_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUERAIL_JOURNAL__URL", "postgresql://production/journal")
+    monkeypatch.setenv("TRUERAIL_HTTP__HOST", "0.0.0.0")
+    settings = demo_settings(tmp_path, "127.0.0.1", 8081)
+    assert settings.journal.url == f"sqlite:///{tmp_path}/journal.db"
+    assert (settings.http.host, settings.http.port) == ("127.0.0.1", 8081)
+    assert {*settings.schedule.every.values()} == {timedelta(seconds=5)}
+    assert settings.recovery.after == timedelta(seconds=15)
+
+
+def test_the_demo_serves_this_machine_only(tmp_path: Path) -> None:
+    with pytest.raises(CannotJudge, match=r"--host 0\.0\.0\.0: the demo asks nobody who they are"):
+        demo_settings(tmp_path, "0.0.0.0", 8080)
+
+
+def test_a_folder_is_kept_for_one_demo_and_begins_without_an_old_journal(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    with kept_for_one(folder):
+        (folder / "journal.db-wal").write_text("old")
+        (folder / "mine.txt").write_text("keep")
+        with pytest.raises(CannotJudge, match="another demo runs there"), kept_for_one(folder):
+            pass
+    with kept_for_one(folder):
+        assert sorted(path.name for path in folder.iterdir()) == [MARK, "mine.txt"]
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "journal.db").write_text("keep")
+    with pytest.raises(CannotJudge, match="not made by a demo"), kept_for_one(precious):
+        pass
+    assert (precious / "journal.db").read_text() == "keep"
+
+
+@contextmanager
+def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A demo as a process of its own, once it has said where it can be opened."""
+    command = [sys.executable, "-m", "truerail", "demo", "--output", str(folder), "--port", "0", *words]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout
+            lines = iter(process.stdout.readline, "")
+            url = next((line.split()[1] for line in lines if line.startswith("  Open ")), "")
+            assert url, process.communicate()
+            yield process, url
+        finally:
+            process.kill()
+
+
+def _get(url: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, ""
+
+
+def _ready(url: str) -> bool:
+    ends = time.monotonic() + BEGIN_SECONDS
+    while time.monotonic() < ends:
+        if _get(f"{url}readyz")[0] == 200:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
+    faults = ("--fault", "cable-swap:one-host", "--fault", "link-down:host")
+    with running(tmp_path / "demo", "--hosts", "8", "--rails", "4", *faults) as (process, url):
+        assert _ready(url)
+        status, causes = _get(f"{url}api/v1/causes")
+        assert status == 200
+        assert "cable-swap" in causes
+        assert "link-down" in causes
+        assert _get(url)[0] == 200
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "Ended." in said
+    assert errors == ""
+    assert (tmp_path / "demo" / "plan.csv").is_file()
+    assert (tmp_path / "demo" / "journal.db").is_file()
+
+
+def test_once_serves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "truerail", "demo", "--once", "--hosts", "8", "--rails", "4"]
+    words = ["--fault", "cable-move", "--output", str(tmp_path / "demo")]
+    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cable-move" in done.stdout
+    assert "Try next" in done.stdout
+    made = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert made == {MARK, "capture", "plan.csv", "truth.json", "report.html"}

@@ -1,0 +1,184 @@
+"""A living fabric, asked and judged by the real code at every step: what is said at rest is the truth, and what is said
+while LLDP still remembers is never an invention.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+from living_site import Site
+
+from truerail.model import CableState, Cause, CauseKind
+from truerail.simulator import VARIANTS, Fault, Shape, TrueCause
+from truerail.simulator.living import Pace
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from scoring import score  # type: ignore[import-not-found]  # a folder of scripts, not a package
+
+EVERY_FAULT = [Fault(kind, variant) for kind, variants in VARIANTS.items() for variant in variants]
+SMALL = Shape(hosts=12, rails=4, spines=2, uplinks=4)
+BUSY = Pace(fault_seconds=(30.0, 70.0), repair_seconds=(35.0, 60.0), most=3, seen_seconds=30.0)
+
+PARTS = (CauseKind.CABLE_MOVE, CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION)
+
+
+def _id(fault: Fault) -> str:
+    return f"{fault.kind}-{fault.variant}"
+
+
+def _quiet() -> Site:
+    """A fabric on which nothing is wrong."""
+    site = Site([Fault(CauseKind.LINK_DOWN)])
+    site.director.fix(1)
+    site.settle()
+    return site
+
+
+def _explanations(truth: TrueCause) -> set[tuple[CauseKind, frozenset[str]]]:
+    """What may be said of a cause: itself, and what the same answers bear out."""
+    subjects = frozenset(truth.subjects)
+    hosts = frozenset(port.device for port in truth.cables)
+    kinds = [truth.kind, *(other.kind for other in truth.alternatives)]
+    return {(kind, names) for kind in kinds for names in (subjects, hosts)}
+
+
+def _invented(site: Site, truths: list[TrueCause]) -> list[str]:
+    """Causes that are neither true, nor were, nor say that they do not know.
+
+    While some ports of a fault are still ambiguous, it may be told in part: of cables of that fault and of no others. A
+    port that a cable has just left has no link; until its new place is heard of, that is what there is to say.
+    """
+    known = {explanation for truth in truths for explanation in _explanations(truth)}
+    of_one = [set(map(str, truth.cables)) for truth in truths]
+    found = []
+    for cause in site.judged().causes:
+        part = cause.kind in PARTS and any(cables.issuperset(cause.subjects) for cables in of_one)
+        unplugged = cause.kind is CauseKind.LINK_DOWN and _has_no_link(site, cause)
+        true = (cause.kind, frozenset(cause.subjects)) in known
+        if not (true or part or unplugged or cause.kind is CauseKind.UNKNOWN):
+            found.append(f"{cause.kind} {' '.join(cause.subjects)}")
+    return found
+
+
+def _has_no_link(site: Site, cause: Cause) -> bool:
+    planned = next(cable for cable in site.fabric.plan.cables if str(cable.a) == cause.subjects[0])
+    return not site.fabric.living.world.carrier(planned.b)
+
+
+def test_nothing_is_said_of_a_fabric_on_which_nothing_is_wrong() -> None:
+    site = _quiet()
+    judgement = site.judged()
+    assert not judgement.findings
+    assert not judgement.causes
+    assert {*judgement.cable_states.values()} == {CableState.RIGHT}
+    assert not judgement.unread
+
+
+@pytest.mark.parametrize("fault", EVERY_FAULT, ids=_id)
+def test_each_fault_is_named_at_rest_never_wrongly_before_and_is_gone_when_repaired(fault: Fault) -> None:
+    site = _quiet()
+    standing = site.director.plant(fault)
+    truths = list(site.director.truth.causes)
+    for _ in range(6):
+        assert _invented(site, truths) == []
+        site.wait(4.0)
+    assert score(site.director.truth, site.judged()).mistakes == []
+    site.director.fix(standing)
+    for _ in range(6):
+        assert _invented(site, truths) == []
+        site.wait(4.0)
+    judgement = site.judged()
+    assert not judgement.findings
+    assert {*judgement.cable_states.values()} == {CableState.RIGHT}
+
+
+def test_an_hour_of_the_script_is_judged_rightly_at_every_rest() -> None:
+    site = Site([], shape=Shape(hosts=16, rails=4, spines=2, uplinks=4), seed=3, pace=BUSY)
+    rests, truths = 0, [site.director.truth.causes] * 5
+    for _ in range(400):
+        truths = [*truths[1:], site.director.truth.causes]
+        if site.at_rest:
+            rests += 1
+            assert score(site.director.truth, site.judged()).mistakes == [], [e.says for e in site.director.log]
+        else:
+            assert _invented(site, [cause for causes in truths for cause in causes]) == []
+        site.wait(9.0)
+    assert rests > 50
+    assert len(site.director.log) > 60
+    assert len({entry.standing.kind for entry in site.director.log}) >= 7
+    assert sum(entry.repaired for entry in site.director.log) > 25
+
+
+def test_faults_stand_and_go_in_any_order() -> None:
+    site = _quiet()
+    kinds = (
+        Fault(CauseKind.HOST_SWAP, "labels"),
+        Fault(CauseKind.CABLE_SWAP, "one-host"),
+        Fault(CauseKind.LEAF_SWAP),
+        Fault(CauseKind.UNREACHABLE, "hung"),
+        Fault(CauseKind.LINK_DOWN, "uplink"),
+    )
+    planted = []
+    for fault in (kinds[2], kinds[0], kinds[1], kinds[3], kinds[4]):
+        planted.append(site.director.plant(fault))
+        site.wait(1.0)
+    for standing in (planted[2], planted[0], planted[4], planted[1], planted[3]):
+        site.settle()
+        assert score(site.director.truth, site.judged()).mistakes == []
+        site.director.fix(standing)
+    site.settle()
+    assert not site.judged().findings
+
+
+def test_the_same_seed_tells_the_same_story_and_another_one_another() -> None:
+    def story(seed: int) -> list[tuple[float, str]]:
+        site = Site([], shape=SMALL, seed=seed, pace=BUSY)
+        for _ in range(300):
+            site.wait(5.0)
+        return [(entry.at, entry.says) for entry in site.director.log]
+
+    assert story(5) == story(5)
+    assert story(5) != story(6)
+    assert len(story(5)) > 20
+
+
+def test_no_more_faults_stand_than_the_pace_allows() -> None:
+    site = Site([Fault(CauseKind.LINK_DOWN)], pace=Pace(fault_seconds=(5.0, 5.0), repair_seconds=(1e9, 1e9), most=3))
+    for _ in range(30):
+        site.wait(5.0)
+    assert len(site.director.standing) == 3
+    assert {standing.kind for standing in site.director.standing} == {CauseKind.LINK_DOWN}
+
+
+def test_a_paused_script_does_nothing() -> None:
+    site = Site([Fault(CauseKind.LINK_DOWN)], pace=BUSY)
+    site.director.paused = True
+    for _ in range(50):
+        site.wait(10.0)
+    assert site.director.log == []
+    site.director.paused = False
+    site.wait(1.0)
+    assert len(site.director.log) == 2
+
+
+def test_a_fault_is_repaired_by_its_number_or_by_what_it_is_about() -> None:
+    site = _quiet()
+    swap = site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host"))
+    port = swap.cause.subjects[0]
+    host = port.partition("/")[0]
+    assert site.director.find(port) is site.director.find(host) is site.director.find(f"#{swap.number}") is swap
+    assert site.director.fix(host) is swap
+    with pytest.raises(LookupError, match="no fault stands that 'gpu-999' is part of"):
+        site.director.fix("gpu-999")
+    with pytest.raises(LookupError):
+        site.director.fix(swap.number)
+
+
+def test_of_the_faults_of_the_first_day_the_cause_of_the_day_is_repaired_last() -> None:
+    site = Site([], pace=Pace(fault_seconds=(1e9, 1e9), repair_seconds=(40.0, 40.0)))
+    for _ in range(20):
+        site.wait(20.0)
+    repaired = [entry.standing.kind for entry in site.director.log]
+    assert repaired == ["link-down", "link-down", "cable-swap", "port-shift", "host-swap", "leaf-swap"]
+    assert site.director.standing == ()

@@ -1,0 +1,193 @@
+"""The real Prometheus: it discovers our targets, takes every series, and understands every example query."""
+
+import json
+import re
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+from urllib.request import urlopen
+
+import pytest
+
+from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published
+from tests.real import require
+from truerail.model import Role
+from truerail.model.publication import Publication
+from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
+from truerail.outputs.metrics.declared import CATALOGUE
+from truerail.outputs.metrics.reference import reference
+from truerail.simulator import Noise, Shape, simulate
+
+PATIENCE_SECONDS = 40.0
+
+
+def fabric() -> Publication:
+    shape = Shape(hosts=12, rails=4, pods=2, spines=2, uplinks=4)
+    simulation = simulate(shape, 4, Noise(unreachable=0.1), seed=2)
+    return published(simulation.plan, simulation.snapshot())
+
+
+def test_promtool_has_no_complaint() -> None:
+    require("promtool")
+    for text in (page(fabric()), page(None)):
+        checked = subprocess.run(
+            ["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False
+        )
+        assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_promtool_would_complain() -> None:
+    require("promtool")
+    bad = page(None).replace("truerail_service_rounds_total", "truerail_service_rounds")
+    checked = subprocess.run(["promtool", "check", "metrics"], input=bad, capture_output=True, text=True, check=False)
+    assert checked.returncode == 3
+    assert "_total" in checked.stderr
+
+
+def others(publication: Publication) -> str:
+    """What node_exporter and dcgm-exporter say of these hosts, with the host's name from its target."""
+    hosts = [device.name for device in publication.plan.of_role(Role.HOST)]
+    symbol = 'node_infiniband_symbol_error_total{{host="{}",device="mlx5_{}",port="1"}} {}\n'
+    power = 'DCGM_FI_DEV_POWER_USAGE{{host="{}",gpu="{}",UUID="GPU-{}"}} 600\n'
+    counted = int(time.monotonic() * 10)
+    return "".join(symbol.format(h, n, counted) + power.format(h, n, n) for h in hosts for n in range(4))
+
+
+@contextmanager
+def served(publication: Publication) -> Iterator[str]:
+    """A small web server with /metrics and /sd, as the service has them. Gives its address."""
+    exposition = Exposition()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            url = urlsplit(self.path)
+            asked = {key: values[0] for key, values in parse_qs(url.query).items()}
+            if url.path == "/sd":
+                port = int(asked["port"]) if "port" in asked else None
+                body = json.dumps(sd(publication, base, job=asked.get("job", ""), port=port)).encode()
+                self._answer("application/json", body)
+            elif url.path == "/others":
+                self._answer(CONTENT_TYPE, others(publication).encode())
+            elif "pod" in asked:
+                self._answer(CONTENT_TYPE, exposition.render_pod(publication, asked["pod"], COUNTERS, NOW))
+            else:
+                self._answer(CONTENT_TYPE, exposition.render(publication, COUNTERS, NOW))
+
+        def _answer(self, kind: str, body: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            """Silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    base = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield base
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@contextmanager
+def prometheus(folder: Path, base: str) -> Iterator[str]:
+    """A Prometheus that scrapes what /sd names. Gives its address."""
+    own = urlsplit(base).netloc
+    scrape = {"scrape_interval": "1s", "scrape_timeout": "1s"}
+    jobs = [
+        {"job_name": "truerail", "honor_labels": True, "http_sd_configs": [{"url": f"{base}/sd"}]},
+        {"job_name": "others", "honor_labels": True, "metrics_path": "/others", "static_configs": [{"targets": [own]}]},
+        {"job_name": "hosts", "http_sd_configs": [{"url": f"{base}/sd?job=node&port=9100"}]},
+    ]
+    config = folder / "prometheus.yml"
+    config.write_text(json.dumps({"global": scrape, "scrape_configs": jobs}))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data"]
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen([*command, f"--web.listen-address={address}"], stdout=log, stderr=log)
+        try:
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def ask(prometheus: str, path: str) -> Any:
+    with urlopen(f"{prometheus}/api/v1/{path}", timeout=10) as answer:
+        told = json.load(answer)
+    assert told["status"] == "success"
+    return told["data"]
+
+
+def query(prometheus: str, text: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ask(prometheus, f"query?query={quote(text)}")["result"]
+    return found
+
+
+def until_scraped(prometheus: str, series: int) -> None:
+    """Waits until so many series of ours are there."""
+    deadline, found = time.monotonic() + PATIENCE_SECONDS, "nothing"
+    while time.monotonic() < deadline:
+        try:
+            told = query(prometheus, 'count({__name__=~"truerail_.+"})')
+            found = told[0]["value"][1] if told else "no series"
+            if found == str(series):
+                return
+        except OSError as error:
+            found = str(error)
+        time.sleep(0.25)
+    pytest.fail(f"Prometheus has {found}, not {series} series, after {PATIENCE_SECONDS} s")
+
+
+def answered(prometheus: str, text: str) -> list[dict[str, Any]]:
+    """The answer of a query as soon as there is one: a rate needs two scrapes."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (found := query(prometheus, text)) and time.monotonic() < deadline:
+        time.sleep(0.25)
+    return found
+
+
+def test_a_real_prometheus_finds_and_takes_all_of_it(tmp_path: Path) -> None:
+    require("prometheus")
+    publication = fabric()
+    whole = all_samples(page(publication))
+    with served(publication) as base, prometheus(tmp_path, base) as server:
+        until_scraped(server, len(whole))
+        own = [target["labels"] for target in ask(server, "targets?state=active")["activeTargets"]]
+        mine = [labels["instance"].rpartition("/")[2] for labels in own if labels["job"] == "truerail"]
+        assert sorted(mine) == ["-", "p1", "p2"]
+        assert len([labels for labels in own if labels["job"] == "node" and labels["host"].startswith("gpu-")]) == 12
+        assert query(server, 'truerail_link_state{pod="p1"}')
+        assert not query(server, "{exported_pod!=''}")
+        for metric in CATALOGUE.values():
+            query(server, metric.query)
+        documented = re.findall(r"```promql\n(.*?)```", reference(), re.DOTALL)
+        assert [bool(answered(server, text)) for text in documented] == [True, True]
+        joined = query(server, CATALOGUE["truerail_link_info"].query)
+        assert joined
+        assert all(found["metric"]["switch"] for found in joined)
+        taken = {
+            found["metric"]["host"] + found["metric"]["nic"]: found["value"][1]
+            for found in query(server, "truerail_link_state")
+        }
+        ours = {
+            dict(labels)["host"] + dict(labels)["nic"]: value
+            for name, labels, value in whole
+            if name == "truerail_link_state"
+        }
+        assert {key: float(value) for key, value in taken.items()} == ours

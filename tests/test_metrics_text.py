@@ -1,0 +1,178 @@
+"""The text that is joined by hand means what prometheus-client's families mean, whatever things are called."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.metrics_pages import COUNTERS, NOW, all_samples, meaning, page, published, text_of
+from tests.small_fabric import AT, World, make_plan
+from truerail.model import Cable, Device, Plan, Port, Reading, Role, Severity, Snapshot
+from truerail.model.life import Mute, MuteKind
+from truerail.model.publication import Publication
+from truerail.outputs.metrics import Exposition
+from truerail.outputs.metrics.declared import HOST_LINKS, LINK_STATE
+from truerail.outputs.metrics.exposition import families
+from truerail.outputs.metrics.series import Rows, Series, Stencil
+from truerail.simulator import Noise, Shape, simulate
+
+HOSTILE = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
+    [
+        '"',
+        "\\",
+        "\n",
+        'a"} 1\ntruerail_link_state{host="b',
+        "\\n",
+        "\x1b[31m",
+        "\u202e",
+        "\ud800",
+        "é",
+        "x" * 300,
+        "{}",
+        " ",
+    ]
+)
+NUMBERS = st.integers(0, 1 << 40) | st.floats(allow_nan=False, allow_infinity=False)
+SHAPES = {
+    "one pod": (Shape(hosts=12, rails=4, spines=2, uplinks=4), 3, Noise()),
+    "pods under spines of no pod": (Shape(hosts=16, rails=4, pods=2, spines=2, uplinks=4), 4, Noise()),
+    "much unread": (Shape(hosts=24, rails=4, pods=3, spines=2, uplinks=4), 2, Noise(unreachable=0.3, deaf=0.3)),
+    "two planes": (Shape(hosts=8, rails=4, planes=2, spines=2, uplinks=4), 2, Noise()),
+    "shared NICs": (Shape(hosts=8, rails=4, gpus=8, spines=0), 1, Noise()),
+    "planned by RDMA device": (Shape(hosts=8, rails=4, host_ports="rdma", spines=2, uplinks=4), 1, Noise()),
+}
+
+
+def _nameable(text: str) -> bool:
+    """Whether a plan can hold it: half of a surrogate pair is no text that a file can spell."""
+    return bool(text) and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def simulated(name: str) -> Publication:
+    shape, faults, noise = SHAPES[name]
+    simulation = simulate(shape, faults, noise, seed=5)
+    return published(simulation.plan, simulation.snapshot())
+
+
+@given(st.lists(st.tuples(HOSTILE, HOSTILE, HOSTILE, NUMBERS, st.integers(0, 2)), max_size=8), HOSTILE)
+def test_joined_text_means_what_the_family_means(rows: list[tuple[str, str, str, float, int]], fabric: str) -> None:
+    rows = sorted(rows, key=lambda row: row[4])
+    hosts, nics, states = ([row[place] for row in rows] for place in range(3))
+    about = Rows(fabric, {"host": hosts, "nic": nics}, np.array([row[4] for row in rows], dtype=np.int64), 3)
+    series = Series(HOST_LINKS, about, [row[3] for row in rows], {"state": states})
+    joined = b"".join(series.block().parts(None)).decode()
+    assert meaning(joined) == meaning(text_of([series.family()]))
+    assert joined.count("\n") == (len(rows) + 2 if rows else 0), "each series is one line"
+    assert all_samples("".join(b"".join(series.block().parts(pod)).decode() for pod in range(3))) == all_samples(joined)
+
+
+@given(st.lists(st.tuples(HOSTILE, st.integers(0, 12), st.integers(0, 2)), max_size=8))
+def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]]) -> None:
+    rows = sorted(rows, key=lambda row: row[2])
+    about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[2] for row in rows], dtype=np.int64), 3)
+    stencil = Stencil(LINK_STATE, about)
+    for values in (np.array([row[1] for row in rows], dtype=np.int64), np.zeros(len(rows), dtype=np.int64)):
+        for pod in (None, 0, 1, 2):
+            chosen = [value for value, row in zip(values.tolist(), rows, strict=True) if pod in (None, row[2])]
+            told = all_samples(b"".join(stencil.block(values).parts(pod)).decode())
+            assert sorted(value for *_, value in told) == sorted(chosen)
+        whole = b"".join(stencil.block(values).parts(None)).decode()
+        assert meaning(whole) == meaning(text_of([stencil.series(values).family()]))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_page_means_what_the_families_mean(name: str) -> None:
+    publication = simulated(name)
+    assert meaning(page(publication)) == meaning(text_of(families(publication, COUNTERS, NOW)))
+
+
+@settings(max_examples=25)
+@given(st.lists(HOSTILE.filter(_nameable), min_size=6, max_size=6, unique_by=lambda name: name[:100]), HOSTILE)
+def test_whatever_a_plan_calls_things(names: list[str], pod: str) -> None:
+    host, leaf, nic, port, rack, fabric = names
+    devices = {host: Device(host, pod=pod, rack=rack), leaf: Device(leaf, Role.LEAF, pod)}
+    plan = Plan(devices, (Cable(Port(host, nic), Port(leaf, port), rail=0),), name=rack)
+    publication = replace(published(plan, Snapshot(AT, [Reading(host, "lldp_host", AT)])), fabric=fabric)
+    assert meaning(page(publication)) == meaning(text_of(families(publication, COUNTERS, NOW)))
+    assert len([sample for sample in all_samples(page(publication)) if sample[0] == "truerail_link_state"]) == 1
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_slices_add_up_to_the_whole_without_any_series_twice(name: str) -> None:
+    publication, exposition = simulated(name), Exposition()
+    pods = sorted({device.pod for device in publication.plan.devices.values()} - {""})
+    slices = [exposition.render_pod(publication, pod, COUNTERS, NOW).decode() for pod in (*pods, "-")]
+    together = sorted(sample for text in slices for sample in all_samples(text))
+    assert together == all_samples(exposition.render(publication, COUNTERS, NOW).decode())
+    series = [(metric, labels) for metric, labels, _ in together]
+    assert len(set(series)) == len(series)
+
+
+def test_a_slice_holds_its_pod_alone() -> None:
+    publication = simulated("pods under spines of no pod")
+    text = Exposition().render_pod(publication, "p2", COUNTERS, NOW).decode()
+    assert {dict(labels).get("pod") for _, labels, _ in all_samples(text)} == {"p2"}
+
+
+def test_a_pod_called_like_the_rest_comes_with_the_rest() -> None:
+    plan = make_plan(2, 2)
+    plan = replace(plan, devices={name: replace(device, pod="-") for name, device in plan.devices.items()})
+    publication = published(plan, World(plan).snapshot())
+    assert all_samples(Exposition().render_pod(publication, "-", COUNTERS, NOW).decode()) == all_samples(
+        page(publication)
+    )
+
+
+def test_an_unknown_pod_is_named() -> None:
+    publication, exposition = simulated("pods under spines of no pod"), Exposition()
+    with pytest.raises(LookupError, match=r"no pod is called 'p3'; known are p1, p2, -"):
+        exposition.render_pod(publication, "p3", COUNTERS, NOW)
+    with pytest.raises(LookupError, match=r"no pod is called ''; known are p1, p2, -"):
+        exposition.render_pod(publication, "", COUNTERS, NOW)
+
+
+def test_the_same_publication_is_rendered_once() -> None:
+    exposition, publication = Exposition(), simulated("one pod")
+    exposition.prepare(publication)
+    kept = exposition._page
+    exposition.render(publication, COUNTERS, NOW)
+    exposition.render_pod(publication, "-", COUNTERS, NOW)
+    assert exposition._page is kept
+
+
+def test_a_later_judgement_shows_nothing_of_an_earlier_one() -> None:
+    plan = make_plan(6, 4)
+    exposition, world = Exposition(), World(plan)
+    steps = [world.snapshot()]
+    world.swap(Port("h1", "nica"), Port("h1", "nicb"))
+    world.nic_names["h2"] = {"nica": "nicb", "nicb": "nica"}
+    steps.append(world.snapshot())
+    world.unread |= {"h3", "leaf-2"}
+    world.topology = False
+    steps += [world.snapshot(), World(plan).snapshot()]
+    for seen in steps:
+        publication = published(plan, seen)
+        kept = exposition.render(publication, COUNTERS, NOW).decode()
+        assert meaning(kept) == meaning(page(publication))
+
+
+def test_another_plan_or_another_fabric_shows_nothing_of_the_last() -> None:
+    exposition = Exposition()
+    for hosts, fabric in ((3, "lab"), (4, "lab"), (4, "other")):
+        plan = make_plan(hosts, 2)
+        publication = replace(published(plan, World(plan).snapshot()), fabric=fabric)
+        assert meaning(exposition.render(publication, COUNTERS, NOW).decode()) == meaning(page(publication))
+
+
+def test_an_acknowledgement_shows_at_once() -> None:
+    plan = make_plan(4, 2)
+    world = World(plan)
+    world.swap(Port("h1", "nica"), Port("h1", "nicb"))
+    loud = published(plan, world.snapshot())
+    finding = next(f for f in loud.judgement.findings if f.severity is Severity.CRITICAL)
+    quiet = replace(loud, mutes={finding.id: Mute(MuteKind.ACKNOWLEDGED, 1, "op", "known")})
+    exposition = Exposition()
+    exposition.prepare(loud)
+    assert meaning(exposition.render(quiet, COUNTERS, NOW).decode()) == meaning(page(quiet)) != meaning(page(loud))

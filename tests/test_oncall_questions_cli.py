@@ -1,0 +1,194 @@
+"""The on-call commands: of a capture in a process of its own, and of a service over a real socket."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from oncall_fabrics import SPINES, shown, simulated
+from typer.testing import CliRunner, Result
+
+from truerail.cli.app import app
+from truerail.cli.errors import CannotJudge
+from truerail.model import CauseKind
+from truerail.model.history import NoHistory
+from truerail.oncall.answers import as_json
+from truerail.oncall.blast import blast
+from truerail.oncall.diff import diff_plan
+from truerail.oncall.job import job
+from truerail.oncall.path import path
+from truerail.oncall.timeline import timeline
+from truerail.oncall.where import where
+from truerail.oncall.why import why
+from truerail.simulator import Fault
+
+SIMULATION = simulated(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
+SHOWN = shown(SIMULATION)
+FINDING = SHOWN.judgement.findings[0]
+TOKEN = "tr_secret"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    folder = tmp_path_factory.mktemp("fabric")
+    return "--capture", str(SIMULATION.write(folder)), "--plan-file", str(folder / "plan.csv")
+
+
+def run(*words: str, **env: str) -> Result:
+    return CliRunner().invoke(app, list(words), env={"COLUMNS": "100", "TRUERAIL_URL": "", "TRUERAIL_TOKEN": "", **env})
+
+
+QUESTIONS = {
+    "where": ((FINDING.subject,), lambda: where(SHOWN, FINDING.subject)),
+    "job": (("gpu-[001-008]",), lambda: job(SHOWN, "gpu-[001-008]")),
+    "blast": (("leaf-0",), lambda: blast(SHOWN, "leaf-0")),
+    "path": (("gpu-001", "gpu-002"), lambda: path(SHOWN, "gpu-001", "gpu-002")),
+    "diff": (("--plan",), lambda: diff_plan(SHOWN)),
+    "why": ((FINDING.id,), lambda: why(SHOWN, NoHistory(), FINDING.id)),
+}
+
+
+def untimed(value: Any) -> Any:
+    """JSON without the times and sources, which are those of the files for a capture."""
+    if isinstance(value, dict):
+        return {key: untimed(one) for key, one in value.items() if key not in ("at", "start", "end", "source")}
+    return [untimed(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_a_capture_answers_without_a_service(command: str, files: tuple[str, ...]) -> None:
+    words, expected = QUESTIONS[command]
+    done = run(command, *words, *files, "--format", "json")
+    assert untimed(json.loads(done.stdout)) == untimed(json.loads(json.dumps(as_json(expected()))))
+    assert done.exit_code == (0 if command == "blast" else 1 if command != "path" else _path_code())
+    assert run(command, *words, *files).stdout
+
+
+def _path_code() -> int:
+    return int(any(way.stays is not True for way in path(SHOWN, "gpu-001", "gpu-002").rails))
+
+
+def test_short_options_and_what_is_well(files: tuple[str, ...]) -> None:
+    capture, plan = files[1], files[3]
+    well = next(c.a for c in SHOWN.plan.host_cables if c.a.device != FINDING.device)
+    done = run("where", str(well), "--from", capture, "--plan", plan)
+    assert (done.exit_code, done.stdout[:1]) == (0, "✓")
+
+
+def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
+    for words, told in (
+        (("where", "gpu-09", *files), "gpu-09"),
+        (("job", "gpu-[1-", *files), "gpu-[1-"),
+        (("timeline", "gpu-001", *files), "remembers"),
+        (("diff", "--since", "2h", *files), "remembers"),
+        (("where", "x", "--from", "/nowhere"), "/nowhere"),
+        (("where", "x", "--service", "ftp://x"), "ftp://x"),
+        (("where", "x", "--service", "http://127.0.0.1:9", "--token-file", "/nowhere"), "/nowhere"),
+        (("where", "x", "--service", "http://127.0.0.1:9", "--plan", files[3]), "own plan"),
+        (("where", "x", "--service", "http://127.0.0.1:9"), "no service answers"),
+    ):
+        done = run(*words)
+        assert isinstance(done.exception, CannotJudge), (words, done.output)
+        assert told in str(done.exception)
+        assert "\n" not in str(done.exception)
+
+
+def test_bad_usage_of_diff() -> None:
+    for words in ((), ("--plan", "--since", "2h"), ("--to", "2h"), ("--since", "2h", "--to", "1h")):
+        assert run("diff", *words).exit_code == 2
+
+
+def test_in_a_process_of_its_own(files: tuple[str, ...]) -> None:
+    """Exit codes and streams as a shell sees them, and none of the service's libraries loaded."""
+    words = [sys.executable, "-X", "importtime", "-m", "truerail", "job", "gpu-[001-008]", *files]
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "COLUMNS": "90"}
+    )
+    assert done.returncode == 1
+    assert done.stdout.startswith("✗ 1 of 8 hosts has lost a rail")
+    for heavy in ("fastapi", "sqlalchemy", "uvicorn", "asyncssh", "pandas"):
+        assert f" {heavy}\n" not in done.stderr
+
+
+# --- a service --------------------------------------------------------------------------------------------------------
+
+
+class Service(BaseHTTPRequestHandler):
+    """The routes of the API, answered from one publication."""
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        asked = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            return self.reply(401, {"title": "Unauthorized"})
+        match parts.path.removeprefix("/api/v1/"):
+            case "where" if asked["port"] == "nope":
+                return self.reply(404, {"title": "Not found", "detail": "nothing is called 'nope'"})
+            case "where" if asked["port"] == "away":
+                return self.reply(302, {}, location="http://127.0.0.1:9/steal")
+            case "where" if asked["port"] == "odd":
+                return self.reply(200, {"asked": "odd"})
+            case "where" if asked["port"] == "html":
+                return self.reply(200, None)
+            case "timeline":
+                return self.reply(200, as_json(timeline(SHOWN, NoHistory(), asked["of"], int(asked["limit"]))))
+            case command:
+                return self.reply(200, as_json(QUESTIONS[command][1]()))
+
+    def reply(self, code: int, value: Any, location: str = "") -> None:
+        body = json.dumps(value).encode() if value is not None else b"<html>"
+        self.send_response(code)
+        if location:
+            self.send_header("Location", location)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words: object) -> None:
+        """Silent."""
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize("command", [*QUESTIONS, "timeline"])
+def test_a_service_is_shown_as_a_capture_is(command: str, service: str, files: tuple[str, ...]) -> None:
+    words, expected = QUESTIONS.get(command, (("gpu-001",), lambda: timeline(SHOWN, NoHistory(), "gpu-001")))
+    done = run(command, *words, "--format", "json", TRUERAIL_URL=service, TRUERAIL_TOKEN=TOKEN)
+    assert json.loads(done.stdout) == json.loads(json.dumps(as_json(expected())))
+    text = run(command, *words, "--service", service, TRUERAIL_TOKEN=TOKEN)
+    assert text.exit_code == done.exit_code
+    if command in ("job", "blast", "path"):
+        assert text.stdout == run(command, *words, *files).stdout
+
+
+def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n", encoding="ascii")
+    asks = ("--service", service, "--token-file", str(token))
+    assert run("blast", "leaf-0", *asks).exit_code == 0
+    for words, told in (
+        (("where", "x", "--service", service), "wants a token"),
+        (("where", "nope", *asks), "nothing is called 'nope'"),
+        (("where", "away", *asks), "302"),
+        (("where", "odd", *asks), "Where.matched is missing"),
+        (("where", "html", *asks), "does not speak JSON"),
+    ):
+        done = run(*words)
+        assert isinstance(done.exception, CannotJudge), (words, done.output)
+        assert told in str(done.exception)

@@ -1,0 +1,120 @@
+"""Answers to JSON and back, as the command line gets them from the service; and answers as text."""
+
+import json
+import types
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oncall_fabrics import PLANES, SPINES, published
+
+from truerail.model import CauseKind
+from truerail.model.history import NoHistory
+from truerail.oncall import answers
+from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Timeline, Where, Why, as_json
+from truerail.oncall.answers_json import BadAnswer, answer_from_json
+from truerail.oncall.blast import blast
+from truerail.oncall.diff import diff_plan
+from truerail.oncall.job import job
+from truerail.oncall.path import path
+from truerail.oncall.text import answer_text
+from truerail.oncall.tones import Answer, tone_of
+from truerail.oncall.where import where
+from truerail.oncall.why import why
+from truerail.outputs.options import Options
+from truerail.outputs.words import Tone
+from truerail.simulator import Fault
+
+KINDS = (Where, Job, Blast, PathAnswer, Diff, Why, Timeline)
+SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.UNREACHABLE, "hung"))
+
+
+def made(kind: Any, random: Random) -> Any:
+    """Any value of a field's type, small."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        chosen = random.choice(inner)
+        return None if chosen is types.NoneType else made(chosen, random)
+    if origin is tuple:
+        return tuple(made(inner[0], random) for _ in range(random.randint(0, 2)))
+    if origin is not None:
+        return {random.choice("abc"): random.choice((1, "x", None)) for _ in range(random.randint(0, 2))}
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{field.name: made(hints[field.name], random) for field in fields(kind)})
+    plain: dict[Any, Any] = {
+        str: random.choice(("", "gpu-001/a", "ü\x1b[2J\u202e", "right", "critical", "a, b\nc")),
+        bool: random.random() < 0.5,
+        int: random.randint(-(2**40), 2**40),
+        float: random.uniform(-1, 2),
+        datetime: datetime(2026, 11, 20, 14, tzinfo=UTC) + timedelta(seconds=random.randint(0, 9999)),
+    }
+    return plain[kind]
+
+
+@settings(max_examples=25, deadline=None)
+@given(kind=st.sampled_from([*KINDS, answers.FabricView, answers.DeviceView]), random=st.randoms(use_true_random=True))
+def test_an_answer_comes_back_from_its_json(kind: type[Any], random: Random) -> None:
+    answer = made(kind, random)
+    assert answer_from_json(kind, json.loads(json.dumps(as_json(answer)))) == answer
+
+
+def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
+    value = as_json(blast(SWAPPED, "leaf-1"))
+    assert answer_from_json(Blast, {**value, "later": 1}) == blast(SWAPPED, "leaf-1")
+    for broken, words in (
+        ({**value, "hosts": {}}, "Blast.hosts is no list"),
+        ({**value, "share_lost": "1"}, "Blast.share_lost is not float"),
+        ({**value, "hosts_hurt": True}, "Blast.hosts_hurt is not int"),
+        ({**value, "hosts": [{"host": "x"}]}, r"Blast.hosts\[0\].gpus is missing"),
+        ([], "Blast is no object"),
+    ):
+        with pytest.raises(BadAnswer, match=words):
+            answer_from_json(Blast, broken)
+    with pytest.raises(BadAnswer, match="start is no time"):
+        answer_from_json(Diff, {**as_json(diff_plan(SWAPPED)), "start": "soon"})
+
+
+def some_answers() -> list[Answer]:
+    ids = [finding.id for finding in SWAPPED.judgement.findings]
+    return [
+        where(SWAPPED, SWAPPED.judgement.findings[0].subject),
+        where(SWAPPED, "leaf-0"),
+        job(SWAPPED, "gpu-[001-008]"),
+        blast(SWAPPED, "leaf-0"),
+        path(SWAPPED, "gpu-001", "gpu-002"),
+        diff_plan(SWAPPED),
+        *(why(SWAPPED, NoHistory(), one) for one in ids),
+    ]
+
+
+@pytest.mark.parametrize("details", [False, True])
+def test_text_begins_with_the_answer_and_fits(details: bool) -> None:
+    for answer in some_answers():
+        for width in (60, 100):
+            text = answer_text(answer, Options(width=width, details=details))
+            assert max(map(len, text.splitlines())) <= width
+            first = text.replace("\n", " ").strip()
+            head = answer.finding.severity if isinstance(answer, Why) else answer.says.split()[0].capitalize()
+            assert head.lower() in first[:30].lower()
+
+
+@settings(max_examples=40, deadline=None)
+@given(kind=st.sampled_from(KINDS), random=st.randoms(use_true_random=True))
+def test_hostile_names_are_made_safe(kind: type[Any], random: Random) -> None:
+    text = answer_text(made(kind, random), Options(width=200, details=True))
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)
+
+
+def test_tones() -> None:
+    assert [tone_of(one) for one in some_answers()[:4]] == [Tone.BAD, Tone.BAD, Tone.BAD, Tone.GOOD]
+    fine = published(PLANES)
+    good = [where(fine, "gpu-001"), job(fine, "gpu-[001-008]"), path(fine, "gpu-001", "gpu-002"), diff_plan(fine)]
+    assert {tone_of(one) for one in good} == {Tone.GOOD}
+    hung = published(SPINES, Fault(CauseKind.UNREACHABLE, "hung"))
+    host = hung.judgement.causes[0].subjects[0]
+    assert [tone_of(one) for one in (where(hung, host), blast(hung, host))] == [Tone.DOUBT, Tone.DOUBT]

@@ -1,0 +1,94 @@
+"""Causes and findings in a view: their harm, their order, their lives and mutes."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
+
+from truerail.model import CauseKind
+from truerail.model.cases import AT
+from truerail.model.finding import Finding, Severity
+from truerail.model.life import Life, LifeState, Mute, MuteKind
+from truerail.oncall.lines import cause_lines, finding_line
+from truerail.oncall.view import view_of, warm
+from truerail.oncall.where import where
+from truerail.simulator import Shape
+
+
+def test_harm_counts_each_gpu_once() -> None:
+    publication = faulty()
+    harm = {kind: sorted(line.harm for line in of_kind(publication, kind)) for kind in CauseKind}
+    assert harm[CauseKind.LEAF_SWAP] == [48]
+    assert harm[CauseKind.CABLE_SWAP] == [0, 2]  # an exchange on one leaf leaves both on their rail
+    assert harm[CauseKind.CABLE_MOVE] == [0]
+    assert harm[CauseKind.LINK_DOWN] == [0, 1]  # an uplink carries no GPU's own link
+    assert harm[CauseKind.UNREACHABLE] == [8, 8]
+
+
+@pytest.mark.parametrize(("gpus", "cables", "harm"), [(8, 1, 2), (4, 1, 1), (2, 1, 1), (2, 2, 1), (8, 2, 4)])
+def test_gpus_share_rails_as_their_numbers_say(gpus: int, cables: int, harm: int) -> None:
+    layout = view_of(shaped(Shape(hosts=2, rails=4, gpus=gpus), 0)).layout
+    assert layout.gpus_on(layout.host_cables_of(1)[:cables]) == harm
+
+
+def test_a_gpu_of_two_planes_counts_once() -> None:
+    layout = view_of(fabric("two planes")).layout
+    assert len(layout.host_cables_of(0)) == 8
+    assert layout.gpus_on(layout.host_cables_of(0)) == 4
+
+
+def test_causes_stand_in_order_of_harm() -> None:
+    lines = cause_lines(view_of(faulty()))
+    assert [line.harm for line in lines] == sorted((line.harm for line in lines), reverse=True)
+    assert lines[0].kind == CauseKind.LEAF_SWAP
+    assert len(lines) == len(FAULTS)
+
+
+def test_a_cable_shows_of_a_large_cause_only_what_concerns_it() -> None:
+    publication = faulty()
+    (whole,) = of_kind(publication, CauseKind.LEAF_SWAP)
+    finding = next(f for f in publication.judgement.findings if f.id in whole.explains and f.rule == "CAB001")
+    (cause,) = where(publication, finding.subject).paths[0].causes
+    assert (cause.key, cause.harm, cause.says) == (whole.key, whole.harm, whole.says)
+    assert cause.explains == (finding.id,)
+    assert len(whole.explains) > 20
+
+
+def test_lives_and_mutes_are_shown() -> None:
+    publication = faulty()
+    (down,) = [line for line in of_kind(publication, CauseKind.LINK_DOWN) if line.harm]
+    since = AT - timedelta(hours=2)
+    life = Life(down.explains[0], LifeState.REGRESSED, since, since, AT)
+    muted = replace(
+        publication,
+        lives={down.explains[0]: life},
+        cause_lives={down.key: life},
+        mutes={one: Mute(MuteKind.ACKNOWLEDGED, 1, "anna", "spare ordered") for one in down.explains},
+    )
+    (line,) = [line for line in of_kind(muted, CauseKind.LINK_DOWN) if line.harm]
+    assert (line.state, line.since, line.muted) == ("regressed", since, "acknowledged")
+    view = view_of(muted)
+    found = finding_line(view, view.finding(down.explains[0]))  # type: ignore[arg-type] # it is there
+    assert (found.state, found.since, found.muted, found.cause) == ("regressed", since, "acknowledged", down.key)
+    assert (down.state, down.since, down.muted) == ("new", None, None)
+
+
+def test_an_acknowledgement_shares_what_it_does_not_change() -> None:
+    publication = faulty()
+    again = replace(publication, mutes={publication.judgement.findings[0].id: Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b")})
+    assert view_of(again) is not view_of(publication)
+    assert view_of(again) is view_of(again)
+    assert view_of(again).sight is view_of(publication).sight
+    assert warm(again).layout is warm(publication).layout
+    assert view_of(again).muted.sum() == 1
+
+
+def test_held_findings_are_found_too() -> None:
+    publication = faulty()
+    held = Finding("CAB003", "cable_missing", Severity.CRITICAL, right(publication).a.name, "was missing", "reseat it")
+    held_life = Life(held.id, LifeState.RECOVERING, AT, AT, AT)
+    shown = replace(publication, held=(held,), lives={held.id: held_life})
+    path = where(shown, held.subject).paths[0]
+    assert [(one.id, one.state, one.cause) for one in path.findings] == [(held.id, "recovering", None)]
+    assert path.state == "right"

@@ -1,0 +1,64 @@
+"""The search box."""
+
+import pytest
+from view_fabrics import faulty
+
+from truerail.oncall.find import Found, find
+from truerail.oncall.where import where
+
+ALL = 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("gpu-00", Found("gpu-001", "host", "host, rack r01")),
+        ("LEAF", Found("leaf-0", "switch", "leaf, rack net")),
+        ("eaf-3", Found("leaf-3", "switch", "leaf, rack net")),
+        ("r03", Found("r03", "rack", "4 devices")),
+        ("cab001", Found("CAB001", "rule", "nic_on_wrong_rail, ")),
+        ("nic_on_wr", Found("CAB001", "rule", "nic_on_wrong_rail, ")),
+        ("enp26s0", Found("gpu-001/enp26s0f0np0", "port", "rail 0, to leaf-0/swp1")),
+        ("swp7", Found("leaf-0/swp7", "port", "rail 0, to gpu-007/")),
+        ("gpu-005/enp94", Found("gpu-005/enp94s0f0np0", "port", "rail 3, to leaf-3/swp5")),
+        ("gpu-005:mlx", Found("gpu-005:mlx5_0", "rdma device", "gpu-005/enp26s0f0np0")),
+        ("mlx5_6", Found("gpu-001:mlx5_6", "rdma device", "gpu-001/")),
+        ("gpu-005 gpu 3", Found("gpu-005 GPU 3", "gpu", "host, rack r02")),
+    ],
+)
+def test_the_search_box_finds(text: str, first: Found) -> None:
+    found = find(faulty(), text)[0]
+    assert (found.name, found.kind) == (first.name, first.kind)
+    assert found.says.startswith(first.says)
+
+
+def test_the_search_box_finds_macs_and_findings_by_their_parts() -> None:
+    publication = faulty()
+    path = where(publication, "gpu-005:mlx5_3").paths[0]
+    mac = path.nic.mac if path.nic else None
+    assert mac
+    for text in (mac, mac.upper(), mac[3:], mac.replace(":", "")[4:], mac.replace(":", "-")[6:]):
+        assert Found(mac, "mac address", path.subject) in find(publication, text), text
+    finding = publication.judgement.findings[3]
+    assert find(publication, finding.id[:8]) == (Found(finding.id, "finding", finding.says),)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "/", "no such thing", "\n", "gpu-005/\n", "\x00", "x" * 10_000, "::::"])
+def test_the_search_box_takes_anything(text: str) -> None:
+    assert all(isinstance(one, Found) for one in find(faulty(), text))
+
+
+def test_the_search_box_is_limited_and_names_nothing_twice() -> None:
+    publication = faulty()
+    found = find(publication, "gpu")
+    assert len(found) == 20
+    assert len({(one.kind, one.name) for one in find(publication, "gpu", 500)}) == len(find(publication, "gpu", 500))
+    assert find(publication, "gpu", 0) == ()
+
+
+def test_what_the_search_box_finds_can_be_asked_for() -> None:
+    publication = faulty()
+    for text in ("gpu-00", "leaf", "enp26", "mlx5_1", "gpu-003/", "b83fd2"):
+        for one in find(publication, text):
+            if one.kind in ("host", "switch", "port", "rdma device", "mac address"):
+                assert where(publication, one.name).matched

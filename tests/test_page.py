@@ -1,0 +1,214 @@
+"""The page in a real Chromium: what people see, click and type, on a simulated fabric with planted faults."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.fake_tower import fabric
+from tests.page_site import Site, Watched, chromium, publication
+
+BROKEN, SEEN = fabric()
+_, WHOLE = fabric(faults=False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site(publication(BROKEN.plan, SEEN)) as one:
+        yield one
+
+
+@pytest.fixture
+def watched(browser: Browser, site: Site) -> Iterator[Watched]:
+    one = Watched(browser, site)
+    yield one
+    one.context.close()
+    assert one.complaints == []
+    assert one.foreign() == []
+    assert len(one.asked) > 5
+
+
+def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> None:
+    page = watched.open("/")
+    judged = watched.site.tower.publication
+    assert judged is not None
+    expect(page.locator("#verdict")).to_contain_text("wrong")
+    expect(page.locator("article.cause")).to_have_count(len(judged.judgement.causes))
+    expect(page.locator("#live")).to_contain_text("as of")
+    wrong = page.locator("button.chip.wrong .figure").inner_text()
+    assert int(wrong) == judged.judgement.summary.cables_wrong
+
+
+def test_causes_stand_in_order_of_harm(watched: Watched) -> None:
+    page = watched.open("/")
+    harms = [int(text.split()[0]) for text in page.locator(".harm").all_inner_texts() if text[0].isdigit()]
+    assert len(harms) > 1
+    assert harms == sorted(harms, reverse=True)
+
+
+def test_a_cell_opens_its_host(watched: Watched) -> None:
+    page = watched.open("/")
+    page.locator("#map canvas").click(position={"x": 150, "y": 60})
+    page.wait_for_url("**/hosts/*")
+    host = page.url.rpartition("/")[2]
+    expect(page.locator("h1")).to_have_text(host)
+    expect(page.locator("svg.railmap .badge")).to_have_count(4)
+
+
+def test_a_round_changes_cells_causes_and_verdict_while_one_looks(watched: Watched) -> None:
+    page = watched.open("/")
+    expect(page.locator("article.cause").first).to_be_visible()
+    watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
+    expect(page.locator("#verdict")).to_contain_text("are right")
+    expect(page.locator("#verdict")).to_have_class("verdict good")
+    expect(page.locator("button.chip.wrong .figure")).to_have_text("0")
+    expect(page.locator("article.cause")).to_have_count(0)
+    expect(page.locator("#broken summary")).to_have_text("Every host is whole")
+    expect(page.locator("#number")).to_have_text("round 2")
+
+
+def test_everything_can_be_done_by_keyboard(watched: Watched) -> None:
+    page = watched.open("/")
+    page.keyboard.press("/")
+    page.keyboard.type("gpu-005")
+    expect(page.locator("#found [role=option]").first).to_contain_text("gpu-005")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/hosts/gpu-005")
+    page = watched.open("/")
+    page.locator("#map canvas").focus()
+    page.keyboard.press("n")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    said = page.locator("#map p[aria-live]").inner_text()
+    assert any(word in said for word in ("wrong", "missing", "unknown"))
+    page.keyboard.press("+")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/hosts/{said.split()[0]}")
+
+
+def test_the_list_behind_the_map_names_what_the_map_shows(watched: Watched) -> None:
+    page = watched.open("/")
+    page.locator("#broken summary").click()
+    names = page.locator("#broken tbody th").all_inner_texts()
+    states = watched.site.tower.publication.judgement.cable_states  # type: ignore[union-attr] - the site has one
+    hosts = {cable.a.device for cable in BROKEN.plan.host_cables if states[cable.a].value != "right"}
+    assert set(names) == hosts
+
+
+def test_a_finding_is_acknowledged_with_a_reason(watched: Watched) -> None:
+    judged = watched.site.tower.publication
+    assert judged is not None
+    finding = judged.judgement.findings[0].id
+    page = watched.open(f"/findings/{finding}")
+    page.locator(".title").get_by_role("button", name="Acknowledge").click()
+    page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()
+    assert page.get_by_role("dialog").is_visible(), "a reason is required"
+    page.get_by_label("Reason").fill("optics <b>ordered</b>")
+    page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()
+    expect(page.locator(".note")).to_contain_text("optics <b>ordered</b>")
+    expect(page.locator(".title").get_by_role("button", name="Acknowledge")).to_have_count(0)
+    note = next(iter(watched.site.tower.history.notes.values()))
+    assert (note.target, note.reason, note.author) == (finding, "optics <b>ordered</b>", "local")
+    assert note.until is not None
+
+
+def test_a_device_is_rechecked(watched: Watched) -> None:
+    page = watched.open("/hosts/gpu-003")
+    page.get_by_role("button", name="Recheck now").click()
+    expect(page.get_by_role("button", name="Asked", exact=True)).to_be_visible()
+    assert watched.site.tower.rechecked == ["gpu-003"]
+
+
+def test_the_punch_list_walks_the_racks_and_ticks_itself_off(watched: Watched) -> None:
+    page = watched.open("/punch")
+    steps = page.locator("li.step")
+    expect(steps).to_have_count(len(watched.site.tower.steps))
+    racks = page.locator(".rack h2").all_inner_texts()
+    assert racks == sorted(racks)
+    expect(page.locator(".far small").first).to_contain_text("rack")
+    rack = racks[0].removeprefix("Rack ")
+    page.locator("#rack").fill(rack)
+    expect(page.locator(".rack")).to_have_count(1)
+    page.locator("#rack").fill("")
+    watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
+    expect(page.locator("li.step.done")).to_have_count(len(watched.site.tower.steps))
+    expect(page.locator("#progress")).to_contain_text(f"{len(watched.site.tower.steps)} of")
+
+
+def test_a_switch_shows_its_front_panel(watched: Watched) -> None:
+    leaf = next(c.b.device for c in BROKEN.plan.host_cables)
+    page = watched.open(f"/switches/{leaf}")
+    down = sum(cable.b.device == leaf for cable in BROKEN.plan.host_cables)
+    up = sum(cable.a.device == leaf for cable in BROKEN.plan.cables)
+    expect(page.locator("a.jack:not(.free)")).to_have_count(down + up)
+    expect(page.locator("a.jack.up")).to_have_count(up)
+
+
+def test_a_cause_shows_its_moves_and_leads_to_its_findings(watched: Watched) -> None:
+    page = watched.open("/")
+    page.locator("article.cause", has=page.locator("ol.moves")).first.locator("a.kind").click()
+    expect(page.locator("svg.crossing path.now").first).to_be_attached()
+    page.locator("ul.lines a").first.click()
+    page.wait_for_url("**/findings/*")
+    expect(page.get_by_role("heading", name="Ruled out")).to_be_visible()
+    expect(page.locator(".evidence").first).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("q=where&port=gpu-003", "svg.railmap"),
+        ("q=job&nodes=gpu-[001-008]", "text=Pairs of hosts"),
+        ("q=path&from=gpu-001&to=gpu-004", ".hop"),
+    ],
+)
+def test_questions_stand_in_the_address(watched: Watched, question: str, answer: str) -> None:
+    page = watched.open(f"/ask?{question}")
+    expect(page.locator(answer).first).to_be_visible()
+
+
+def test_a_question_is_asked_by_its_form(watched: Watched) -> None:
+    leaf = next(c.b.device for c in BROKEN.plan.host_cables)
+    page = watched.open("/ask")
+    page.get_by_label("Switch, host or port").fill(leaf)
+    page.get_by_role("button", name="Blast").click()
+    expect(page.locator("dd.large").first).to_be_visible()
+    assert f"of={leaf}" in page.url
+
+
+def test_maintenance_is_announced_and_ended(watched: Watched) -> None:
+    page = watched.open("/maintenance")
+    page.get_by_label("What").fill("gpu-003")
+    page.get_by_label("Reason").fill("new NIC")
+    page.get_by_role("button", name="Announce").click()
+    expect(page.locator("#windows")).to_contain_text("new NIC")
+    page.get_by_role("button", name="End").click()
+    expect(page.locator("#windows")).to_contain_text("No maintenance")
+    assert not watched.site.tower.history.open_windows
+
+
+def test_changes_are_shown_for_a_time_and_against_the_plan(watched: Watched) -> None:
+    page = watched.open("/changes")
+    expect(page.locator(".verdict")).to_have_text("Nothing changed.")
+    page.get_by_text("Against the plan").click()
+    expect(page.locator("tbody tr").first).to_be_visible()
+
+
+def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, site: Site) -> None:
+    one = Watched(browser, site, color_scheme="dark")
+    page = one.open("/")
+    paper = "() => getComputedStyle(document.querySelector('.card')).backgroundColor"
+    dark = page.evaluate(paper)
+    page.locator("#theme").click()
+    light = page.evaluate(paper)
+    assert dark != light == "rgb(255, 255, 255)"
+    page.reload()
+    assert page.evaluate(paper) == light
+    one.context.close()
+    assert one.complaints == []

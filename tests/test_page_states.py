@@ -1,0 +1,139 @@
+"""The page when things are not as usual: nothing judged, nothing new, nobody there, hostile names, nobody logged in."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.access_site import OPERATOR, READER, WITH_TOKENS
+from tests.fake_tower import fabric
+from tests.page_site import Site, Watched, chromium, publication
+from tests.small_fabric import World, make_plan
+from truerail.model import Port
+from truerail.model.publication import JournalHealth, JournalState
+
+BROKEN, SEEN = fabric()
+IMAGE = "<img src=x onerror=window.hacked=1>"
+SCRIPT = '"><script>window.hacked=1</script>'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as one:
+        yield one
+
+
+def test_before_the_first_judgement_it_says_so_and_then_fills_itself(browser: Browser) -> None:
+    with Site(None) as site:
+        one = Watched(browser, site)
+        page = one.open("/")
+        expect(page.locator("#map")).to_contain_text("The first round runs")
+        site.publish(publication(BROKEN.plan, SEEN))
+        expect(page.locator("article.cause").first).to_be_visible()
+        expect(page.locator("#verdict")).to_contain_text("wrong")
+        expect(page.locator("#map canvas")).to_be_visible()
+        one.context.close()
+        assert all("503" in words for words in one.complaints)
+
+
+def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_told(browser: Browser) -> None:
+    first = publication(BROKEN.plan, SEEN)
+    old = replace(first.judgement, at=datetime.now(UTC) - timedelta(minutes=10))
+    with Site(replace(first, judgement=old)) as site:
+        one = Watched(browser, site)
+        page = one.open("/")
+        expect(page.locator("#live")).to_have_attribute("data-status", "stale")
+        expect(page.locator("#banner-clock")).to_contain_text("may no longer be so")
+    expect(page.locator("#live")).to_contain_text("disconnected", timeout=15_000)
+    expect(page.locator("#banner-clock")).to_contain_text("Trying again")
+    expect(page.locator("article.cause").first).to_be_visible()
+    one.context.close()
+
+
+def test_a_journal_that_fails_and_an_inferred_plan_are_told_on_every_page(browser: Browser) -> None:
+    guessed = publication(replace(BROKEN.plan, inferred=True), SEEN)
+    journal = JournalState(JournalHealth.FAILING, "disk full", datetime.now(UTC), waiting=7)
+    with Site(replace(guessed, journal=journal)) as site:
+        one = Watched(browser, site)
+        for path in ("/", "/punch", "/hosts/gpu-001"):
+            page = one.open(path)
+            expect(page.locator("#banner-journal")).to_contain_text("disk full")
+            expect(page.locator("#banner-plan")).to_contain_text("No plan was given")
+        one.context.close()
+        assert one.complaints == []
+
+
+def test_what_is_not_there_is_named(browser: Browser) -> None:
+    with Site(publication(BROKEN.plan, SEEN)) as site:
+        one = Watched(browser, site)
+        page = one.open("/hosts/gpu-9999")
+        expect(page.get_by_role("alert")).to_contain_text("gpu-9999")
+        page = one.open("/findings/000000000000")
+        expect(page.get_by_role("alert")).to_contain_text("000000000000")
+        one.context.close()
+
+
+def hostile() -> Site:
+    """A fabric whose machines call themselves what an attacker would."""
+    plan = make_plan()
+    rack = replace(plan.devices["h1"], rack=SCRIPT, pod=IMAGE)
+    cables = tuple(cable._replace(label=IMAGE) for cable in plan.cables)
+    plan = replace(plan, devices={**plan.devices, "h1": rack}, cables=cables)
+    world = World(plan, called={"h2": IMAGE, "leaf-1": SCRIPT})
+    world.swap(Port("h1", "nica"), Port("h1", "nicc"))
+    return Site(publication(plan, world.snapshot()))
+
+
+def test_names_that_would_be_markup_are_text_everywhere(browser: Browser) -> None:
+    with hostile() as site:
+        judged = site.tower.publication
+        assert judged is not None
+        ids = [finding.id for finding in judged.judgement.findings]
+        causes = [cause.key for cause in judged.judgement.causes]
+        one = Watched(browser, site)
+        shown = ""
+        things = ["/", "/punch", "/hosts/h1", "/switches/leaf-0", "/switches/leaf-1", f"/find?text={IMAGE}"]
+        questions = [f"/ask?q=where&port={SCRIPT}", "/ask?q=blast&of=leaf-1", "/changes", f"/timeline?of={IMAGE}"]
+        details = [f"/findings/{ids[0]}", f"/findings/{ids[-1]}", *(f"/causes/{key}" for key in causes[:3])]
+        for path in (*things, *questions, *details, f"/hosts/{IMAGE}".replace("/hosts/<", "/hosts/%3C")):
+            page = one.open(path.replace("#", "%23"))
+            page.wait_for_timeout(60)
+            assert page.evaluate("() => window.hacked") is None, path
+            assert page.locator("img, script:not([src])").count() == 0, path
+            shown += page.locator("body").inner_text()
+        one.context.close()
+        assert "<img src=x" in shown
+        assert "<script>" in shown
+        assert one.foreign() == []
+
+
+def test_a_reader_logs_in_sees_and_is_offered_no_writes(browser: Browser) -> None:
+    with Site(publication(BROKEN.plan, SEEN), access=WITH_TOKENS) as site:
+        one = Watched(browser, site)
+        one.page.goto(f"{site.url}/hosts/gpu-003")
+        one.page.get_by_label("Token").fill(READER[:-1] + "x")
+        one.page.get_by_role("button", name="Log in").click()
+        expect(one.page.get_by_role("alert")).to_be_visible()
+        one.page.get_by_label("Token").fill(READER)
+        one.page.get_by_role("button", name="Log in").click()
+        one.page.wait_for_url("**/hosts/gpu-003")
+        expect(one.page.locator("#me")).to_contain_text("rita")
+        expect(one.page.locator("svg.railmap")).to_be_visible()
+        expect(one.page.get_by_role("button", name="Recheck now")).to_be_hidden()
+        one.page.get_by_role("button", name="Log out").click()
+        expect(one.page.get_by_label("Token")).to_be_visible()
+        one.context.close()
+
+
+def test_an_operator_who_logged_in_may_write(browser: Browser) -> None:
+    with Site(publication(BROKEN.plan, SEEN), access=WITH_TOKENS) as site:
+        one = Watched(browser, site)
+        one.page.goto(f"{site.url}/hosts/gpu-003")
+        one.page.get_by_label("Token").fill(OPERATOR)
+        one.page.get_by_role("button", name="Log in").click()
+        one.page.get_by_role("button", name="Recheck now").click()
+        expect(one.page.get_by_role("button", name="Asked", exact=True)).to_be_visible()
+        assert site.tower.rechecked == ["gpu-003"]
+        one.context.close()

@@ -1,0 +1,264 @@
+"""The watch as a whole: a living fabric behind the transport, a real journal, and what people do with it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from truerail.journal import Journal, open_journal
+from truerail.model import CauseKind
+from truerail.model.history import HistoryGone
+from truerail.model.life import LifeState, MuteKind
+from truerail.model.publication import JournalHealth
+from truerail.oncall.answers import BadQuestion, NotFound
+from truerail.service.front import Front
+from truerail.service.judging import Judge
+from truerail.service.plans import PlanInForce
+from truerail.service.settings import Journal as Kept
+from truerail.service.settings import Recovery, Schedule, Settings
+from truerail.service.tower import NotReady
+from truerail.service.watch import Watch, utc_now
+from truerail.simulator import Fault, Shape
+from truerail.simulator.living import LivingFabric, Pace, living_fabric
+
+SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
+SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
+NEVER = Pace(fault_seconds=(1e6, 1e6), repair_seconds=(1e6, 1e6))
+PATIENCE_SECONDS = 20.0
+
+
+def settings_for(folder: Path, url: str | None = None) -> Settings:
+    quick = dict.fromkeys(("lldp_host", "lldp_switch", "lldp_snmp", "net_link", "rdma_link"), timedelta(seconds=0.3))
+    return Settings(
+        fabric="test",
+        inventory=folder / "inventory.yaml",
+        journal=Kept(url=f"sqlite:///{folder}/journal.db" if url is None else url),
+        schedule=Schedule(every=quick, jitter=timedelta(0), patience=timedelta(seconds=1)),
+        recovery=Recovery(after=timedelta(seconds=1)),
+    )
+
+
+def fabric_of(*faults: Fault) -> LivingFabric:
+    return living_fabric(faults=faults or (SWAP,), seed=4, shape=SHAPE, pace=NEVER)
+
+
+@asynccontextmanager
+async def watched(settings: Settings, fabric: LivingFabric, *, planned: bool = True) -> AsyncIterator[Front]:
+    journal: Journal | None = open_journal(settings.journal) if settings.journal.url else None
+    plan = PlanInForce(lambda: fabric.plan, fabric.plan) if planned else PlanInForce(lambda: None)
+    watch = Watch(settings, fabric.targets, plan, fabric.transport, Judge.begin(settings), journal)
+    stop = asyncio.Event()
+    running = asyncio.create_task(watch.run(stop))
+    try:
+        yield Front(watch)
+    finally:
+        stop.set()
+        await asyncio.wait_for(running, PATIENCE_SECONDS)
+
+
+async def until(what: Callable[[], object]) -> None:
+    """Waits until something is true, or fails."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not what():
+            await asyncio.sleep(0.02)
+
+
+def run(body: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(body())  # type: ignore[arg-type]
+
+
+def kinds(front: Front) -> Collection[CauseKind]:
+    return [] if front.publication is None else [cause.kind for cause in front.publication.judgement.causes]
+
+
+def test_a_swap_is_found_lives_and_is_resolved_when_it_is_mended(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric = fabric_of()
+        async with watched(settings_for(tmp_path), fabric) as front:
+            with pytest.raises(NotReady):
+                await front.acknowledge("x", "anna", "why", None)
+            await until(lambda: kinds(front) == [CauseKind.CABLE_SWAP])
+            shown = front.publication
+            assert shown is not None
+            ids = {finding.id for finding in shown.judgement.findings}
+            assert len(ids) == 2
+            assert {life.state for life in shown.lives.values()} <= {LifeState.NEW, LifeState.ONGOING}
+            assert len(front.steps) == 2
+            await until(lambda: {record.life.id for record in front.history.findings()} == ids)
+            fabric.director.fix(1)
+            fabric.living.settle()
+            await until(lambda: not kinds(front) and not front.publication.held)  # type: ignore[union-attr]
+            await until(lambda: len(front.history.findings(resolved_since=shown.at - timedelta(hours=1))) == 2)
+            assert not front.history.findings()
+            assert front.counters["judgements_failed_total"] == 0
+
+    run(body)
+
+
+def test_numbers_and_lives_go_on_after_a_restart(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric, settings = fabric_of(), settings_for(tmp_path)
+        async with watched(settings, fabric) as front:
+            await until(lambda: kinds(front) == [CauseKind.CABLE_SWAP] and front.publication.number > 2)  # type: ignore[union-attr]
+            first = front.publication
+        async with watched(settings, fabric) as front:
+            await until(lambda: kinds(front) == [CauseKind.CABLE_SWAP])
+            second = front.publication
+        assert first is not None
+        assert second is not None
+        assert second.number > first.number
+        seen = {key: life.first_seen for key, life in first.lives.items()}
+        assert {key: life.first_seen for key, life in second.lives.items()} == seen
+        assert {life.state for life in second.lives.values()} == {LifeState.ONGOING}
+
+    run(body)
+
+
+def test_an_acknowledgement_mutes_survives_a_restart_and_ends_with_what_it_is_about(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric, settings = fabric_of(), settings_for(tmp_path)
+        async with watched(settings, fabric) as front:
+            await until(lambda: kinds(front))
+            shown = front.publication
+            assert shown is not None
+            key = shown.judgement.causes[0].key
+            note = await front.acknowledge(key, "anna", "spare parts ordered", None)
+            assert note.target == key
+            assert {mute.kind for mute in front.publication.mutes.values()} == {MuteKind.ACKNOWLEDGED}  # type: ignore[union-attr]
+            assert set(front.publication.mutes) == {f.id for f in shown.judgement.findings}  # type: ignore[union-attr]
+            with pytest.raises(NotFound):
+                await front.acknowledge("nothing", "anna", "why", None)
+            with pytest.raises(BadQuestion):
+                await front.acknowledge(key, "anna", "why", utc_now() - timedelta(seconds=1))
+        async with watched(settings, fabric) as front:
+            await until(lambda: kinds(front) and front.publication.mutes)  # type: ignore[union-attr]
+            assert [one.reason for one in front.history.acknowledgements()] == ["spare parts ordered"]
+            fabric.director.fix(1)
+            fabric.living.settle()
+            await until(lambda: not front.history.acknowledgements())
+            assert [record.action for record in front.history.audit()]
+
+    run(body)
+
+
+def test_a_maintenance_window_covers_what_is_cabled_to_its_device(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric = fabric_of()
+        async with watched(settings_for(tmp_path), fabric) as front:
+            await until(lambda: kinds(front))
+            shown = front.publication
+            assert shown is not None
+            finding = shown.judgement.findings[0]
+            leaf = (finding.expected or "").partition("/")[0]
+            now = utc_now()
+            window = await front.open_window("device", leaf, now, now + timedelta(hours=1), "anna", "new optics")
+            assert front.publication.mutes[finding.id].kind is MuteKind.MAINTENANCE  # type: ignore[union-attr]
+            await front.end_window(window.id, "anna")
+            assert finding.id not in front.publication.mutes  # type: ignore[union-attr]
+            for scope, what in (("rail", "99"), ("pod", "p9"), ("nodes", "gpu-[900-901]"), ("planet", "mars")):
+                with pytest.raises(BadQuestion, match=what.replace("[", "\\[") if scope != "planet" else "planet"):
+                    await front.open_window(scope, what, now, now + timedelta(hours=1), "anna", "why")
+            with pytest.raises(BadQuestion):
+                await front.open_window("device", leaf, now, now, "anna", "why")
+
+    run(body)
+
+
+def test_a_recheck_asks_these_devices_now_and_is_audited(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric = fabric_of()
+        async with watched(settings_for(tmp_path), fabric) as front:
+            await until(lambda: kinds(front))
+            before = front.counters["rounds_total"]
+            assert await front.recheck(["gpu-001", "leaf-0", "stranger"], "anna") == 2
+            await until(lambda: front.counters["rounds_total"] > before)
+            assert front.history.audit()[0].action == "recheck"
+
+    run(body)
+
+
+def test_without_a_plan_the_rails_are_inferred_once_and_kept(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric = fabric_of()
+        async with watched(settings_for(tmp_path), fabric, planned=False) as front:
+            await until(lambda: front.publication)
+            plan = front.publication.plan  # type: ignore[union-attr]
+            assert plan.inferred
+            await until(lambda: front.publication.number > 2)  # type: ignore[union-attr]
+            assert front.publication.plan is plan  # type: ignore[union-attr]
+            assert any("inferred" in note for note in front.publication.judgement.notes)  # type: ignore[union-attr]
+
+    run(body)
+
+
+def test_without_a_journal_it_judges_and_refuses_to_promise(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with watched(settings_for(tmp_path, url=""), fabric_of()) as front:
+            await until(lambda: kinds(front))
+            assert front.publication.journal.health is JournalHealth.OFF  # type: ignore[union-attr]
+            with pytest.raises(HistoryGone):
+                await front.acknowledge(front.publication.judgement.causes[0].key, "anna", "why", None)  # type: ignore[union-attr]
+            await front.audit("anna", "log in", "")
+
+    run(body)
+
+
+def test_a_journal_that_is_away_at_the_start_is_taken_up_when_it_comes(tmp_path: Path) -> None:
+    async def body() -> None:
+        place = tmp_path / "later"
+        settings = settings_for(tmp_path, url=f"sqlite:///{place}/journal.db")
+        async with watched(settings, fabric_of()) as front:
+            await until(lambda: kinds(front))
+            assert front.publication.journal.health is JournalHealth.FAILING  # type: ignore[union-attr]
+            place.mkdir()
+            await until(lambda: front.publication.journal.health is JournalHealth.KEEPING)  # type: ignore[union-attr]
+            await until(lambda: front.history.findings())
+
+    run(body)
+
+
+def test_reloading_goes_on_with_another_plan_and_loses_nothing(tmp_path: Path) -> None:
+    async def body() -> None:
+        fabric, settings = fabric_of(), settings_for(tmp_path)
+        journal = open_journal(settings.journal)
+        plan = PlanInForce(lambda: fabric.plan, fabric.plan)
+        watch = Watch(settings, fabric.targets, plan, fabric.transport, Judge.begin(settings), journal)
+        stop = asyncio.Event()
+        running = asyncio.create_task(watch.run(stop))
+        front = Front(watch)
+        await until(lambda: kinds(front) == [CauseKind.CABLE_SWAP])
+        first = front.publication
+        other = settings.model_copy(update={"fabric": "another", "recovery": Recovery(after=timedelta(seconds=2))})
+        hosts = [target for target in fabric.targets if target.name != "gpu-006"]
+        watch.use(other, hosts, fabric.plan)
+        await until(lambda: front.publication.number > first.number)  # type: ignore[union-attr]
+        assert front.publication.fabric == "test"  # type: ignore[union-attr]
+        assert set(watch.asking.devices) == {target.name for target in hosts}
+        assert {life.id for life in front.publication.lives.values()} >= set(first.lives)  # type: ignore[union-attr]
+        stop.set()
+        await asyncio.wait_for(running, PATIENCE_SECONDS)
+
+    run(body)
+
+
+def test_a_bug_in_judging_is_counted_and_what_was_shown_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        fabric = fabric_of()
+        async with watched(settings_for(tmp_path), fabric) as front:
+            await until(lambda: kinds(front))
+            shown = front.publication
+
+            def broken(*_: object) -> None:
+                raise KeyError("a bug")
+
+            monkeypatch.setattr(Judge, "judge", broken)
+            await until(lambda: front.counters["judgements_failed_total"] > 1)
+            assert front.publication is not None
+            assert front.publication.judgement.causes == shown.judgement.causes  # type: ignore[union-attr]
+            monkeypatch.undo()
+            await until(lambda: front.publication.number > shown.number)  # type: ignore[union-attr]
+
+    run(body)

@@ -1,0 +1,42 @@
+"""The folder of `truerail demo`: made, or emptied of what an earlier demo left. What no demo made is never touched."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from truerail.cli.errors import CannotJudge
+
+MARK = ".truerail-demo"
+JOURNAL = "journal.db"
+
+
+def prepare(output: Path) -> None:
+    """Makes the folder, or empties it of an earlier capture. Raises CannotJudge for somebody else's folder, OSError."""
+    mark = output / MARK
+    if output.exists() and not mark.exists() and any(output.iterdir()):
+        raise CannotJudge(f"{output} is not empty and not made by a demo: name another folder with --output")
+    if mark.exists():
+        shutil.rmtree(output / "capture", ignore_errors=True)
+    output.mkdir(parents=True, exist_ok=True)
+    mark.write_text("Made by truerail demo, which empties it when it runs again.\n", encoding="utf-8")
+
+
+@contextmanager
+def kept_for_one(output: Path) -> Iterator[Path]:
+    """The folder for as long as a demo runs, without an earlier demo's journal. Raises CannotJudge where one runs."""
+    import fcntl
+
+    try:
+        prepare(output)
+        lock = (output / MARK).open("r")
+    except OSError as error:
+        raise CannotJudge(f"{output}: {error.strerror or error}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CannotJudge(f"{output}: another demo runs there: name another folder with --output") from None
+        for file in output.glob(f"{JOURNAL}*"):
+            file.unlink()
+        yield output

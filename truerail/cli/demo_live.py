@@ -1,0 +1,112 @@
+"""`truerail demo`, live: the real service on a simulated fabric; only what is behind the transport is made up."""
+
+import asyncio
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from truerail.cli import terminal
+from truerail.cli.demo_folder import JOURNAL, kept_for_one
+from truerail.cli.demo_stage import Stage
+from truerail.cli.errors import CannotJudge
+from truerail.simulator import Fault, NoRoom
+from truerail.simulator.living import LivingFabric, living_fabric
+
+if TYPE_CHECKING:
+    from truerail.service.settings import Settings
+
+ROUND_SECONDS = 5
+RECOVERY_SECONDS = 15
+PATIENCE_SECONDS = 2
+"""Most devices of the fabric answer within a tenth of a second; one that hangs is waited for in the background."""
+MOST_PORTS = 50
+"""Ports that are tried, from the one asked for upwards."""
+
+
+def serve_living(
+    hosts: int, rails: int, wanted: Sequence[Fault], seed: int, output: Path, *, host: str, port: int, quiet: bool
+) -> None:
+    """Serves until Ctrl-C. Raises CannotJudge for what a user has to mend."""
+    from truerail.cli import serving
+    from truerail.plans import dump_csv
+    from truerail.service.logs import set_up
+
+    try:
+        fabric = living_fabric(hosts, rails, wanted, seed)
+    except NoRoom as error:
+        raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+    with kept_for_one(output):
+        free = free_port(host, port)
+        if free != port:
+            terminal.remark(f"port {port} of {host} is taken, {free} is free and used instead")
+        settings = demo_settings(output, host, free)
+        set_up(settings.log)
+        terminal.write(output / "plan.csv", dump_csv(fabric.plan))
+        serving.run(_serve(fabric, settings, Stage(fabric, hosts, rails, quiet=quiet)))
+        terminal.say(f"\nEnded. What the service remembered is in {output / JOURNAL}.")
+
+
+async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> None:
+    from truerail.cli.serving import serve_fabric
+    from truerail.service.plans import PlanInForce
+
+    stop = asyncio.Event()
+    playing = asyncio.create_task(fabric.director.play())
+    playing.add_done_callback(lambda _: stop.set())
+    try:
+        plan = PlanInForce(lambda: fabric.plan, fabric.plan)
+        with stage.listening_to_keys():
+            await serve_fabric(settings, fabric.targets, plan, fabric.transport, ready=stage.open, stop=stop)
+    finally:
+        playing.cancel()
+        with suppress(asyncio.CancelledError):
+            await playing
+
+
+def demo_settings(output: Path, host: str, port: int) -> "Settings":
+    """The service's settings: quick rounds, a journal in the folder. Nothing of the environment's gets into them: it
+    may name the journal of a real fabric. Raises CannotJudge for an address that others reach.
+    """
+    from datetime import timedelta
+
+    from collector import collectors
+    from truerail.service.settings import Http, Journal, Log, Recovery, Schedule, Settings, is_loopback
+
+    class DemoSettings(Settings):
+        """Settings that are as they are written here."""
+
+        @classmethod
+        def settings_customise_sources(cls, settings_cls: Any, init_settings: Any, *_: Any, **__: Any) -> Any:
+            return (init_settings,)
+
+    if not is_loopback(host):
+        raise CannotJudge(f"--host {host}: the demo asks nobody who they are, so it serves this machine only")
+    return DemoSettings(
+        fabric="demo",
+        inventory=output / "inventory.yaml",
+        http=Http(host=host, port=port),
+        journal=Journal(url=f"sqlite:///{(output / JOURNAL).absolute()}"),
+        schedule=Schedule(
+            every=dict.fromkeys(collectors(), timedelta(seconds=ROUND_SECONDS)),
+            jitter=timedelta(0),
+            patience=timedelta(seconds=PATIENCE_SECONDS),
+        ),
+        recovery=Recovery(after=timedelta(seconds=RECOVERY_SECONDS)),
+        log=Log(level="warning"),
+    )
+
+
+def free_port(host: str, port: int) -> int:
+    """This port or the next one that nobody listens on; 0 stays 0. Raises CannotJudge where there is none."""
+    last = ""
+    for number in range(port, min(port + MOST_PORTS, 65536)) if port else ():
+        try:
+            with socket.create_server((host, number), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+                return number
+        except OSError as error:
+            last = error.strerror or str(error)
+    if port:
+        raise CannotJudge(f"no port from {port} on can be listened on at {host}: {last}; name another with --port")
+    return 0

@@ -1,0 +1,74 @@
+"""`truerail demo --once`: the fabric as devices' answers in files, checked as any capture is, and reported."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truerail.cli.errors import CannotJudge
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from truerail.simulator import Fault
+
+
+def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path, *, details: bool) -> None:
+    """Writes the fabric, checks it, prints the report and writes it as HTML."""
+    from truerail.cli import terminal
+    from truerail.cli.check import Format, tell
+    from truerail.cli.judging import judged
+    from truerail.model import Severity
+
+    with terminal.working(f"simulating {hosts} hosts with {rails} rails"):
+        capture = _simulate(hosts, rails, wanted, seed, output)
+    plan = output / "plan.csv"
+    judgement, _ = judged(plan, capture, None, None)
+    tell(judgement, Format.TEXT, None, Severity.WARNING, details=details)
+    tell(judgement, Format.HTML, output / "report.html", Severity.WARNING, details=details)
+    terminal.say(_next(plan, capture, output))
+
+
+def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
+    """Writes the fabric; gives the capture's folder."""
+    from truerail.cli.demo_folder import prepare
+    from truerail.simulator import NoRoom, demo_simulation
+
+    try:
+        simulation = demo_simulation(hosts, rails, wanted, seed) if wanted else demo_simulation(hosts, rails, seed=seed)
+        prepare(output)
+        return simulation.write(output)
+    except NoRoom as error:
+        raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+    except OSError as error:
+        raise CannotJudge(f"{output}: {error.strerror or error}") from error
+
+
+def _next(plan: Path, capture: Path, output: Path) -> str:
+    """Command lines to try."""
+    from shlex import quote
+
+    called = terminal_command()
+    check = f"{called} check --plan {quote(str(plan))} --from {quote(str(capture))}"
+    return "\n".join(
+        (
+            "",
+            "Try next",
+            f"  {check} --details",
+            f"  {check} --format json",
+            f"  {check} --output {quote(str(output / 'report.xlsx'))}",
+            f"  {called} check --from {quote(str(capture))}          # without a plan: the rails are inferred",
+            f"  {called} plan show {quote(str(plan))}",
+            f"  {called} rules list",
+            f"The report as a page: {output / 'report.html'}",
+        )
+    )
+
+
+def terminal_command() -> str:
+    """The command as the user can type it: `truerail` where that is on the path, else what was typed now."""
+    import shutil
+    import sys
+    from shlex import quote
+
+    if shutil.which("truerail"):
+        return "truerail"
+    return f"{quote(sys.executable)} -m truerail" if sys.argv[0].endswith("__main__.py") else quote(sys.argv[0])

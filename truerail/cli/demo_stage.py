@@ -1,0 +1,157 @@
+"""What the terminal of a live demo shows and takes: where to click, what happens, and a few words that change it."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from truerail.cli import terminal
+from truerail.cli.demo_once import terminal_command
+from truerail.cli.errors import CannotJudge
+from truerail.cli.oncall_options import LOCAL_SERVICE
+from truerail.model import CauseKind
+from truerail.model.names import printable
+from truerail.outputs.words import count
+from truerail.simulator import KINDS, Fault, NoRoom
+from truerail.simulator.living import Entry, LivingFabric
+
+HELP = """Type a word and Enter to take part
+  fault [KIND]     something goes wrong now, such as: fault cable-swap
+  fix WHAT         repair a fault, by its number or by a host, switch or port of it
+  list             the faults of now
+  pause, go        let the script rest, and go on"""
+
+LONGEST_INPUT = 4096
+
+
+class Stage:
+    """One demo's terminal."""
+
+    def __init__(self, fabric: LivingFabric, hosts: int, rails: int, *, quiet: bool) -> None:
+        self._fabric, self._director = fabric, fabric.director
+        self._hosts, self._rails, self._quiet = hosts, rails, quiet
+        self._red, self._green = ("\x1b[31m{}\x1b[0m", "\x1b[32m{}\x1b[0m") if terminal.colorful() else ("{}", "{}")
+        self._marks = ("x", "+") if terminal.ascii_only() else ("✗", "✓")
+
+    def open(self, url: str) -> None:
+        """The service answers under this address: says so, and tells from now on what happens."""
+        terminal.say(self._greeting(url.rstrip("/")))
+        if not self._quiet:
+            self._director.tell = lambda entry: terminal.say(self.line(entry))
+
+    def line(self, entry: Entry) -> str:
+        """One event: time, whether it is a fault or a repair, its number, what it is."""
+        mark = self._green.format(self._marks[1]) if entry.repaired else self._red.format(self._marks[0])
+        return f"  {entry.when.astimezone():%H:%M:%S}  {mark} #{entry.standing.number:<3} {entry.says}"
+
+    @contextmanager
+    def listening_to_keys(self) -> Iterator[None]:
+        """Takes words from the terminal while the body runs, where there is one and it is ours."""
+        if not _in_foreground():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        loop.add_reader(sys.stdin.fileno(), self._read_words)
+        try:
+            yield
+        finally:
+            loop.remove_reader(sys.stdin.fileno())
+
+    def _read_words(self) -> None:
+        """Reads past Python's own buffer, in which a second line would wait unseen."""
+        words = os.read(sys.stdin.fileno(), LONGEST_INPUT) if _in_foreground() else b""
+        if not words:
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        for line in words.decode("utf-8", "replace").splitlines():
+            if answer := self.obey(line):
+                terminal.say(answer)
+
+    def obey(self, line: str) -> str:
+        """Does what a line of words says; gives what to answer."""
+        word, _, rest = line.strip().partition(" ")
+        match word:
+            case "":
+                return ""
+            case "fault":
+                return self._plant(rest.strip())
+            case "fix":
+                return self._fix(rest)
+            case "list":
+                return self._list()
+            case "pause" | "go":
+                self._director.paused = word == "pause"
+                return "  the script rests" if word == "pause" else "  the script goes on"
+        return HELP
+
+    def _plant(self, word: str) -> str:
+        from truerail.cli.demo import faults
+
+        try:
+            wanted = faults([word]) if word else [Fault(CauseKind.CABLE_SWAP)]
+            standing = self._director.plant(wanted[0])
+        except CannotJudge as error:
+            return f"  {printable(str(error), 200)}; there are {', '.join(KINDS)}"
+        except NoRoom as error:
+            return f"  no room for it now: {error}"
+        return self._told(standing.number)
+
+    def _fix(self, what: str) -> str:
+        try:
+            return self._told(self._director.fix(what).number)
+        except LookupError as error:
+            return f"  {printable(str(error.args[0]), 200)}"
+
+    def _told(self, number: int) -> str:
+        """Nothing where the event is told anyway."""
+        return f"  #{number}" if self._quiet else ""
+
+    def _list(self) -> str:
+        lines = [
+            f"  #{standing.number:<3} {standing.kind:<14} {', '.join(standing.cause.subjects[:3])}"
+            for standing in self._director.standing
+        ]
+        return "\n".join(lines) or "  nothing is wrong"
+
+    def _greeting(self, url: str) -> str:
+        switches = count(len(self._fabric.plan.devices) - self._hosts, "switch", "switches")
+        size = f"{count(self._hosts, 'host')}, {count(self._rails, 'rail')} and {switches}"
+        lines = [
+            f"A simulated fabric of {size} is alive; truerail watches it as it would a real one.",
+            "",
+            f"  Open {url}/",
+            "",
+            "Look at first",
+            *(f"  {what:<22} {where}" for what, where in self._sights(url)),
+            "",
+            *(HELP.splitlines() if _in_foreground() else ()),
+            "Ctrl-C ends it.",
+        ]
+        if not self._quiet:
+            lines += ["", "What happens (the page follows within seconds; LLDP needs up to 20 s to forget a cable)"]
+        return "\n".join(lines)
+
+    def _sights(self, url: str) -> Iterator[tuple[str, str]]:
+        """What to look at, and where: the cause of the day, something to move, and what else there is."""
+        standing = self._director.standing
+        widest = max(standing, key=lambda one: len(one.cause.cables), default=None)
+        if widest:
+            subjects = ", ".join(widest.cause.subjects[:2])
+            yield "the cause of the day", f"{widest.kind} of {subjects}, first beside the map"
+        port = next((one.cause.cables[0] for one in standing if one.kind is CauseKind.CABLE_SWAP), None)
+        if port:
+            place = "hosts" if self._fabric.living.world.is_host(port.device) else "switches"
+            yield "two cables exchanged", f"{url}/{place}/{port.device}"
+            service = "" if url == LOCAL_SERVICE else f" --service {url}"
+            yield "the same, in words", f"{terminal_command()} where {port}{service}"
+        yield "the technician's list", f"{url}/punch (steps tick themselves off; fits a phone)"
+        yield "for Prometheus", f"{url}/metrics"
+        yield "the API", f"{url}/openapi.json"
+
+
+def _in_foreground() -> bool:
+    """Whether stdin is a terminal that this process may read without being stopped for it."""
+    try:
+        return sys.stdin.isatty() and os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,192 @@
+"""The questions of on-call: `truerail where|job|blast|path|diff|why|timeline`, of the service or of a capture."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from truerail.cli.errors import ExitCode
+from truerail.cli.oncall_options import (
+    LOCAL_SERVICE,
+    Capture,
+    Details,
+    Format,
+    Inventory,
+    OnlyCapture,
+    OnlyPlanFile,
+    PlanFile,
+    Service,
+    Shown,
+    TokenFile,
+)
+
+if TYPE_CHECKING:
+    from truerail.cli.oncall_source import Question, Source
+
+
+def where(
+    port: Annotated[str, typer.Argument(help="gpu-012/enp26s0f0np0, 'gpu-012 GPU 3', leaf-3/swp12, a MAC, a host.")],
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """The whole path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and seen, and what was found on it."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Where
+    from truerail.oncall.where import where as answer
+
+    question = Question(Where, "where", {"port": port}, lambda shown, history: answer(shown, port, history))
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def job(
+    nodeset: Annotated[str, typer.Argument(help="The hosts of the job: 'gpu-[001-064]'.")],
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """Which rails of these hosts are whole, which are not, and what NCCL does about it."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Job
+    from truerail.oncall.job import job as answer
+
+    question = Question(Job, "job", {"nodes": nodeset}, lambda shown, _: answer(shown, nodeset))
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def blast(
+    of: Annotated[str, typer.Argument(help="A device or a port: leaf-3, spine-1/swp4, gpu-012/mlx5_3.")],
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """Who is hurt while a device or a port is down, and what may be drained."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Blast
+    from truerail.oncall.blast import blast as answer
+
+    question = Question(Blast, "blast", {"of": of}, lambda shown, _: answer(shown, of))
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def path(
+    source: Annotated[str, typer.Argument(metavar="HOST", help="The host that sends.")],
+    target: Annotated[str, typer.Argument(metavar="HOST", help="The host that receives.")],
+    rail: Annotated[int | None, typer.Option(min=0, help="This rail only.")] = None,
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """The hops from host to host on each rail, as seen, and where a way leaves its rail."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import PathAnswer
+    from truerail.oncall.path import path as answer
+
+    query = {"from": source, "to": target, "rail": None if rail is None else str(rail)}
+    question = Question(PathAnswer, "path", query, lambda shown, _: answer(shown, source, target, rail))
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def diff(
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="From then until now: 2h, 14:00, yesterday.")
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="From then: ISO 8601, or as above.")
+    ] = None,
+    end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Until then. [default: now]")] = None,
+    against_plan: Annotated[bool, typer.Option("--plan", help="What differs from the plan now.")] = False,
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: OnlyCapture = None,
+    inventory: Inventory = None,
+    plan: OnlyPlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """What changed in links and findings: since a time, between two times, or against the plan."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Diff
+    from truerail.oncall.diff import diff_plan
+
+    if against_plan == bool(since or start):
+        raise typer.BadParameter("name one: --since TIME, --from TIME [--to TIME], or --plan")
+    if (since and start) or (end and not start):
+        raise typer.BadParameter("--to goes with --from, and --since goes alone")
+    query = {"since": since, "from": start, "to": end, "plan": "true" if against_plan else None}
+    question = Question(Diff, "diff", query, (lambda shown, _: diff_plan(shown)) if against_plan else None)
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def why(
+    finding: Annotated[str, typer.Argument(help="The id of a finding: 6f4dbffbab52.")],
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """What a finding rests on: evidence, both ends, what else it could be, and what was ruled out."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Why
+    from truerail.oncall.why import why as answer
+
+    question = Question(Why, "why", {"finding": finding}, lambda shown, history: answer(shown, history, finding))
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def timeline(
+    of: Annotated[str, typer.Argument(help="A device or a port.")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The newest so many events.")] = 100,
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """What happened to a port or a device: findings, links, acknowledgements, maintenance, plans; newest first."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Timeline
+
+    question = Question(Timeline, "timeline", {"of": of, "limit": str(limit)}, None)
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def _tell(question: "Question", source: "Source", fmt: Format, details: bool) -> None:
+    """Asks, shows the answer, and ends with 0 where all is well, 1 where not."""
+    import json
+
+    from truerail.cli import terminal
+    from truerail.cli.oncall_source import ask
+    from truerail.oncall.tones import tone_of
+    from truerail.outputs.words import Tone
+
+    answer, value = ask(question, source)
+    if fmt is Format.JSON:
+        terminal.say(json.dumps(value, indent=2))
+    else:
+        from truerail.oncall.text import answer_text
+        from truerail.outputs.options import Options
+
+        options = Options(terminal.width(), terminal.colorful(), details, terminal.ascii_only())
+        terminal.say(answer_text(answer, options))
+    raise typer.Exit(ExitCode.GOOD if tone_of(answer) is Tone.GOOD else ExitCode.FOUND)

@@ -1,0 +1,48 @@
+"""The options that all on-call commands share: whom to ask, and how to show the answer."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LOCAL_SERVICE = "http://127.0.0.1:8080"
+
+
+class Format(StrEnum):
+    """How the answer is shown."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+Service = Annotated[
+    str,
+    typer.Option(metavar="URL", envvar="TRUERAIL_URL", help="Ask the service that runs there."),
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="File with the token for the service. Without it: TRUERAIL_TOKEN."),
+]
+Capture = Annotated[
+    Path | None,
+    typer.Option("--from", "--capture", metavar="CAPTURE", help="Ask no service: judge this folder or tar archive."),
+]
+OnlyCapture = Annotated[
+    Path | None,
+    typer.Option("--capture", metavar="CAPTURE", help="Ask no service: judge this folder or tar archive."),
+]
+Inventory = Annotated[
+    Path | None,
+    typer.Option(metavar="INVENTORY", help="Ask no service: ask the devices of this inventory now."),
+]
+PlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan", "--plan-file", metavar="PLAN", help="Plan file for a capture or an inventory."),
+]
+OnlyPlanFile = Annotated[
+    Path | None,
+    typer.Option("--plan-file", metavar="PLAN", help="Plan file for a capture or an inventory."),
+]
+Shown = Annotated[Format, typer.Option("--format", help="Text, or the JSON of the API.")]
+Details = Annotated[bool, typer.Option("--details", help="Text: show everything.")]

@@ -1,0 +1,86 @@
+"""Asks the running service over HTTP, with the standard library alone."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
+
+from truerail.cli.errors import CannotJudge
+
+TIMEOUT_SECONDS = 30.0
+_MOST_BYTES = 64 << 20
+_HERE = ("127.0.0.1", "::1", "localhost")
+
+
+class _Stays(HTTPRedirectHandler):
+    """Follows no redirect: a token is for the service that was named, and for nobody else."""
+
+    def redirect_request(self, *args: Any, **more: Any) -> None:
+        """No request."""
+        return
+
+
+def fetched(service: str, route: str, query: Mapping[str, str | None], token_file: Path | None) -> Any:
+    """The JSON at `/api/v1/ROUTE`. Raises CannotJudge with one sentence for whatever goes wrong."""
+    parts = urlsplit(service)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise CannotJudge(f"--service {service}: not the address of a service, such as http://127.0.0.1:8080")
+    given = urlencode({key: value for key, value in query.items() if value is not None})
+    url = f"{service.rstrip('/')}/api/v1/{route}{'?' if given else ''}{given}"
+    headers = {"Accept": "application/json"}
+    if token := _token(token_file):
+        headers["Authorization"] = f"Bearer {token}"
+    request = Request(url, headers=headers)  # noqa: S310 - the scheme is http or https, see above
+    try:
+        with _opener(parts.hostname).open(request, timeout=TIMEOUT_SECONDS) as answer:
+            return _read(answer.read(_MOST_BYTES + 1), service)
+    except HTTPError as error:
+        raise CannotJudge(_refused(error, service)) from error
+    except (OSError, ValueError) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        raise CannotJudge(
+            f"{service}: no service answers ({reason}). Name one with --service, or ask a capture with --from"
+        ) from error
+
+
+def _opener(host: str) -> OpenerDirector:
+    """Proxies are for other machines than this one."""
+    return build_opener(_Stays, ProxyHandler({})) if host in _HERE else build_opener(_Stays)
+
+
+def _read(body: bytes, service: str) -> Any:
+    if len(body) > _MOST_BYTES:
+        raise CannotJudge(f"{service}: its answer is larger than {_MOST_BYTES >> 20} MiB: ask for fewer hosts")
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise CannotJudge(f"{service}: what answers there does not speak JSON: is it truerail's service?") from error
+
+
+def _refused(error: HTTPError, service: str) -> str:
+    """A problem (RFC 9457) as a sentence."""
+    try:
+        told = json.loads(error.read(1 << 20))
+        detail = str(told.get("detail") or told.get("title") or "") if isinstance(told, dict) else ""
+    except (OSError, ValueError):
+        detail = ""
+    if error.code == 401:
+        return f"{service}: it wants a token: give --token-file FILE or set TRUERAIL_TOKEN"
+    return detail or f"{service}: it answers {error.code} {error.reason}"
+
+
+def _token(token_file: Path | None) -> str:
+    """The token from the file, else from the environment; empty where there is none."""
+    if token_file is None:
+        return os.environ.get("TRUERAIL_TOKEN", "").strip()
+    try:
+        token = token_file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotJudge(f"--token-file {token_file}: {getattr(error, 'strerror', None) or 'no text'}") from error
+    if not token.isprintable() or not token:
+        raise CannotJudge(f"--token-file {token_file}: holds no token")
+    return token

@@ -1,0 +1,105 @@
+"""Where an on-call command gets its answer: from the running service, or from a judgement made here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from truerail.cli.errors import CannotJudge
+from truerail.model.history import History, NoHistory
+from truerail.model.publication import Publication
+from truerail.oncall.answers import BadQuestion, NotFound, as_json
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whom to ask: a service, unless a capture or an inventory is named."""
+
+    service: str
+    token_file: Path | None
+    capture: Path | None
+    inventory: Path | None
+    plan: Path | None
+
+    @property
+    def local(self) -> bool:
+        """Whether the answer is worked out here."""
+        return self.capture is not None or self.inventory is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: its route in the API with its query, and the function that answers it here. Where only a service
+    can answer, because it takes a memory, `here` is None.
+    """
+
+    kind: type[Any]
+    route: str
+    query: Mapping[str, str | None]
+    here: Callable[[Publication, History], Any] | None
+
+
+def ask(question: Question, source: Source) -> tuple[Any, Any]:
+    """The answer, and its JSON. Raises CannotJudge for whatever stands between."""
+    return _here(question, source) if source.local else _service(question, source)
+
+
+def _here(question: Question, source: Source) -> tuple[Any, Any]:
+    if question.here is None:
+        raise CannotJudge(
+            f"{question.route} needs what a running service remembers: a capture has no memory. Ask with --service"
+        )
+    try:
+        answer = question.here(_publication(source), NoHistory())
+    except (BadQuestion, NotFound) as error:
+        raise CannotJudge(str(error.args[0])) from error
+    return answer, as_json(answer)
+
+
+def _service(question: Question, source: Source) -> tuple[Any, Any]:
+    from truerail.cli.oncall_service import fetched
+    from truerail.oncall.answers_json import BadAnswer, answer_from_json
+
+    if source.plan is not None:
+        raise CannotJudge("a plan file goes with a capture or an inventory: a service has its own plan")
+    value = fetched(source.service, question.route, question.query, source.token_file)
+    try:
+        return answer_from_json(question.kind, value), value
+    except BadAnswer as error:
+        raise CannotJudge(f"{source.service}: not an answer of truerail's: {error}") from error
+
+
+def _publication(source: Source) -> Publication:
+    """What a capture or the devices of an inventory show, judged."""
+    from truerail.cli.judging import inferred
+    from truerail.oncall.capture import publication_of
+    from truerail.rounds import judge
+
+    if source.capture is not None and source.inventory is not None:
+        raise CannotJudge("name a capture or an inventory, not both")
+    intended, seen = _round(source)
+    snapshot, notes = seen.snapshot(), list(seen.notes)
+    if not any(not reading.error for reading in snapshot.readings):
+        place = source.capture or source.inventory
+        raise CannotJudge(f"{place}: no device gave an answer that could be read, nothing was judged")
+    if intended is None:
+        intended, told = inferred(snapshot)
+        notes = [*told, *notes]
+    return publication_of(intended, snapshot, judge(intended, snapshot, notes=notes))
+
+
+def _round(source: Source) -> Any:
+    """The plan, if there is one, and one round: read from the capture, or gathered now."""
+    from truerail.cli.judging import load_plan, read
+
+    if source.capture is not None:
+        plan = load_plan(source.plan) if source.plan else None
+        return plan, read(source.capture, plan)
+    from truerail.cli import live, live_progress
+
+    assert source.inventory is not None  # noqa: S101 - one of the two is there, see `Source.local`
+    fleet = live.load_fleet(source.inventory, source.plan)
+    with live_progress.told() as progress:
+        return fleet.plan, live.one_round(fleet, progress=progress)

@@ -1,0 +1,40 @@
+"""`truerail token`: makes a bearer token for somebody, and the line that lets them in."""
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from truerail.cli.errors import CannotJudge
+
+LONGEST_NAME = 64
+
+
+class TokenRole(StrEnum):
+    """What a token is for."""
+
+    READER = "reader"
+    OPERATOR = "operator"
+
+
+def token(
+    name: Annotated[str, typer.Argument(help="Whose it is: a person or a program. Stands in the audit log.")],
+    role: Annotated[TokenRole, typer.Option(help="A reader sees; an operator may also write.")] = TokenRole.READER,
+) -> None:
+    """Make a token: the token on stdout, once; the line for truerail.yaml, which holds only its hash, on stderr."""
+    from truerail.cli import terminal
+    from truerail.model.names import printable
+    from truerail.service.tokens import new_token, token_hash
+
+    if not 0 < len(name) <= LONGEST_NAME or printable(name) != name:
+        raise CannotJudge(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
+    made = new_token()
+    terminal.say(made)
+    terminal.remark("It is kept nowhere: hand it over now. Into truerail.yaml, under access: tokens:, goes")
+    terminal.remark(_entry(name, role, token_hash(made)))
+
+
+def _entry(name: str, role: TokenRole, hashed: str) -> str:
+    """One entry of the list `access.tokens`; a JSON string is a YAML string."""
+    return f"    - {{name: {json.dumps(name, ensure_ascii=False)}, role: {role}, hash: {json.dumps(hashed)}}}"

@@ -1,0 +1,95 @@
+"""What of a finding or a cause nobody searches by, in one compressed field: evidence, moves, alternatives."""
+
+import json
+import zlib
+from datetime import datetime
+from typing import Any
+
+from truerail.model.facts import KINDS
+from truerail.model.finding import Alternative, Cause, CauseKind, Evidence, Finding, Move
+from truerail.model.plan import Port
+
+_FACTS = {kind.__name__: kind for kind in KINDS}
+_Packed = dict[str, Any]
+
+
+def finding_body(finding: Finding) -> bytes:
+    """What a finding rests on, and its subject as it is: the id comes from that."""
+    evidence = [one.as_dict() for one in finding.evidence]
+    return _pack(
+        {"subject": finding.subject, "confidence": finding.confidence, "detail": finding.detail, "evidence": evidence}
+    )
+
+
+def finding_extras(body: bytes) -> _Packed:
+    """The fields of a finding that `finding_body` packed."""
+    found = _unpack(body)
+    return {
+        "subject": found["subject"],
+        "confidence": found["confidence"],
+        "detail": tuple((name, value) for name, value in found["detail"]),
+        "evidence": tuple(_evidence(one) for one in found["evidence"] if one["kind"] in _FACTS),
+    }
+
+
+def cause_body(cause: Cause) -> bytes:
+    """What a cause explains and how it is put right."""
+    return _pack(
+        {
+            "id": cause.id,
+            "explains": cause.explains,
+            "moves": [_ports(move) for move in cause.moves],
+            "confidence": cause.confidence,
+            "alternatives": [
+                (one.kind.value, one.says, [_ports(move) for move in one.moves]) for one in cause.alternatives
+            ],
+            "decides": cause.decides,
+        }
+    )
+
+
+def cause_extras(body: bytes) -> _Packed:
+    """The fields of a cause that `cause_body` packed."""
+    found = _unpack(body)
+    return {
+        "id": found["id"],
+        "explains": tuple(found["explains"]),
+        "moves": _moves(found["moves"]),
+        "confidence": found["confidence"],
+        "alternatives": tuple(
+            Alternative(CauseKind(kind), says, _moves(moves)) for kind, says, moves in found["alternatives"]
+        ),
+        "decides": found["decides"],
+    }
+
+
+def _pack(value: _Packed) -> bytes:
+    """JSON with escapes only: unlike UTF-8 that carries what devices say whatever it is."""
+    return zlib.compress(json.dumps(value, separators=(",", ":"), default=str).encode("ascii"))
+
+
+def _unpack(body: bytes) -> _Packed:
+    found: _Packed = _frozen(json.loads(zlib.decompress(body)))
+    return found
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, as findings have them."""
+    if isinstance(value, list):
+        return tuple(_frozen(one) for one in value)
+    if isinstance(value, dict):
+        return {key: _frozen(one) for key, one in value.items()}
+    return value
+
+
+def _ports(move: Move) -> tuple[Port, Port, Port]:
+    return move.cable, move.source, move.target
+
+
+def _moves(packed: Any) -> tuple[Move, ...]:
+    return tuple(Move(Port(*cable), Port(*source), Port(*target)) for cable, source, target in packed)
+
+
+def _evidence(told: _Packed) -> Evidence:
+    fact = _FACTS[told["kind"]](**told["fact"])
+    return Evidence(told["device"], told["collector"], datetime.fromisoformat(told["at"]), fact)

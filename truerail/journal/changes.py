@@ -1,0 +1,133 @@
+"""What one round changed: the words between the lives of findings, the store and the service."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from truerail.model.finding import Cause, Finding
+from truerail.model.history import FindingEvent, LinkChange
+from truerail.model.life import Life
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding as the journal keeps it. `present` says that the round had it: then its life goes on with each round
+    without being written anew. `appearances` are the last times at which it came.
+    """
+
+    life: Life
+    finding: Finding
+    cause: str | None
+    """Key of the cause that explained it last."""
+    present: bool
+    away: bool = False
+    """Whether it was told to be gone since it was last there."""
+    appearances: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRow:
+    """A cause as the journal keeps it."""
+
+    life: Life
+    cause: Cause
+    present: bool
+    away: bool = False
+    """Whether it was told to be gone since it was last there."""
+    appearances: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """What a planned cable's nearer end (`port`) was seen on last, its `CableState`, and since when (None: always)."""
+
+    port: str
+    seen: str | None
+    state: str
+    changed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a round did to everything that is remembered.
+
+    `lives` (by finding id) and `cause_lives` (by `Cause.key`) are those of all that is open and of what this round
+    resolved; `held` are findings that are not in the judgement and not resolved: recovering, unseen, or flapping and
+    away for the moment. `events` and `links` have no number yet (`seq` 0). `findings`, `causes` and `link_states` are
+    what has to be written: states, not steps, so that a later round makes good for one that was never written.
+    """
+
+    at: datetime
+    lives: Mapping[str, Life] = field(default_factory=dict)
+    cause_lives: Mapping[str, Life] = field(default_factory=dict)
+    held: tuple[Finding, ...] = ()
+    events: tuple[FindingEvent, ...] = ()
+    links: tuple[LinkChange, ...] = ()
+    resolved: frozenset[str] = frozenset()
+    """Ids of findings and keys of causes that this round resolved."""
+    findings: Mapping[str, FindingRow] = field(default_factory=dict)
+    causes: Mapping[str, CauseRow] = field(default_factory=dict)
+    link_states: Mapping[str, LinkState] = field(default_factory=dict)
+    links_gone: frozenset[str] = frozenset()
+    """Ports that the plan no longer has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is left of a finding or cause that is resolved: enough to know it again."""
+
+    first_seen: datetime
+    resolved_at: datetime
+    episodes: int
+    appearances: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a journal knows at the start. `findings` and `causes` are the open ones, `past` and `past_causes` the
+    resolved ones by id or key, `links` every planned port's last state.
+    """
+
+    findings: tuple[FindingRow, ...] = ()
+    causes: tuple[CauseRow, ...] = ()
+    past: Mapping[str, Past] = field(default_factory=dict)
+    past_causes: Mapping[str, Past] = field(default_factory=dict)
+    links: tuple[LinkState, ...] = ()
+    at: datetime | None = None
+    """When the newest round was."""
+
+
+class Backlog:
+    """States of rounds that were dropped before they were written, the newest of each. Their events are lost."""
+
+    def __init__(self) -> None:
+        self._findings: dict[str, FindingRow] = {}
+        self._causes: dict[str, CauseRow] = {}
+        self._links: dict[str, LinkState] = {}
+        self._gone: set[str] = set()
+        self._resolved: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._findings or self._causes or self._links or self._gone or self._resolved)
+
+    def add(self, dropped: Changes) -> None:
+        """Takes over a round that is newer than all before."""
+        self._findings.update(dropped.findings)
+        self._causes.update(dropped.causes)
+        self._links.update(dropped.link_states)
+        for port in dropped.links_gone:
+            self._links.pop(port, None)
+        self._gone = (self._gone - dropped.link_states.keys()) | dropped.links_gone
+        self._resolved |= dropped.resolved
+
+    def under(self, newer: Changes) -> Changes:
+        """A newer round with the states that it does not set itself."""
+        links = {**self._links, **newer.link_states}
+        return replace(
+            newer,
+            findings={**self._findings, **newer.findings},
+            causes={**self._causes, **newer.causes},
+            link_states={port: state for port, state in links.items() if port not in newer.links_gone},
+            links_gone=newer.links_gone | (self._gone - newer.link_states.keys()),
+            resolved=newer.resolved | self._resolved,
+        )

@@ -1,0 +1,195 @@
+"""The database behind the journal: SQLite in a file, or PostgreSQL. Opens connections, keeps them honest, and turns
+every failure into `HistoryGone`.
+
+SQLite runs in WAL mode, so that nobody who reads waits for who writes, with `synchronous=FULL`: NORMAL would lose the
+last commits with the power (sqlite.org/pragma.html#pragma_synchronous), and what somebody acknowledged must not be
+lost. FULL costs one fsync for a commit, and there is one commit for a round.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from truerail.journal.schema import JournalUnusable, migrate
+from truerail.model.history import HistoryGone
+from truerail.model.names import printable
+from truerail.model.target import Secret, SecretMissing
+
+BUSY_SECONDS = 5.0
+"""How long a writer waits for another one."""
+GONE_SECONDS = 1.0
+"""So long after a connection failed nobody else tries: readers then get their answer at once."""
+_WRITES = "truerail_writes"
+_SQLITE = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA journal_size_limit=67108864",
+    "PRAGMA cache_size=-16384",
+)
+_POSTGRES = ("SET synchronous_commit = on", "SET statement_timeout = '30s'", "SET lock_timeout = '10s'")
+_LIBPQ = {
+    "connect_timeout": 3,
+    "application_name": "truerail",
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10000,
+}
+
+
+class Unwritable(HistoryGone):
+    """The database works, and refuses these values: trying again will not help."""
+
+
+class Database:
+    """One database. `reading` and `writing` give a connection in a transaction, on a schema that is up to date."""
+
+    def __init__(self, url: str, password: Secret | None = None) -> None:
+        self.url = _checked(url)
+        self._password = password
+        self._secrets = [text for text in (self.url.password,) if text]
+        self.engine = self._engine()
+        self._writer = threading.Lock()
+        self._preparing = threading.Lock()
+        self._ready = False
+        self._refused: tuple[float, HistoryGone] = (0.0, HistoryGone(""))
+
+    def __repr__(self) -> str:
+        return f"Database({self.url.render_as_string(hide_password=True)})"
+
+    @property
+    def is_sqlite(self) -> bool:
+        """SQLite, or else PostgreSQL."""
+        return self.engine.dialect.name == "sqlite"
+
+    def prepare(self) -> None:
+        """Brings the schema up to date, once. Raises HistoryGone, and JournalUnusable for one that is newer."""
+        with self._preparing:
+            if not self._ready:
+                with self._telling(), self._connected(writes=True) as connection:
+                    migrate(connection)
+                self._ready = True
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database. Raises HistoryGone."""
+        if not self._ready:
+            self.prepare()
+        with self._telling(), self._connected(writes=False) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection whose changes are on disk when the block is left, or not at all. Raises HistoryGone."""
+        if not self._ready:
+            self.prepare()
+        if not self._writer.acquire(timeout=2 * BUSY_SECONDS):
+            raise HistoryGone("the journal is busy: another write takes too long")
+        try:
+            with self._telling(), self._connected(writes=True) as connection:
+                yield connection
+        finally:
+            self._writer.release()
+
+    def close(self) -> None:
+        """Lets go of every connection."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _connected(self, *, writes: bool) -> Iterator[Connection]:
+        until, error = self._refused
+        if time.monotonic() < until:
+            raise HistoryGone(str(error))
+        try:
+            connection = self.engine.connect()
+        except (SQLAlchemyError, SecretMissing) as failure:
+            gone = self._gone(failure)
+            self._refused = (time.monotonic() + GONE_SECONDS, gone)
+            raise gone from None
+        with connection:
+            connection = connection.execution_options(**{_WRITES: writes})
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as failure:
+            raise self._gone(failure) from None
+
+    def _gone(self, failure: Exception) -> HistoryGone:
+        """The failure in one line, without statement, values or secrets."""
+        if isinstance(failure, PoolTimeout):
+            return HistoryGone("the journal is busy: no free connection")
+        told = str(failure.orig if isinstance(failure, DBAPIError) and failure.orig else failure)
+        for secret in self._secrets:
+            told = told.replace(secret, "***")
+        sort = Unwritable if isinstance(failure, DataError | IntegrityError) else HistoryGone
+        return sort(f"journal: {printable(' '.join(told.split()))}")
+
+    def _engine(self) -> Engine:
+        options: dict[str, Any] = {"hide_parameters": True, "pool_timeout": 3.0, "pool_size": 5, "max_overflow": 5}
+        if self.url.get_backend_name() == "sqlite":
+            options["connect_args"] = {"timeout": BUSY_SECONDS}
+            engine = create_engine(self.url, **options)
+            event.listen(engine, "connect", _set_up_sqlite)
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine
+        engine = create_engine(self.url, pool_pre_ping=True, **options)
+        event.listen(engine, "do_connect", self._log_in)
+        event.listen(engine, "connect", _set_up_postgres)
+        return engine
+
+    def _log_in(self, dialect: object, record: object, args: object, parameters: dict[str, Any]) -> None:
+        for name, value in _LIBPQ.items():
+            parameters.setdefault(name, value)
+        if self._password is not None:
+            parameters["password"] = self._password.read()
+            if parameters["password"] not in ("", *self._secrets):
+                self._secrets.append(parameters["password"])
+
+
+def _checked(url: str) -> URL:
+    try:
+        found = make_url(url)
+    except ArgumentError:
+        raise JournalUnusable("journal.url is no URL: write sqlite:///FILE or postgresql://USER@HOST/NAME") from None
+    backend = found.get_backend_name()
+    if backend in ("postgresql", "postgres"):
+        secret = found.query.get("password")
+        if isinstance(secret, str):
+            found = found.difference_update_query(["password"]).set(password=secret)
+        return found.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise JournalUnusable(f"journal.url: {backend} is not supported; write sqlite:///FILE or postgresql://...")
+    if not found.database or found.database == ":memory:":
+        raise JournalUnusable("journal.url: an SQLite journal needs a file: sqlite:///FILE")
+    return found.set(drivername="sqlite")
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, record: object) -> None:
+    connection.isolation_level = None  # transactions are begun below: the driver would begin them too late
+    for statement in _SQLITE:
+        connection.execute(statement)
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """A writer takes its place at once: one that reads first and writes later may fail however long it waits."""
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _set_up_postgres(connection: Any, record: object) -> None:
+    connection.autocommit = True
+    for statement in _POSTGRES:
+        connection.execute(statement)
+    connection.autocommit = False

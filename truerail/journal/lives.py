@@ -1,0 +1,148 @@
+"""The lives of findings and causes over rounds: new, ongoing, gone for a while, out of sight, resolved, back.
+
+A pure state machine: judgements in, `Changes` out. It opens no database; what it must know after a restart comes back
+to it by `restore`.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from truerail.journal.changes import CauseRow, Changes, FindingRow, Memory
+from truerail.journal.chronicle import Chronicle, Kept, Steps
+from truerail.journal.episodes import Episode, Patience, Sight, resumed
+from truerail.journal.link_memory import LinkMemory
+from truerail.journal.witness import Witness
+from truerail.model.finding import Cause, Finding, Judgement
+from truerail.model.history import EventKind, FindingEvent
+from truerail.model.life import LifeState
+from truerail.model.wiring import Wiring
+
+Explained = tuple[Finding, str | None]
+"""A finding and the key of the cause that explains it."""
+
+_TOLD = {
+    LifeState.FLAPPING: EventKind.FLAPPING,
+    LifeState.UNSEEN: EventKind.UNSEEN,
+    LifeState.RESOLVED: EventKind.RESOLVED,
+}
+_BEGINS = {LifeState.NEW: EventKind.APPEARED, LifeState.REGRESSED: EventKind.REGRESSED}
+
+
+class Lives:
+    """Remembers what was judged. One caller at a time.
+
+    `recovery`: how long a finding must be gone to be resolved. From `flapping_episodes` appearances within
+    `flapping_within` on it is told as flapping, until it has stood still for that long.
+    """
+
+    def __init__(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta) -> None:
+        self._patience = Patience(recovery, flapping_episodes, flapping_within)
+        self._findings: Chronicle[Explained] = Chronicle(_facts, _wording)
+        self._causes: Chronicle[Cause] = Chronicle(_cause_facts, _cause_wording)
+        self._links = LinkMemory()
+        self._at: datetime | None = None
+
+    def use(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta | None = None) -> None:
+        """Goes on with another patience; what is remembered stays. Without `flapping_within` that stays as it is."""
+        self._patience = Patience(recovery, flapping_episodes, flapping_within or self._patience.flapping_within)
+
+    def restore(self, memory: Memory) -> None:
+        """Takes over what the journal knows: at the start, or as soon as the journal can be read.
+
+        What is there already gets its first sight and its episodes back. Nothing is resolved by the gap: what was gone
+        before it must be seen gone for the whole recovery window anew.
+        """
+        if memory.at is not None:
+            self._at = memory.at if self._at is None else max(memory.at, self._at)
+        if self._at is None:
+            return
+        at = self._at
+        open_findings = ((_resumed(row, at), (row.finding, row.cause)) for row in memory.findings)
+        self._findings.restore(open_findings, memory.past, at)
+        self._causes.restore(((_resumed(row, at), row.cause) for row in memory.causes), memory.past_causes, at)
+        self._links.restore(memory.links)
+
+    def forget(self, before: datetime) -> None:
+        """Drops the memory of what was resolved before; if it comes back it is new."""
+        self._findings.forget(before)
+        self._causes.forget(before)
+
+    def update(self, judgement: Judgement, wiring: Wiring) -> Changes:
+        """Goes on by one round. Time never runs backwards here, whatever the clock does."""
+        at = self._at = judgement.at if self._at is None else max(judgement.at, self._at)
+        findings = self._findings.update(_explained(judgement), _sight_of(judgement, wiring), at, self._patience)
+        present = {cause.key: cause for cause in judgement.causes}
+        causes = self._causes.update(present, self._cause_sight, at, self._patience)
+        links = self._links.update(wiring, at)
+        return Changes(
+            at=at,
+            lives=findings.lives,
+            cause_lives=causes.lives,
+            held=tuple(finding for finding, _ in findings.held),
+            events=tuple(_events(findings, at)),
+            links=links.changes,
+            resolved=frozenset((*findings.resolved, *causes.resolved)),
+            findings={key: _finding_row(kept) for key, kept in findings.written.items()},
+            causes={key: _cause_row(kept) for key, kept in causes.written.items()},
+            link_states={one.port: one for one in links.states},
+            links_gone=links.gone,
+        )
+
+    def _cause_sight(self, cause: Cause) -> Sight:
+        """A cause is out of sight as long as one of its findings is."""
+        unseen = any(self._findings.state(finding) is LifeState.UNSEEN for finding in cause.explains)
+        return Sight.UNSEEN if unseen else Sight.GONE
+
+
+def _sight_of(judgement: Judgement, wiring: Wiring) -> Callable[[Explained], Sight]:
+    witness = Witness(judgement, wiring)
+    return lambda told: Sight.GONE if witness.could_say(told[0]) else Sight.UNSEEN
+
+
+def _explained(judgement: Judgement) -> dict[str, Explained]:
+    cause = {finding: one.key for one in judgement.causes for finding in one.explains}
+    return {(key := finding.id): (finding, cause.get(key)) for finding in judgement.findings}
+
+
+def _events(steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
+    for kept, before in steps.turns:
+        state = kept.episode.life.state
+        kind = _TOLD.get(state) or (_BEGINS.get(state) if before is None else None)
+        if kind is not None:
+            finding = kept.value[0]
+            severity = finding.severity.value
+            yield FindingEvent(0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.says)
+
+
+def _finding_row(kept: Kept[Explained]) -> FindingRow:
+    finding, cause = kept.value
+    episode = kept.episode
+    return FindingRow(episode.life, finding, cause, kept.present, episode.away, tuple(episode.appearances))
+
+
+def _cause_row(kept: Kept[Cause]) -> CauseRow:
+    episode = kept.episode
+    return CauseRow(episode.life, kept.value, kept.present, episode.away, tuple(episode.appearances))
+
+
+def _resumed(row: FindingRow | CauseRow, at: datetime) -> Episode:
+    return resumed(row.life, row.appearances, row.away, at)
+
+
+def _facts(told: Explained) -> tuple[Any, ...]:
+    finding, cause = told
+    return (cause, finding.severity, finding.expected, finding.observed, finding.rail)
+
+
+def _wording(told: Explained) -> tuple[Any, ...]:
+    finding = told[0]
+    return (finding.says, finding.do, finding.confidence, finding.detail)
+
+
+def _cause_facts(cause: Cause) -> tuple[Any, ...]:
+    return (cause.moves, cause.confidence, cause.explains)
+
+
+def _cause_wording(cause: Cause) -> tuple[Any, ...]:
+    return (cause.says, cause.do, cause.alternatives, cause.decides)

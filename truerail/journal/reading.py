@@ -1,0 +1,209 @@
+"""Rows of the journal as values."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, Connection, Row, Select, Table, and_, func, or_, select, union
+
+from truerail.journal import tables
+from truerail.journal.statements import among_keys, among_numbers
+from truerail.journal.types import digest, is_id
+from truerail.model.history import (
+    Acknowledgement,
+    AuditRecord,
+    CauseRecord,
+    EventKind,
+    FindingEvent,
+    FindingRecord,
+    LinkChange,
+    MaintenanceWindow,
+    Page,
+    PlanVersion,
+    RoundRecord,
+)
+from truerail.model.life import Life, LifeState
+
+FEW_DEVICES = 64
+"""Up to so many devices their own rows are looked up; for more, rows are read by time and the others left out."""
+
+_links = tables.link_changes
+_events = tables.finding_events
+_port, _was, _now = (tables.places.alias(name) for name in ("on_port", "on_was", "on_now"))
+
+
+def link_since(connection: Connection, ports: Collection[str]) -> dict[str, datetime]:
+    """When each of these ports changed last."""
+    numbers = {digest(port): port for port in ports}
+    links = tables.links.c
+    wanted = select(links.port, links.changed_at).where(links.changed_at.is_not(None))
+    if len(numbers) < 50_000:  # else reading all is faster
+        wanted = wanted.where(among_numbers(connection, links.port, numbers))
+    return {numbers[port]: at for port, at in connection.execute(wanted) if port in numbers}
+
+
+def link_changes(
+    connection: Connection, start: datetime, end: datetime, devices: Collection[str] | None, page: Page
+) -> list[LinkChange]:
+    """Link changes from `start` up to `end`, newest first."""
+    asked: Select[*tuple[Any, ...]] = select(
+        _links.c.seq, _links.c.at, _port.c.word, _was.c.word, _now.c.word, _links.c.was_state, _links.c.now_state
+    )
+    asked = asked.select_from(
+        _links.join(_port, _links.c.port == _port.c.id)
+        .outerjoin(_was, _links.c.was == _was.c.id)
+        .outerjoin(_now, _links.c.now == _now.c.id)
+    )
+    asked = _within(connection, asked, _links, start, end, page)
+    if devices is not None:
+        asked = asked.where(_link_on(connection, devices))
+    return [LinkChange(*row) for row in connection.execute(asked)]
+
+
+def _link_on(connection: Connection, devices: Collection[str]) -> Any:
+    ends = (_links.c.port, _links.c.was, _links.c.now)
+    there = select(tables.places.c.id).where(among_keys(connection, tables.places.c.device, devices))
+    if len(devices) > FEW_DEVICES:
+        return or_(*(end.in_(there) for end in ends))
+    return _links.c.seq.in_(union(*(select(_links.c.seq).where(end.in_(there)) for end in ends)).subquery().select())
+
+
+def finding_events(
+    connection: Connection, start: datetime, end: datetime, devices: Collection[str] | None, page: Page
+) -> list[FindingEvent]:
+    """Events of findings from `start` up to `end`, newest first."""
+    findings, texts = tables.findings, tables.texts
+    asked: Select[*tuple[Any, ...]] = select(
+        _events.c.seq, _events.c.at, _events.c.kind, _events.c.finding,
+        findings.c.rule, _events.c.severity, findings.c.subject, func.coalesce(texts.c.body, findings.c.says),
+    )  # fmt: skip
+    asked = asked.select_from(
+        _events.join(findings, _events.c.finding == findings.c.id).outerjoin(texts, _events.c.says == texts.c.id)
+    )
+    asked = _within(connection, asked, _events, start, end, page)
+    if devices is not None:
+        asked = asked.where(_finding_on(connection, devices))
+    return [FindingEvent(seq, at, EventKind(kind), *rest) for seq, at, kind, *rest in connection.execute(asked)]
+
+
+def _finding_on(connection: Connection, devices: Collection[str]) -> Any:
+    there = among_keys(connection, tables.findings.c.device, devices)
+    if len(devices) > FEW_DEVICES:
+        return there
+    of_them = select(_events.c.seq).where(_events.c.finding.in_(select(tables.findings.c.id).where(there)))
+    return _events.c.seq.in_(of_them)
+
+
+def _within(
+    connection: Connection, asked: Select[*tuple[Any, ...]], table: Any, start: datetime, end: datetime, page: Page
+) -> Select[*tuple[Any, ...]]:
+    """Rows of a time, newest first. Rows are numbered in the order of time: a number is a time too."""
+    if page.before is not None:
+        at = connection.execute(select(table.c.at).where(table.c.seq == page.before)).scalar_one_or_none()
+        end = min(end, at) if at is not None else end
+        asked = asked.where(table.c.seq < page.before)
+    asked = asked.where(and_(table.c.at >= start, table.c.at <= end))
+    return asked.order_by(table.c.at.desc(), table.c.seq.desc()).limit(page.limit)
+
+
+def findings(connection: Connection, resolved_since: datetime | None, page: Page) -> list[FindingRecord]:
+    """Open findings, or those resolved since then. They have no number: `page.before` is how many to leave out."""
+    asked = _lives(tables.findings, resolved_since, page)
+    newest = newest_round_at(connection)
+    return [finding_record(row, newest) for row in connection.execute(asked)]
+
+
+def finding(connection: Connection, wanted: str) -> FindingRecord | None:
+    """One finding by its id."""
+    if not is_id(wanted):
+        return None
+    row = connection.execute(select(tables.findings).where(tables.findings.c.id == wanted)).one_or_none()
+    return None if row is None else finding_record(row, newest_round_at(connection))
+
+
+def causes(connection: Connection, resolved_since: datetime | None, page: Page) -> list[CauseRecord]:
+    """Open causes, or those resolved since then. `page.before` is how many to leave out."""
+    asked = _lives(tables.causes, resolved_since, page)
+    newest = newest_round_at(connection)
+    return [cause_record(row, newest) for row in connection.execute(asked)]
+
+
+def _lives(table: Any, resolved_since: datetime | None, page: Page) -> Select[*tuple[Any, ...]]:
+    asked = select(table).limit(page.limit).offset(page.before or 0)
+    if resolved_since is None:
+        return asked.where(table.c.resolved_at.is_(None)).order_by(table.c.since.desc(), table.c.id)
+    return asked.where(table.c.resolved_at >= resolved_since).order_by(table.c.resolved_at.desc(), table.c.id)
+
+
+def newest_round_at(connection: Connection) -> datetime | None:
+    """When the newest round was."""
+    asked = select(tables.rounds.c.at).order_by(tables.rounds.c.number.desc()).limit(1)
+    found: datetime | None = connection.execute(asked).scalar_one_or_none()
+    return found
+
+
+def life_of(row: Row[Any], newest: datetime | None) -> Life:
+    """A row's life. What is present was last seen in the newest round: that is written once, not with each."""
+    last_seen = max(row.last_seen, newest) if row.present and newest else row.last_seen
+    return Life(row.id, LifeState(row.state), row.first_seen, row.since, last_seen, row.resolved_at, row.episodes)
+
+
+def finding_record(row: Row[Any], newest: datetime | None) -> FindingRecord:
+    """A row of `findings`."""
+    return FindingRecord(
+        life_of(row, newest), row.rule, row.name, row.severity, row.subject, row.rail, row.expected, row.observed,
+        row.says, row.do, row.cause,
+    )  # fmt: skip
+
+
+def cause_record(row: Row[Any], newest: datetime | None) -> CauseRecord:
+    """A row of `causes`."""
+    return CauseRecord(life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.says, row.do, row.findings)
+
+
+def rounds(connection: Connection, page: Page) -> Sequence[RoundRecord]:
+    """Rounds, newest first; `page.before` is a round's number."""
+    asked = select(tables.rounds).order_by(tables.rounds.c.number.desc()).limit(page.limit)
+    if page.before is not None:
+        asked = asked.where(tables.rounds.c.number < page.before)
+    return [_round(row._asdict()) for row in connection.execute(asked)]
+
+
+def _round(row: dict[str, Any]) -> RoundRecord:
+    found: Mapping[str, int | None] = {word: row.pop(word) for word in reversed(tables.SEVERITIES.words)}
+    return RoundRecord(findings={word: count for word, count in found.items() if count is not None}, **row)
+
+
+def plans(connection: Connection) -> list[PlanVersion]:
+    """Plans, newest first."""
+    return [PlanVersion(*row[1:]) for row in connection.execute(_newest(tables.plans, tables.plans.c.seq))]
+
+
+def acknowledgements(connection: Connection, open_at: datetime | None) -> list[Acknowledgement]:
+    """Acknowledgements, newest first; with a time those only that hold then."""
+    notes = tables.acknowledgements
+    asked = _newest(notes, notes.c.id)
+    if open_at is not None:
+        asked = asked.where(notes.c.ended_at.is_(None), or_(notes.c.until.is_(None), notes.c.until > open_at))
+    return [Acknowledgement(*row) for row in connection.execute(asked)]
+
+
+def windows(connection: Connection, open_at: datetime | None) -> list[MaintenanceWindow]:
+    """Maintenance windows, newest first; with a time those only that are not over then."""
+    asked = _newest(tables.windows, tables.windows.c.id)
+    if open_at is not None:
+        asked = asked.where(tables.windows.c.ended_at.is_(None), tables.windows.c.ends > open_at)
+    return [MaintenanceWindow(*row) for row in connection.execute(asked)]
+
+
+def audit(connection: Connection, page: Page) -> list[AuditRecord]:
+    """Who did what, newest first."""
+    asked = _newest(tables.audit, tables.audit.c.seq).limit(page.limit)
+    if page.before is not None:
+        asked = asked.where(tables.audit.c.seq < page.before)
+    return [AuditRecord(*row) for row in connection.execute(asked)]
+
+
+def _newest(table: Table, number: Column[int]) -> Select[*tuple[Any, ...]]:
+    return select(table).order_by(number.desc())

@@ -1,0 +1,72 @@
+"""What a journal knows, as `Lives` takes it over at the start."""
+
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from truerail.journal import tables
+from truerail.journal.bodies import cause_extras, finding_extras
+from truerail.journal.changes import CauseRow, FindingRow, LinkState, Memory, Past
+from truerail.journal.reading import life_of, newest_round_at
+from truerail.journal.types import moment
+from truerail.model.finding import Cause, CauseKind, Finding, Severity
+
+_RECENT = timedelta(days=1)
+"""Appearances of what was resolved longer ago make nothing flap."""
+
+
+def memory_of(connection: Connection) -> Memory:
+    """Everything that is open, what is left of what is resolved, and the last state of every cable."""
+    at = newest_round_at(connection)
+    if at is None:
+        return Memory()
+    return Memory(
+        findings=tuple(_finding(row, at) for row in connection.execute(_open(tables.findings))),
+        causes=tuple(_cause(row, at) for row in connection.execute(_open(tables.causes))),
+        past=_past(connection, tables.findings, at),
+        past_causes=_past(connection, tables.causes, at),
+        links=_links(connection),
+        at=at,
+    )
+
+
+def _open(table: Any) -> Any:
+    return select(table).where(table.c.resolved_at.is_(None)).order_by(table.c.since, table.c.id)
+
+
+def _finding(row: Row[Any], at: datetime) -> FindingRow:
+    finding = Finding(
+        rule=row.rule, name=row.name, severity=Severity(row.severity), says=row.says, do=row.do,
+        expected=row.expected, observed=row.observed, rail=row.rail, **finding_extras(row.body),
+    )  # fmt: skip
+    return FindingRow(life_of(row, at), finding, row.cause, row.present, row.away, _times(row.appearances))
+
+
+def _cause(row: Row[Any], at: datetime) -> CauseRow:
+    extras = cause_extras(row.body)
+    subjects = tuple(json.loads(row.subjects))
+    cause = Cause(kind=CauseKind(row.kind), subjects=subjects, says=row.says, do=row.do, **extras)
+    return CauseRow(life_of(row, at), cause, row.present, row.away, _times(row.appearances))
+
+
+def _past(connection: Connection, table: Any, at: datetime) -> dict[str, Past]:
+    columns = (table.c.id, table.c.first_seen, table.c.resolved_at, table.c.episodes, table.c.appearances)
+    rows = connection.execute(select(*columns).where(table.c.resolved_at.is_not(None)))
+    return {
+        key: Past(first_seen, resolved_at, episodes, _times(times) if at - resolved_at < _RECENT else ())
+        for key, first_seen, resolved_at, episodes, times in rows
+    }
+
+
+def _times(packed: str) -> tuple[datetime, ...]:
+    return tuple(moment(int(one)) for one in packed.split())
+
+
+def _links(connection: Connection) -> tuple[LinkState, ...]:
+    port, seen, links = tables.places.alias("port"), tables.places.alias("seen"), tables.links
+    asked = select(port.c.word, seen.c.word, links.c.state, links.c.changed_at).select_from(
+        links.join(port, links.c.port == port.c.id).outerjoin(seen, links.c.seen == seen.c.id)
+    )
+    return tuple(LinkState(*row) for row in connection.execute(asked))

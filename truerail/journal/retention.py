@@ -1,0 +1,59 @@
+"""Deleting what is older than is to be kept, a little at a time, so that nobody waits for it long."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, and_, func, or_, select
+
+from truerail.journal import tables
+from truerail.journal.database import Database
+
+STEP = 1000
+"""Rows deleted in one transaction."""
+
+
+def retain(database: Database, before: datetime, rounds_before: datetime) -> int:
+    """Deletes what ended before; how many rows. Each step is a transaction of its own. The space is used again."""
+    return sum(_delete(database, table, old) for table, old in _old(before, rounds_before))
+
+
+def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnElement[bool]]]:
+    """What is old, by table; what others rest on comes behind them. The newest round and plan are never old."""
+    notes, windows, rounds, plans = tables.acknowledgements.c, tables.windows.c, tables.rounds.c, tables.plans.c
+    newest_round, newest_plan = select(func.max(rounds.number)), select(func.max(plans.seq))
+    return [
+        (tables.finding_events, tables.finding_events.c.at < before),
+        (tables.findings, tables.findings.c.resolved_at < before),
+        (tables.causes, tables.causes.c.resolved_at < before),
+        (tables.texts, tables.texts.c.used_at < before),
+        (tables.link_changes, tables.link_changes.c.at < before),
+        (tables.places, and_(tables.places.c.used_at < before, ~_in_use())),
+        (tables.acknowledgements, or_(notes.ended_at < before, notes.until < before)),
+        (tables.windows, or_(windows.ended_at < before, windows.ends < before)),
+        (tables.plans, and_(plans.at < before, plans.seq != newest_plan.scalar_subquery())),
+        (tables.audit, tables.audit.c.at < before),
+        (tables.rounds, and_(rounds.at < rounds_before, rounds.number != newest_round.scalar_subquery())),
+    ]
+
+
+def _in_use() -> ColumnElement[bool]:
+    """Places that a cable is at now. Where one was before, `used_at` is as new as that change."""
+    links, place = tables.links.c, tables.places.c.id
+    return or_(
+        select(links.port).where(links.port == place).exists(), select(links.port).where(links.seen == place).exists()
+    )
+
+
+def _delete(database: Database, table: Table, old: ColumnElement[bool]) -> int:
+    deleted = 0
+    while True:
+        with database.writing() as connection:
+            count = connection.execute(_step(table, old)).rowcount
+        deleted += count
+        if count < STEP:
+            return deleted
+
+
+def _step(table: Table, old: ColumnElement[bool]) -> Any:
+    (key,) = table.primary_key
+    return table.delete().where(key.in_(select(key).where(old).limit(STEP)))

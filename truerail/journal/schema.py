@@ -1,0 +1,55 @@
+"""The schema of the database, brought up to date when the journal is opened."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from truerail.model.history import HistoryGone
+
+_LOCK = 0x7472756572616C
+"""The number of PostgreSQL's advisory lock: of two services that start at once, one waits for the other."""
+
+
+class JournalUnusable(HistoryGone):
+    """This database will not do, however often it is tried: its URL is wrong, or a newer truerail made it."""
+
+
+def migrate(connection: Connection) -> None:
+    """Takes every step that is missing, all or none, in the transaction that is open. Safe at a concurrent start.
+
+    Raises JournalUnusable where the database was made by a newer version.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    config, script = _script()
+    known = {revision.revision for revision in script.walk_revisions()}
+    found = set(MigrationContext.configure(connection).get_current_heads())
+    if not found <= known:
+        raise JournalUnusable(
+            f"the journal was written by a newer truerail (schema {', '.join(sorted(found - known))}, this one knows "
+            f"{script.get_current_head()}): upgrade truerail, or name another database in journal.url"
+        )
+    if found == set(script.get_heads()):
+        return
+
+    def steps(revision: Any, context: MigrationContext) -> Any:
+        return script._upgrade_revs("head", revision)  # as alembic's documentation of EnvironmentContext has it
+
+    with EnvironmentContext(config, script, fn=steps) as environment:
+        environment.configure(connection=connection)
+        with environment.begin_transaction():
+            environment.run_migrations()
+
+
+@cache
+def _script() -> tuple[Config, ScriptDirectory]:
+    config = Config()
+    folder = Path(__file__).with_name("migrations")
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    return config, ScriptDirectory.from_config(config)

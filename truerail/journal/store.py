@@ -1,0 +1,237 @@
+"""The journal: what the service remembers, in SQLite or PostgreSQL."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, func, select
+
+from truerail.journal import reading, retention, tables
+from truerail.journal.changes import Changes, Memory
+from truerail.journal.database import Database
+from truerail.journal.restoring import memory_of
+from truerail.journal.schema import JournalUnusable
+from truerail.journal.types import storable
+from truerail.journal.writing import write_round
+from truerail.model.history import (
+    Acknowledgement,
+    AuditRecord,
+    CauseRecord,
+    FindingEvent,
+    FindingRecord,
+    HistoryGone,
+    LinkChange,
+    MaintenanceWindow,
+    Page,
+    PlanVersion,
+    RoundRecord,
+)
+from truerail.model.target import Secret
+
+FIRST = Page()
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Kept(Protocol):
+    """What the settings say of the journal."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def password(self) -> Secret | None: ...
+    @property
+    def keep(self) -> timedelta: ...
+    @property
+    def keep_rounds(self) -> timedelta: ...
+
+
+def open_journal(settings: Kept) -> "Journal":
+    """The journal at `settings.url`, its schema brought up to date.
+
+    A database that does not answer is no obstacle: it is tried again with each use. Raises `JournalUnusable` (a
+    `HistoryGone`) for a URL that cannot be, and for a database that a newer truerail wrote.
+    """
+    journal = Journal(Database(settings.url, settings.password), settings.keep, settings.keep_rounds)
+    try:
+        journal.prepare()
+    except JournalUnusable:
+        journal.close()
+        raise
+    except HistoryGone:
+        pass
+    return journal
+
+
+class Journal:
+    """Reads as `History` says. Every write is on disk when it returns, and raises `HistoryGone` where it is not.
+
+    May be used by several threads at once.
+    """
+
+    def __init__(
+        self, database: Database, keep: timedelta, keep_rounds: timedelta, clock: Callable[[], datetime] = _utc_now
+    ) -> None:
+        self._clock = clock
+        self._database = database
+        self._keep = keep
+        self._keep_rounds = keep_rounds
+
+    def __repr__(self) -> str:
+        return f"Journal({self._database!r})"
+
+    def prepare(self) -> None:
+        """Brings the schema up to date. Every use does so before anything else."""
+        self._database.prepare()
+
+    def close(self) -> None:
+        """Lets go of every connection."""
+        self._database.close()
+
+    # --- rounds -------------------------------------------------------------------------------------------------------
+
+    def restore(self) -> Memory:
+        """What `Lives.restore` takes over."""
+        with self._database.reading() as connection:
+            return memory_of(connection)
+
+    def next_number(self) -> int:
+        """The number of the next round."""
+        with self._database.reading() as connection:
+            return (connection.execute(select(func.max(tables.rounds.c.number))).scalar_one() or 0) + 1
+
+    def record(self, record: RoundRecord, changes: Changes) -> None:
+        """Keeps a round and everything that it changed, all or nothing. Recording it twice changes nothing."""
+        with self._database.writing() as connection:
+            write_round(connection, record, changes)
+
+    def retain(self, now: datetime) -> int:
+        """Deletes what is older than is to be kept; how many rows. In small steps: nobody waits for it long."""
+        return retention.retain(self._database, now - self._keep, now - self._keep_rounds)
+
+    # --- what people write, each with its line in the audit log -------------------------------------------------------
+
+    def acknowledge(
+        self, target: str, author: str, reason: str, at: datetime, until: datetime | None = None
+    ) -> Acknowledgement:
+        """Somebody knows of a finding (id) or a cause (key)."""
+        note = Acknowledgement(0, target, storable(author), storable(reason), at, until)
+        audited = AuditRecord(0, at, author, "acknowledge", target)
+        return replace(note, id=self._insert(tables.acknowledgements, _row(note, "id"), audited))
+
+    def withdraw(self, acknowledgement: int, author: str, at: datetime) -> None:
+        """Ends an acknowledgement. One that is over already stays as it is."""
+        self._end(
+            tables.acknowledgements, acknowledgement, AuditRecord(0, at, author, "withdraw", str(acknowledgement))
+        )
+
+    def open_window(
+        self, scope: str, what: str, starts: datetime, ends: datetime, author: str, reason: str, at: datetime
+    ) -> MaintenanceWindow:
+        """Announces work."""
+        window = MaintenanceWindow(0, scope, storable(what), starts, ends, storable(author), storable(reason), at)
+        note = AuditRecord(0, at, author, "maintenance", f"{scope} {what}")
+        return replace(window, id=self._insert(tables.windows, _row(window, "id"), note))
+
+    def end_window(self, window: int, author: str, at: datetime) -> None:
+        """Ends a window early. One that was ended already stays as it is."""
+        self._end(tables.windows, window, AuditRecord(0, at, author, "end maintenance", str(window)))
+
+    def plan_in_force(self, version: PlanVersion) -> None:
+        """From now on this plan holds. The one that held already is not noted again."""
+        plans = tables.plans
+        newest = select(plans.c.digest).order_by(plans.c.seq.desc()).limit(1)
+        with self._database.writing() as connection:
+            if connection.execute(newest).scalar_one_or_none() != storable(version.digest):
+                connection.execute(plans.insert(), _row(version))
+
+    def note(self, who: str, action: str, detail: str, at: datetime) -> None:
+        """Keeps who did what."""
+        with self._database.writing() as connection:
+            _audit(connection, AuditRecord(0, at, who, action, detail))
+
+    def _insert(self, table: Any, row: Mapping[str, Any], note: AuditRecord) -> int:
+        with self._database.writing() as connection:
+            _audit(connection, note)
+            key: Any = connection.execute(table.insert().values(**row)).inserted_primary_key
+            return int(key[0])
+
+    def _end(self, table: Any, number: int, note: AuditRecord) -> None:
+        ending = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
+        with self._database.writing() as connection:
+            if connection.execute(ending).rowcount:
+                _audit(connection, note)
+
+    # --- what is asked of it, as `History` says -----------------------------------------------------------------------
+
+    def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
+        """When each of these ports was last seen to change."""
+        with self._database.reading() as connection:
+            return reading.link_since(connection, ports)
+
+    def link_changes(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = FIRST
+    ) -> Sequence[LinkChange]:
+        """Link changes from `start` up to `end`, both included."""
+        with self._database.reading() as connection:
+            return reading.link_changes(connection, start, end, devices, page)
+
+    def finding_events(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = FIRST
+    ) -> Sequence[FindingEvent]:
+        """What befell findings from `start` up to `end`, both included. What people did is not among it: see
+        `acknowledgements`, `windows`, `plans` and `audit`.
+        """
+        with self._database.reading() as connection:
+            return reading.finding_events(connection, start, end, devices, page)
+
+    def findings(self, *, resolved_since: datetime | None = None, page: Page = FIRST) -> Sequence[FindingRecord]:
+        """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to leave out."""
+        with self._database.reading() as connection:
+            return reading.findings(connection, resolved_since, page)
+
+    def finding(self, finding: str) -> FindingRecord | None:
+        """One finding, open or resolved."""
+        with self._database.reading() as connection:
+            return reading.finding(connection, finding)
+
+    def causes(self, *, resolved_since: datetime | None = None, page: Page = FIRST) -> Sequence[CauseRecord]:
+        """Open causes, or those resolved since. `page.before` is how many to leave out."""
+        with self._database.reading() as connection:
+            return reading.causes(connection, resolved_since, page)
+
+    def rounds(self, page: Page = FIRST) -> Sequence[RoundRecord]:
+        """Rounds; `page.before` is a round's number."""
+        with self._database.reading() as connection:
+            return reading.rounds(connection, page)
+
+    def plans(self) -> Sequence[PlanVersion]:
+        """Every plan that was in force."""
+        with self._database.reading() as connection:
+            return reading.plans(connection)
+
+    def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
+        """Those that hold now, or all that are kept."""
+        with self._database.reading() as connection:
+            return reading.acknowledgements(connection, self._clock() if open_only else None)
+
+    def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
+        """Those that are open or announced, or all that are kept."""
+        with self._database.reading() as connection:
+            return reading.windows(connection, self._clock() if open_only else None)
+
+    def audit(self, page: Page = FIRST) -> Sequence[AuditRecord]:
+        """Who did what."""
+        with self._database.reading() as connection:
+            return reading.audit(connection, page)
+
+
+def _row(value: Any, *without: str) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value) if field.name not in without}
+
+
+def _audit(connection: Connection, note: AuditRecord) -> None:
+    connection.execute(tables.audit.insert(), _row(note, "seq"))

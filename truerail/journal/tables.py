@@ -1,0 +1,213 @@
+"""The tables of the journal. What is told often is kept once: sentences in `texts`, ports in `places`."""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+)
+
+from truerail.journal.types import HexId, Key, Utc, Word, Words
+
+metadata = MetaData()
+Number = BigInteger().with_variant(Integer, "sqlite")
+"""Of primary keys. In SQLite INTEGER holds 64 bits too, and only an INTEGER key is the row's own number."""
+
+STATES = Word(("new", "ongoing", "regressed", "flapping", "recovering", "unseen", "resolved"))
+SEVERITIES = Word(("info", "warning", "critical"))
+CABLES = Word(("right", "wrong", "missing", "unknown"))
+KINDS = Word(("appeared", "regressed", "flapping", "unseen", "resolved"))
+
+
+def _seq(name: str = "seq") -> Column[int]:
+    return Column(name, Number, Identity(), primary_key=True)
+
+
+def _life() -> tuple[Column[object], ...]:
+    return (
+        Column("state", STATES, nullable=False),
+        Column("first_seen", Utc, nullable=False),
+        Column("since", Utc, nullable=False),
+        Column("last_seen", Utc, nullable=False),
+        Column("resolved_at", Utc),
+        Column("episodes", Integer, nullable=False),
+        Column("present", Boolean, nullable=False),
+        Column("away", Boolean, nullable=False),
+        Column("appearances", Words, nullable=False),
+    )
+
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("number", Number, primary_key=True, autoincrement=False),
+    Column("at", Utc, nullable=False),
+    Column("took_seconds", Float, nullable=False),
+    Column("devices", Integer, nullable=False),
+    Column("devices_read", Integer, nullable=False),
+    Column("cables_planned", Integer, nullable=False),
+    Column("cables_right", Integer, nullable=False),
+    Column("cables_wrong", Integer, nullable=False),
+    Column("cables_missing", Integer, nullable=False),
+    Column("cables_unknown", Integer, nullable=False),
+    Column("critical", Integer),
+    Column("warning", Integer),
+    Column("info", Integer),
+    Column("causes", Integer, nullable=False),
+    Column("plan_digest", Words, nullable=False),
+)
+
+findings = Table(
+    "findings",
+    metadata,
+    Column("id", HexId, primary_key=True, autoincrement=False),
+    Column("rule", Words, nullable=False),
+    Column("name", Words, nullable=False),
+    Column("severity", SEVERITIES, nullable=False),
+    Column("subject", Words, nullable=False),
+    Column("device", Key, nullable=False),
+    Column("rail", Integer),
+    Column("expected", Words),
+    Column("observed", Words),
+    Column("says", Words, nullable=False),
+    Column("do", Words, nullable=False),
+    Column("cause", HexId),
+    *_life(),
+    Column("body", LargeBinary),
+)
+_open = findings.c.resolved_at.is_(None)
+Index("findings_open", findings.c.since, findings.c.id, sqlite_where=_open, postgresql_where=_open)
+Index("findings_resolved", findings.c.resolved_at, findings.c.id)
+Index("findings_device", findings.c.device)
+
+causes = Table(
+    "causes",
+    metadata,
+    Column("id", HexId, primary_key=True, autoincrement=False),
+    Column("kind", Words, nullable=False),
+    Column("subjects", Words, nullable=False),
+    Column("says", Words, nullable=False),
+    Column("do", Words, nullable=False),
+    Column("findings", Integer, nullable=False),
+    *_life(),
+    Column("body", LargeBinary),
+)
+_open = causes.c.resolved_at.is_(None)
+Index("causes_open", causes.c.since, causes.c.id, sqlite_where=_open, postgresql_where=_open)
+Index("causes_resolved", causes.c.resolved_at, causes.c.id)
+
+texts = Table(
+    "texts",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("used_at", Utc, nullable=False, index=True),
+    Column("body", Words, nullable=False),
+)
+
+finding_events = Table(
+    "finding_events",
+    metadata,
+    _seq(),
+    Column("at", Utc, nullable=False),
+    Column("kind", KINDS, nullable=False),
+    Column("finding", HexId, ForeignKey("findings.id", ondelete="CASCADE"), nullable=False),
+    Column("severity", SEVERITIES, nullable=False),
+    Column("says", BigInteger, nullable=False),
+    Index("finding_events_at", "at", "seq"),
+    Index("finding_events_finding", "finding", "seq"),
+    sqlite_autoincrement=True,
+)
+
+places = Table(
+    "places",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),
+    Column("used_at", Utc, nullable=False),
+    Column("device", Key, nullable=False),
+    Column("word", Words, nullable=False),
+    Index("places_device", "device"),
+)
+
+links = Table(
+    "links",
+    metadata,
+    Column("port", Number, primary_key=True, autoincrement=False),
+    Column("seen", BigInteger, index=True),
+    Column("state", CABLES, nullable=False),
+    Column("changed_at", Utc),
+)
+
+link_changes = Table(
+    "link_changes",
+    metadata,
+    _seq(),
+    Column("at", Utc, nullable=False),
+    Column("port", BigInteger, nullable=False),
+    Column("was", BigInteger),
+    Column("now", BigInteger),
+    Column("was_state", CABLES, nullable=False),
+    Column("now_state", CABLES, nullable=False),
+    Index("link_changes_at", "at", "seq"),
+    Index("link_changes_port", "port", "seq"),
+    Index("link_changes_was", "was", "seq"),
+    Index("link_changes_now", "now", "seq"),
+    sqlite_autoincrement=True,
+)
+
+acknowledgements = Table(
+    "acknowledgements",
+    metadata,
+    _seq("id"),
+    Column("target", Key, nullable=False, index=True),
+    Column("author", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("at", Utc, nullable=False),
+    Column("until", Utc),
+    Column("ended_at", Utc),
+    sqlite_autoincrement=True,
+)
+
+windows = Table(
+    "windows",
+    metadata,
+    _seq("id"),
+    Column("scope", Words, nullable=False),
+    Column("what", Words, nullable=False),
+    Column("starts", Utc, nullable=False),
+    Column("ends", Utc, nullable=False),
+    Column("author", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("at", Utc, nullable=False),
+    Column("ended_at", Utc),
+    sqlite_autoincrement=True,
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    _seq(),
+    Column("digest", Words, nullable=False),
+    Column("at", Utc, nullable=False),
+    Column("source", Words, nullable=False),
+    Column("devices", Integer, nullable=False),
+    Column("cables", Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    _seq(),
+    Column("at", Utc, nullable=False, index=True),
+    Column("who", Words, nullable=False),
+    Column("action", Words, nullable=False),
+    Column("detail", Words, nullable=False),
+    sqlite_autoincrement=True,
+)

@@ -1,0 +1,129 @@
+"""How values stand in the database, the same in SQLite and PostgreSQL.
+
+Times are microseconds since 1970 in 8 bytes: exact, in order, and without anybody's time zone. Ids of findings and
+causes are 48 bits and stand as such. Words of a closed set are their place in it. Text is what both databases can hold.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2s
+from typing import Any
+
+from sqlalchemy import BigInteger, Dialect, Integer, SmallInteger, String
+from sqlalchemy.types import TypeDecorator
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+_HEX = re.compile(r"[0-9a-f]{12}")
+KEY_CHARACTERS = 512
+"""Text that an index holds is cut here: PostgreSQL refuses index rows above 2,700 bytes."""
+
+
+def microseconds(at: datetime) -> int:
+    """Microseconds since 1970."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def moment(value: int) -> datetime:
+    """The time so many microseconds after 1970, in UTC."""
+    return _EPOCH + value * _MICROSECOND
+
+
+def storable(text: str) -> str:
+    """Text as both databases can keep it: PostgreSQL has no NUL in text, UTF-8 no lone surrogates. Each becomes
+    U+FFFD.
+    """
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def key_text(text: str) -> str:
+    """Storable text for an index. What is too long is cut, and its digest keeps it apart from others that begin
+    alike.
+    """
+    clean = storable(text)
+    if len(clean) <= KEY_CHARACTERS:
+        return clean
+    return clean[: KEY_CHARACTERS - 16] + blake2s(clean.encode(), digest_size=8).hexdigest()
+
+
+def digest(text: str) -> int:
+    """64 bits that stand for a text, as a signed number: the primary key of texts and places."""
+    return int.from_bytes(blake2s(storable(text).encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def is_id(text: str) -> bool:
+    """Whether this is an id of a finding or the key of a cause."""
+    return _HEX.fullmatch(text) is not None
+
+
+class Utc(TypeDecorator[datetime]):
+    """An aware time."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        """To microseconds."""
+        return None if value is None else microseconds(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
+        """From microseconds."""
+        return None if value is None else moment(value)
+
+
+class HexId(TypeDecorator[str]):
+    """Twelve hexadecimal digits."""
+
+    impl = BigInteger().with_variant(Integer, "sqlite")
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> int | None:
+        """To 48 bits."""
+        return None if value is None else int(value, 16)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> str | None:
+        """From 48 bits."""
+        return None if value is None else f"{value:012x}"
+
+
+class Word(TypeDecorator[str]):
+    """One of a closed set of words. Words are only ever added, at the end: their places stand in databases."""
+
+    impl = SmallInteger
+    cache_ok = True
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self.words = tuple(str(word) for word in words)
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> int | None:
+        """To its place."""
+        return None if value is None else self.words.index(value)
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> str | None:
+        """From its place."""
+        return None if value is None else self.words[value]
+
+
+class Words(TypeDecorator[str]):
+    """Text of people and devices."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        """To what can be kept."""
+        return None if value is None else storable(value)
+
+
+class Key(TypeDecorator[str]):
+    """Text that is looked up."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        """To what an index can hold."""
+        return None if value is None else key_text(value)

@@ -1,0 +1,91 @@
+"""Who could say: whether a finding that is not there any more is gone, or only out of sight."""
+
+from functools import cache, cached_property
+
+import numpy as np
+
+from collector import collectors
+from rules import rules
+from truerail.model.facts import Fact, Neighbor
+from truerail.model.finding import Finding, Judgement, Status
+from truerail.model.index import NONE
+from truerail.model.wiring import State, Wiring
+
+_CANNOT_SAY = (Status.UNKNOWN, Status.ERROR)
+
+
+@cache
+def _needs() -> dict[str, frozenset[type[Fact]]]:
+    return {code: frozenset(rule.needs) for code, rule in rules().items()}
+
+
+@cache
+def _yields() -> dict[str, frozenset[type[Fact]]]:
+    return {name: frozenset(one.yields) for name, one in collectors().items()}
+
+
+class Witness:
+    """What one round could say. Everything is worked out when the first finding asks for it."""
+
+    def __init__(self, judgement: Judgement, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._verdict = {verdict.rule: verdict.status for verdict in judgement.verdicts}
+
+    def could_say(self, finding: Finding) -> bool:
+        """Whether this round would have had the finding, were it still true: its rule ran and had its facts, its
+        device answered, and the state of its cable is known.
+
+        A device that is in no plan any more has nobody to ask, and nothing to be found on: then it could.
+        """
+        if self._verdict.get(finding.rule, Status.UNKNOWN) in _CANNOT_SAY:
+            return False
+        index = self._wiring.index
+        device = index.devices.find(finding.device)
+        if device != NONE and device < index.devices.planned and not self._wiring.read[device]:
+            return False
+        state = self._cable_state(finding, device)
+        return state is not State.UNKNOWN and self._heard(finding, cable_known=state is not None)
+
+    def _cable_state(self, finding: Finding, device: int) -> State | None:
+        """The state of the cable planned at the finding's port; None where there is none."""
+        port = finding.subject.partition("/")[2]
+        if not port or device == NONE:
+            return None
+        index = self._wiring.index
+        found = index.ports.find(np.array([device]), index.ports.name_codes([port]))
+        cable = int(index.cables_at(found)[0])
+        return None if cable == NONE else State(int(self._wiring.state[cable]))
+
+    def _heard(self, finding: Finding, *, cable_known: bool) -> bool:
+        """Whether what the rule needs was answered where the finding rested on it. Who tells of a cable does not
+        matter where its state is known: that joins both ends.
+        """
+        needs = _needs().get(finding.rule, frozenset())
+        if cable_known:
+            needs -= {Neighbor}
+        if needs & self._failed.get(finding.device, set()):
+            return False
+        sources = {(one.device, type(one.fact)) for one in finding.evidence if type(one.fact) in needs}
+        return all(kind in self._answered.get(device, set()) for device, kind in sources if self._planned(device))
+
+    def _planned(self, device: str) -> bool:
+        return NONE < self._wiring.index.devices.find(device) < self._wiring.index.devices.planned
+
+    @cached_property
+    def _answered(self) -> dict[str, set[type[Fact]]]:
+        """Kinds of facts that each device answered."""
+        return self._kinds(failed=False)
+
+    @cached_property
+    def _failed(self) -> dict[str, set[type[Fact]]]:
+        """Kinds of facts that each device was asked for and gave no readable answer to."""
+        failed = self._kinds(failed=True)
+        return {device: kinds - self._answered.get(device, set()) for device, kinds in failed.items()}
+
+    def _kinds(self, *, failed: bool) -> dict[str, set[type[Fact]]]:
+        yields, nothing = _yields(), frozenset[type[Fact]]()
+        found: dict[str, set[type[Fact]]] = {}
+        for reading in self._wiring.identity.seen.readings:
+            if bool(reading.error) is failed:
+                found.setdefault(reading.device, set()).update(yields.get(reading.collector, nothing))
+        return found

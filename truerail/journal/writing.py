@@ -1,0 +1,165 @@
+"""One round, written into the tables. States replace states, so that writing a round again changes nothing."""
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from truerail.journal import tables
+from truerail.journal.bodies import cause_body, finding_body
+from truerail.journal.changes import CauseRow, Changes, FindingRow
+from truerail.journal.statements import among_keys, among_numbers, upsert
+from truerail.journal.types import digest, microseconds
+from truerail.model.history import LinkChange, RoundRecord
+from truerail.model.life import LifeState
+
+Row = dict[str, Any]
+
+
+def write_round(connection: Connection, record: RoundRecord, changes: Changes) -> None:
+    """Everything that a round changed. A round that is there already (its commit was answered by nobody) is left as
+    it is.
+    """
+    if not _write_record(connection, record):
+        return
+    upsert(connection, tables.findings, [_finding(row) for row in changes.findings.values()], earliest=("first_seen",))
+    upsert(connection, tables.causes, [_cause(row) for row in changes.causes.values()], earliest=("first_seen",))
+    _write_events(connection, changes)
+    _write_links(connection, changes)
+    _end_acknowledgements(connection, changes.resolved, changes.at)
+
+
+def _write_record(connection: Connection, record: RoundRecord) -> bool:
+    rounds = tables.rounds
+    at = connection.execute(select(rounds.c.at).where(rounds.c.number == record.number)).scalar_one_or_none()
+    if at == record.at:
+        return False
+    number = record.number
+    if at is not None:  # numbered while the journal could not be read: it goes on behind what is there
+        number = connection.execute(select(func.max(rounds.c.number))).scalar_one() + 1
+    row = asdict(record)
+    found = row.pop("findings")
+    severities = {word: found.get(word) for word in tables.SEVERITIES.words}
+    connection.execute(rounds.insert(), {**row, **severities, "number": number})
+    return True
+
+
+def _life(row: FindingRow | CauseRow) -> Row:
+    life = row.life
+    return {
+        "id": life.id,
+        "state": life.state.value,
+        "first_seen": life.first_seen,
+        "since": life.since,
+        "last_seen": life.last_seen,
+        "resolved_at": life.resolved_at,
+        "episodes": life.episodes,
+        "present": row.present,
+        "away": row.away,
+        "appearances": " ".join(str(microseconds(at)) for at in row.appearances),
+    }
+
+
+def _finding(row: FindingRow) -> Row:
+    """Evidence is kept as long as the finding is open."""
+    finding = row.finding
+    return _life(row) | {
+        "rule": finding.rule,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "subject": finding.subject,
+        "device": finding.device,
+        "rail": finding.rail,
+        "expected": finding.expected,
+        "observed": finding.observed,
+        "says": finding.says,
+        "do": finding.do,
+        "cause": row.cause,
+        "body": None if row.life.state is LifeState.RESOLVED else finding_body(finding),
+    }
+
+
+def _cause(row: CauseRow) -> Row:
+    cause = row.cause
+    return _life(row) | {
+        "kind": cause.kind.value,
+        "subjects": json.dumps(cause.subjects),
+        "says": cause.says,
+        "do": cause.do,
+        "findings": len(cause.explains),
+        "body": None if row.life.state is LifeState.RESOLVED else cause_body(cause),
+    }
+
+
+def _write_events(connection: Connection, changes: Changes) -> None:
+    if not changes.events:
+        return
+    bodies = {digest(event.says): event.says for event in changes.events}
+    rows = [{"id": key, "used_at": changes.at, "body": body} for key, body in bodies.items()]
+    upsert(connection, tables.texts, rows)
+    connection.execute(
+        tables.finding_events.insert(),
+        [
+            {
+                "at": event.at,
+                "kind": event.kind.value,
+                "finding": event.finding,
+                "severity": event.severity,
+                "says": digest(event.says),
+            }
+            for event in changes.events
+        ],
+    )
+
+
+def _write_links(connection: Connection, changes: Changes) -> None:
+    states = changes.link_states.values()
+    _write_places(connection, _words(changes), changes.at)
+    rows = [
+        {"port": digest(one.port), "seen": _digest(one.seen), "state": one.state, "changed_at": one.changed_at}
+        for one in states
+    ]
+    upsert(connection, tables.links, rows, keep=("changed_at",))
+    if changes.links:
+        connection.execute(tables.link_changes.insert(), [_change(one) for one in changes.links])
+    if changes.links_gone:
+        gone = among_numbers(connection, tables.links.c.port, map(digest, changes.links_gone))
+        connection.execute(tables.links.delete().where(gone))
+
+
+def _words(changes: Changes) -> set[str]:
+    ends = [(one.port, one.seen) for one in changes.link_states.values()]
+    moved = [(one.port, one.was, one.now) for one in changes.links]
+    return {word for group in (*ends, *moved) for word in group if word is not None}
+
+
+def _write_places(connection: Connection, words: Iterable[str], at: datetime) -> None:
+    rows = [
+        {"id": digest(word), "used_at": at, "device": word.partition("/")[0], "word": word} for word in sorted(words)
+    ]
+    upsert(connection, tables.places, rows)
+
+
+def _change(change: LinkChange) -> Row:
+    return {
+        "at": change.at,
+        "port": digest(change.port),
+        "was": _digest(change.was),
+        "now": _digest(change.now),
+        "was_state": change.was_state,
+        "now_state": change.now_state,
+    }
+
+
+def _digest(word: str | None) -> int | None:
+    return None if word is None else digest(word)
+
+
+def _end_acknowledgements(connection: Connection, resolved: Collection[str], at: datetime) -> None:
+    if resolved:
+        notes = tables.acknowledgements
+        about = among_keys(connection, notes.c.target, resolved)
+        connection.execute(notes.update().where(about, notes.c.ended_at.is_(None)).values(ended_at=at))

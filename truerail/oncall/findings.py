@@ -1,0 +1,85 @@
+"""Findings as columns and by what they are about: read by every view, made once for each judgement."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model.finding import Finding
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.snapshot import Codes
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Findings:
+    """Findings in their order. Columns have shape (findings,)."""
+
+    def __init__(self, findings: Sequence[Finding], index: PlanIndex) -> None:
+        self.all = tuple(findings)
+        self._index = index
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Each finding's id: a hash, so it is made once."""
+        return tuple(finding.id for finding in self.all)
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Place by id."""
+        return {one: number for number, one in enumerate(self.ids)}
+
+    @cached_property
+    def by_subject(self) -> dict[str, list[int]]:
+        """Places by subject."""
+        return _grouped(finding.subject for finding in self.all)
+
+    @cached_property
+    def rank(self) -> Codes:
+        """`Severity.rank`."""
+        return np.array([finding.severity.rank for finding in self.all], dtype=np.int64)
+
+    @cached_property
+    def rail(self) -> Codes:
+        """The rail; -1 where none."""
+        return np.array([NONE if one.rail is None else one.rail for one in self.all], dtype=np.int64)
+
+    @cached_property
+    def rule(self) -> npt.NDArray[np.str_]:
+        """The code of the rule."""
+        return np.array([finding.rule for finding in self.all], dtype=np.str_)
+
+    @cached_property
+    def device(self) -> Codes:
+        """The device that the subject is or belongs to, as a code; -1 where the plan does not have it."""
+        names = [finding.subject if self._is_device(finding) else finding.device for finding in self.all]
+        code = {name: self._index.devices.find(name) for name in set(names)}
+        found = np.array([code[name] for name in names], dtype=np.int64)
+        return np.where(found < self._index.devices.planned, found, NONE)
+
+    @cached_property
+    def cable(self) -> Codes:
+        """The cable planned at the subject; -1 where the subject is a device or a free port."""
+        index = self._index
+        names = [None if self._is_device(one) else one.subject.partition("/")[2] or None for one in self.all]
+        return index.cables_at(index.ports.find(self.device, index.ports.name_codes(names)))
+
+    @cached_property
+    def by_device(self) -> dict[int, list[int]]:
+        """Places by device code, without those on no planned device."""
+        return {device: places for device, places in _grouped(self.device.tolist()).items() if device >= 0}
+
+    def _is_device(self, finding: Finding) -> bool:
+        return finding.subject in self._index.plan.devices
+
+
+def _grouped(keys: Iterable[K]) -> dict[K, list[int]]:
+    groups: dict[K, list[int]] = {}
+    for number, key in enumerate(keys):
+        groups.setdefault(key, []).append(number)
+    return groups

@@ -1,0 +1,69 @@
+"""How many GPUs lose their rail while a cause lasts."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model.finding import Cause, CauseKind
+from truerail.model.index import NONE, Mask
+from truerail.model.paths import gpu_rails
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import State, Wiring
+from truerail.oncall.findings import Findings
+from truerail.oncall.layout import Layout
+
+
+def harm_of(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> int:
+    """GPUs whose cable is not seen on its rail and plane and is part of this cause: by its subjects (a leaf stands for
+    all GPUs whose cables it carries), its moves, or the findings it explains. Each GPU counts once.
+
+    A cable in another port of the same rail, or in a free port of its leaf, harms nobody; one of which nobody can tell
+    counts, because unknown is not fine. Hosts whose NICs come in another order than planned count the GPUs that are
+    nearest to another rail's NIC.
+    """
+    touched = np.unique(np.fromiter(_cables(layout, wiring, findings, cause), dtype=np.int64))
+    cables = touched[touched >= 0]
+    harmed = layout.gpus_on(cables[_off_rail(wiring, cables)])
+    return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
+
+
+def _cables(layout: Layout, wiring: Wiring, findings: Findings, cause: Cause) -> Iterator[int]:
+    for subject in cause.subjects:
+        yield from _cables_at(layout, wiring, subject)
+    for move in cause.moves:
+        yield from _cables_at(layout, wiring, str(move.cable))
+    for finding in cause.explains:
+        number = findings.number.get(finding)
+        if number is not None:
+            yield int(findings.cable[number])
+
+
+def _cables_at(layout: Layout, wiring: Wiring, subject: str) -> Iterator[int]:
+    """The cables of a device, or the one at a port."""
+    if subject in layout.code:
+        yield from layout.cables_of(layout.code[subject]).tolist()
+        return
+    yield _number(layout, wiring, subject)
+
+
+def _number(layout: Layout, wiring: Wiring, subject: str) -> int:
+    device, _, name = subject.partition("/")
+    index = wiring.index
+    code = np.array([layout.code.get(device, NONE)])
+    return int(index.cables_at(index.ports.find(code, index.ports.name_codes([name or None])))[0])
+
+
+def _off_rail(wiring: Wiring, cables: Codes) -> Mask:
+    """Which cables are not known to end on their rail and plane."""
+    index, state = wiring.index, wiring.state[cables]
+    place = wiring.place[cables]
+    there = index.cables_at(place)
+    free_port = (there < 0) & (index.ports.device_of(place) == index.b_device[cables])
+    same_rail = (there >= 0) & (index.rail[there] == index.rail[cables]) & (index.plane[there] == index.plane[cables])
+    stays = free_port | same_rail
+    return np.asarray((state != State.RIGHT) & ~((state == State.WRONG) & stays), dtype=bool)
+
+
+def _misordered(wiring: Wiring, layout: Layout, cause: Cause) -> int:
+    misordered = gpu_rails(wiring).misordered
+    return sum(len(misordered.get(layout.code.get(subject, NONE), ())) for subject in dict.fromkeys(cause.subjects))

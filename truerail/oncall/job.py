@@ -1,0 +1,149 @@
+"""`job NODESET`: which rails of these hosts are whole, which are not, and what NCCL does about it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.files.nodesets import fold
+from truerail.model.index import NONE
+from truerail.model.publication import Publication
+from truerail.model.snapshot import Codes
+from truerail.oncall.answers import Job, JobHost, JobRail
+from truerail.oncall.job_words import headline, host_says, rail_says, to_do
+from truerail.oncall.lines import cause_lines
+from truerail.oncall.pairs import count_pairs
+from truerail.oncall.standing import Stand, Standing, standing_of
+from truerail.oncall.subjects import hosts_asked, in_order
+from truerail.oncall.view import View, view_of
+
+MOST_HOSTS = 1000
+"""So many hosts that are not whole are told one by one, the worst; `Job.rails` has all of them as node sets."""
+WHOLE, DEGRADED, LOST, UNKNOWN = range(4)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How each host of a job stands on each of its rails, shapes (cells,). `state` is one of the four above."""
+
+    host: Codes
+    rail: Codes
+    state: Codes
+
+
+def job(publication: Publication, nodeset: str) -> Job:
+    """What a job on these hosts meets, worst first.
+
+    Raises BadQuestion for a node set that is none or names a switch, NotFound where the plan has not one of the hosts.
+    Hosts that the plan does not have are named in the answer and counted nowhere.
+    """
+    view, standing = view_of(publication), standing_of(publication)
+    asked = hosts_asked(view, nodeset)
+    cables = standing.below.of_all(asked.codes.tolist())
+    cells = cells_of(standing, cables)
+    pairs = count_pairs(standing, cables)
+    rails = tuple(_rails(view, cells))
+    hurt_by = _by_host(view, _touching(view, standing, asked.codes, cables))
+    worst = tuple(_worst(view, standing, cells, hurt_by))
+    lines = cause_lines(view, [view.sight.causes[key] for key in {key: 0 for keys in hurt_by.values() for key in keys}])
+    return Job(
+        asked=nodeset,
+        hosts=tuple(in_order(view, asked.codes.tolist())),
+        not_in_plan=asked.unplanned,
+        rails=rails,
+        pairs=pairs,
+        worst=worst,
+        causes=lines,
+        says=headline(len(asked.codes), asked.unplanned, _tally(cells), len(rails), pairs),
+        do=to_do(worst, lines, cut=pairs.cut > 0),
+    )
+
+
+def cells_of(standing: Standing, cables: Codes) -> Cells:
+    """Host cables gathered by host and rail. A rail with a cable that nobody can tell is unknown, never whole; it is
+    degraded where a part of its cables is known to be lost and another known to stand.
+    """
+    index = standing.index
+    key, group = np.unique(index.a_device[cables] << 16 | (index.rail[cables] + 1), return_inverse=True)
+    stand = standing.stand[cables]
+    on, off, unknown = (
+        np.bincount(group[stand == kind], minlength=len(key)) for kind in (Stand.ON, Stand.OFF, Stand.UNKNOWN)
+    )
+    state = np.select([(on > 0) & (off > 0), unknown > 0, on > 0], [DEGRADED, UNKNOWN, WHOLE], LOST)
+    return Cells(key >> 16, (key & 0xFFFF) - 1, state.astype(np.int64))
+
+
+def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
+    """Every rail of the job: those in trouble first, as many hosts as it hurts."""
+    made = []
+    for rail in np.unique(cells.rail).tolist():
+        on = cells.rail == rail
+        hosts = {state: cells.host[on & (cells.state == state)].tolist() for state in range(4)}
+        lost, degraded, unknown = (fold(in_order(view, hosts[state])) for state in (LOST, DEGRADED, UNKNOWN))
+        says = rail_says(int(np.count_nonzero(on)), len(hosts[WHOLE]), lost, degraded, unknown)
+        named = None if rail == NONE else rail
+        trouble = (-len(hosts[LOST]), -len(hosts[DEGRADED]), -len(hosts[UNKNOWN]), rail == NONE, rail)
+        row = JobRail(named, int(np.count_nonzero(on)), len(hosts[WHOLE]), lost, unknown, says, degraded)
+        made.append((trouble, row))
+    yield from (row for _, row in sorted(made, key=lambda one: one[0]))
+
+
+def _worst(
+    view: View, standing: Standing, cells: Cells, hurt_by: Mapping[int, Mapping[str, None]]
+) -> Iterator[JobHost]:
+    """Hosts that are not whole, those with most rails lost first."""
+    bad = np.flatnonzero(cells.state != WHOLE)
+    rails: dict[int, dict[int, list[int]]] = {}
+    for host, rail, state in zip(
+        *(column[bad].tolist() for column in (cells.host, cells.rail, cells.state)), strict=True
+    ):
+        rails.setdefault(host, {}).setdefault(state, []).append(rail)
+    rank = view.layout.rank
+
+    def harm(host: int) -> tuple[int, ...]:
+        of = rails[host]
+        return (*(-len(of.get(state, ())) for state in (LOST, DEGRADED, UNKNOWN)), int(rank[host]))
+
+    for host in sorted(rails, key=harm)[:MOST_HOSTS]:
+        lost, degraded, unknown = (
+            tuple(r for r in rails[host].get(s, ()) if r >= 0) for s in (LOST, DEGRADED, UNKNOWN)
+        )
+        says = host_says(view, standing, host)
+        name = view.index.devices.names[host]
+        yield JobHost(name, lost, unknown, says, tuple(hurt_by.get(host, ())), degraded)
+
+
+def _touching(view: View, standing: Standing, hosts: Codes, cables: Codes) -> Codes:
+    """Places of the findings that touch a job: on its hosts, their cables, its leaves as devices, and, where the job
+    has a rail on several leaves, the uplinks of these.
+    """
+    index, findings = view.index, view.findings
+    if not len(findings):
+        return np.empty(0, dtype=np.int64)
+    leaves = np.unique(standing.end[cables])
+    device = np.zeros(len(index.devices.names) + 1, dtype=bool)
+    device[leaves[leaves >= 0]] = True
+    cable = np.zeros(len(standing.stand) + 1, dtype=bool)
+    if len(np.unique(index.rail[cables] << 32 | (standing.end[cables] + 1))) > len(np.unique(index.rail[cables])):
+        cable[:-1] = device[index.a_device] & ~index.from_host
+    cable[cables] = True
+    host = np.zeros_like(device)
+    host[hosts] = True
+    on_device = (findings.cable < 0) & (device | host)[findings.device]
+    return np.flatnonzero(cable[findings.cable] | on_device | host[findings.device])
+
+
+def _by_host(view: View, places: Codes) -> dict[int, dict[str, None]]:
+    """Keys of causes by the devices whose findings they explain."""
+    found: dict[int, dict[str, None]] = {}
+    for place in places.tolist():
+        key = view.sight.cause_of.get(view.findings.ids[place])
+        if key is not None:
+            found.setdefault(int(view.findings.device[place]), {})[key] = None
+    return found
+
+
+def _tally(cells: Cells) -> tuple[int, int, int]:
+    """Hosts with a rail lost, with a rail degraded, with a rail that nobody can tell."""
+    lost, degraded, unknown = (len(np.unique(cells.host[cells.state == state])) for state in (LOST, DEGRADED, UNKNOWN))
+    return lost, degraded, unknown

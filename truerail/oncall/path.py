@@ -1,0 +1,142 @@
+"""`path HOST HOST [--rail N]`: the hops as seen, and where the way leaves its rail."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.files.nodesets import fold
+from truerail.model.plan import Role
+from truerail.model.publication import Publication
+from truerail.model.snapshot import Codes
+from truerail.oncall.answers import BadQuestion, Hop, NotFound, PathAnswer, RailPath
+from truerail.oncall.climb import Step, between
+from truerail.oncall.path_words import Way, headline, rail_says
+from truerail.oncall.standing import Stand, Standing, standing_of
+from truerail.oncall.subjects import host_asked, in_order, rail_words
+from truerail.oncall.view import View, view_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The cables on which a way begins and ends."""
+
+    source: int
+    target: int
+
+
+def path(publication: Publication, source: str, target: str, rail: int | None = None) -> PathAnswer:
+    """The way from one host to another on one rail, or on each.
+
+    Where a tier has several equal switches, the hop names them as a node set, and `choices` are the links into it.
+    Raises NotFound for a host or a rail that the plan does not have, BadQuestion for a switch and for one host twice.
+    """
+    view, standing = view_of(publication), standing_of(publication)
+    one, other = host_asked(view, source), host_asked(view, target)
+    if one == other:
+        raise BadQuestion(f"{view.index.devices.names[one]} is asked for twice: a path leads from one host to another")
+    rails = tuple(_on_rail(view, standing, one, other, number) for number in _rails(view, one, other, rail))
+    names = view.index.devices.names
+    return PathAnswer(names[one], names[other], rails, headline(names[one], names[other], rails))
+
+
+def _rails(view: View, one: int, other: int, wanted: int | None) -> Iterator[int]:
+    of = [set(view.layout.rail[view.layout.host_cables_of(host)].tolist()) - {-1} for host in (one, other)]
+    common = sorted(of[0] & of[1])
+    if wanted is not None and wanted not in common:
+        has = rail_words(common) or "no rail"
+        raise NotFound(f"no rail {wanted} between the two hosts: they have {has} in common")
+    if not common:
+        raise NotFound("the two hosts have no rail in common")
+    yield from common if wanted is None else [wanted]
+
+
+def _on_rail(view: View, standing: Standing, one: int, other: int, rail: int) -> RailPath:
+    """The best way on a rail: on a plane where both stand, before one where either does not."""
+    ways = [_way(view, standing, ends, rail) for ends in _planes(standing, one, other, rail)]
+    best = min(ways, key=lambda way: (way.stays is not True, way.stays is None, not way.reaches))
+    hops = tuple(_hops(view, standing, best))
+    return RailPath(rail, hops, best.stays, best.leaves_at, rail_says(view, standing, best))
+
+
+def _planes(standing: Standing, one: int, other: int, rail: int) -> Iterator[_Ends]:
+    """The cables of the two hosts on a rail, plane with plane; all with all where none is shared."""
+    index = standing.index
+
+    def of(host: int) -> Codes:
+        cables = standing.below.of(host)
+        on_rail: Codes = cables[index.rail[cables] == rail]
+        return on_rail
+
+    pairs = [_Ends(a, b) for a in of(one).tolist() for b in of(other).tolist()]
+    yield from [pair for pair in pairs if index.plane[pair.source] == index.plane[pair.target]] or pairs
+
+
+def _way(view: View, standing: Standing, ends: _Ends, rail: int) -> Way:
+    """One way, with what is known of it."""
+    stand = [int(standing.stand[cable]) for cable in (ends.source, ends.target)]
+    leaves = [int(standing.end[cable]) for cable in (ends.source, ends.target)]
+    unknown = Stand.UNKNOWN in stand
+    if min(leaves) < 0:
+        return Way(rail, ends.source, ends.target, None, False, "", reaches=False)
+    steps = between(standing, *leaves)
+    perhaps = steps is None and between(standing, *leaves, maybe=True) is not None
+    off = [leaf for leaf, how in zip(leaves, stand, strict=True) if how == Stand.OFF]
+    if off and leaves[0] != leaves[1]:
+        name = view.index.devices.names[off[0]]
+        return Way(rail, ends.source, ends.target, steps, None if unknown else False, name, reaches=steps is not None)
+    reaches = steps is not None
+    stays = None if unknown or perhaps else reaches
+    return Way(rail, ends.source, ends.target, steps, stays, "", reaches=reaches)
+
+
+def _hops(view: View, standing: Standing, way: Way) -> Iterator[Hop]:
+    """Host, leaf, switches above, leaf, host; as far as the way leads."""
+    a, b = view.plan.cables[way.source], view.plan.cables[way.target]
+    yield Hop(a.a.device, Role.HOST.value, "", a.a.name, a.rail)
+    ends = [int(standing.end[cable]) for cable in (way.source, way.target)]
+    if ends[0] < 0:
+        return
+    into, out = (_switch_port(view, standing, cable) for cable in (way.source, way.target))
+    if way.steps == ():
+        yield _leaf(view, ends[0], into, out, way.rail)
+    else:
+        yield _leaf(view, ends[0], into, "", way.rail)
+        if way.steps is None:
+            return
+        for step in way.steps[:-1]:
+            yield _tier(view, step)
+        yield _leaf(view, ends[1], "", out, way.rail, way.steps[-1].links)
+    yield Hop(b.a.device, Role.HOST.value, b.a.name, "", b.rail)
+
+
+def _leaf(view: View, device: int, into: str, out: str, rail: int, choices: int = 1) -> Hop:
+    name = view.index.devices.names[device]
+    role = view.plan.role_of(name)
+    return Hop(name, role.value if role else None, into, out, _rail_at(view, device, into or out, rail), choices)
+
+
+def _rail_at(view: View, device: int, port: str, rail: int) -> int | None:
+    """The rail that the plan gives a leaf's port, else the only one that the leaf carries; None where it tells none."""
+    names = view.index.devices.names
+    carried = np.unique(view.layout.rail[view.layout.cables_of(device)])
+    rails = [one for one in carried.tolist() if one >= 0]
+    at_port = next(
+        (c.rail for c in (view.plan.cables[n] for n in view.layout.cables_of(device).tolist())
+         if c.b.device == names[device] and c.b.name == port), None,
+    )  # fmt: skip
+    return at_port if at_port is not None else rails[0] if len(rails) == 1 else rail if rail in rails else None
+
+
+def _tier(view: View, step: Step) -> Hop:
+    names = in_order(view, step.switches)
+    role = view.plan.role_of(names[0])
+    return Hop(fold(names), role.value if role else None, "", "", None, step.links)
+
+
+def _switch_port(view: View, standing: Standing, cable: int) -> str:
+    """The leaf's port in which a host cable is: as seen, else as planned where it stands there."""
+    place = int(view.wiring.place[cable])
+    if place >= 0 and not standing.renamed[cable]:
+        return view.index.spell(place).name
+    return view.plan.cables[cable].b.name if standing.stand[cable] != Stand.OFF else ""

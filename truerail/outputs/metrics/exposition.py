@@ -1,0 +1,154 @@
+"""The page that Prometheus scrapes: rendered once for a publication, sent as often as it is asked for.
+
+Text format 0.0.4 only: every Prometheus reads it, and of what OpenMetrics adds (exemplars, created times) nothing is
+said here.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+
+from prometheus_client import Metric, generate_latest
+
+from truerail.files.problems import nearest
+from truerail.model.finding import Judgement
+from truerail.model.pause import garbage_collection_paused
+from truerail.model.publication import Publication
+from truerail.model.wiring import Wiring
+from truerail.outputs.metrics.cables import by_host, counts, levels
+from truerail.outputs.metrics.families import FabricWide
+from truerail.outputs.metrics.found import device_findings
+from truerail.outputs.metrics.layout import REST, Layout
+from truerail.outputs.metrics.links import Affinity, LinkInfo, gpus, seen_instead, uplink_info
+from truerail.outputs.metrics.live import Live, newest_answers
+from truerail.outputs.metrics.series import Block, Series
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Exposition:
+    """Keeps the text of the newest publication, and what can be used again for the next. Safe to use from threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._plan: _OfPlan | None = None
+        self._page: _Page | None = None
+
+    def prepare(self, publication: Publication) -> None:
+        """Renders a publication, so that the next scrape need not."""
+        self._page_of(publication)
+
+    def render(self, publication: Publication | None, counters: Mapping[str, float], now: datetime) -> bytes:
+        """Everything. Before the first judgement that is the service's own figures alone."""
+        if publication is None:
+            return generate_latest(Live(None, {}, counters, now))
+        page = self._page_of(publication)
+        return b"".join([*page.blocks(None), page.wide, page.live(counters, now)])
+
+    def render_pod(
+        self, publication: Publication | None, pod: str, counters: Mapping[str, float], now: datetime
+    ) -> bytes:
+        """One pod's series. `-` stands for all that belongs to no pod: the slices of all pods and this one add up to
+        the whole, without any series twice. Raises LookupError for a pod that the plan does not have.
+        """
+        if publication is None:
+            return self.render(None, counters, now) if pod == REST else b""
+        page = self._page_of(publication)
+        rank = page.layout.rank
+        if pod == REST:
+            own = page.blocks(rank[REST]) if REST in rank else ()
+            return b"".join([*page.blocks(rank[""]), *own, page.wide, page.live(counters, now)])
+        if not pod or pod not in rank:
+            raise LookupError(f"no pod is called {pod!r}{nearest(pod, [*page.layout.pods[1:], REST])}")
+        return b"".join(page.blocks(rank[pod]))
+
+    def _page_of(self, publication: Publication) -> "_Page":
+        with self._lock:
+            if self._page is None or self._page.publication is not publication:
+                with garbage_collection_paused():
+                    self._page = self._rendered(publication, self._page)
+            return self._page
+
+    def _rendered(self, publication: Publication, last: "_Page | None") -> "_Page":
+        if self._plan is None or not self._plan.fits(publication):
+            self._plan = _OfPlan(publication)
+        layout = self._plan.layout
+        if last is not None and last.judgement is publication.judgement and last.layout is layout:
+            cables, answered = last.cables, last.answered
+        else:
+            cables = tuple(self._plan.blocks(publication.wiring))
+            answered = newest_answers(publication.snapshot.readings)
+        found = device_findings(layout, publication).block()
+        return _Page(publication, layout, cables, found, generate_latest(FabricWide(publication)), answered)
+
+
+class _OfPlan:
+    """What is made once for a plan."""
+
+    def __init__(self, publication: Publication) -> None:
+        self.layout = Layout(publication.fabric, publication.wiring.index)
+        self._info, self._affinity = LinkInfo(self.layout), Affinity(self.layout)
+        self._uplinks = uplink_info(self.layout).block()
+
+    def fits(self, publication: Publication) -> bool:
+        """Whether it was made for the same plan."""
+        return self.layout.plan is publication.plan and self.layout.fabric == publication.fabric
+
+    def blocks(self, wiring: Wiring) -> Iterator[Block]:
+        """The text of all that is said of cables and devices."""
+        layout, near = self.layout, gpus(self.layout, wiring)
+        yield layout.link_stencil.filled(levels(wiring, layout.links.number))
+        yield self._info.block(wiring, near)
+        yield layout.uplink_stencil.filled(levels(wiring, layout.uplinks.number))
+        yield self._uplinks
+        yield self._affinity.block(near)
+        yield layout.host_stencil.block(by_host(layout, wiring))
+        for series in (seen_instead(layout, wiring), *counts(layout, wiring)):
+            yield series.block()
+
+    def series(self, wiring: Wiring) -> Iterator[Series]:
+        """The same as series."""
+        layout, near = self.layout, gpus(self.layout, wiring)
+        yield layout.link_stencil.series(levels(wiring, layout.links.number))
+        yield self._info.series(wiring, near)
+        yield layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))
+        yield uplink_info(layout)
+        yield self._affinity.series(near)
+        yield layout.host_stencil.series(by_host(layout, wiring))
+        yield from (seen_instead(layout, wiring), *counts(layout, wiring))
+
+
+@dataclass(frozen=True)
+class _Page:
+    """The text of one publication, but for what is of the moment."""
+
+    publication: Publication
+    layout: Layout
+    cables: tuple[Block, ...]
+    found: Block
+    wide: bytes
+    answered: Mapping[str, datetime]
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the cables' text was made from."""
+        return self.publication.judgement
+
+    def blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
+        """The text of one pod by its rank, or of all pods."""
+        for block in (*self.cables, self.found):
+            yield from block.parts(pod)
+
+    def live(self, counters: Mapping[str, float], now: datetime) -> bytes:
+        """What is of the moment."""
+        return generate_latest(Live(self.publication, self.answered, counters, now))
+
+
+def families(publication: Publication, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
+    """All of the page as prometheus-client's metric families: what the text means, at ten times its price."""
+    plan = _OfPlan(publication)
+    for series in (*plan.series(publication.wiring), device_findings(plan.layout, publication)):
+        yield series.family()
+    yield from FabricWide(publication).collect()
+    yield from Live(publication, newest_answers(publication.snapshot.readings), counters, now).collect()

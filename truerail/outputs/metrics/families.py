@@ -1,0 +1,116 @@
+"""What is told of the whole fabric, as prometheus-client's metric families: few series, rendered by that library."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
+
+from rules import rules
+from truerail.model.finding import Cause, CauseKind, Finding, Severity, Status
+from truerail.model.life import LifeState, Mute, MuteKind
+from truerail.model.publication import Publication
+from truerail.outputs.metrics import declared
+from truerail.outputs.metrics.declared import Declared, Kind
+from truerail.outputs.metrics.series import clean
+
+Samples = Iterable[tuple[Mapping[str, str], float]]
+NOT_MUTED = "no"
+MUTED = (NOT_MUTED, *(kind.value for kind in MuteKind))
+
+
+def family(metric: Declared, samples: Samples) -> Metric:
+    """A metric with these labels and values. Empty labels are left out."""
+    name = metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name
+    made = Metric(name, metric.says, metric.kind.value)
+    for labels, value in samples:
+        made.add_sample(metric.name, {label: clean(text) for label, text in labels.items() if text}, value)
+    return made
+
+
+class FabricWide(Collector):
+    """The families of one publication."""
+
+    def __init__(self, publication: Publication) -> None:
+        self._publication = publication
+        self._fabric = {"fabric": publication.fabric}
+        judged = [verdict for verdict in publication.judgement.verdicts if verdict.status in (Status.PASS, Status.FAIL)]
+        self._judged = tuple(verdict.rule for verdict in judged)
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them, but for those without any series."""
+        families = (
+            family(declared.FINDINGS, self._findings()),
+            family(declared.FINDING_LIVES, self._lives()),
+            family(declared.CAUSES, self._causes()),
+            family(declared.CAUSE_MOVES, self._moves()),
+            family(declared.RULE_STATUS, self._statuses()),
+            family(declared.RULE_INFO, self._rules()),
+            family(declared.PLAN_INFO, self._plan()),
+        )
+        return (metric for metric in families if metric.samples)
+
+    def _findings(self) -> Samples:
+        mutes, counts = self._publication.mutes, Counter[tuple[str, ...]]()
+        for key in product(self._judged, Severity, MUTED):
+            counts[key] = 0
+        counts.update((f.rule, f.severity, muted(f, mutes)) for f in self._publication.judgement.findings)
+        return self._counted(("rule", "severity", "muted"), counts)
+
+    def _lives(self) -> Samples:
+        publication = self._publication
+        findings = (*publication.judgement.findings, *publication.held)
+        if findings and not publication.lives:  # nobody follows lives
+            return ()
+        states = [state for state in LifeState if state.open]
+        counts = Counter[tuple[str, ...]](dict.fromkeys(product(Severity, states), 0))
+        lives = ((f.severity, publication.lives.get(f.id)) for f in findings)
+        counts.update((severity, life.state) for severity, life in lives if life is not None and life.state.open)
+        return self._counted(("severity", "state"), counts)
+
+    def _causes(self) -> Samples:
+        known = CauseKind if self._judged else ()
+        counts = Counter[tuple[str, ...]](dict.fromkeys(product(known, MUTED), 0))
+        mutes = self._publication.mutes
+        counts.update((cause.kind, _cause_muted(cause, mutes)) for cause in self._publication.judgement.causes)
+        return self._counted(("kind", "muted"), counts)
+
+    def _moves(self) -> Samples:
+        counts = Counter[tuple[str, ...]](dict.fromkeys(((kind,) for kind in CauseKind if self._judged), 0))
+        for cause in self._publication.judgement.causes:
+            counts[cause.kind,] += len(cause.moves)
+        return self._counted(("kind",), counts)
+
+    def _statuses(self) -> Samples:
+        for verdict in self._publication.judgement.verdicts:
+            for status in Status:
+                yield self._fabric | {"rule": verdict.rule, "status": status}, verdict.status is status
+
+    def _rules(self) -> Samples:
+        for verdict in self._publication.judgement.verdicts:
+            if rule := rules().get(verdict.rule):
+                yield self._fabric | {"rule": rule.code, "name": rule.name, "severity": rule.severity}, 1
+
+    def _plan(self) -> Samples:
+        plan = self._publication.plan
+        inferred = "yes" if plan.inferred else "no"
+        yield self._fabric | {"name": plan.name, "digest": self._publication.plan_digest, "inferred": inferred}, 1
+
+    def _counted(self, labels: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Samples:
+        return [(self._fabric | dict(zip(labels, key, strict=True)), count) for key, count in counts.items()]
+
+
+def muted(finding: Finding, mutes: Mapping[str, Mute]) -> str:
+    """Why a finding wakes nobody, or `no`."""
+    mute = mutes.get(finding.id)
+    return NOT_MUTED if mute is None else mute.kind
+
+
+def _cause_muted(cause: Cause, mutes: Mapping[str, Mute]) -> str:
+    """Muted where all that it explains is: by maintenance where that covers all of it, else by acknowledgements too."""
+    found = [mutes.get(finding) for finding in cause.explains]
+    kinds = [mute.kind for mute in found if mute is not None]
+    if not kinds or len(kinds) < len(found):
+        return NOT_MUTED
+    return MuteKind.ACKNOWLEDGED if MuteKind.ACKNOWLEDGED in kinds else MuteKind.MAINTENANCE

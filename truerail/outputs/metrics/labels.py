@@ -1,0 +1,42 @@
+"""What each label means, for the reference."""
+
+from typing import Final
+
+LABELS: Final = {
+    "fabric": "the fabric's name in `truerail.yaml`",
+    "pod": "the pod in the plan",
+    "host": "the host as the plan names it",
+    "rail": "the rail in the plan",
+    "plane": "the plane in the plan, where NICs have two",
+    "nic": "the host's port as the plan names it; with `host` it identifies a link",
+    "switch": "the switch as the plan names it; on `truerail_link_info` the one that the link is planned on",
+    "switch_port": "that switch's port",
+    "seen_switch": "the device that a wrong link is seen on instead",
+    "seen_switch_port": "the port there",
+    "seen_rail": "the rail that the plan gives that port",
+    "peer": "the switch above, as the plan names it",
+    "peer_port": "its port",
+    "rack": "the host's rack",
+    "switch_rack": "the switch's rack",
+    "netdev": "the network interface, as the host itself names it",
+    "device": "the RDMA device (`mlx5_0`), as node_exporter's infiniband collector labels it",
+    "port": "the port of the RDMA device (`1`), as node_exporter's infiniband collector labels it",
+    "pci_bus_id": "the NIC's PCI address in the form of dcgm-exporter's label: `00000000:1A:00.0`",
+    "gpu": "the GPU's index, as dcgm-exporter labels it; on `truerail_link_info` only where one GPU alone is nearest",
+    "state": "on links `right`, `wrong`, `missing` or `unknown`; on hosts `whole`, `broken` or `unknown`; on findings "
+    "where their life stands",
+    "verified": "`both ends`, `one end`, `device only` (a port is not named) or `none`",
+    "role": "`host`, `leaf`, `spine` or `superspine`",
+    "rule": "the rule's code",
+    "name": "the rule's or the plan's name",
+    "severity": "`critical`, `warning` or `info`",
+    "muted": "`no`, `acknowledged` or `maintenance`",
+    "kind": "the kind of cause",
+    "status": "`pass`, `fail`, `unknown`, `not applicable` or `error`",
+    "collector": "the collector's name",
+    "health": "`keeping`, `failing` or `off`",
+    "digest": "the plan's digest",
+    "inferred": "`yes` where nobody wrote the plan and the rails were read off the fabric, else `no`",
+    "version": "the version of truerail",
+    "python": "the version of Python",
+}

@@ -1,0 +1,199 @@
+"""What each link is (`truerail_link_info`), where wrong ones are seen instead, and which NIC each GPU is nearest to."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.index import NONE, either
+from truerail.model.paths import gpu_rails
+from truerail.model.snapshot import Codes, Table
+from truerail.model.wiring import State, Wiring
+from truerail.outputs.metrics.declared import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
+from truerail.outputs.metrics.layout import Cables, Layout
+from truerail.outputs.metrics.series import Block, Rows, Series, Stencil
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """GPUs and their nearest planned NICs, by link row, ascending: the GPU's index, and whether the NIC suits it (1
+    yes, 0 no, -1 nobody can say). Shapes (pairs,).
+    """
+
+    link: Codes
+    gpu: Codes
+    suits: Codes
+
+    def alone(self, links: int) -> list[str]:
+        """For each link the GPU that is nearest to its NIC; empty where there is none, or more than one."""
+        only = np.full(links, NONE, dtype=np.int64)
+        only[self.link] = self.gpu
+        only[np.bincount(self.link, minlength=links) != 1] = NONE
+        return ["" if gpu < 0 else str(gpu) for gpu in only.tolist()]
+
+
+def gpus(layout: Layout, wiring: Wiring) -> Gpus:
+    """Reads the hosts' topologies, those of equal hosts at once."""
+    found: list[Codes] = [np.empty((3, 0), dtype=np.int64)]
+    for alike in gpu_rails(wiring).alike():
+        row = layout.links.row[wiring.index.cables_at(alike.ports)]
+        pairs = [(nic, gpu, alike.suits.get(gpu, NONE)) for gpu, nics in alike.nearest.items() for nic in nics]
+        for nic, gpu, suits in pairs:
+            link = row[:, nic]
+            found.append(np.stack([link, np.full_like(link, gpu), np.full_like(link, suits)]))
+    columns = np.concatenate(found, axis=1)
+    columns = columns[:, columns[0] >= 0]
+    link, gpu, suits = columns[:, np.lexsort((columns[1], columns[0]))]
+    return Gpus(link, gpu, suits)
+
+
+class LinkInfo:
+    """`truerail_link_info`. Hosts tell the same names round after round: then the text of the last round holds."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._planned = _planned(layout)
+        self._told: _Told | None = None
+        self._block: Block | None = None
+
+    def series(self, wiring: Wiring, near: Gpus) -> Series:
+        """One series for each link."""
+        return self._series(_told(wiring, self._layout.links, near))
+
+    def block(self, wiring: Wiring, near: Gpus) -> Block:
+        """Their text."""
+        told = _told(wiring, self._layout.links, near)
+        if self._block is None or told != self._told:
+            self._told, self._block = told, self._series(told).block()
+        return self._block
+
+    def _series(self, told: "_Told") -> Series:
+        links = self._layout.links
+        return Series(LINK_INFO, links.rows, [1] * len(links.number), {**self._planned, **told.labels()})
+
+
+class Affinity:
+    """`truerail_gpu_nic_affinity`: one series for each GPU and nearest NIC of which somebody can say. As long as the
+    same can be told, its text is kept.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._pairs = np.empty((2, 0), dtype=np.int64)
+        self._stencil: Stencil | None = None
+
+    def series(self, near: Gpus) -> Series:
+        """The series."""
+        told = near.suits >= 0
+        return Series(GPU_NIC_AFFINITY, self._rows(near.link[told], near.gpu[told]), near.suits[told].tolist())
+
+    def block(self, near: Gpus) -> Block:
+        """Their text."""
+        told = near.suits >= 0
+        pairs = np.stack([near.link[told], near.gpu[told]])
+        if self._stencil is None or not np.array_equal(pairs, self._pairs):
+            self._pairs, self._stencil = pairs, Stencil(GPU_NIC_AFFINITY, self._rows(*pairs))
+        return self._stencil.filled(near.suits[told])
+
+    def _rows(self, link: Codes, gpu: Codes) -> Rows:
+        return self._layout.links.rows.take(link).beside("gpu", [str(number) for number in gpu.tolist()])
+
+
+def _planned(layout: Layout) -> dict[str, list[str]]:
+    cables = [layout.plan.cables[cable] for cable in layout.links.number.tolist()]
+    rack = {device.name: device.rack for device in layout.plan.devices.values()}
+    return {
+        "switch": [cable.b.device for cable in cables],
+        "switch_port": [cable.b.name for cable in cables],
+        "rack": [rack.get(cable.a.device, "") for cable in cables],
+        "switch_rack": [rack.get(cable.b.device, "") for cable in cables],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What hosts say of their NICs, by link, as it was told; None where it was not."""
+
+    netdev: list[str | None]
+    rdma_netdev: list[str | None]
+    device: list[str | None]
+    port: list[int | None]
+    pci_address: list[str | None]
+    rdma_pci_address: list[str | None]
+    gpu: list[str]
+
+    def labels(self) -> dict[str, list[str]]:
+        """The same as label values, empty where nothing was told."""
+        return {
+            "netdev": _either(self.netdev, self.rdma_netdev),
+            "device": [device or "" for device in self.device],
+            "port": ["" if port is None else str(port) for port in self.port],
+            "pci_bus_id": [_dcgm(address) for address in _either(self.rdma_pci_address, self.pci_address)],
+            "gpu": self.gpu,
+        }
+
+
+def _told(wiring: Wiring, links: Cables, near: Gpus) -> _Told:
+    port, states = wiring.index.a[links.number], wiring.states
+    net = _Column(wiring.identity.seen.table(NetLink), states.link_row[port])
+    rdma = _Column(wiring.identity.seen.table(RdmaLink), states.rdma_row[port])
+    return _Told(
+        netdev=net.of("netdev"),
+        rdma_netdev=rdma.of("netdev"),
+        device=rdma.of("device"),
+        port=rdma.of("port"),
+        pci_address=net.of("pci_address"),
+        rdma_pci_address=rdma.of("pci_address"),
+        gpu=near.alone(len(port)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """The rows of a table that speak of some ports, -1 where none does."""
+
+    table: Table[Any]
+    row: Codes
+
+    def of(self, field: str) -> list[Any]:
+        """One field; None where it is not told."""
+        if not len(self.table):
+            return [None] * len(self.row)
+        values: list[Any] = either(self.row >= 0, self.table.column(field)[self.row], None).tolist()
+        return values
+
+
+def _either(first: list[str | None], second: list[str | None]) -> list[str]:
+    return [one or other or "" for one, other in zip(first, second, strict=True)]
+
+
+def _dcgm(address: str) -> str:
+    """`0000:1a:00.0` as dcgm-exporter writes it: `00000000:1A:00.0`."""
+    domain, colon, rest = address.partition(":")
+    return f"{domain:0>8}:{rest}".upper() if colon else address
+
+
+def seen_instead(layout: Layout, wiring: Wiring) -> Series:
+    """Where wrong links are, where that is a device of the plan: what a stranger calls itself is its own choice, and
+    would make series without end.
+    """
+    index, links = wiring.index, layout.links.number
+    place = wiring.place[links]
+    at = np.where(place >= 0, index.ports.device_of(place), wiring.heard[index.a[links]])
+    row = np.flatnonzero((wiring.state[links] == State.WRONG) & (at >= 0) & (at < index.devices.planned))
+    cable = index.cables_at(place[row])
+    rail = np.where(cable >= 0, index.rail[cable], NONE).tolist()
+    labels = {
+        "seen_switch": [index.devices.names[code] for code in at[row].tolist()],
+        "seen_switch_port": [index.spell(port).name if port >= 0 else "" for port in place[row].tolist()],
+        "seen_rail": ["" if number < 0 else str(number) for number in rail],
+    }
+    return Series(LINK_SEEN_INFO, layout.links.rows.take(row), [1] * len(row), labels)
+
+
+def uplink_info(layout: Layout) -> Series:
+    """Where each uplink leads."""
+    ends = [layout.plan.cables[cable].b for cable in layout.uplinks.number.tolist()]
+    labels = {"peer": [end.device for end in ends], "peer_port": [end.name for end in ends]}
+    return Series(UPLINK_INFO, layout.uplinks.rows, [1] * len(ends), labels)

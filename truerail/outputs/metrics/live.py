@@ -1,0 +1,111 @@
+"""What must be of the moment of the scrape: ages, how collectors and journal stand, and the service's own figures."""
+
+import platform
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+
+from prometheus_client import Metric
+from prometheus_client.registry import Collector
+
+from truerail import __version__
+from truerail.model.publication import CollectorRun, JournalHealth, Publication
+from truerail.model.snapshot import Reading
+from truerail.outputs.metrics import declared
+from truerail.outputs.metrics.declared import CATALOGUE, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
+from truerail.outputs.metrics.families import family
+
+_Figure = Callable[[CollectorRun], float | None]
+_UNSAFE = re.compile(r"[^a-z0-9_]")
+
+
+class Live(Collector):
+    """A few dozen series. `answered` is when the newest readable answer to each collector was asked for; `counters`
+    are figures of the service by name, counters where the name ends in `_total`.
+    """
+
+    def __init__(
+        self,
+        publication: Publication | None,
+        answered: Mapping[str, datetime],
+        counters: Mapping[str, float],
+        now: datetime,
+    ) -> None:
+        self._publication = publication
+        self._answered = answered
+        self._counters = counters
+        self._now = now
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them, but for those without any series."""
+        yield family(declared.BUILD_INFO, [({"version": __version__, "python": platform.python_version()}, 1)])
+        for name, value in self._counters.items():
+            yield family(_of_service(name), [({}, value)])
+        if self._publication is not None:
+            families = (*self._shown(self._publication), *self._journal(self._publication), *self._collectors())
+            yield from (metric for metric in families if metric.samples)
+
+    def _shown(self, publication: Publication) -> Iterator[Metric]:
+        fabric = {"fabric": publication.fabric}
+        yield family(declared.PUBLICATION_NUMBER, [(fabric, publication.number)])
+        yield family(declared.PUBLICATION_AT, [(fabric, publication.at.timestamp())])
+        yield family(declared.PUBLICATION_AGE, [(fabric, self._age(publication.at))])
+        yield family(declared.JUDGEMENT_DURATION, [(fabric, publication.judged_seconds)])
+
+    def _journal(self, publication: Publication) -> Iterator[Metric]:
+        fabric, journal = {"fabric": publication.fabric}, publication.journal
+        states = [(fabric | {"health": health.value}, float(journal.health is health)) for health in JournalHealth]
+        yield family(declared.JOURNAL_HEALTH, states)
+        if journal.since is not None:
+            yield family(declared.JOURNAL_SINCE, [(fabric, journal.since.timestamp())])
+        if journal.health is not JournalHealth.OFF:
+            yield family(declared.JOURNAL_WAITING, [(fabric, journal.waiting)])
+            yield family(declared.JOURNAL_LOST, [(fabric, journal.lost_total)])
+            yield family(declared.JOURNAL_WRITTEN, [(fabric, journal.written_total)])
+
+    def _collectors(self) -> Iterator[Metric]:
+        yield self._of_runs(declared.COLLECTOR_INTERVAL, lambda run: run.every_seconds)
+        yield self._of_runs(declared.COLLECTOR_SUCCESS, _succeeded)
+        yield self._of_runs(declared.COLLECTOR_LAST_ROUND, lambda run: run.last_at.timestamp() if run.last_at else None)
+        yield self._of_runs(declared.COLLECTOR_DURATION, lambda run: run.took_seconds if run.last_at else None)
+        yield self._of_runs(declared.COLLECTOR_ASKED, lambda run: run.devices_asked if run.last_at else None)
+        yield self._of_runs(declared.COLLECTOR_ANSWERED, lambda run: run.devices_answered if run.last_at else None)
+        yield self._of_runs(declared.COLLECTOR_ROUNDS, lambda run: run.rounds_total)
+        yield self._of_runs(declared.COLLECTOR_FAILURES, lambda run: run.failures_total)
+        yield self._of_runs(declared.COLLECTOR_OVERRUNS, lambda run: run.overruns_total)
+        answered = self._answered.items()
+        yield self._of_collectors(declared.COLLECTOR_LAST_SUCCESS, ((name, at.timestamp()) for name, at in answered))
+        yield self._of_collectors(declared.COLLECTOR_AGE, ((name, self._age(at)) for name, at in answered))
+
+    def _of_runs(self, metric: Declared, value: _Figure) -> Metric:
+        runs = self._publication.runs if self._publication else {}
+        return self._of_collectors(metric, ((name, value(run)) for name, run in runs.items()))
+
+    def _of_collectors(self, metric: Declared, values: Iterable[tuple[str, float | None]]) -> Metric:
+        fabric = self._publication.fabric if self._publication else ""
+        told = ((name, value) for name, value in values if value is not None)
+        return family(metric, [({"fabric": fabric, "collector": name}, value) for name, value in told])
+
+    def _age(self, at: datetime) -> float:
+        return (self._now - at).total_seconds()
+
+
+def newest_answers(readings: Iterable[Reading]) -> dict[str, datetime]:
+    """When the newest readable answer to each collector was asked for."""
+    newest: dict[str, datetime] = {}
+    for reading in readings:
+        if not reading.error:
+            known = newest.get(reading.collector)
+            if known is None or reading.at > known:
+                newest[reading.collector] = reading.at
+    return newest
+
+
+def _succeeded(run: CollectorRun) -> float | None:
+    return float(run.devices_answered > 0) if run.last_at and run.devices_asked else None
+
+
+def _of_service(figure: str) -> Declared:
+    name = SERVICE_PREFIX + _UNSAFE.sub("_", figure)
+    kind = Kind.COUNTER if name.endswith("_total") else Kind.GAUGE
+    return CATALOGUE.get(name) or Declared(name, kind, "", (), SERVICE_SAYS, "")

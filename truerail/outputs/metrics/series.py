@@ -1,0 +1,177 @@
+"""Series over columns: one metric, many rows, rendered as text by joining strings, pod by pod.
+
+The model is prometheus-client's metric family: `family` gives one with the same series, and a test proves that its
+text and ours mean the same. The text is ours because 100,000 samples as families cost 0.7 s, and joined 0.05 s.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, pairwise, repeat
+
+import numpy as np
+from prometheus_client import Metric
+
+from truerail.model.names import printable
+from truerail.model.snapshot import Codes
+from truerail.outputs.metrics.declared import Declared, Kind
+
+_LONGEST = 200
+
+
+def clean(value: str) -> str:
+    """A label value without control characters, at most 200 characters long: what a device names itself is hostile."""
+    return value if value.isprintable() and len(value) <= _LONGEST else printable(value, _LONGEST)
+
+
+def escape(value: str) -> str:
+    """A label value as the text format writes it between quotes (exposition format 0.0.4)."""
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+
+
+def head(metric: Declared) -> str:
+    """The lines that stand over a metric's series."""
+    says = metric.says.replace("\\", r"\\").replace("\n", r"\n")
+    return f"# HELP {metric.name} {says}\n# TYPE {metric.name} {metric.kind.value}\n"
+
+
+class _Pieces(dict[str, str]):
+    """Label value to its piece of text, each made once."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__({"": ""})
+        self._label = label
+
+    def __missing__(self, value: str) -> str:
+        piece = self[value] = f',{self._label}="{escape(clean(value))}"'
+        return piece
+
+
+class _Numbers(dict[float, str]):
+    """Value to the end of its line, each made once."""
+
+    def __missing__(self, value: float) -> str:
+        text = self[value] = f"}} {int(value) if value == int(value) else repr(float(value))}\n"
+        return text
+
+
+def pieces(labels: Mapping[str, Sequence[str]]) -> list[Iterator[str]]:
+    """The text of each label, row by row. Empty values give no text."""
+    return [map(_Pieces(label).__getitem__, values) for label, values in labels.items()]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What series are about. `labels` are columns of shape (rows,), empty where a row lacks the label; `pod` is the
+    rank of each row's pod among `pods`, ascending.
+    """
+
+    fabric: str
+    labels: Mapping[str, Sequence[str]]
+    pod: Codes
+    pods: int
+
+    @cached_property
+    def text(self) -> list[str]:
+        """Each row's labels as text, without the closing brace. Made once, reused for every metric of these rows."""
+        opening = f'{{fabric="{escape(clean(self.fabric))}"'
+        return list(map("".join, zip(repeat(opening, len(self.pod)), *pieces(self.labels), strict=True)))
+
+    @cached_property
+    def bounds(self) -> list[int]:
+        """Where each pod's rows begin, and the end of the last; shape (pods + 1,)."""
+        found: list[int] = np.searchsorted(self.pod, np.arange(self.pods + 1)).tolist()
+        return found
+
+    def take(self, rows: Codes) -> "Rows":
+        """Some of the rows, in ascending order; a row may come several times. Their text is not made anew."""
+        chosen: list[int] = rows.tolist()
+        labels = {label: [values[row] for row in chosen] for label, values in self.labels.items()}
+        taken = Rows(self.fabric, labels, self.pod[rows], self.pods)
+        taken.__dict__["text"] = [self.text[row] for row in chosen]
+        return taken
+
+    def beside(self, label: str, values: Sequence[str]) -> "Rows":
+        """The same rows with a further label; a value for each."""
+        wider = Rows(self.fabric, {**self.labels, label: values}, self.pod, self.pods)
+        wider.__dict__["text"] = list(map(str.__add__, self.text, *pieces({label: values})))
+        return wider
+
+    def crossed(self, label: str, values: Sequence[str]) -> "Rows":
+        """Every row once for each value of a further label."""
+        size = len(self.pod)
+        return self.take(np.repeat(np.arange(size), len(values))).beside(label, list(values) * size)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One metric: a value for each row, and labels of its own beside the rows'."""
+
+    metric: Declared
+    rows: Rows
+    values: Sequence[float]
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def block(self) -> "Block":
+        """The text."""
+        numbers = _Numbers()
+        columns = (repeat(self.metric.name, len(self.values)), self.rows.text, *pieces(self.labels))
+        lines = zip(*columns, map(numbers.__getitem__, self.values), strict=True)
+        flat, width = list(chain.from_iterable(lines)), len(columns) + 1
+        cuts = pairwise(self.rows.bounds)
+        return Block(head(self.metric), tuple("".join(flat[a * width : b * width]).encode() for a, b in cuts))
+
+    def family(self) -> Metric:
+        """The same as prometheus-client's metric family: the reference."""
+        metric = self.metric
+        name = metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name
+        family = Metric(name, metric.says, metric.kind.value)
+        columns = {"fabric": [self.rows.fabric] * len(self.values), **self.rows.labels, **self.labels}
+        for number, value in enumerate(self.values):
+            labels = {label: clean(column[number]) for label, column in columns.items() if column[number]}
+            family.add_sample(metric.name, labels, value)
+        return family
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A metric's text: what stands over it, and its lines for each pod."""
+
+    head: str
+    pods: tuple[bytes | memoryview, ...]
+
+    def parts(self, pod: int | None) -> Iterator[bytes | memoryview]:
+        """The text of one pod by its rank, or of all; nothing where there are no lines."""
+        chosen = self.pods if pod is None else self.pods[pod : pod + 1]
+        if any(map(len, chosen)):
+            yield self.head.encode()
+            yield from chosen
+
+
+class Stencil:
+    """A metric whose values are one digit: its whole text is cut once for a plan, and only the digits are filled in."""
+
+    def __init__(self, metric: Declared, rows: Rows) -> None:
+        lines = [f"{metric.name}{labels}}} 0\n".encode() for labels in rows.text]
+        ends = np.cumsum(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
+        self._metric = metric
+        self._rows = rows
+        self._text = b"".join(lines)
+        self._holes = ends - 2
+        self._bounds: list[int] = np.r_[0, ends][rows.bounds].tolist()
+
+    def filled(self, digits: Codes) -> Block:
+        """The text with these values, shape (rows,), each 0 to 9."""
+        text = bytearray(self._text)
+        np.frombuffer(text, dtype=np.uint8)[self._holes] = digits + ord("0")
+        whole = memoryview(text)
+        return Block(head(self._metric), tuple(whole[a:b] for a, b in pairwise(self._bounds)))
+
+    def block(self, values: Codes) -> Block:
+        """The text with these values, whatever they are."""
+        small = not len(values) or int(values.max()) < 10
+        return self.filled(values) if small else self.series(values).block()
+
+    def series(self, values: Codes) -> Series:
+        """The same as a series."""
+        return Series(self._metric, self._rows, values.tolist())

@@ -1,0 +1,137 @@
+"""A seeded script for a living fabric: faults appear now and then, and a technician works them off."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+
+from truerail.model import CauseKind
+from truerail.simulator.claims import NoRoom
+from truerail.simulator.faults import Fault
+from truerail.simulator.living.faults import Standing, StandingFaults
+from truerail.simulator.living.story import Entry, appeared, repaired
+from truerail.simulator.living.world import LivingWorld
+from truerail.simulator.survey import survey
+from truerail.simulator.truth import Truth
+
+LOOK_SECONDS = 0.5
+"""How often the script looks at the clock."""
+DAILY = {
+    Fault(CauseKind.CABLE_SWAP): 6,
+    Fault(CauseKind.LINK_DOWN): 5,
+    Fault(CauseKind.CABLE_MOVE): 3,
+    Fault(CauseKind.UNREACHABLE): 3,
+    Fault(CauseKind.CABLE_ROTATION): 2,
+    Fault(CauseKind.HOST_SWAP, "labels"): 2,
+    Fault(CauseKind.GPU_NIC_ORDER, "names"): 2,
+    Fault(CauseKind.PORT_SHIFT): 1,
+    Fault(CauseKind.LEAF_SWAP): 1,
+}
+"""What goes wrong on an ordinary day, and how often each beside the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds, from and to: until the next fault, and until the technician has repaired the next one.
+
+    No more than `most` faults stand at a time. Nothing is repaired within the first `seen_seconds` of its life, so
+    that whoever looks has seen it.
+    """
+
+    fault_seconds: tuple[float, float] = (45.0, 90.0)
+    repair_seconds: tuple[float, float] = (30.0, 60.0)
+    most: int = 7
+    seen_seconds: float = 30.0
+
+
+class Director:
+    """Plays the script. Call `play` for as long as the fabric lives, or `tick` as often as you like.
+
+    `log` holds everything that was done, by the script or by hand; `tell` is called with each entry.
+    """
+
+    def __init__(
+        self, living: LivingWorld, faults: StandingFaults, script: Sequence[Fault], pace: Pace, rng: Random
+    ) -> None:
+        self._living, self._faults, self._pace, self._rng = living, faults, pace, rng
+        self._script = list(script)
+        self._weights = [DAILY.get(fault, 1) for fault in self._script]
+        self._next_fault = self._drawn(pace.fault_seconds)
+        self._next_repair = self._drawn(pace.repair_seconds)
+        self.paused = False
+        self.log: list[Entry] = []
+        self.tell: Callable[[Entry], None] = lambda entry: None
+
+    @property
+    def standing(self) -> tuple[Standing, ...]:
+        """The faults of now, the oldest first."""
+        return tuple(self._faults)
+
+    @property
+    def truth(self) -> Truth:
+        """What is really wrong now. Answers bear it out once LLDP has forgotten what was before."""
+        return survey(self._living.world, [standing.cause for standing in self._faults], ())
+
+    async def play(self) -> None:
+        """Plays until cancelled."""
+        while True:
+            self.tick()
+            await self._living.ambient.sleep(LOOK_SECONDS)
+
+    def tick(self) -> None:
+        """Does what is due by now; nothing while `paused`."""
+        now = self._living.ambient.clock()
+        if not self.paused and now >= self._next_repair:
+            self._next_repair = self._drawn(self._pace.repair_seconds)
+            self._work_off(now)
+        if not self.paused and now >= self._next_fault:
+            self._next_fault = self._drawn(self._pace.fault_seconds)
+            if len(self._faults) < self._pace.most:
+                self._draw()
+
+    def plant(self, fault: Fault) -> Standing:
+        """A fault appears now, at a place that is drawn. Raises `NoRoom`."""
+        standing = self._faults.plant(fault)
+        self._note(standing, appeared(self._living.world, standing), repaired=False)
+        return standing
+
+    def fix(self, what: str | int | Standing) -> Standing:
+        """Repairs a fault now: by its number, or by a device or port that it is about. Raises LookupError."""
+        number = what if isinstance(what, int) else self.find(what).number
+        standing = self._faults.repair(number)
+        self._note(standing, repaired(standing), repaired=True)
+        return standing
+
+    def find(self, what: str | Standing) -> Standing:
+        """The fault that is meant: itself, its number as text, or a device or port of it. Raises LookupError."""
+        if isinstance(what, Standing):
+            return what
+        name = what.strip().removeprefix("#")
+        for standing in self._faults:
+            if name == str(standing.number) or standing.concerns(name):
+                return standing
+        raise LookupError(f"no fault stands that {what.strip()!r} is part of")
+
+    def _work_off(self, now: float) -> None:
+        """The technician repairs the oldest fault that has been there long enough to be seen; of those that are equally
+        old, the smallest: the cause of the day stays for a while.
+        """
+        old = [standing for standing in self._faults if now - standing.since >= self._pace.seen_seconds]
+        if old:
+            self.fix(min(old, key=lambda standing: (standing.since, len(standing.cause.cables), standing.number)))
+
+    def _draw(self) -> None:
+        """Plants a fault that is drawn; one that finds no place is drawn again, a few times."""
+        for fault in self._rng.choices(self._script, self._weights, k=10):
+            with suppress(NoRoom):
+                self.plant(fault)
+                return
+
+    def _drawn(self, seconds: tuple[float, float]) -> float:
+        return self._living.ambient.clock() + self._rng.uniform(*seconds)
+
+    def _note(self, standing: Standing, says: str, *, repaired: bool) -> None:
+        ambient = self._living.ambient
+        entry = Entry(ambient.clock(), ambient.now(), repaired, standing, says)
+        self.log.append(entry)
+        self.tell(entry)

@@ -1,0 +1,84 @@
+"""A living fabric, whole: its plan, its inventory, the way to ask its devices, and who changes it."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from random import Random
+
+from truerail.gather import Ambient
+from truerail.model import Plan, Target
+from truerail.simulator.claims import NoRoom
+from truerail.simulator.demo import STORY, demo_shape
+from truerail.simulator.faults import KINDS, Fault
+from truerail.simulator.living.director import DAILY, Director, Pace
+from truerail.simulator.living.faults import StandingFaults
+from truerail.simulator.living.hearing import Daemons
+from truerail.simulator.living.transport import SimulatedTransport
+from truerail.simulator.living.world import LivingWorld
+from truerail.simulator.shape import Shape, build
+from truerail.simulator.world import World, as_planned
+
+QUICK = Daemons(tx_seconds=5.0, hold=4)
+"""LLDP daemons that are set to notice sooner than usual: nobody likes to wait for two minutes in a demonstration."""
+TIMEOUT_SECONDS = 3.0
+"""What a device of the fabric gets to let somebody in."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivingFabric:
+    """What a service needs to watch it, and what a demonstration or a test needs to change it."""
+
+    plan: Plan
+    targets: tuple[Target, ...]
+    transport: SimulatedTransport
+    director: Director
+    living: LivingWorld
+
+
+def living_fabric(
+    hosts: int = 64,
+    rails: int = 8,
+    faults: Sequence[Fault] = (),
+    seed: int = 1,
+    *,
+    shape: Shape | None = None,
+    pace: Pace | None = None,
+    daemons: Daemons = QUICK,
+    ambient: Ambient | None = None,
+) -> LivingFabric:
+    """The fabric of `truerail demo`, alive. It begins with these faults, and goes on with more of them; without any,
+    with what it has room for of the demo's story, and then whatever a day brings. The same seed and clock give the same
+    story. Raises `NoRoom` where the fabric is too small for the faults named.
+    """
+    world = as_planned(build(shape or demo_shape(hosts, rails)), "inventory")
+    living = LivingWorld(world, ambient or Ambient(), daemons)
+    standing = StandingFaults(living, _random(seed, "faults"))
+    for fault in sorted(faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
+        with nullcontext() if faults else suppress(NoRoom):
+            standing.plant(fault, living.ether.began)
+    living.settle()
+    script = tuple(dict.fromkeys(faults)) or tuple(DAILY)
+    director = Director(living, standing, script, pace or Pace(), _random(seed, "script"))
+    transport = SimulatedTransport(living, _random(seed, "latency"))
+    return LivingFabric(world.fabric.plan, targets(world), transport, director, living)
+
+
+def targets(world: World) -> tuple[Target, ...]:
+    """The inventory of a simulated fabric."""
+    return tuple(
+        Target(
+            device.name,
+            world.address(device.name),
+            device.role,
+            device.platform or "linux",
+            device.pod,
+            device.rack,
+            device.unit,
+            TIMEOUT_SECONDS,
+        )
+        for device in world.fabric.plan.devices.values()
+    )
+
+
+def _random(seed: int, purpose: str) -> Random:
+    return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret

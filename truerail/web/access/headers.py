@@ -1,0 +1,59 @@
+"""What every answer tells a browser: run nothing but our own scripts, show us in no frame, keep nothing personal."""
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import Message, Send
+
+from truerail.web.access.asked import Asked
+from truerail.web.access.gate import is_open
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+STRICT_TRANSPORT_SECURITY = "max-age=31536000"
+_ALWAYS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    # `no-referrer` would make browsers send `Origin: null` with the log-in form (Fetch standard, Origin header)
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "X-Frame-Options": "DENY",
+}
+_SHARED = ("public", "private", "no-store")
+_PERSONAL = frozenset({"/login", "/logout", "/api/v1/me", "/api/v1/audit"})
+
+
+def with_headers(send: Send, asked: Asked) -> Send:
+    """Adds the headers to an answer as it leaves; what the application has set itself stays."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _ALWAYS.items():
+                headers.setdefault(name, value)
+            _transport(headers, asked)
+            _keeping(headers, asked)
+        await send(message)
+
+    return sending
+
+
+def _transport(headers: MutableHeaders, asked: Asked) -> None:
+    """HSTS holds for a host name with all its ports (RFC 6797 section 8.3), so that on another port than 443 it would
+    cut browsers off from whatever else that machine serves over plain HTTP.
+    """
+    host = asked.one("host")
+    if asked.scheme == "https" and not host.rpartition("]")[2].partition(":")[2]:
+        headers.setdefault("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY)
+
+
+def _keeping(headers: MutableHeaders, asked: Asked) -> None:
+    """What is only for those who logged in is kept by no shared cache, what is about the caller by none at all."""
+    if asked.path in _PERSONAL or "set-cookie" in headers:
+        headers["Cache-Control"] = "no-store"
+    elif not is_open(asked.path):
+        told = headers.get("cache-control", "no-cache")
+        headers["Cache-Control"] = told if any(word in told for word in _SHARED) else f"private, {told}"
+        headers.add_vary_header("Authorization, Cookie")

@@ -1,0 +1,99 @@
+"""`POST /login` turns a token into a session cookie, `POST /logout` ends it. Both are forms or JSON.
+
+form   token, next    303 to next, or to /login?failed=1 for a wrong token
+JSON   token          200 {"name", "role", "csrf"}, or the problem
+"""
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, quote
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from truerail.service.settings import Token
+from truerail.web.access.asked import Asked
+from truerail.web.access.caller import Caller
+from truerail.web.access.gate import Gate
+from truerail.web.access.refusal import LOGIN, Refused, safe_next
+
+MOST_BYTES = 4096
+"""Of a log-in's body."""
+_FORM = "application/x-www-form-urlencoded"
+_JSON = "application/json"
+
+
+async def log_in(request: Request) -> Response:
+    """Raises Refused: 400 and 415 for a body that is none, 401 and 429 for a wrong token."""
+    gate: Gate = request.app.state.gate
+    asked = Asked(request.scope)
+    kind = _kind(asked)
+    fields = _fields(kind, await request.body())
+    if not gate.access.required:
+        return _welcome(kind, gate.local(), fields)
+    try:
+        token = await gate.token(asked, fields.get("token", "").strip())
+    except Refused as refused:
+        if kind != _FORM:
+            raise
+        return _back_to_form(fields) if refused.status == 401 else _for_people(refused)
+    await gate.tell(token.name, "log-in", f"from {asked.peer_name}")
+    return _begin(gate, asked, token, kind, fields)
+
+
+async def log_out(request: Request) -> Response:
+    """Ends the session and takes the cookie back. Bearer tokens and proxies have no session to end."""
+    gate: Gate = request.app.state.gate
+    asked = Asked(request.scope)
+    name = gate.cookie_name(asked)
+    gate.sessions.end(asked.cookie(name))
+    await gate.tell(request.state.caller.name, "log-out", f"from {asked.peer_name}")
+    response = RedirectResponse(LOGIN, 303) if _kind(asked) == _FORM else Response(status_code=204)
+    response.headers["Set-Cookie"] = _cookie(gate, asked, "", 0)
+    return response
+
+
+def _kind(asked: Asked) -> str:
+    return asked.one("content-type").partition(";")[0].strip().lower()
+
+
+def _fields(kind: str, body: bytes) -> Mapping[str, str]:
+    try:
+        if kind == _FORM:
+            return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=8))
+        if kind == _JSON:
+            found = orjson.loads(body)
+            return {key: value for key, value in found.items() if isinstance(value, str)}
+    except (ValueError, AttributeError):
+        raise Refused(400, f"the body of a log-in is not {kind} with a token") from None
+    raise Refused(415, f"a log-in is {_FORM} or {_JSON}")
+
+
+def _begin(gate: Gate, asked: Asked, token: Token, kind: str, fields: Mapping[str, str]) -> Response:
+    """A new session; one that came with the request ends, so that none can be slipped in beforehand."""
+    gate.sessions.end(asked.cookie(gate.cookie_name(asked)))
+    seconds = gate.access.session.total_seconds()
+    number, session = gate.sessions.begin(token, seconds)
+    response = _welcome(kind, Caller(token.name, token.role, session.csrf), fields)
+    response.headers["Set-Cookie"] = _cookie(gate, asked, number, int(seconds))
+    return response
+
+
+def _welcome(kind: str, caller: Caller, fields: Mapping[str, str]) -> Response:
+    if kind == _JSON:
+        return Response(orjson.dumps(caller), media_type=_JSON)
+    return RedirectResponse(safe_next(fields.get("next", "")), 303)
+
+
+def _back_to_form(fields: Mapping[str, str]) -> Response:
+    then = safe_next(fields.get("next", ""))
+    return RedirectResponse(f"{LOGIN}?failed=1&next={quote(then, safe='/')}", 303)
+
+
+def _for_people(refused: Refused) -> Response:
+    return PlainTextResponse(refused.detail, refused.status, refused.headers)
+
+
+def _cookie(gate: Gate, asked: Asked, number: str, seconds: int) -> str:
+    secure = "; Secure" if gate.secure(asked) else ""
+    return f"{gate.cookie_name(asked)}={number}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"

@@ -1,0 +1,54 @@
+"""Under which names this service is reached, and whether a browser's request was made by a page of its own."""
+
+import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from truerail.service.settings import Http, is_loopback
+from truerail.web.access.asked import Asked
+
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
+
+
+class Origins:
+    """The names of the settings."""
+
+    def __init__(self, http: Http) -> None:
+        public = urlsplit(http.public_url)
+        self.public_https = public.scheme == "https"
+        self._public = f"{public.scheme}://{public.netloc}".lower() if public.netloc else ""
+        self._names = {name.lower() for name in (http.host, public.hostname) if name}
+
+    def knows(self, host: str) -> bool:
+        """Whether a Host header names this machine's loopback, the configured address or the public one.
+
+        Where nobody has to log in, this is what stops DNS rebinding: a page of `evil.example`, whose name suddenly
+        resolves to 127.0.0.1, is to its browser the same origin as this service, but it still sends its own name.
+        """
+        found = _HOST.fullmatch(host)
+        if not found:
+            return False
+        name = found["name"].strip("[]").lower()
+        return name in self._names or is_loopback(_plain(name))
+
+    def own_page(self, asked: Asked, secure: bool) -> bool | None:
+        """Whether a page of this service made the request; None where it says nothing, as programs do.
+
+        Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) goes before Origin: a browser compares with the address
+        it sees, where a proxy may have put another Host. Over plain HTTP browsers send Origin alone.
+        """
+        if asked.all("sec-fetch-site"):
+            return asked.one("sec-fetch-site") == "same-origin"
+        if not asked.all("origin"):
+            return None
+        own = f"{'https' if secure else 'http'}://{asked.one('host')}".lower()
+        return asked.one("origin").lower() in {own, self._public} - {""}
+
+
+def _plain(name: str) -> str:
+    """An address without its IPv4-in-IPv6 wrapping."""
+    try:
+        found = ip_address(name)
+    except ValueError:
+        return name
+    return str(getattr(found, "ipv4_mapped", None) or found)

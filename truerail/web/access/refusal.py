@@ -1,0 +1,69 @@
+"""A request that is turned away, and how that is said: a problem to programs, a way to the log-in to people."""
+
+from collections.abc import Mapping
+from html import escape
+from math import ceil
+from urllib.parse import quote
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from truerail.web.access.asked import Asked
+from truerail.web.problems import problem
+
+LOGIN = "/login"
+_LONGEST_NEXT = 2000
+_KINDS = {401: "log in first", 403: "not allowed", 421: "not this service", 429: "too many failed log-ins"}
+_CHALLENGE = 'Bearer realm="truerail"'
+
+
+class Refused(Exception):  # noqa: N818 - said of a request: "refused"
+    """`status` and the reason, which names no secret."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+        super().__init__(detail)
+
+
+def slow_down(seconds: float) -> Refused:
+    """429, with when to come back."""
+    wait = max(1, ceil(seconds))
+    return Refused(429, f"too many wrong tokens: try again in {wait} s", {"Retry-After": str(wait)})
+
+
+def answer(refused: Refused, asked: Asked) -> Response:
+    """What the one who asked gets."""
+    if refused.status == 401 and asked.wants_page:
+        return _to_login(asked)
+    headers = dict(refused.headers)
+    if refused.status == 401:
+        headers["WWW-Authenticate"] = _CHALLENGE
+    if asked.has_body:  # nobody reads the rest of it
+        headers["Connection"] = "close"
+    return problem(refused.status, refused.detail, kind=_KINDS.get(refused.status, ""), headers=headers)
+
+
+def safe_next(text: str) -> str:
+    """A path of this service to go on to; `/` for anything that a browser could take for another site's address
+    (`//host`, `/\\host`, controls, which browsers drop) or for the log-in itself.
+    """
+    local = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
+    return text if local and len(text) <= _LONGEST_NEXT and not text.startswith(LOGIN) else "/"
+
+
+def _to_login(asked: Asked) -> Response:
+    here = safe_next(asked.address)
+    if asked.came_from_elsewhere:
+        return _once_more(here)
+    way = f"{LOGIN}?next={quote(here, safe='/')}" if here != "/" else LOGIN
+    return RedirectResponse(way, 303, {"Cache-Control": "no-store"})
+
+
+def _once_more(here: str) -> Response:
+    """A link in an alert or a chat leads here without the SameSite=Strict cookie. The same request made by a page of
+    this service has it, so a page asks for it again; there is no loop, since that one comes from here.
+    """
+    page = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(here)}">'
+    link = f'<title>truerail</title><a href="{escape(here)}">Go on</a>'
+    return HTMLResponse(page + link, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,81 @@
+"""TLS as browsers and Prometheus of today speak it: 1.2 with forward secrecy and authenticated ciphers, or 1.3
+(Mozilla's "intermediate" settings, https://wiki.mozilla.org/Security/Server_Side_TLS).
+"""
+
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+from truerail.service.settings import Tls
+
+_CIPHERS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+
+class BadCertificate(ValueError):  # noqa: N818 - said of the file
+    """A certificate or key cannot be used. Names the file."""
+
+
+class Certificates:
+    """The certificate in use. `reload` takes a renewed one for the connections from then on."""
+
+    def __init__(self, tls: Tls) -> None:
+        """Raises BadCertificate."""
+        self._tls = tls
+        self.context = _context(tls)
+
+    def reload(self) -> None:
+        """Reads the files anew. Raises BadCertificate, and goes on with what was good.
+
+        They are tried on a context of their own first: a chain and a key that do not belong together would leave the
+        one in use with neither.
+        """
+        _load(_bare(), self._tls)
+        _load(self.context, self._tls)
+
+
+def _context(tls: Tls) -> ssl.SSLContext:
+    context = _bare()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(_CIPHERS_1_2)
+    context.set_alpn_protocols(["http/1.1"])
+    _load(context, tls)
+    return context
+
+
+def _bare() -> ssl.SSLContext:
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+
+
+def _load(context: ssl.SSLContext, tls: Tls) -> None:
+    for path in (tls.certificate, tls.key):
+        _readable(path)
+    try:
+        context.load_cert_chain(tls.certificate, tls.key, _no_password(tls.key))
+    except ssl.SSLError as error:
+        raise BadCertificate(_reason(tls, error)) from error
+
+
+def _readable(path: Path) -> None:
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as error:
+        raise BadCertificate(f"{path}: {error.strerror or error}") from error
+
+
+def _reason(tls: Tls, error: ssl.SSLError) -> str:
+    """OpenSSL says what is wrong, not in which file: try the chain alone to find out."""
+    if error.reason == "KEY_VALUES_MISMATCH":
+        return f"{tls.key}: is not the key of {tls.certificate}"
+    try:
+        _bare().load_verify_locations(tls.certificate)
+    except ssl.SSLError:
+        return f"{tls.certificate}: holds no certificate in PEM"
+    return f"{tls.key}: holds no private key in PEM ({error.reason or error})"
+
+
+def _no_password(key: Path) -> Callable[[], str]:
+    def ask() -> str:
+        raise BadCertificate(f"{key}: is locked with a password; a service cannot be asked for one")
+
+    return ask

@@ -1,0 +1,58 @@
+"""Which configured token a presented one is."""
+
+import hmac
+from collections.abc import Sequence
+
+from truerail.model import Secret, SecretMissing
+from truerail.service.settings import Token
+from truerail.service.tokens import is_token, token_hash
+
+SHORTEST_METRICS_TOKEN = 24
+"""Characters; `openssl rand -hex 16` gives 32."""
+
+
+class BadAccess(ValueError):  # noqa: N818 - said of the settings of access
+    """The settings of access cannot be used. Names the setting, never the secret."""
+
+
+class Tokens:
+    """The configured tokens. Every one is compared, each in constant time, whether or not one matched already."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tuple(tokens)
+
+    def find(self, presented: str) -> Token | None:
+        """The token's entry; None where it is none of them."""
+        return self.by_hash(token_hash(presented)) if is_token(presented) else None
+
+    def by_hash(self, wanted: str) -> Token | None:
+        """The entry with that hash; None where it is no longer configured."""
+        found = None
+        for token in self._tokens:
+            if hmac.compare_digest(token.hash, wanted):
+                found = token
+        return found
+
+
+class MetricsToken:
+    """The token for the metrics alone, which the scraper holds in clear and so does the service."""
+
+    def __init__(self, secret: Secret | None) -> None:
+        """Raises BadAccess where the secret is missing, or short enough to be guessed."""
+        self._hash = token_hash(_long_enough(secret)) if secret else None
+
+    def matches(self, presented: str) -> bool:
+        """Whether it is the one; compared by hash, which hides even the length."""
+        return self._hash is not None and hmac.compare_digest(self._hash, token_hash(presented))
+
+
+def _long_enough(secret: Secret) -> str:
+    try:
+        value = secret.read()
+    except SecretMissing as missing:
+        raise BadAccess(f"access.metrics_token: {missing}") from missing
+    if len(value) < SHORTEST_METRICS_TOKEN:
+        raise BadAccess(
+            f"access.metrics_token ({secret.source} {secret.name}) is shorter than {SHORTEST_METRICS_TOKEN} characters"
+        )
+    return value

@@ -1,0 +1,18 @@
+"""The API, version 1. One module for each group of endpoints; each has a `router`."""
+
+from fastapi import APIRouter, Depends
+
+from truerail.web.access import reader
+from truerail.web.api import acknowledgements, actions, events, fabric, find, findings, lists, maintenance, oncall, past
+from truerail.web.openapi import PROBLEMS
+from truerail.web.strict import only_known
+
+PREFIX = "/api/v1"
+
+
+def routes() -> APIRouter:
+    """All of it, for those who may read. Writes ask for an operator on their own."""
+    router = APIRouter(prefix=PREFIX, dependencies=[Depends(reader), Depends(only_known)], responses=PROBLEMS)
+    for part in (fabric, lists, findings, oncall, past, find, acknowledgements, maintenance, actions, events):
+        router.include_router(part.router)
+    return router

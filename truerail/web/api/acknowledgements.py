@@ -1,0 +1,65 @@
+"""Acknowledgements: somebody knows of a finding or a cause, and it wakes nobody until then."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from truerail.model.history import Acknowledgement, History
+from truerail.oncall.answers import BadQuestion, NotFound
+from truerail.web.desk import AtDesk
+from truerail.web.paging import Listing
+from truerail.web.remembering import remembered
+from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
+
+router = APIRouter(prefix="/acknowledgements", tags=["writes"])
+Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
+
+
+class Acknowledge(Written):
+    """`target` is the id of a finding or the key of a cause. Without `until` it holds until that is resolved."""
+
+    target: Name
+    reason: Reason
+    until: Moment | None = Field(default=None, description="in the future")
+
+
+@router.get("", response_model=Listing[Acknowledgement])
+async def acknowledgements(request: Request, desk: AtDesk) -> Response:
+    """Those that are open, newest first."""
+    return await remembered(request, desk, lambda history: _all(history.acknowledgements()))
+
+
+@router.get("/{number}", response_model=Acknowledgement)
+async def acknowledgement(request: Request, desk: AtDesk, number: Number) -> Response:
+    """One that is open."""
+    return await remembered(request, desk, lambda history: _one(history, number))
+
+
+@router.post("", response_model=Acknowledgement, status_code=201)
+async def acknowledge(desk: AtDesk, caller: Operator, body: Acknowledge) -> Response:
+    """Acknowledges a finding or a cause."""
+    if body.until is not None and body.until <= desk.tower.now():
+        raise BadQuestion(f"until {body.until.isoformat()} is over already")
+    made = await desk.tower.acknowledge(body.target, caller.name, body.reason, body.until)
+    return created(made, f"/api/v1/acknowledgements/{made.id}")
+
+
+@router.delete("/{number}", status_code=204, response_class=Response)
+async def withdraw(desk: AtDesk, caller: Operator, number: Number) -> Response:
+    """Ends an acknowledgement: what it is about wakes people again."""
+    await desk.tower.withdraw(number, caller.name)
+    return gone()
+
+
+def _all(rows: Sequence[Acknowledgement]) -> Listing[Acknowledgement]:
+    return Listing(rows, len(rows), None)
+
+
+def _one(history: History, number: int) -> Acknowledgement:
+    for row in history.acknowledgements():
+        if row.id == number:
+            return row
+    raise NotFound(f"no open acknowledgement {number}")

@@ -1,0 +1,27 @@
+"""The event stream."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from starlette.responses import Response
+
+from truerail.web.desk import AtDesk
+from truerail.web.stream import EventStream
+
+router = APIRouter(tags=["service"])
+
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`state` (the fabric map), `round`, `mutes`, `journal`, `stop`, each with its number as `id`.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("/events", response_class=Response, responses=_STREAM)
+async def events(desk: AtDesk, last_event_id: Annotated[str | None, Header(max_length=40)] = None) -> Response:
+    """What happens, as it happens: server-sent events. The whole state comes first, and again after a gap; with
+    `Last-Event-ID` only what is new since. Before the first judgement the stream waits for it.
+    """
+    known = int(last_event_id) if last_event_id and last_event_id.isascii() and last_event_id.isdigit() else None
+    return EventStream(desk, known)

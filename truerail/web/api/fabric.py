@@ -1,0 +1,101 @@
+"""The fabric at a glance, its map, its plan, and what could not be judged or read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from truerail.model import Reading, Verdict
+from truerail.model.names import printable
+from truerail.oncall.answers import FabricView
+from truerail.oncall.fabric import fabric_view
+from truerail.oncall.fabric_map import FabricMap
+from truerail.outputs.doubts import rule_name
+from truerail.web.answering import listed, published, told
+from truerail.web.body import to_bytes
+from truerail.web.desk import AtDesk, Newest
+from truerail.web.etag import tag_of
+from truerail.web.paging import Listing, fetch_from
+from truerail.web.parts import Wanted
+from truerail.web.planned import PlanView, plan_view
+
+router = APIRouter(tags=["fabric"])
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictLine:
+    """What a rule could say of the fabric. `missing` names the kinds of facts that nobody answered."""
+
+    rule: str
+    name: str
+    status: str
+    missing: tuple[str, ...]
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadLine:
+    """A device that gave no readable answer to a collector."""
+
+    device: str
+    collector: str
+    at: datetime
+    source: str
+    error: str
+
+
+@router.get("/fabric", response_model=FabricView)
+async def fabric(request: Request, desk: AtDesk, shown: Newest) -> Response:
+    """How everything stands. Ages are in whole seconds."""
+    now = desk.tower.now().replace(microsecond=0)
+    tag = tag_of(shown.serial, "fabric", now.isoformat())
+    return told(request, shown.answer(tag) or shown.keep(tag, to_bytes(fabric_view(shown.publication, now))))
+
+
+@router.get("/map", response_model=FabricMap)
+async def the_map(request: Request, shown: Newest) -> Response:
+    """One byte for each host, rail and plane: bits 0-2 the state (0 no cable planned, 1 right, 2 wrong, 3 missing,
+    4 unknown), bits 3-4 the loudest finding (0 none, 1 info, 2 warning, 3 critical), bit 5 muted.
+    """
+    return published(request, shown, lambda: shown.map_body)
+
+
+@router.get("/plan", response_model=PlanView)
+async def plan(request: Request, shown: Newest) -> Response:
+    """The plan in force, in numbers."""
+    view = await plan_view(shown.publication.plan, shown.publication.plan_digest)
+    return published(request, shown, lambda: view)
+
+
+@router.get("/verdicts", response_model=Listing[VerdictLine])
+async def verdicts(request: Request, shown: Newest, part: Wanted) -> Response:
+    """What each rule could say: pass, fail, or that it could not judge, and why."""
+    rows = sorted(shown.publication.judgement.verdicts, key=lambda one: one.rule)
+    return listed(request, shown, part, fetch_from([_verdict(one) for one in rows]), lambda row: row.rule)
+
+
+@router.get("/unread", response_model=Listing[UnreadLine])
+async def unread(request: Request, shown: Newest, part: Wanted) -> Response:
+    """Devices that gave no readable answer."""
+    readings = shown.publication.judgement.unread
+
+    def fetch(offset: int, limit: int) -> tuple[list[UnreadLine], int]:
+        return [_unread(one) for one in readings[offset : offset + limit]], len(readings)
+
+    return listed(request, shown, part, fetch, lambda row: f"{row.device} {row.collector}")
+
+
+def _verdict(verdict: Verdict) -> VerdictLine:
+    name = rule_name(verdict.rule)
+    return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.error)
+
+
+def _unread(reading: Reading) -> UnreadLine:
+    return UnreadLine(
+        printable(reading.device),
+        reading.collector,
+        reading.at,
+        printable(reading.source),
+        printable(reading.error, 500),
+    )

@@ -1,0 +1,81 @@
+"""What differs (findings) and why (causes)."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from truerail.model.names import printable
+from truerail.oncall.answers import CauseLine, FindingLine, NotFound, Why
+from truerail.oncall.lines import cause_line, cause_lines
+from truerail.oncall.lists import finding_lines
+from truerail.oncall.why import why
+from truerail.web.answering import listed, published
+from truerail.web.desk import AtDesk, Newest
+from truerail.web.paging import Listing, fetch_from
+from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
+from truerail.web.parts import Wanted
+from truerail.web.remembering import remembered
+
+router = APIRouter(tags=["lists"])
+Key = Annotated[str, Path(max_length=LONGEST_NAME)]
+
+
+@router.get("/findings", response_model=Listing[FindingLine])
+async def findings(
+    request: Request,
+    shown: Newest,
+    part: Wanted,
+    nodes: Nodes = None,
+    rule: Words = None,
+    severity: Words = None,
+    rail: Rail = None,
+    state: Words = None,
+    muted: bool | None = None,
+    cause: Annotated[
+        str | None, Query(max_length=LONGEST_NAME, description="key of the cause that explains it")
+    ] = None,
+) -> Response:
+    """Open findings, loudest first. `nodes` takes in both ends of the cable that a finding is about."""
+
+    def fetch(offset: int, limit: int) -> tuple[tuple[FindingLine, ...], int]:
+        return finding_lines(
+            shown.publication,
+            nodes=nodes,
+            rule=rule,
+            severity=severity,
+            rail=rail,
+            state=state,
+            muted=muted,
+            cause=cause,
+            offset=offset,
+            limit=limit,
+        )
+
+    return listed(request, shown, part, fetch, lambda row: row.id)
+
+
+@router.get("/findings/{finding}", response_model=Why)
+async def finding(request: Request, desk: AtDesk, shown: Newest, finding: Key) -> Response:
+    """One finding: what it rests on, what else it could be, and what was ruled out."""
+    return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
+
+
+@router.get("/causes", response_model=Listing[CauseLine])
+async def causes(request: Request, shown: Newest, part: Wanted) -> Response:
+    """Causes, in order of harm."""
+
+    def fetch(offset: int, limit: int) -> tuple[Sequence[CauseLine], int]:
+        return fetch_from(cause_lines(shown.view))(offset, limit)
+
+    return listed(request, shown, part, fetch, lambda row: row.key)
+
+
+@router.get("/causes/{key}", response_model=CauseLine)
+async def cause(request: Request, shown: Newest, key: Key) -> Response:
+    """One cause."""
+    found = shown.view.cause(key)
+    if found is None:
+        raise NotFound(f"no cause {printable(key, 80)!r} now: it may have been resolved")
+    return published(request, shown, lambda: cause_line(shown.view, found))

@@ -1,0 +1,114 @@
+"""Devices, ports, cables and the punch list: filtered by node sets and words, in parts."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from truerail.oncall.answers import CableLine, DeviceLine, DeviceView, StepLine
+from truerail.oncall.device import device_view
+from truerail.oncall.lists import cable_lines, device_lines
+from truerail.oncall.panel import PortLine, port_lines
+from truerail.oncall.steps import filter_steps
+from truerail.web.answering import listed
+from truerail.web.desk import AtDesk, Newest
+from truerail.web.paging import Listing, fetch_from
+from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
+from truerail.web.parts import Wanted
+from truerail.web.remembering import remembered
+
+router = APIRouter(tags=["lists"])
+
+
+@router.get("/devices", response_model=Listing[DeviceLine])
+async def devices(
+    request: Request,
+    shown: Newest,
+    part: Wanted,
+    nodes: Nodes = None,
+    role: Words = None,
+    pod: Words = None,
+    rack: Words = None,
+    severity: Words = None,
+) -> Response:
+    """Devices of the plan: hosts, then switches tier by tier."""
+
+    def fetch(offset: int, limit: int) -> tuple[tuple[DeviceLine, ...], int]:
+        return device_lines(
+            shown.publication,
+            nodes=nodes,
+            role=role,
+            pod=pod,
+            rack=rack,
+            severity=severity,
+            offset=offset,
+            limit=limit,
+        )
+
+    return listed(request, shown, part, fetch, lambda row: row.device)
+
+
+@router.get("/devices/{name:path}", response_model=DeviceView)
+async def device(
+    request: Request, desk: AtDesk, shown: Newest, name: Annotated[str, Path(max_length=LONGEST_NAME)]
+) -> Response:
+    """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
+    return await remembered(request, desk, lambda history: device_view(shown.publication, name, history))
+
+
+@router.get("/ports", response_model=Listing[PortLine])
+async def ports(
+    request: Request,
+    shown: Newest,
+    part: Wanted,
+    nodes: Nodes = None,
+    facing: Words = None,
+) -> Response:
+    """Ports of switches, switch by switch. `facing` is `down`, `up` or `free`."""
+
+    def fetch(offset: int, limit: int) -> tuple[tuple[PortLine, ...], int]:
+        return port_lines(shown.publication, nodes=nodes, facing=facing, offset=offset, limit=limit)
+
+    return listed(request, shown, part, fetch, lambda row: f"{row.device}/{row.port}")
+
+
+@router.get("/cables", response_model=Listing[CableLine])
+async def cables(
+    request: Request,
+    shown: Newest,
+    part: Wanted,
+    nodes: Nodes = None,
+    rail: Rail = None,
+    pod: Words = None,
+    state: Words = None,
+    verified: Words = None,
+) -> Response:
+    """Planned cables: those of hosts, then uplinks. `nodes` takes in both ends."""
+
+    def fetch(offset: int, limit: int) -> tuple[tuple[CableLine, ...], int]:
+        return cable_lines(
+            shown.publication,
+            nodes=nodes,
+            rail=rail,
+            pod=pod,
+            state=state,
+            verified=verified,
+            offset=offset,
+            limit=limit,
+        )
+
+    return listed(request, shown, part, fetch, lambda row: row.subject)
+
+
+@router.get("/steps", response_model=Listing[StepLine])
+async def steps(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    part: Wanted,
+    rack: Words = None,
+    nodes: Nodes = None,
+) -> Response:
+    """The punch list with its ticks, in walking order."""
+    rows = filter_steps(desk.tower.steps, shown.publication, rack=rack, nodes=nodes)
+    return listed(request, shown, part, fetch_from(rows), lambda row: row.key)

@@ -1,0 +1,68 @@
+"""Maintenance windows: work that is announced, so that what it breaks wakes nobody."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from truerail.model.history import History, MaintenanceWindow
+from truerail.oncall.answers import BadQuestion, NotFound
+from truerail.web.desk import AtDesk
+from truerail.web.paging import Listing
+from truerail.web.remembering import remembered
+from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
+
+router = APIRouter(prefix="/maintenance", tags=["writes"])
+Number = Annotated[int, Path(ge=1, le=2**63 - 1)]
+
+
+class Announce(Written):
+    """`what` is the name of a device, the number of a rail, the name of a pod, or a node set, as `scope` says."""
+
+    scope: Literal["device", "rail", "pod", "nodes"]
+    what: Name
+    starts: Moment
+    ends: Moment
+    reason: Reason
+
+
+@router.get("", response_model=Listing[MaintenanceWindow])
+async def windows(request: Request, desk: AtDesk) -> Response:
+    """Those that are open or announced, newest first."""
+    return await remembered(request, desk, lambda history: _all(history.windows()))
+
+
+@router.get("/{number}", response_model=MaintenanceWindow)
+async def window(request: Request, desk: AtDesk, number: Number) -> Response:
+    """One that is open or announced."""
+    return await remembered(request, desk, lambda history: _one(history, number))
+
+
+@router.post("", response_model=MaintenanceWindow, status_code=201)
+async def announce(desk: AtDesk, caller: Operator, body: Announce) -> Response:
+    """Announces maintenance."""
+    if body.ends <= body.starts:
+        raise BadQuestion(f"ends {body.ends.isoformat()} is not after starts {body.starts.isoformat()}")
+    if body.ends <= desk.tower.now():
+        raise BadQuestion(f"ends {body.ends.isoformat()} is over already")
+    made = await desk.tower.open_window(body.scope, body.what, body.starts, body.ends, caller.name, body.reason)
+    return created(made, f"/api/v1/maintenance/{made.id}")
+
+
+@router.delete("/{number}", status_code=204, response_class=Response)
+async def end(desk: AtDesk, caller: Operator, number: Number) -> Response:
+    """Ends a window before its time."""
+    await desk.tower.end_window(number, caller.name)
+    return gone()
+
+
+def _all(rows: Sequence[MaintenanceWindow]) -> Listing[MaintenanceWindow]:
+    return Listing(rows, len(rows), None)
+
+
+def _one(history: History, number: int) -> MaintenanceWindow:
+    for row in history.windows():
+        if row.id == number:
+            return row
+    raise NotFound(f"no maintenance window {number} is open or announced")

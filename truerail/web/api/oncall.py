@@ -1,0 +1,107 @@
+"""The on-call questions: one call each, the same answers as the command line and the page."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from truerail.oncall.answers import BadQuestion, Blast, Diff, Job, PathAnswer, Timeline, Where, Why
+from truerail.oncall.blast import blast
+from truerail.oncall.diff import diff, diff_plan
+from truerail.oncall.job import job
+from truerail.oncall.moments import span
+from truerail.oncall.path import path
+from truerail.oncall.timeline import timeline
+from truerail.oncall.view import LONGEST_NODESET
+from truerail.oncall.where import where
+from truerail.oncall.why import why
+from truerail.web.answering import pondered
+from truerail.web.desk import AtDesk, Newest
+from truerail.web.paging import MOST_ROWS
+from truerail.web.params import LONGEST_NAME, Rail, Time
+from truerail.web.remembering import remembered
+
+router = APIRouter(tags=["on-call"])
+Thing = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
+
+
+@router.get("/where", response_model=Where)
+async def the_place(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    port: Annotated[Thing, Query(description="gpu-012/enp26s0f0np0, gpu-012:mlx5_3, a GPU, a MAC, leaf-3/swp12")],
+) -> Response:
+    """The whole path of a cable, from GPU to uplinks: planned and seen, since when, and what was found on it."""
+    return await remembered(request, desk, lambda history: where(shown.publication, port, history))
+
+
+@router.get("/job", response_model=Job)
+async def the_job(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    nodes: Annotated[str, Query(min_length=1, max_length=LONGEST_NODESET, description="hosts as a node set")],
+) -> Response:
+    """Which rails of these hosts are whole, which are not, and what NCCL does about it; worst first."""
+    return await pondered(request, desk, shown, lambda: job(shown.publication, nodes))
+
+
+@router.get("/blast", response_model=Blast)
+async def the_blast(
+    request: Request, desk: AtDesk, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
+) -> Response:
+    """Who is hurt if it goes down, or because it is."""
+    return await pondered(request, desk, shown, lambda: blast(shown.publication, of))
+
+
+@router.get("/path", response_model=PathAnswer)
+async def the_path(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    source: Annotated[Thing, Query(alias="from", description="a host")],
+    target: Annotated[Thing, Query(alias="to", description="another host")],
+    rail: Rail = None,
+) -> Response:
+    """The hops from one host to another as seen, and where the way leaves its rail."""
+    return await pondered(request, desk, shown, lambda: path(shown.publication, source, target, rail))
+
+
+@router.get("/diff", response_model=Diff)
+async def the_diff(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    since: Time = None,
+    start: Annotated[Time, Query(alias="from")] = None,
+    end: Annotated[Time, Query(alias="to")] = None,
+    plan: Annotated[bool, Query(description="against the plan instead")] = False,
+) -> Response:
+    """What changed in links and findings `since` a time, between two times, or against the plan."""
+    if not plan:
+        first, last = span(since, start, end, desk.tower.now())
+        return await remembered(request, desk, lambda history: diff(shown.publication, history, first, last))
+    if since or start or end:
+        raise BadQuestion("plan=true compares with the plan now: it goes without since, from and to")
+    return await pondered(request, desk, shown, lambda: diff_plan(shown.publication))
+
+
+@router.get("/why", response_model=Why)
+async def the_why(
+    request: Request, desk: AtDesk, shown: Newest, finding: Annotated[Thing, Query(description="id of a finding")]
+) -> Response:
+    """What a finding rests on, both ends, raw answers, what else it could be, and what was ruled out."""
+    return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
+
+
+@router.get("/timeline", response_model=Timeline)
+async def the_timeline(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    of: Annotated[Thing, Query(description="a device or a port")],
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
+) -> Response:
+    """All that happened to it, newest first."""
+    return await remembered(request, desk, lambda history: timeline(shown.publication, history, of, limit))

@@ -1,0 +1,67 @@
+"""The service itself, for machines: metrics, scrape targets, health."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import PlainTextResponse, Response
+
+from truerail.model.names import printable
+from truerail.oncall.answers import NotFound
+from truerail.outputs.metrics import CONTENT_TYPE, sd
+from truerail.service.tower import NotReady
+from truerail.web.answering import told
+from truerail.web.desk import AtDesk, Desk
+from truerail.web.openapi import PROBLEMS
+from truerail.web.strict import only_known
+
+router = APIRouter(tags=["service"], dependencies=[Depends(only_known)], responses=PROBLEMS)
+_FRESH = {"Cache-Control": "no-store"}
+_TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/healthz", response_class=PlainTextResponse)
+async def healthz() -> Response:
+    """Whether the process lives and answers."""
+    return PlainTextResponse("alive\n", headers=_FRESH)
+
+
+@router.get("/readyz", response_class=PlainTextResponse)
+async def readyz(desk: AtDesk) -> Response:
+    """Whether something has been judged: 503 until then."""
+    if desk.tower.publication is None:
+        raise NotReady("nothing has been judged yet: the first round still runs")
+    return PlainTextResponse("ready\n", headers=_FRESH)
+
+
+@router.get("/metrics", response_class=Response, responses=_TEXT)
+async def metrics(
+    desk: AtDesk, pod: Annotated[str | None, Query(max_length=255, description="one pod; `-`: what has none")] = None
+) -> Response:
+    """Prometheus metrics. Before the first judgement those of the service alone."""
+    text = await asyncio.to_thread(_metrics, desk, pod)
+    return Response(text, headers={"Content-Type": CONTENT_TYPE, **_FRESH})
+
+
+def _metrics(desk: Desk, pod: str | None) -> bytes:
+    """The text. Raises NotFound for a pod that the plan does not have."""
+    tower = desk.tower
+    now, counters = tower.now(), {**tower.counters, "event_streams": float(desk.streams)}
+    if pod is None:
+        return desk.exposition.render(tower.publication, counters, now)
+    try:
+        return desk.exposition.render_pod(tower.publication, pod, counters, now)
+    except LookupError as error:
+        raise NotFound(printable(str(error.args[0]), 300)) from None
+
+
+@router.get("/sd", response_model=list[dict[str, Any]])
+async def targets(
+    request: Request,
+    desk: AtDesk,
+    job: Annotated[str, Query(max_length=100, description="name of the job, with `port`")] = "",
+    port: Annotated[int | None, Query(ge=1, le=65535, description="give the hosts at this port instead")] = None,
+) -> Response:
+    """Targets for Prometheus' `http_sd_configs`: this service pod by pod, or with `port` the hosts of the plan."""
+    base = desk.settings.http.public_url or str(request.base_url)
+    return told(request, sd(desk.tower.publication, base, job=job, port=port))

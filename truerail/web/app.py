@@ -1,0 +1,41 @@
+"""The web application: the API, the streams, the metrics and the page, over a `Tower`."""
+
+from fastapi import FastAPI
+
+from truerail import __version__
+from truerail.service.settings import Settings
+from truerail.service.tower import Tower
+from truerail.web import problems
+from truerail.web.access import install as install_access
+from truerail.web.api import routes
+from truerail.web.api.service import router as service
+from truerail.web.desk import Desk
+from truerail.web.head import Head
+from truerail.web.openapi import DESCRIPTION, TAGS, complete
+from truerail.web.page.routes import pages
+from truerail.web.strict import parameters_of
+
+
+def create_app(tower: Tower, settings: Settings) -> FastAPI:
+    """The application; it starts and stops nothing of the tower's."""
+    app = FastAPI(
+        title="truerail",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        openapi_url="/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.desk = Desk(tower, settings)
+    problems.install(app)
+    app.include_router(routes())
+    app.include_router(service)
+    app.include_router(pages(tower, settings), include_in_schema=False)
+    complete(app)
+    app.state.parameters = parameters_of(app)
+    install_access(app, settings, tower)
+    app.add_middleware(Head)
+    return app

@@ -1,0 +1,28 @@
+"""Answers to bytes: orjson over the dataclasses as they are, several times as fast as going through plain dicts."""
+
+import json
+from typing import Any
+
+import orjson
+
+from truerail.oncall.answers import as_json
+
+_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+
+
+def to_bytes(answer: Any) -> bytes:
+    """An answer as JSON, as `as_json` has it. Text that UTF-8 cannot carry (a lone surrogate out of a device's
+    answer) is escaped instead.
+    """
+    try:
+        return orjson.dumps(answer, _plain, _OPTIONS)
+    except TypeError:
+        return json.dumps(as_json(answer), allow_nan=False).encode()
+
+
+def _plain(value: Any) -> Any:
+    """What orjson does not know: read-only mappings, sets, named tuples."""
+    plain = as_json(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} has no JSON")
+    return plain

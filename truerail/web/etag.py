@@ -1,0 +1,44 @@
+"""Entity tags (RFC 9110 section 8.8): a client that has the newest answer already is told so, with no body.
+
+An answer that depends on the publication alone is tagged before it is made, so that a 304 costs nothing. One that
+depends on the journal or on the time is tagged by its content.
+"""
+
+from hashlib import blake2s
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+JSON = "application/json"
+
+
+def tag_of(*parts: str | bytes) -> str:
+    """A weak tag that differs wherever one of the parts does."""
+    digest = blake2s(digest_size=12)
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        digest.update(len(raw).to_bytes(8, "big") + raw)
+    return f'W/"{digest.hexdigest()}"'
+
+
+def has(request: Request, tag: str) -> bool:
+    """Whether the client says that it has the answer with this tag. `*` is not taken for a tag: it would turn an
+    error into a 304.
+    """
+    known = request.headers.get("if-none-match", "")
+    opaque = tag.removeprefix("W/")
+    return any(one.strip().removeprefix("W/") == opaque for one in known.split(","))
+
+
+def unchanged(tag: str) -> Response:
+    """304: what the client has is the newest."""
+    return Response(status_code=304, headers=_headers(tag))
+
+
+def tagged(body: bytes, tag: str, media_type: str = JSON) -> Response:
+    """The answer with its tag."""
+    return Response(body, headers=_headers(tag), media_type=media_type)
+
+
+def _headers(tag: str) -> dict[str, str]:
+    return {"ETag": tag, "Cache-Control": "no-cache"}

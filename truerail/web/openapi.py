@@ -1,0 +1,53 @@
+"""What the OpenAPI document says beside the endpoints themselves."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from pydantic import TypeAdapter
+
+from truerail.web.problems import MEDIA_TYPE, Problem
+
+DESCRIPTION = """\
+Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves that put it right.
+
+`null` means that nobody told: it is never a zero, and never "fine". Ports print as `device/port`, times are UTC. Every
+`GET` has an `ETag` and honours `If-None-Match`. Every error is `application/problem+json`."""
+
+TAGS: list[dict[str, Any]] = [
+    {"name": "fabric", "description": "The fabric at a glance."},
+    {"name": "lists", "description": "Devices, ports, cables, findings, causes, steps: filtered, in parts."},
+    {"name": "on-call", "description": "The questions of 03:00."},
+    {"name": "past", "description": "What is remembered."},
+    {"name": "writes", "description": "What an operator may change."},
+    {"name": "service", "description": "The service itself: events, metrics, health."},
+]
+
+
+def _problem(says: str) -> dict[str, Any]:
+    return {"description": says, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: _problem("The question cannot be understood; the detail names the value."),
+    401: _problem("Nobody said who asks."),
+    403: _problem("Who asks may not do this."),
+    404: _problem("Nothing is called that; the detail names the nearest name."),
+    410: _problem("The list has moved on: read it from its begin."),
+    413: _problem("The body is too large."),
+    414: _problem("The path or the query is too long."),
+    421: _problem("The Host header names no name of this service."),
+    422: _problem("A parameter or a field is wrong; `errors` names each."),
+    429: _problem("Too many wrong tokens."),
+    431: _problem("The headers are too long."),
+    500: _problem("Something broke inside."),
+    503: _problem("Nothing is judged yet, or the journal is gone; `Retry-After` says when to ask again."),
+}
+"""Answers that any endpoint may give."""
+
+
+def complete(app: FastAPI) -> None:
+    """Makes the document once, with the shape of problems, which no endpoint returns by itself."""
+    document = app.openapi()
+    shape = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    document["components"]["schemas"] |= shape.pop("$defs", {}) | {"Problem": shape}
+    app.openapi_schema = document

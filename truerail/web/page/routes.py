@@ -1,0 +1,114 @@
+"""The routes of the page: each answers with its frame, and the browser fetches what stands in it from the API."""
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+import truerail
+from truerail.model.names import printable
+from truerail.service.settings import Settings
+from truerail.service.tower import Tower
+from truerail.web.page.assets import MEDIA, Assets, load, suffix
+
+FOREVER = "public, max-age=31536000, immutable"
+LONGEST_NAME = 300
+NAVIGATION = (
+    ("/", "Overview", "overview"),
+    ("/punch", "Punch list", "punch"),
+    ("/changes", "Changes", "changes"),
+    ("/ask", "Ask", "ask"),
+    ("/maintenance", "Maintenance", "maintenance"),
+)
+
+
+def pages(tower: Tower, settings: Settings) -> APIRouter:
+    """Page routes, and the static files behind them. None of them asks a device or reads the journal."""
+    return _Pages(tower, settings, load()).router()
+
+
+class _Pages:
+    def __init__(self, tower: Tower, settings: Settings, assets: Assets) -> None:
+        self._tower, self._settings, self._assets = tower, settings, assets
+        self._templates = Environment(
+            loader=PackageLoader("truerail.web.page", "templates"),
+            autoescape=True,
+            finalize=lambda value: printable(value, 4000) if type(value) is str else value,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(
+            static=f"/static/{assets.version}", navigation=NAVIGATION, version=truerail.__version__
+        )
+
+    def router(self) -> APIRouter:
+        """All of it."""
+        router = APIRouter(include_in_schema=False)
+        for path, name, title in (
+            ("/", "overview", "Overview"),
+            ("/punch", "punch", "Punch list"),
+            ("/changes", "changes", "Changes"),
+            ("/timeline", "timeline", "Timeline"),
+            ("/ask", "ask", "Ask"),
+            ("/find", "find", "Find"),
+            ("/maintenance", "maintenance", "Maintenance"),
+        ):
+            router.add_api_route(path, self._fixed(name, title), response_class=HTMLResponse)
+        for path, name in (
+            ("/hosts/{thing:path}", "device"),
+            ("/switches/{thing:path}", "device"),
+            ("/causes/{thing:path}", "cause"),
+            ("/findings/{thing:path}", "finding"),
+        ):
+            router.add_api_route(path, self._named(name), response_class=HTMLResponse)
+        router.add_api_route("/login", self.login, response_class=HTMLResponse)
+        router.add_api_route("/favicon.ico", self.icon, response_class=RedirectResponse)
+        router.add_api_route("/static/{version}/{name}", self.static, response_class=Response)
+        return router
+
+    def _fixed(self, name: str, title: str) -> Any:
+        def page() -> HTMLResponse:
+            return self._page(name, title)
+
+        return page
+
+    def _named(self, name: str) -> Any:
+        def page(thing: str) -> HTMLResponse:
+            if len(thing) > LONGEST_NAME:
+                raise HTTPException(404, f"no name is {len(thing)} characters long")
+            return self._page(name, thing, thing)
+
+        return page
+
+    def _page(self, name: str, title: str, thing: str = "") -> HTMLResponse:
+        published = self._tower.publication
+        modules = self._assets.imports(f"{name}.js")
+        fabric = published.fabric if published else self._settings.fabric
+        html = self._templates.get_template(f"{name}.html.j2").render(
+            page=name, title=title, thing=thing, fabric=fabric, module=modules[0], needed=modules[1:]
+        )
+        return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
+
+    def login(self, request: Request) -> HTMLResponse:
+        """The log-in form; its answer goes to `POST /login`. `failed` says that the last try was refused."""
+        template = self._templates.get_template("login.html.j2")
+        where = request.query_params.get("next", "/")
+        html = template.render(
+            fabric=self._settings.fabric,
+            failed="failed" in request.query_params,
+            next=where if where.startswith("/") and not where.startswith(("//", "/\\")) else "/",
+        )
+        return HTMLResponse(html, headers={"Cache-Control": "no-store"})
+
+    def icon(self) -> RedirectResponse:
+        """Browsers ask for it unasked."""
+        return RedirectResponse(f"/static/{self._assets.version}/icon.svg", 308)
+
+    def static(self, version: str, name: str) -> Response:
+        """One of the page's files. Only the version that is installed is there."""
+        content = self._assets.files.get(name) if version == self._assets.version else None
+        if content is None:
+            raise HTTPException(404, f"there is no file /static/{version}/{name}")
+        return Response(content, media_type=MEDIA[suffix(name)], headers={"Cache-Control": FOREVER})

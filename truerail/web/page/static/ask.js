@@ -1,0 +1,56 @@
+// The on-call questions. The address holds the question, so that an answer can be sent to somebody.
+
+import { address } from "./api.js";
+import { blast, job, path, where } from "./answers.js";
+import { byId, el, redraw } from "./dom.js";
+import { frame, watchService } from "./frame.js";
+import { watch } from "./watch.js";
+
+const DRAW = Object.freeze({ where, job, blast, path });
+const page = frame();
+const answer = byId("answer");
+/** @type {HTMLFormElement[]} */
+const forms = [...document.querySelectorAll("form[data-question]")].map((form) => /** @type {HTMLFormElement} */ (form));
+/** @type {(() => Promise<void>) | null} */
+let again = null;
+let asked = { question: "", query: /** @type {Record<string, string>} */ ({}) };
+
+/** @param {string} question @param {Record<string, string>} query */
+function put(question, query) {
+  asked = { question, query };
+  for (const form of forms) form.classList.toggle("asked", form.dataset.question === question);
+  redraw(answer, el("p.skeleton"));
+  if (again) void again();
+  else again = watch(page.live, () => address(asked.question, asked.query).slice("/api/v1/".length), answer, (told) => redraw(answer, el("div.answer", null, DRAW[/** @type {"job"} */ (asked.question)](told))));
+}
+
+/** @param {HTMLFormElement} form */
+function fields(form) {
+  return Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, String(value).trim()]).filter(([, value]) => value));
+}
+
+for (const form of forms) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const question = form.dataset.question ?? "";
+    history.pushState(null, "", `/ask?${new URLSearchParams({ q: question, ...fields(form) })}`);
+    put(question, fields(form));
+    answer.scrollIntoView({ block: "nearest" });
+  });
+}
+
+function fromAddress() {
+  const { q, ...query } = Object.fromEntries(new URLSearchParams(location.search));
+  const form = forms.find((one) => one.dataset.question === q);
+  if (!form) return;
+  for (const [key, value] of Object.entries(query)) {
+    const field = /** @type {HTMLInputElement | null} */ (form.elements.namedItem(key));
+    if (field) field.value = value;
+  }
+  put(q ?? "", fields(form));
+}
+
+addEventListener("popstate", fromAddress);
+fromAddress();
+page.live.start();
+void watchService(page);

@@ -1,0 +1,55 @@
+// A cause: what is wrong, the moves as a drawing, what it explains and what else it could be.
+
+import { acknowledgeButton } from "./acknowledge.js";
+import { piece } from "./api.js";
+import { crossing } from "./crossing.js";
+import { instruction } from "./causes.js";
+import { byId, el, redraw } from "./dom.js";
+import { frame, watchService } from "./frame.js";
+import { card, findingList, life, table } from "./lines.js";
+import { portLink } from "./links.js";
+import { watch } from "./watch.js";
+import { count, percent, sentence } from "./words.js";
+
+const key = document.body.dataset.thing ?? "";
+const page = frame();
+const node = byId("page");
+const findings = el("div", null, el("p.skeleton"));
+
+/** @param {any} cause CauseLine */
+function draw(cause) {
+  document.title = `${cause.kind} – truerail`;
+  redraw(node,
+    el("div.title", null, el("div", null, el("p.soft", null, el(`b.${cause.severity}`, null, cause.kind.replaceAll("-", " ")), ` · ${percent(cause.confidence)} sure · ${cause.harm ? `${count(cause.harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts` : "no GPU hurt"}`),
+      el("h1", null, sentence(cause.says)), el("p.do", null, instruction(cause)), el("p", null, life(cause))),
+    el("div.buttons", null, acknowledgeButton(cause.key, cause.says, cause.muted))),
+    moves(cause), otherwise(cause),
+    el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));
+}
+
+/** @param {any} cause */
+function moves({ moves: all }) {
+  if (!all.length) return null;
+  const drawing = crossing(all);
+  return card(count(all.length, "cable to move", "cables to move"),
+    el("div.halves.pad", null,
+      drawing ? el("figure", null, drawing, el("figcaption.legend", null, el("span.key.planned"), "belongs", el("span.key.now"), "sits now")) : null,
+      table(["", "Take out of", "Put into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), portLink(move.target, "leaf"), portLink(move.cable)]))));
+}
+
+/** @param {any} cause */
+function otherwise({ alternatives, decides }) {
+  if (!alternatives.length && !decides) return null;
+  return card("Could also be", el("div.prose", null, alternatives.map((/** @type {string} */ one) => el("p", null, sentence(one))), decides ? el("p", null, el("b", null, "To decide: "), sentence(decides)) : null));
+}
+
+/** @param {any} cause */
+function subjects({ subjects: all }) {
+  return card(count(all.length, "subject"), el("ul.lines", null, all.slice(0, 200).map((/** @type {string} */ one) => el("li.line", null, portLink(one))), all.length > 200 ? el("li.line.soft", null, `and ${all.length - 200} more`) : null));
+}
+
+watch(page.live, `causes/${piece(key)}`, node, draw);
+watch(page.live, `findings?cause=${encodeURIComponent(key)}&limit=200`, findings, ({ items, total }) =>
+  redraw(findings, findingList(items, "Its findings are gone."), total > items.length ? el("p.soft.pad", null, `and ${count(total - items.length, "more finding")}.`) : null));
+page.live.start();
+void watchService(page);

@@ -1,0 +1,60 @@
+// A host or a switch: asked for by name, drawn by what it is.
+
+import { piece } from "./api.js";
+import { recheckButton } from "./acknowledge.js";
+import { causeCard } from "./causes.js";
+import { byId, el, redraw } from "./dom.js";
+import { frame, watchService } from "./frame.js";
+import { hostBody } from "./host.js";
+import { card, findingList, stateChip, table } from "./lines.js";
+import { placeOf, thing } from "./links.js";
+import { switchBody } from "./switch.js";
+import { timelineCard } from "./events.js";
+import { watch } from "./watch.js";
+import { ago, figure, span } from "./words.js";
+
+const name = document.body.dataset.thing ?? "";
+const page = frame();
+const node = byId("page");
+
+/** @param {any} view DeviceView */
+function draw(view) {
+  const { device } = view;
+  const proper = thing(device.device, device.role);
+  if (decodeURI(location.pathname) !== decodeURI(proper)) history.replaceState(null, "", proper + location.hash);
+  const others = view.causes.length ? card("Causes", view.causes.map((/** @type {any} */ cause) => causeCard(cause))) : null;
+  redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view),
+    el("div.halves", null,
+      el("div", null, others, card("Findings", findingList(view.findings, "No findings on it."))),
+      el("div", null, timelineCard(device.device), asked(view))));
+  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView({ block: "center" });
+}
+
+/** @param {any} view */
+function head({ device, platform, address: at, read, count: states, maintenance }) {
+  const told = [device.role, device.pod ? `pod ${device.pod}` : "", placeOf(device), platform, at].filter(Boolean).join(" · ");
+  return [
+    el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, told)),
+      el("div.sums", null, stateSums(states)),
+      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Who is hurt if it goes"), recheckButton(device.device))),
+    maintenance ? el("p.note", null, el("b", null, "Under maintenance. "), maintenance) : null,
+    read ? null : el("p.note.unknown", null, "It does not answer: what stands here is what others say of it."),
+  ];
+}
+
+/** @param {any} states StateCount */
+function stateSums(states) {
+  return /** @type {const} */ (["right", "wrong", "missing", "unknown"]).filter((state) => states[state])
+    .map((state) => el("span", null, stateChip(state), ` ${figure(states[state])}`));
+}
+
+/** @param {any} view */
+function asked({ asked: runs }) {
+  const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
+    el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), ago(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
+  return card("Asked", runs.length ? table(["Collector", "Answer", "When", "Took"], rows, { numbers: [2, 3] }) : el("p.soft.pad", null, "It was not asked anything."));
+}
+
+watch(page.live, `devices/${piece(name)}`, node, draw);
+page.live.start();
+void watchService(page);

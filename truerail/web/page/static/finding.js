@@ -1,0 +1,74 @@
+// Why a finding: what it rests on, both ends, what else it could be and what was ruled out.
+
+import { acknowledgeButton, recheckButton } from "./acknowledge.js";
+import { piece } from "./api.js";
+import { causeCard } from "./causes.js";
+import { byId, el, redraw } from "./dom.js";
+import { timelineCard } from "./events.js";
+import { frame, watchService } from "./frame.js";
+import { card, facts, life, stateChip } from "./lines.js";
+import { endLink, portLink } from "./links.js";
+import { prose } from "./markdown.js";
+import { railsDrawing } from "./rails.js";
+import { watch } from "./watch.js";
+import { ago, moment, percent, sentence } from "./words.js";
+
+const page = frame();
+const node = byId("page");
+
+/** @param {any} why Why */
+function draw(why) {
+  const { finding, path, cause } = why;
+  document.title = `${finding.rule} ${finding.subject} – truerail`;
+  redraw(node, head(why),
+    path ? card("The cable", el("div.scroll.drawing", null, railsDrawing([path])), ends(path)) : null,
+    el("div.halves", null,
+      el("div", null, cause ? card("Explained by", causeCard(cause)) : null, list("Ruled out", why.ruled_out, "Nothing else was considered."), list("Could also be", why.alternatives, ""), evidence(why.evidence)),
+      el("div", null, card("What was compared", compared(why)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
+}
+
+/** @param {any} why */
+function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
+  return [
+    el("div.title", null, el("div", null, el("p.soft", null, el(`b.${finding.severity}`, null, finding.severity), ` · ${finding.rule} ${finding.name} · ${finding.id}`), el("h1", null, sentence(finding.says)),
+      el("p.do", null, sentence(finding.do)), el("p", null, life(finding))),
+    el("div.buttons", null, acknowledgeButton(finding.id, finding.says, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
+    by ? el("p.note", null, el("b", null, `Acknowledged by ${by}. `), reason ?? "") : null,
+  ];
+}
+
+/** @param {any} path */
+function ends(path) {
+  return facts([["This end", endLink(path.a)], ["Belongs in", endLink(path.planned)], ["Seen in", path.seen ? endLink(path.seen) : "nothing"], ["State", stateChip(path.state)], ["Confirmed by", path.verified], ["Label", path.label], ["Length", path.length_m ? `${path.length_m} m` : null]]);
+}
+
+/** @param {any} why */
+function compared({ finding, detail, episodes, first_seen: first }) {
+  return facts([
+    ["Subject", portLink(finding.subject)], ["Rail", finding.rail], ["Expected", finding.expected], ["Observed", finding.observed], ["Sure", percent(finding.confidence)],
+    ["First seen", first ? el("time", { title: moment(first) }, ago(first)) : null], ["Times it came", episodes > 1 ? episodes : null],
+    ...Object.entries(detail).map(([key, value]) => /** @type {[string, any]} */ ([key.replaceAll("_", " "), plain(value)])),
+  ]);
+}
+
+/** @param {any} value */
+function plain(value) {
+  return value !== null && typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** @param {string} title @param {string[]} sentences @param {string} nothing */
+function list(title, sentences, nothing) {
+  if (!sentences.length) return nothing ? card(title, el("p.soft.pad", null, nothing)) : null;
+  return card(title, el("ul.prose", null, sentences.map((one) => el("li", null, sentence(one)))));
+}
+
+/** @param {any[]} lines EvidenceLine */
+function evidence(lines) {
+  return card("Evidence", lines.length ? lines.map((line) => el("article.evidence", null,
+    el("header", null, el("b", null, portLink(line.device)), el("span", null, line.kind), el("code.soft", null, line.source), el("time.soft", { title: moment(line.at) }, ago(line.at))),
+    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "It rests on what is missing: nobody told of this cable."));
+}
+
+watch(page.live, `findings/${piece(document.body.dataset.thing ?? "")}`, node, draw);
+page.live.start();
+void watchService(page);

@@ -1,0 +1,64 @@
+// What every page has: the clock, the search box, the theme, who is looking, and the service's own troubles.
+
+import { get, me } from "./api.js";
+import { banner, Clock } from "./clock.js";
+import { byId, el, redraw } from "./dom.js";
+import { finder } from "./finder.js";
+import { Live } from "./live.js";
+import { ago } from "./words.js";
+
+/** @typedef {{live: Live, clock: Clock}} Frame */
+
+/** Wakes the frame. @returns {Frame} */
+export function frame() {
+  const live = new Live();
+  const clock = new Clock(live);
+  finder(byId("find"), byId("found"));
+  byId("theme").addEventListener("click", turn);
+  me().then(whoami, () => {});
+  live.on("journal", journal);
+  return { live, clock };
+}
+
+/** What the fabric's view says of the service itself. @param {any} fabric @param {Frame} frame */
+export function serviceTroubles(fabric, { clock }) {
+  clock.judged(fabric);
+  const every = fabric.collectors.map((/** @type {any} */ run) => run.every_seconds).filter(Boolean);
+  if (every.length) clock.expect(Math.min(...every));
+  banner("plan", fabric.plan_inferred ? "doubt" : null, "No plan was given: the fabric is measured against what most of its hosts agree on.");
+  journal(fabric.journal);
+}
+
+/** Asks for the fabric's view only for what concerns every page. @param {Frame} frame */
+export async function watchService(frame) {
+  const look = () => get("fabric").then((fabric) => serviceTroubles(fabric, frame), () => {});
+  frame.live.on("state", look);
+  await look();
+}
+
+/** @param {{health: string, error: string, since: string | null, waiting: number}} state */
+function journal({ health, error, since, waiting }) {
+  const failing = health === "failing";
+  const begun = since ? ` It began ${ago(since)}.` : "";
+  const words = `The journal cannot be written: ${error || "the database does not answer"}. Judging goes on; ${waiting} rounds wait in memory.${begun}`;
+  banner("journal", failing ? "bad" : null, words);
+}
+
+/** @param {{name: string, role: string, csrf: string}} who */
+function whoami({ name, role, csrf }) {
+  document.body.dataset.role = role;
+  const leave = el("form", { method: "post", action: "/logout" }, el("input", { type: "hidden", name: "csrf", value: csrf }), el("button.quiet", null, "Log out"));
+  const told = el("span", { title: role === "operator" ? "May acknowledge, announce maintenance and recheck" : "May read" }, name, el("small", null, role));
+  redraw(byId("me"), told, name === "local" ? null : leave);
+}
+
+function turn() {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
+  const next = now === "dark" ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  try {
+    localStorage.setItem("truerail:theme", next);
+  } catch { /* storage is blocked: it holds for this page alone */ }
+  dispatchEvent(new CustomEvent("truerail:theme"));
+}

@@ -1,0 +1,38 @@
+// What is a host's own: its rails, drawn from GPU to uplinks, and its NICs in figures.
+
+import { el } from "./dom.js";
+import { card, stateChip, table } from "./lines.js";
+import { endLink, nameOf } from "./links.js";
+import { railsDrawing } from "./rails.js";
+import { ago } from "./words.js";
+
+/** @param {any} view DeviceView */
+export function hostBody({ paths }) {
+  if (!paths.length) return card("Rails", el("p.soft.pad", null, "The plan gives this host no cables."));
+  return [
+    el("section.card", { "aria-label": "Rails" },
+      el("header", null, el("h2", null, "Rails"),
+        el("p.legend", null, el("span.key.planned"), "belongs, or is right", el("span.key.now"), "sits now", el("span.key.gap"), "missing", el("span.key.doubt"), "unknown")),
+      el("div.scroll.drawing", null, railsDrawing(paths))),
+    el("details.card.folded", { "data-key": "nics", open: paths.length <= 0 }, el("summary", null, "NICs and cables in figures"), pathTable(paths)),
+  ];
+}
+
+/** Every cable of some paths in figures. @param {any[]} paths CablePath */
+export function pathTable(paths) {
+  const rows = paths.map((path) => [
+    path.rail === null ? "–" : `${path.rail}${path.plane === null ? "" : `.${path.plane}`}`,
+    el("span.port", null, nameOf(path.a)), nic(path.nic),
+    stateChip(path.state), endLink(path.planned),
+    path.seen ? endLink(path.seen) : el("span.soft", null, "nothing"),
+    el("span", null, path.verified, el("small.soft.block", null, path.why)), path.since ? ago(path.since) : el("span.soft", null, "–"),
+  ]);
+  return table(["Rail", "Port", "NIC", "State", "Belongs in", "Seen in", "Confirmed by", "Changed"], rows);
+}
+
+/** @param {any} nic Nic or null */
+function nic(nic) {
+  if (!nic) return el("span.soft", null, "not told");
+  const small = [nic.pci, nic.mac, nic.mtu ? `MTU ${nic.mtu}` : "", nic.speed_gbps ? `${nic.speed_gbps} Gb/s` : ""].filter(Boolean).join(" · ");
+  return el("span", null, el("span.port", null, [nic.netdev, nic.rdma].filter(Boolean).join(" · ") || "–"), nic.link ? ` ${nic.link}` : "", el("small.soft.block", null, small));
+}

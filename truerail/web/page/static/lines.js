@@ -1,0 +1,55 @@
+// Lines that many pages show: findings, states, who muted what.
+
+import { el } from "./dom.js";
+import * as links from "./links.js";
+import { ago, GLYPHS, moment, percent, sentence } from "./words.js";
+
+/** A cable's state with its mark. @param {string | null} state */
+export function stateChip(state) {
+  return state ? el(`span.state.${state}`, null, el("b", { "aria-hidden": "true" }, GLYPHS[/** @type {"right"} */ (state)] ?? ""), ` ${state}`) : el("span.soft", null, "–");
+}
+
+/** When something began, and what it is called in its life. @param {{state: string, since: string | null, muted: string | null}} line */
+export function life({ state, since, muted }) {
+  return el("span.life", null,
+    state !== "ongoing" ? el(`span.tag.${state}`, null, state) : null,
+    muted ? el("span.tag.muted", null, muted) : null,
+    since ? el("time", { datetime: since, title: moment(since) }, ago(since)) : null);
+}
+
+/** @param {any} finding */
+export function findingLine(finding) {
+  return el(`li.line${finding.muted ? ".is-muted" : ""}`, null,
+    el(`span.dot.${finding.severity}`, { title: finding.severity }, el("span.hidden", null, finding.severity)),
+    el("div", null,
+      el("p", null, el("a", { href: links.finding(finding.id), "data-key": finding.id }, sentence(finding.says)), " ", life(finding)),
+      el("p.soft", null, sentence(finding.do)),
+      el("p.small.soft", null, `${finding.rule} ${finding.name}, ${percent(finding.confidence)} sure`)));
+}
+
+/** @param {any[]} findings @param {string} nothing */
+export function findingList(findings, nothing) {
+  return findings.length ? el("ul.lines", null, findings.map(findingLine)) : el("p.soft.pad", null, nothing);
+}
+
+/** A word and what it is. @param {Array<[string, any]>} pairs */
+export function facts(pairs) {
+  const told = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return el("dl.facts", null, told.map(([word, value]) => el("div", null, el("dt", null, word), el("dd", null, value))));
+}
+
+/** A titled card. @param {string} title @param {...any} content */
+export function card(title, ...content) {
+  return el("section.card", { "aria-label": title }, el("header", null, el("h2", null, title)), ...content);
+}
+
+/**
+ * A table; numbers stand right.
+ * @param {string[]} heads @param {any[][]} rows @param {{numbers?: number[], caption?: string}} [how]
+ */
+export function table(heads, rows, { numbers = [], caption } = {}) {
+  const side = (/** @type {number} */ i) => (numbers.includes(i) ? "number" : null);
+  return el("div.scroll", null, el("table", null, caption ? el("caption.hidden", null, caption) : null,
+    el("thead", null, el("tr", null, heads.map((head, i) => el("th", { scope: "col", class: side(i) }, head)))),
+    el("tbody", null, rows.map((row) => el("tr", null, row.map((cell, i) => el("td", { class: side(i) }, cell)))))));
+}

@@ -1,0 +1,37 @@
+// Where things are shown.
+
+import { el } from "./dom.js";
+import { piece } from "./api.js";
+
+/** A device's page. Its role, where it is known, spares a detour. @param {string} name @param {string | null} [role] */
+export function thing(name, role) {
+  const device = name.split("/", 1)[0];
+  return `/${role && role !== "host" ? "switches" : "hosts"}/${piece(device)}`;
+}
+
+/** @param {string} id */
+export const finding = (id) => `/findings/${piece(id)}`;
+
+/** @param {string} key */
+export const cause = (key) => `/causes/${piece(key)}`;
+
+/** A port or device as a link to its device. @param {string} name @param {string | null} [role] */
+export function portLink(name, role) {
+  return el("a.port", { href: thing(name, role) }, name);
+}
+
+/** `device/port` of an end. @param {any} end */
+export function nameOf(end) {
+  return end.port ? `${end.device}/${end.port}` : end.device;
+}
+
+/** `rack A03, unit 12`, as much as is known. @param {any} end */
+export function placeOf(end) {
+  return [end.rack ? `rack ${end.rack}` : "", end.unit === null || end.unit === undefined ? "" : `unit ${end.unit}`].filter(Boolean).join(", ");
+}
+
+/** An end with its place below it. @param {any} end */
+export function endLink(end) {
+  const place = placeOf(end);
+  return el("span.end", null, portLink(nameOf(end), end.role), place ? el("small", null, place) : null);
+}

@@ -1,0 +1,63 @@
+// What happens, as it happens: one event stream for each page, and what it says of itself.
+
+/** @typedef {"connecting" | "live" | "lost" | "stopped"} Status */
+
+const KINDS = ["state", "round", "mutes", "journal", "stop"];
+
+/** The stream of events. Listeners are called with the event's data. */
+export class Live {
+  constructor() {
+    /** @type {Map<string, Array<(data: any) => void>>} */
+    this.listeners = new Map();
+    /** @type {Status} */
+    this.status = "connecting";
+    /** @type {EventSource | null} */
+    this.source = null;
+    this.pause = 1000;
+  }
+
+  /** @param {"state" | "round" | "mutes" | "journal" | "stop" | "status"} kind @param {(data: any) => void} heard */
+  on(kind, heard) {
+    this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), heard]);
+    return this;
+  }
+
+  /** @param {string} kind @param {any} data */
+  tell(kind, data) {
+    for (const heard of this.listeners.get(kind) ?? []) heard(data);
+  }
+
+  /** @param {Status} status */
+  become(status) {
+    if (status === this.status) return;
+    this.status = status;
+    this.tell("status", status);
+  }
+
+  /** Connects, and connects again for as long as the page is open. */
+  start() {
+    const source = new EventSource("/api/v1/events");
+    this.source = source;
+    source.addEventListener("open", () => {
+      this.pause = 1000;
+      this.become("live");
+    });
+    source.addEventListener("error", () => {
+      this.become(this.status === "stopped" ? "stopped" : "lost");
+      if (source.readyState === EventSource.CLOSED) this.again();
+    });
+    for (const kind of KINDS) {
+      source.addEventListener(kind, (event) => {
+        if (kind === "stop") this.become("stopped");
+        this.tell(kind, JSON.parse(event.data || "{}"));
+      });
+    }
+    addEventListener("pagehide", () => source.close(), { once: true });
+  }
+
+  /** A stream that the browser gave up (the service restarts, or refused it) is opened anew, ever more patiently. */
+  again() {
+    setTimeout(() => this.start(), this.pause);
+    this.pause = Math.min(30000, this.pause * 2);
+  }
+}

@@ -1,0 +1,25 @@
+// The few marks of Markdown that the rules' own pages use, as elements. Nothing in it becomes markup.
+
+import { el } from "./dom.js";
+
+/** @param {string} text @returns {any[]} */
+export function prose(text) {
+  return text.split(/\n{2,}/).map((block) => block.trim()).filter(Boolean).map(paragraph);
+}
+
+/** @param {string} block */
+function paragraph(block) {
+  const head = /^#{1,6} (.*)$/.exec(block);
+  if (head) return el("h3", null, head[1]);
+  const lines = block.split("\n");
+  if (lines.every((line) => /^\s*[-*] /.test(line))) return el("ul", null, lines.map((line) => el("li", null, inline(line.replace(/^\s*[-*] /, "")))));
+  if (block.startsWith("```")) return el("pre.raw", null, lines.filter((line) => !line.startsWith("```")).join("\n"));
+  if (lines.length > 1 && /^#{1,6} /.test(lines[0])) return [paragraph(lines[0]), paragraph(lines.slice(1).join("\n"))];
+  return el("p", null, inline(lines.join(" ")));
+}
+
+/** @param {string} text */
+function inline(text) {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) =>
+    part.startsWith("`") ? el("code", null, part.slice(1, -1)) : part.startsWith("**") ? el("b", null, part.slice(2, -2)) : part);
+}

@@ -1,0 +1,47 @@
+// A part of the page that follows one answer of the API.
+
+import { address, Problem, text } from "./api.js";
+import { el, redraw } from "./dom.js";
+
+/**
+ * Asks now, and anew after each round and each mute; draws only what is different.
+ * @param {import("./live.js").Live} live
+ * @param {string | (() => string)} path of the API, with its query
+ * @param {Element | Element[]} node where trouble is told
+ * @param {(answer: any) => void} draw
+ * @param {boolean} [small] the page tells trouble elsewhere too
+ * @returns {() => Promise<void>} asks at once
+ */
+export function watch(live, path, node, draw, small = false) {
+  let shown = "";
+  let latest = 0;
+  const ask = async () => {
+    const turn = ++latest;
+    try {
+      const answer = await text(address(typeof path === "string" ? path : path()));
+      if (turn !== latest || answer === shown) return;
+      shown = answer;
+      draw(JSON.parse(answer));
+    } catch (error) {
+      if (turn === latest && !(shown && /** @type {Problem} */ (error).status === 0)) {
+        shown = "";
+        for (const one of [node].flat()) redraw(one, trouble(error, small));
+      }
+    }
+  };
+  for (const kind of /** @type {const} */ (["state", "round", "mutes"])) live.on(kind, ask);
+  void ask();
+  return ask;
+}
+
+/** What went wrong, in the place of what was asked for. @param {any} error @param {boolean} [small] beside something that says the same */
+export function trouble(error, small = false) {
+  if (!(error instanceof Problem)) throw error;
+  if (error.status === 503) {
+    if (small) return el("p.soft.pad", { role: "status" }, "Filled by the first judgement.");
+    return el("div.empty", { role: "status" }, el("span.spinner", { "aria-hidden": "true" }), el("h2", null, "The first round runs"),
+      el("p.soft", null, "Devices are being asked. This page fills by itself as soon as they are judged."));
+  }
+  const title = error.status === 404 ? "Not found" : error.status === 0 ? "No connection" : error.title || "That did not work";
+  return el("div.empty.failed", { role: "alert" }, el("h2", null, title), el("p", null, error.message));
+}

@@ -1,0 +1,70 @@
+// The words, marks and times of the page.
+
+/** The marks of cable states, as in every report. */
+export const GLYPHS = Object.freeze({ none: "", right: "·", wrong: "✗", missing: "○", unknown: "?" });
+export const STATES = Object.freeze(["none", "right", "wrong", "missing", "unknown"]);
+export const SEVERITIES = Object.freeze(["", "info", "warning", "critical"]);
+export const TONES = Object.freeze({ good: "✓", doubt: "?", bad: "✗" });
+
+const numbers = new Intl.NumberFormat("en");
+
+/** @param {number} number @returns {string} */
+export function figure(number) {
+  return numbers.format(number);
+}
+
+/** @param {number} number @param {string} one @param {string} [many] */
+export function count(number, one, many) {
+  return `${figure(number)} ${number === 1 ? one : many ?? `${one}s`}`;
+}
+
+/** A length of time in one unit: `12 s`, `34 min`, `5 h`, `3 d`. @param {number} seconds */
+export function span(seconds) {
+  if (seconds > 0 && seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 100) return `${s} s`;
+  if (s < 100 * 60) return `${Math.round(s / 60)} min`;
+  if (s < 48 * 3600) return `${Math.round(s / 3600)} h`;
+  return `${Math.round(s / 86400)} d`;
+}
+
+/** Seconds since then. @param {string} at */
+export function age(at) {
+  return (Date.now() - Date.parse(at)) / 1000;
+}
+
+/** `34 min ago`; empty where nobody knows. @param {string | null | undefined} at */
+export function ago(at) {
+  return at ? `${span(Math.round(age(at)))} ago` : "";
+}
+
+/** A moment in the reader's own time. @param {string} at */
+export function moment(at) {
+  const then = new Date(at);
+  const day = then.toDateString() === new Date().toDateString() ? "" : `${then.toLocaleDateString("en-CA")} `;
+  return `${day}${then.toLocaleTimeString("en-GB")}`;
+}
+
+/** A confidence or share, never rounded up to certainty. @param {number | null} share */
+export function percent(share) {
+  if (share === null || share === undefined) return "unknown";
+  const floored = Math.floor(share * 1000) / 10;
+  return `${floored >= 99 && floored < 100 ? floored : Math.floor(floored)} %`;
+}
+
+/** A share of something, to a tenth of a percent. @param {number} share */
+export function portion(share) {
+  return `${Math.round(share * 1000) / 10} %`;
+}
+
+/** With a capital in front, never on a name, and a full stop. @param {string} text */
+export function sentence(text) {
+  const first = text.split(" ", 1)[0];
+  const begun = /^[a-z]+$/.test(first) ? text[0].toUpperCase() + text.slice(1) : text;
+  return !begun || ".!?…:".includes(begun[begun.length - 1]) ? begun : `${begun}.`;
+}
+
+/** `2026-11-21T05:30`, what a datetime-local field holds. @param {Date} date */
+export function local(date) {
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,163 @@
+"""Every error as application/problem+json (RFC 9457): what was wrong, and with which value; nothing of the inside.
+
+RequestValidationError 422   BadQuestion, NodeSetError, BadCursor 400   NotFound 404   ListMovedOn 410
+PlanError 422                NotReady, HistoryGone, TooManyStreams 503  HTTPException its own   anything else 500
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import compile_path
+
+from truerail.files.nodesets import NodeSetError
+from truerail.model.history import HistoryGone
+from truerail.model.names import printable
+from truerail.oncall.answers import BadQuestion, NotFound
+from truerail.plans import PlanError
+from truerail.service.tower import NotReady
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 5
+"""After so long asking again may help, where the service is not ready or the journal is gone."""
+_MOST_FAULTS = 20
+_MOST_TEXT = 1000
+
+
+class BadCursor(BadQuestion):
+    """A cursor that this service did not give for this list."""
+
+
+class ListMovedOn(Exception):  # noqa: N818 - said of the list
+    """The rows that a cursor stands at are gone: the list has to be read from its begin."""
+
+
+class TooManyStreams(RuntimeError):  # noqa: N818 - said of the streams
+    """As many event streams are open as may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a request: `where` it stands (`query limit`), the `value`, and what it `says`."""
+
+    where: str
+    says: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """RFC 9457. `type` is `about:blank` where `title` is that of the status itself."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: tuple[Fault, ...] = ()
+
+
+def problem(
+    status: int,
+    detail: str,
+    *,
+    kind: str = "",
+    faults: Sequence[Fault] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """An error as a response. `kind` names it for programs: `not ready` becomes `urn:truerail:problem:not-ready`."""
+    told = Problem(
+        type=f"urn:truerail:problem:{kind.replace(' ', '-')}" if kind else "about:blank",
+        title=kind.capitalize() or HTTPStatus(status).phrase,
+        status=status,
+        detail=printable(detail, _MOST_TEXT),
+        errors=tuple(faults[:_MOST_FAULTS]),
+    )
+    given = {"Cache-Control": "no-store", **(headers or {})}
+    return Response(orjson.dumps(told), status, given, media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Makes every error of the application a problem."""
+    for kind, status, word in _KINDS:
+        app.add_exception_handler(kind, _told(status, word))
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(PlanError, _bad_plan)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _broken)
+
+
+_KINDS: tuple[tuple[type[Exception], int, str], ...] = (
+    (BadCursor, 400, "bad cursor"),
+    (BadQuestion, 400, "bad question"),
+    (NodeSetError, 400, "bad node set"),
+    (NotFound, 404, "not found"),
+    (ListMovedOn, 410, "list moved on"),
+    (NotReady, 503, "not ready"),
+    (HistoryGone, 503, "history gone"),
+    (TooManyStreams, 503, "too many streams"),
+)
+
+
+def _told(status: int, kind: str) -> Any:
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+
+    async def handler(request: Request, error: Exception) -> Response:
+        return problem(status, _words(error), kind=kind, headers=headers)
+
+    return handler
+
+
+def _words(error: Exception) -> str:
+    """What an exception says; a LookupError's own `str` would put quotes around it."""
+    return str(error.args[0]) if error.args else str(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - FastAPI calls it for nothing else
+    faults = [_fault(one) for one in error.errors()[:_MOST_FAULTS]]
+    detail = "; ".join(f"{fault.where}: {fault.says}" for fault in faults)
+    return problem(422, detail, kind="bad request", faults=faults)
+
+
+def _fault(error: Mapping[str, Any]) -> Fault:
+    place = [str(part) for part in error["loc"]]
+    value = "" if error["type"] == "missing" else printable(str(error.get("input", "")), 80)
+    return Fault(printable(" ".join(place), 120), printable(error["msg"], 300), value)
+
+
+async def _bad_plan(request: Request, error: Exception) -> Response:
+    assert isinstance(error, PlanError)  # noqa: S101 - FastAPI calls it for nothing else
+    faults = [
+        Fault(f"{printable(one.file)}:{one.line}", printable(one.says, 300), printable(one.value, 80))
+        for one in error.problems[:_MOST_FAULTS]
+    ]
+    detail = f"the plan has {len(error.problems)} problems; the plan in force stays"
+    return problem(422, detail, kind="bad plan", faults=faults)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - FastAPI calls it for nothing else
+    detail = f"{request.method} {request.url.path}: {error.detail}"
+    headers = dict(error.headers or {})
+    if "Allow" in headers:
+        headers["Allow"] = _allowed(request, headers["Allow"])
+    return problem(error.status_code, detail, headers=headers)
+
+
+def _allowed(request: Request, first: str) -> str:
+    """The methods that a path has: Starlette names those of the `first` route alone that the path matches."""
+    allowed = set(first.split(", "))
+    for path, methods in request.app.openapi()["paths"].items():
+        if compile_path(path)[0].match(request.url.path):
+            allowed |= {method.upper() for method in methods}
+    return ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    return problem(500, "something broke inside; the log of the service says what")

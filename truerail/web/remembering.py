@@ -1,0 +1,50 @@
+"""Questions that also ask the journal: in threads of their own, since a database may take its time."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from truerail.model.history import History, HistoryGone
+from truerail.web.answering import told
+from truerail.web.desk import Desk
+
+T = TypeVar("T")
+MISSING = "Truerail-Missing"
+"""Header of an answer that would say more if the journal could be read: `history`."""
+
+
+class _Noting:
+    """A history that notes whether it could not be read. What it cannot say it raises, as ever."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self.gone = False
+
+    def __getattr__(self, name: str) -> Any:
+        ask = getattr(self._history, name)
+
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return ask(*args, **kwargs)
+            except HistoryGone:
+                self.gone = True
+                raise
+
+        return noted
+
+
+async def remembered(request: Request, desk: Desk, ask: Callable[[History], Any]) -> Response:
+    """The answer to a question that the journal is asked too. Where the answer goes on without it, a header says so.
+
+    Raises HistoryGone where nothing can be said without the journal.
+    """
+    noting = _Noting(desk.tower.history)
+    loop = asyncio.get_running_loop()
+    answer = await loop.run_in_executor(desk.journal_threads, ask, cast("History", noting))
+    response = told(request, answer)
+    if noting.gone:
+        response.headers[MISSING] = "history"
+    return response

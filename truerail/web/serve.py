@@ -1,0 +1,101 @@
+"""Serves an application by uvicorn, inside the event loop that is there, until told to stop."""
+
+import asyncio
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from truerail.service.settings import Http, Settings
+from truerail.web.access.tls import Certificates
+from truerail.web.connections import BoundedProtocol
+from truerail.web.leaving import GRACE_SECONDS, Leaving
+from truerail.web.listen import listen
+
+MOST_CONNECTIONS = 1000
+"""At once; the next ones are answered 503. A process may have 1,024 open files by default."""
+_STOP_SECONDS = int(GRACE_SECONDS) + 2
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """The service can be asked now. `port` is the real one where the settings say 0."""
+
+    host: str
+    port: int
+    url: str
+    certificates: Certificates | None
+    """With TLS: its `reload` takes over renewed files."""
+
+
+async def serve(
+    app: ASGIApp, settings: Settings, stop: asyncio.Event, ready: Callable[[Listening], None] = lambda _: None
+) -> None:
+    """Answers requests until `stop` is set and what runs has ended, within seconds. Leaves signals to the caller.
+
+    Raises ListenError where the address cannot be had, BadCertificate where TLS cannot be spoken.
+    """
+    http = settings.http
+    certificates = Certificates(http.tls) if http.tls else None
+    sockets = listen(http.host, http.port)
+    try:
+        leaving = Leaving(app)
+        found = _listening(http, sockets, certificates)
+        server = _Server(_config(leaving, certificates), lambda: ready(found))
+        stopping = asyncio.create_task(_stop(stop, server, leaving))
+        try:
+            await server.serve(sockets)
+        finally:
+            stopping.cancel()
+    finally:
+        for one in sockets:
+            one.close()
+
+
+async def _stop(stop: asyncio.Event, server: uvicorn.Server, leaving: Leaving) -> None:
+    await stop.wait()
+    server.should_exit = True
+    leaving.begin()
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and touches no signal."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._tell()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(app: ASGIApp, certificates: Certificates | None) -> uvicorn.Config:
+    """`proxy_headers` off: uvicorn would believe X-Forwarded-For of anybody on this machine."""
+    return uvicorn.Config(
+        app,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="on",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        ssl_context_factory=(lambda *_: certificates.context) if certificates else None,
+    )
+
+
+def _listening(http: Http, sockets: list[socket.socket], certificates: Certificates | None) -> Listening:
+    port = sockets[0].getsockname()[1]
+    name = f"[{http.host}]" if ":" in http.host else http.host
+    return Listening(http.host, port, f"{'https' if certificates else 'http'}://{name}:{port}/", certificates)

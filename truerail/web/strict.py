@@ -1,0 +1,43 @@
+"""Query parameters that an endpoint does not know are refused: a typing error in a filter must not give everything."""
+
+from collections import Counter
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+
+from truerail.files.problems import nearest
+
+
+async def only_known(request: Request) -> None:
+    """Dependency of every endpoint of the API. Raises RequestValidationError that names the parameters."""
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    known = _known(request)
+    faults = [_fault(name, request.query_params[name], _hint(name, known)) for name in given if name not in known]
+    faults += [
+        _fault(name, request.query_params[name], "given more than once") for name, times in given.items() if times > 1
+    ]
+    if faults:
+        raise RequestValidationError(faults)
+
+
+def _hint(name: str, known: frozenset[str]) -> str:
+    return "no such parameter" + (nearest(name, sorted(known)) if known else "; there are none here")
+
+
+def _fault(name: str, value: str, says: str) -> dict[str, Any]:
+    return {"type": "extra_forbidden", "loc": ("query", name), "msg": says, "input": value}
+
+
+def _known(request: Request) -> frozenset[str]:
+    table: dict[str, frozenset[str]] = request.app.state.parameters
+    return table[request.scope["route"].name]
+
+
+def parameters_of(app: FastAPI) -> dict[str, frozenset[str]]:
+    """The names of the query parameters of every endpoint by its name, as the OpenAPI document has them."""
+    operations = [told for methods in app.openapi()["paths"].values() for told in methods.values()]
+    return {
+        told["operationId"]: frozenset(one["name"] for one in told.get("parameters", ()) if one["in"] == "query")
+        for told in operations
+    }

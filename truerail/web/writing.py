@@ -1,0 +1,48 @@
+"""What writes have in common: who does it, what they may say, and how the created thing is answered."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, StringConstraints
+from starlette.responses import Response
+
+from truerail.web.access import Caller, operator
+from truerail.web.body import to_bytes
+from truerail.web.etag import JSON
+
+Operator = Annotated[Caller, Depends(operator)]
+_LINE = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*$"
+"""One line: no control characters, and nothing that changes the direction of writing."""
+
+
+def _says_something(text: str) -> str:
+    if not text.strip():
+        raise ValueError("says nothing")
+    return text.strip()
+
+
+Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_LINE), AfterValidator(_says_something)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_LINE), AfterValidator(_says_something)]
+"""What a write is about: an id, a device, a node set."""
+Moment = AwareDatetime
+
+
+class Written(BaseModel):
+    """The body of a write: fields that it does not know are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def created(thing: Any, location: str) -> Response:
+    """201, the created thing, and where it is."""
+    return Response(to_bytes(thing), 201, {"Location": location, "Cache-Control": "no-store"}, media_type=JSON)
+
+
+def done(thing: Any, status: int = 200) -> Response:
+    """What a write came to, where it created nothing that has an address."""
+    return Response(to_bytes(thing), status, {"Cache-Control": "no-store"}, media_type=JSON)
+
+
+def gone() -> Response:
+    """204: it has ended."""
+    return Response(status_code=204, headers={"Cache-Control": "no-store"})
