@@ -2,23 +2,53 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import cache
 from types import TracebackType
 from typing import Any
 
 import httpx
 from fake_tower import FakeTower, published, settings
+from fastapi import FastAPI
 
 from truerail.web.app import create_app
+from truerail.web.desk import Desk
 
 BASE = "http://127.0.0.1:8080"
 
 
+class _Stand:
+    """Stands for the tower of the test that runs, so that all of a process share one application: making one takes
+    longer than most tests.
+    """
+
+    def __init__(self) -> None:
+        self.tower = FakeTower()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tower, name)
+
+
+_STAND = _Stand()
+
+
+@cache
+def _shared() -> FastAPI:
+    return create_app(_STAND, settings())
+
+
+def app_over(tower: FakeTower) -> FastAPI:
+    """The application over a tower: the one that all tests share, for one of them at a time."""
+    app = _shared()
+    _STAND.tower, app.state.desk = tower, Desk(tower, settings())
+    return app
+
+
 class Api:
-    """`get`, `post`, ... as httpx has them; paths without `/api/v1` in front are under it."""
+    """`get`, `post`, ... as httpx has them; paths that begin with `//` are not under `/api/v1`."""
 
     def __init__(self, tower: FakeTower | None = None, **changed: Any) -> None:
         self.tower = tower or FakeTower(published())
-        self.app = create_app(self.tower, settings(**changed))
+        self.app = create_app(self.tower, settings(**changed)) if changed else app_over(self.tower)
         self._runner = asyncio.Runner()
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         self._client = httpx.AsyncClient(transport=transport, base_url=BASE)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import httpx
 import pytest
+from api_client import app_over
 from fake_tower import FakeTower, published, settings
 
 from truerail.service.events import KEPT
 from truerail.web import stream
-from truerail.web.app import create_app
 from truerail.web.serve import Listening, serve
 
 PATIENCE = 10.0
@@ -65,7 +65,7 @@ def with_service(body: Callable[[Service], Awaitable[None]], tower: FakeTower | 
         stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
         shown = tower or FakeTower(published())
         configured = settings(http={"port": 0})
-        serving = asyncio.create_task(serve(create_app(shown, configured), configured, stop, ready.set_result))
+        serving = asyncio.create_task(serve(app_over(shown), configured, stop, ready.set_result))
         try:
             async with asyncio.timeout(3 * PATIENCE):
                 await body(Service(shown, stop, await ready))
@@ -222,8 +222,8 @@ def test_a_reader_that_takes_nothing_holds_nobody_and_is_dropped(monkeypatch: py
     large = b'"' + b"x" * 400_000 + b'"'
 
     async def body(service: Service) -> None:
-        _, writer = await asyncio.open_connection(service.at.host, service.at.port, limit=1024)
-        writer.write(b"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        _, stuck = await asyncio.open_connection(service.at.host, service.at.port, limit=1024)
+        stuck.write(b"GET /api/v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         await until(lambda: service.tower.events.readers == 1)
         async with service.reading() as events:
             await anext(events)
@@ -231,6 +231,6 @@ def test_a_reader_that_takes_nothing_holds_nobody_and_is_dropped(monkeypatch: py
                 service.tower.publish(published(), data=large)
             assert [(await anext(events)).kind for _ in range(60)] == ["round"] * 60
             await until(lambda: service.tower.events.readers == 1)
-        writer.close()
+        stuck.transport.abort()
 
     with_service(body)

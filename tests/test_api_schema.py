@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from truerail.web.app import create_app
 
-EXAMPLES = 12
+EXAMPLES = 8
 
 
 def _app() -> object:

@@ -21,8 +21,8 @@ from truerail.journal import Journal, JournalUnusable, open_journal, tables
 from truerail.journal.changes import Changes, FindingRow, LinkState
 from truerail.journal.database import Database
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
-from truerail.model.history import FindingEvent, HistoryGone, LinkChange, Page, PlanVersion
 from truerail.model.history import EventKind as Kind
+from truerail.model.history import FindingEvent, HistoryGone, LinkChange, Page, PlanVersion
 from truerail.model.life import Life, LifeState
 
 HOSTILE = ("plain", "", "nul \x00 inside", "lone \ud800 surrogate", "ünï ☃ 𝄞", "'; DROP TABLE findings; --", "x" * 5000)
@@ -288,13 +288,18 @@ def test_retention_works_in_small_steps(journal: Journal, monkeypatch: pytest.Mo
     assert journal.audit() == []
 
 
+def _named(word: str, number: int) -> str:
+    """A port's name as a plan may have it: plans are UTF-8."""
+    return f"{word}{number}/p".encode(errors="replace").decode()
+
+
 def _hostile_changes(words: tuple[str, ...], at: datetime) -> Changes:
     """A round in which devices say the worst."""
     changes = Changes(at)
     for number, word in enumerate(words):
         fact = NetLink(f"{word}nic", operstate=word or None, flags=(word,))
         finding = Finding(
-            "CAB001", "n", Severity.INFO, f"{word}{number}/p", says=word, do=word, expected=word, observed=None,
+            "CAB001", "n", Severity.INFO, _named(word, number), says=word, do=word, expected=word, observed=None,
             evidence=(Evidence(word, "net_link", at, fact),), detail=(("said", word),),
         )  # fmt: skip
         row = FindingRow(Life(finding.id, LifeState.NEW, at, at, at), finding, None, True, False, (at,))
@@ -321,7 +326,7 @@ def test_hostile_words_are_kept(journal: Journal) -> None:
     assert {one.says for one in journal.findings()} == {
         word.replace("\x00", "\ufffd").replace("\ud800", "\ufffd") for word in HOSTILE
     }
-    ports = [port for port in changes.link_states]
+    ports = list(changes.link_states)
     assert journal.link_since(ports) == dict.fromkeys(ports, AT)
     for number, word in enumerate(HOSTILE):
         (found,) = journal.link_changes(AT, AT, devices=[f"{word}{number}"])
@@ -383,7 +388,7 @@ def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()
-    with pytest.raises(JournalUnusable, match="newer truerail .schema 9999, this one knows 0001"):
+    with pytest.raises(JournalUnusable, match=r"newer truerail \(schema 9999, this one knows 0001\)"):
         open_journal(Settings(url))
 
 

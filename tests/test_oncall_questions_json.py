@@ -36,13 +36,15 @@ SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(Cause
 def made(kind: Any, random: Random) -> Any:
     """Any value of a field's type, small."""
     origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return random.choice((1, "x", None, [1.5]))
     if origin in (Union, types.UnionType):
         chosen = random.choice(inner)
         return None if chosen is types.NoneType else made(chosen, random)
     if origin is tuple:
         return tuple(made(inner[0], random) for _ in range(random.randint(0, 2)))
     if origin is not None:
-        return {random.choice("abc"): random.choice((1, "x", None)) for _ in range(random.randint(0, 2))}
+        return {random.choice("abc"): made(inner[1], random) for _ in range(random.randint(0, 2))}
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{field.name: made(hints[field.name], random) for field in fields(kind)})

@@ -233,3 +233,14 @@ def test_a_plan_may_hold_devices_without_cables() -> None:
     answer = where(alone, "spare")
     assert (answer.paths, answer.matched, answer.says) == ((), "host", "spare: the plan has no cable there")
     assert Port("spare", "x").device in alone.plan.devices
+
+
+def test_a_gpu_that_is_equally_near_to_all_nics_is_near_to_none() -> None:
+    facts: list[Fact] = [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"nic{nic}") for nic in (0, 1)]
+    facts += [GpuNicPath(0, f"NIC{nic}", f"mlx5_{nic}", "PIX" if nic == 0 else "NODE") for nic in (0, 1)]
+    facts += [GpuNicPath(1, f"NIC{nic}", f"mlx5_{nic}", "SYS") for nic in (0, 1)]
+    plan, seen = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh1/nic1 leaf-1/p1 rail=1", {"h1": facts}))
+    publication = publication_of(plan, seen)
+    assert [(link.gpu, link.level) for link in where(publication, "h1/nic0").paths[0].gpus] == [(0, "PIX")]
+    assert where(publication, "h1/nic1").paths[0].gpus == ()
+    assert "by the plan" in where(publication, "h1:gpu1").says

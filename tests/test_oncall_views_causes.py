@@ -6,14 +6,15 @@ from datetime import timedelta
 import pytest
 from view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
 
-from truerail.model import CauseKind
+from truerail.model import CableState, CauseKind
 from truerail.model.cases import AT
 from truerail.model.finding import Finding, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
+from truerail.oncall.capture import publication_of
 from truerail.oncall.lines import cause_lines, finding_line
 from truerail.oncall.view import view_of, warm
 from truerail.oncall.where import where
-from truerail.simulator import Shape
+from truerail.simulator import Fault, Shape, simulate
 
 
 def test_harm_counts_each_gpu_once() -> None:
@@ -26,7 +27,7 @@ def test_harm_counts_each_gpu_once() -> None:
     assert harm[CauseKind.UNREACHABLE] == [8, 8]
 
 
-@pytest.mark.parametrize(("gpus", "cables", "harm"), [(8, 1, 2), (4, 1, 1), (2, 1, 1), (2, 2, 1), (8, 2, 4)])
+@pytest.mark.parametrize(("gpus", "cables", "harm"), [(8, 1, 2), (4, 1, 1), (2, 1, 1), (2, 2, 1), (8, 2, 4), (3, 2, 1)])
 def test_gpus_share_rails_as_their_numbers_say(gpus: int, cables: int, harm: int) -> None:
     layout = view_of(shaped(Shape(hosts=2, rails=4, gpus=gpus), 0)).layout
     assert layout.gpus_on(layout.host_cables_of(1)[:cables]) == harm
@@ -92,3 +93,22 @@ def test_held_findings_are_found_too() -> None:
     path = where(shown, held.subject).paths[0]
     assert [(one.id, one.state, one.cause) for one in path.findings] == [(held.id, "recovering", None)]
     assert path.state == "right"
+
+
+def test_gpus_that_are_nearest_to_another_rails_nic_are_harmed_though_no_cable_is_wrong() -> None:
+    made = simulate(Shape(hosts=8, rails=4), (Fault(CauseKind.GPU_NIC_ORDER, "gpus"),), seed=1)
+    ((_, order),) = made.world.gpu_order.items()
+    publication = publication_of(made.plan, made.snapshot())
+    (line,) = of_kind(publication, CauseKind.GPU_NIC_ORDER)
+    assert set(publication.judgement.cable_states.values()) == {CableState.RIGHT}
+    assert line.harm == sum(gpu != rail for gpu, rail in enumerate(order)) > 0
+
+
+def test_a_cause_is_muted_only_where_all_that_it_explains_is() -> None:
+    publication = faulty()
+    (down,) = [line for line in of_kind(publication, CauseKind.LINK_DOWN) if line.harm]
+    assert len(down.explains) > 1
+    for some in (down.explains[:1], down.explains[1:]):
+        half = replace(publication, mutes={one: Mute(MuteKind.ACKNOWLEDGED, 1, "anna", "known") for one in some})
+        (line,) = [line for line in of_kind(half, CauseKind.LINK_DOWN) if line.harm]
+        assert line.muted is None

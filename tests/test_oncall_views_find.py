@@ -4,9 +4,8 @@ import pytest
 from view_fabrics import faulty
 
 from truerail.oncall.find import Found, find
+from truerail.oncall.names import Matching
 from truerail.oncall.where import where
-
-ALL = 100_000
 
 
 @pytest.mark.parametrize(
@@ -62,3 +61,9 @@ def test_what_the_search_box_finds_can_be_asked_for() -> None:
         for one in find(publication, text):
             if one.kind in ("host", "switch", "port", "rdma device", "mac address"):
                 assert where(publication, one.name).matched
+
+
+def test_names_that_begin_with_the_text_come_before_those_that_contain_it() -> None:
+    names = Matching([("cab", 1), ("AB", 2), ("abab", 3), ("xy", 4)])
+    assert list(names.matching("ab")) == [2, 3, 1]
+    assert list(names.matching("z")) == list(names.matching("a\nb")) == []

@@ -1,6 +1,8 @@
 """The watch as a whole: a living fabric behind the transport, a real journal, and what people do with it."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -262,3 +264,21 @@ def test_a_bug_in_judging_is_counted_and_what_was_shown_stays(tmp_path: Path, mo
             await until(lambda: front.publication.number > shown.number)  # type: ignore[union-attr]
 
     run(body)
+
+
+def test_what_is_not_shown_any_more_is_gone_without_the_garbage_collector(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with watched(settings_for(tmp_path), fabric_of()) as front:
+            await until(lambda: front.publication)
+            first = front.publication
+            assert first is not None
+            kept = [weakref.ref(first.snapshot), weakref.ref(first.wiring), weakref.ref(first.judgement)]
+            number, first = first.number, None
+            await until(lambda: front.publication.number > number + 3)  # type: ignore[union-attr]
+            assert [one() for one in kept] == [None, None, None]
+
+    gc.disable()
+    try:
+        run(body)
+    finally:
+        gc.enable()

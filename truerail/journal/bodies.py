@@ -2,10 +2,11 @@
 
 import json
 import zlib
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from truerail.model.facts import KINDS
+from truerail.model.facts import KINDS, Fact
 from truerail.model.finding import Alternative, Cause, CauseKind, Evidence, Finding, Move
 from truerail.model.plan import Port
 
@@ -15,7 +16,7 @@ _Packed = dict[str, Any]
 
 def finding_body(finding: Finding) -> bytes:
     """What a finding rests on, and its subject as it is: the id comes from that."""
-    evidence = [one.as_dict() for one in finding.evidence]
+    evidence = [(one.device, one.collector, one.at.isoformat(), *_told(one.fact)) for one in finding.evidence]
     return _pack(
         {"subject": finding.subject, "confidence": finding.confidence, "detail": finding.detail, "evidence": evidence}
     )
@@ -28,7 +29,7 @@ def finding_extras(body: bytes) -> _Packed:
         "subject": found["subject"],
         "confidence": found["confidence"],
         "detail": tuple((name, value) for name, value in found["detail"]),
-        "evidence": tuple(_evidence(one) for one in found["evidence"] if one["kind"] in _FACTS),
+        "evidence": tuple(_evidence(found["evidence"])),
     }
 
 
@@ -90,6 +91,13 @@ def _moves(packed: Any) -> tuple[Move, ...]:
     return tuple(Move(Port(*cable), Port(*source), Port(*target)) for cable, source, target in packed)
 
 
-def _evidence(told: _Packed) -> Evidence:
-    fact = _FACTS[told["kind"]](**told["fact"])
-    return Evidence(told["device"], told["collector"], datetime.fromisoformat(told["at"]), fact)
+def _told(fact: Fact) -> tuple[str, _Packed]:
+    return type(fact).__name__, fact._asdict()
+
+
+def _evidence(packed: Any) -> Iterator[Evidence]:
+    """A fact of which another version knew more, or less, is left out: the next round tells it anew."""
+    for device, collector, at, kind, fields in packed:
+        shape = _FACTS.get(kind)
+        if shape is not None and set(shape._fields) == fields.keys():
+            yield Evidence(device, collector, datetime.fromisoformat(at), shape(**fields))

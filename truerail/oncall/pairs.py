@@ -160,11 +160,10 @@ class _Ways:
         return sure, maybe
 
     def _table(self, use: Mask, part: Codes) -> Mask:
-        """Whether each host has such a cable into each part, shape (devices, parts)."""
-        standing, cables = self._standing, self._cables[use]
-        ends = standing.end[cables]
-        numbers, column = np.unique(part, return_inverse=True)
+        """Whether each host has such a cable into each part that any of these cables is in, shape (devices, parts)."""
+        standing, ends = self._standing, self._standing.end[self._cables]
+        numbers = np.unique(part[ends[ends >= 0]])
         table = np.zeros((len(standing.index.devices.names), len(numbers)), dtype=bool)
-        known = ends >= 0
-        table[standing.index.a_device[cables[known]], column[ends[known]]] = True
+        known = use & (ends >= 0)
+        table[standing.index.a_device[self._cables[known]], np.searchsorted(numbers, part[ends[known]])] = True
         return table

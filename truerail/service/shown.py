@@ -12,6 +12,7 @@ from truerail.oncall.fabric_map import FabricMap
 from truerail.service.events import EventLog
 from truerail.service.judging import Judged
 from truerail.service.news import journal_news, told
+from truerail.service.retiring import retire
 
 
 class Shown:
@@ -21,24 +22,26 @@ class Shown:
         self.publication: Publication | None = None
         self.map: FabricMap | None = None
         self.steps: tuple[StepLine, ...] = ()
+        self._last: Publication | None = None
         self.events = EventLog(first=int(started.timestamp() * 1000))
 
     def judged(self, judged: Judged) -> None:
         """A new judgement is there."""
         kind, data = told(self.map, judged.map, judged.publication)
-        self.publication, self.map, self.steps = judged.publication, judged.map, judged.steps
+        self._replace(judged.publication, judged.map)
+        self.steps = judged.steps
         self.events.add(kind, data)
         gc.freeze()  # what was just published lives long: a collector that walks it would hold every reader
 
     def muted(self, publication: Publication, fabric_map: FabricMap) -> None:
         """The same judgement, muted otherwise."""
-        self.publication, self.map = publication, fabric_map
+        self._replace(publication, fabric_map)
         self.events.add("mutes", b"{}")
 
     def journal(self, state: JournalState) -> None:
         """The journal fails, or keeps again."""
-        if self.publication:
-            self.publication = replace(self.publication, journal=state)
+        if self.publication and self.map:
+            self._replace(replace(self.publication, journal=state), self.map)
         self.events.add("journal", journal_news(state))
 
     def muted_otherwise(self, marks: Mapping[str, Mute]) -> Publication | None:
@@ -46,6 +49,13 @@ class Shown:
         if self.publication is None or self.publication.mutes == marks:
             return None
         return replace(self.publication, mutes=marks)
+
+    def _replace(self, publication: Publication, fabric_map: FabricMap) -> None:
+        """Shows another publication. The one before the last is let go: a request that began with the last may run."""
+        last, self._last = self._last, self.publication
+        if last is not None and self._last is not None and last.snapshot is not self._last.snapshot:
+            retire(last)
+        self.publication, self.map = publication, fabric_map
 
     def stop(self) -> None:
         """Tells every reader that nothing more will come."""
