@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.page_site import Site, chromium, publication
 from truerail.model import CauseKind
-from truerail.oncall.fabric_map import fabric_map
+from truerail.model.publication import Publication
+from truerail.oncall.fabric_map import cells_of, fabric_map
 from truerail.service.news import dumped
 from truerail.simulator import Fault, Shape, simulate
 
@@ -63,7 +64,10 @@ def measure(browser: Browser, hosts: int, pods: int, loads: int) -> Times:
     return Times(hosts, median(a for a, _ in first), median(b for _, b in first), median(changes), size)
 
 
-def _judged(site: Site):  # type: ignore[no-untyped-def] - a publication, which the site has from its start
+def _judged(site: Site) -> Publication:
+    """What the site shows."""
+    if site.tower.publication is None:
+        raise RuntimeError("the site shows nothing")
     return site.tower.publication
 
 
@@ -92,13 +96,13 @@ def _changes(browser: Browser, site: Site) -> Iterator[float]:
 
 
 def _round(site: Site, number: int) -> None:
+    """An event as a round sends it: other cells each time, spread over the whole fabric."""
     judged = _judged(site)
-    drawn = fabric_map(judged)
-    cells = len(drawn.hosts) * len(drawn.rails) * drawn.planes
+    cells = len(cells_of(fabric_map(judged)))
     step = max(1, cells // CHANGES)
+    told = {"number": number, "at": judged.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
     changed = [[(i * step + number) % cells, 2 + number % 3] for i in range(min(CHANGES, cells))]
-    data = {"number": number, "at": judged.at.isoformat(), "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
-    site.do(lambda: site.tower.events.add("round", dumped({**data, "changed": changed})) and None)
+    site.do(lambda: site.tower.events.add("round", dumped({**told, "changed": changed})))
 
 
 def _delay(page: Page, number: int) -> float:
@@ -112,18 +116,20 @@ def _delay(page: Page, number: int) -> float:
 def report(found: list[Times]) -> str:
     """The page."""
     rows = "".join(
-        f"| {one.hosts:,} x 8 | {one.hosts * 8:,} | {one.kilobytes:,.0f} kB | {one.contents:.0f} ms | {one.map:.0f} ms |"
-        f" {one.change:.1f} ms |\n"
+        f"| {one.hosts:,} x 8 | {one.hosts * 8:,} | {one.kilobytes:,.0f} kB"
+        f" | {one.contents:.0f} ms | {one.map:.0f} ms | {one.change:.1f} ms |\n"
         for one in found
     )
-    return (
-        "# The page, as measured\n\n"
-        f"`benchmarks/page.py` writes this page: the service's own application and a headless Chromium on the same "
-        f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians, nothing cached. \"First contents\" and \"map "
-        f'drawn" count from the navigation on, "{CHANGES} cells" from the arrival of a round\'s event to the end of its '
-        "painting, which waits for the browser's next frame (16.7 ms apart).\n\n"
-        f"| Fabric | Cells | Map | First contents | Map drawn | {CHANGES} cells changed |\n|---|---|---|---|---|---|\n{rows}"
-    )
+    return f"""# The page, as measured
+
+`benchmarks/page.py` writes this page: the service's own application and a headless Chromium on the same
+{os.cpu_count()} cores, Python {sys.version.split()[0]}, medians, nothing cached. "First contents" and "map drawn" count
+from the navigation on, "{CHANGES} cells" from the arrival of a round's event to the end of its painting, which waits
+for the browser's next frame (16.7 ms apart).
+
+| Fabric | Cells | Map | First contents | Map drawn | {CHANGES} cells changed |
+|---|---|---|---|---|---|
+{rows}"""
 
 
 def main() -> None:

@@ -55,7 +55,9 @@ class Figures:
 
 async def serve(hosts: int, port: int, folder: Path, seconds: float) -> None:
     """Serves a fabric of this size and judges without a pause for so many seconds; prints what it measured."""
+    from truerail.cli.serving import SWITCH_SECONDS
     from truerail.journal import open_journal
+    from truerail.model.pause import garbage_of_the_young_only
     from truerail.service.front import Front
     from truerail.service.judging import Judge
     from truerail.service.plans import PlanInForce
@@ -64,7 +66,8 @@ async def serve(hosts: int, port: int, folder: Path, seconds: float) -> None:
     from truerail.web.app import create_app
     from truerail.web.serve import serve as listen
 
-    sys.setswitchinterval(0.001)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    garbage_of_the_young_only()
     plan, versions = _fabric(hosts)
     settings = Settings(
         inventory=folder / "none.yaml", http=Http(port=port), journal=Journal(url=f"sqlite:///{folder}/journal.db")
@@ -145,19 +148,20 @@ async def read(hosts: int, port: int, seconds: float) -> None:
 
 async def _reader(number: int, hosts: int, port: int, ends: float, found: dict[str, list[float]]) -> None:
     rng = Random(number)  # noqa: S311 - spreads questions, guards nothing
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     names = list(PATHS)
+    connection = await asyncio.open_connection("127.0.0.1", port)
     await asyncio.sleep(rng.random() * THINK_SECONDS)
     while time.monotonic() < ends:
         name = "where" if rng.random() < 0.5 else rng.choice(names)
         host = str(rng.randint(1, hosts)).zfill(max(3, len(str(hosts))))
         path = PATHS[name].format(host=host, gpu=rng.randint(0, 7))
+        if connection[0].at_eof():  # the service closes connections that were idle for long
+            connection = await asyncio.open_connection("127.0.0.1", port)
         began = time.monotonic()
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-        status = await _answer(reader)
+        connection[1].write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        status = await _answer(connection[0])
         found[name].append((time.monotonic() - began) * 1000 if status == 200 else float("inf"))
-        await asyncio.sleep(rng.expovariate(1 / THINK_SECONDS))
-    writer.close()
+        await asyncio.sleep(min(rng.expovariate(1 / THINK_SECONDS), 4 * THINK_SECONDS))
 
 
 async def _answer(reader: asyncio.StreamReader) -> int:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from truerail.cli.errors import CannotJudge
+from truerail.model.pause import garbage_of_the_young_only
 
 if TYPE_CHECKING:
     from truerail.journal import Journal
@@ -50,6 +51,7 @@ async def serve_fabric(
     from truerail.web.serve import serve
 
     sys.setswitchinterval(SWITCH_SECONDS)
+    garbage_of_the_young_only()
     journal = await asyncio.to_thread(_journal, settings)
     judge = Judge.begin(settings)
     watch = Watch(settings, targets, plan, transport, judge, journal)

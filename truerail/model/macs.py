@@ -6,10 +6,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from truerail.model.facts import NetLink
-from truerail.model.index import NONE, Mask, equals
+from truerail.model.index import NONE, Mask, equals, mapped
 from truerail.model.local import LocalNames
 from truerail.model.names import canonical_mac
-from truerail.model.snapshot import Codes, Objects
+from truerail.model.snapshot import PIECE, Codes, Objects
 
 _DPU_MAC_OFFSET = 0x10
 _NO_MAC = "00:00:00:00:00:00"
@@ -25,7 +25,9 @@ class MacTable:
         use = ~(equals(mac, None) | equals(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
         macs, ports = mac[use].tolist(), names.link_ports()[use].tolist()
         self._devices = names.index.ports.device_of
-        self._port: dict[str, int] = dict(zip(macs, ports, strict=True))
+        self._port: dict[str, int] = {}
+        for start in range(0, len(macs), PIECE):  # in pieces, so that other threads get their turn
+            self._port.update(zip(macs[start : start + PIECE], ports[start : start + PIECE], strict=True))
         if len(self._port) < len(macs):
             shared = {mac for mac, count in Counter(macs).items() if count > 1}
             self._settle(((mac, port) for mac, port in zip(macs, ports, strict=True) if mac in shared), planned)
@@ -43,7 +45,7 @@ class MacTable:
     def devices(self, chassis: Objects) -> Codes:
         """The device that owns each chassis id, -1 where unknown."""
         get = self._port.get
-        return self._devices(np.array([get(c, NONE) for c in chassis], dtype=np.int64))
+        return self._devices(mapped(lambda owner: get(owner, NONE), chassis))
 
     def ports(self, port_id: Objects, kind: Objects) -> Codes:
         """The port that owns each port id of type `mac`, -1 where unknown or not a MAC."""

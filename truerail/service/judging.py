@@ -14,8 +14,9 @@ from truerail.model.publication import CollectorRun, JournalState, Publication
 from truerail.model.wiring import wiring_of
 from truerail.oncall.answers import StepLine
 from truerail.oncall.fabric_map import FabricMap, fabric_map
+from truerail.oncall.standing import standing_of
 from truerail.oncall.steps import step_lines
-from truerail.oncall.view import view_of
+from truerail.oncall.view import warm
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import judge
 from truerail.service.marks import mutes
@@ -115,7 +116,8 @@ class Judge:
         return fabric_map(publication)
 
     def _warm(self, publication: Publication) -> None:
-        view_of(publication)
+        warm(publication)
+        standing_of(publication)
         for prepare in self.prepare:
             prepare(publication)
 

@@ -8,7 +8,7 @@ from truerail.model import Severity
 from truerail.model.publication import JournalState, Publication
 from truerail.oncall.answers import as_json
 from truerail.oncall.fabric_map import FabricMap, changed_cells
-from truerail.outputs.words import headline
+from truerail.oncall.view import view_of
 
 MOST_CHANGED = 20_000
 """More cells than this are not listed one by one: the whole map is sent."""
@@ -25,7 +25,7 @@ def told(before: FabricMap | None, after: FabricMap, publication: Publication) -
 
 
 def _round(publication: Publication) -> dict[str, Any]:
-    summary, words = publication.judgement.summary, headline(publication.judgement)
+    summary, words = publication.judgement.summary, view_of(publication).sight.headline
     loud = [f for f in (*publication.judgement.findings, *publication.held) if f.id not in publication.mutes]
     return {
         "number": publication.number,

@@ -1,9 +1,9 @@
 """Lets go of what was shown before.
 
 What a judgement is made of keeps what was derived from it (`wiring_of`, `view_of`), and the derived refers back:
-circles that only the garbage collector would undo. It is kept from walking what is shown (see `Shown`), so the circles
-are cut by hand, as soon as nobody shows the publication any more. A reader who still holds it derives anew what it
-needs.
+circles that only the garbage collector would undo. It is kept from walking what lives long (a walk over a whole fabric
+holds every reader for a second), so the circles are cut by hand, as soon as nobody shows the publication any more. A
+reader who still holds it derives anew what it needs.
 """
 
 from dataclasses import fields

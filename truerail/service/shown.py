@@ -1,6 +1,5 @@
 """What everybody sees now, and the stream that tells when it changes."""
 
-import gc
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -31,7 +30,6 @@ class Shown:
         self._replace(judged.publication, judged.map)
         self.steps = judged.steps
         self.events.add(kind, data)
-        gc.freeze()  # what was just published lives long: a collector that walks it would hold every reader
 
     def muted(self, publication: Publication, fabric_map: FabricMap) -> None:
         """The same judgement, muted otherwise."""

@@ -28,8 +28,8 @@ from truerail.transport.protocol import Transport
 
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
-THAW_SECONDS = 3600.0
-"""How often the whole heap is looked through for garbage that cycles hold; in between only what is new."""
+GARBAGE_SECONDS = 3600.0
+"""How often the whole heap is looked through for garbage that circles hold (see `garbage_of_the_young_only`)."""
 FIXED = ("fabric", "http", "journal")
 """Settings that a running service cannot change."""
 
@@ -222,7 +222,7 @@ class Watch:
         self._schedule.all_of(every, lambda name: partial(self.asking.due, name), jitter)
         self._schedule.every("maintenance windows", WINDOWS_SECONDS, self._remark)
         self._schedule.every("retention", RETENTION_SECONDS, self._retain)
-        self._schedule.every("garbage", THAW_SECONDS, self._thaw)
+        self._schedule.every("garbage", GARBAGE_SECONDS, self._collect)
 
     async def _retain(self) -> None:
         if self.journal:
@@ -230,10 +230,8 @@ class Watch:
                 await asyncio.to_thread(self.journal.retain, self.clock())
             self.judge.lives.forget(self.clock() - self.settings.journal.keep)
 
-    async def _thaw(self) -> None:
-        gc.unfreeze()
+    async def _collect(self) -> None:
         gc.collect()
-        gc.freeze()
 
     def _overran(self, job: str) -> None:
         if job in self.asking.runs:
