@@ -1,4 +1,5 @@
-# make demo    a faulty fabric, checked: the whole tool in one command
+# make demo    a simulated fabric that lives, watched by the real service: page, API and metrics
+#              (DEMO_ARGS=--once checks it once and ends)
 # make test    every test, real daemons included where root may install them
 # make lab     a small fabric of real daemons and cables on this machine, to break and to check (root)
 # make bench   accuracy and speed, measured again and written to docs/
@@ -65,6 +66,10 @@ bench: .venv/.dev .venv/.bench
 	$(PY) benchmarks/speed.py --write docs/performance.md
 	@sh requirements/setup.sh daemons
 	PYTHONPATH=. $(PY) benchmarks/live.py --write docs/live-performance.md
+	$(PY) benchmarks/service.py --write docs/service-performance.md
+	$(PY) benchmarks/metrics.py --write docs/metrics-performance.md
+	$(PY) benchmarks/journal.py --write docs/journal-performance.md
+	PYTHONPATH=. $(PY) benchmarks/page.py --write docs/page-performance.md
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation

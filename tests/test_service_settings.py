@@ -123,3 +123,12 @@ def test_durations(text: object, seconds: float) -> None:
 def test_what_is_no_duration_is_named(text: object) -> None:
     with pytest.raises(ValueError, match="duration"):
         duration(text)
+
+
+def test_the_settings_that_the_documentation_shows_can_be_used(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "service.md").read_text(encoding="utf-8")
+    shown = page.split("```yaml\n")[1].split("```")[0]
+    settings = load_settings(written(tmp_path, shown))
+    assert settings.fabric == "dc1"
+    assert settings.access.required
+    assert settings.schedule.every["lldp_host"] == timedelta(minutes=1)
