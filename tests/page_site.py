@@ -51,9 +51,8 @@ class Site:
         self.worklist = Worklist()
         if first:
             self._take(first)
-        config = uvicorn.Config(
-            create_app(self.tower, settings(**changed)), port=0, log_level="error", ws="none", timeout_graceful_shutdown=1
-        )
+        app = create_app(self.tower, settings(**changed))
+        config = uvicorn.Config(app, port=0, log_level="critical", ws="none", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -80,7 +79,7 @@ class Site:
         self.worklist.update(judged.judgement)
         self.tower.steps = step_lines(self.worklist, judged)
 
-    def do(self, act: Callable[[], None]) -> None:
+    def do(self, act: Callable[[], object]) -> None:
         """Runs something in the application's thread, and waits for it."""
         done = threading.Event()
         self._loop.call_soon_threadsafe(lambda: (act(), done.set()))

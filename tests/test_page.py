@@ -1,6 +1,7 @@
 """The page in a real Chromium: what people see, click and type, on a simulated fabric with planted faults."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -198,6 +199,29 @@ def test_changes_are_shown_for_a_time_and_against_the_plan(watched: Watched) -> 
     expect(page.locator(".verdict")).to_have_text("Nothing changed.")
     page.get_by_text("Against the plan").click()
     expect(page.locator("tbody tr").first).to_be_visible()
+
+
+def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None:
+    hide = "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});"
+    hide += " document.dispatchEvent(new Event('visibilitychange')); }"
+    watched.page.clock.install()
+    page = watched.open("/")
+    expect(page.locator("#live")).to_have_attribute("data-status", "live")
+    page.evaluate(hide, True)
+    page.clock.fast_forward(25_000)
+    _wait(lambda: watched.site.tower.events.readers == 0)
+    watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
+    page.evaluate(hide, False)
+    expect(page.locator("#verdict")).to_contain_text("are right")
+    assert watched.site.tower.events.readers == 1
+
+
+def _wait(until: Callable[[], bool]) -> None:
+    for _ in range(200):
+        if until():
+            return
+        time.sleep(0.025)
+    raise AssertionError("it did not come to pass within five seconds")
 
 
 def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, site: Site) -> None:

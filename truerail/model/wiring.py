@@ -188,7 +188,8 @@ def _partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.N
 
     single = strong & (strong_at[low] == 1) & (strong_at[high] == 1)
     _marry(partner, sure, low[single], high[single], BOTH_ENDS)
-    ambiguous[:size] |= strong_at[:size] > 1
+    contested = strong & ~single  # who hears only a port that others claim as well does not know either
+    ambiguous[low[contested]] = ambiguous[high[contested]] = True
 
     speaker, silent = np.where(says == 1, low, high)[~strong], np.where(says == 1, high, low)[~strong]
     free = (strong_at[speaker] == 0) & (strong_at[silent] == 0)

@@ -8,7 +8,8 @@ from hashlib import blake2s
 from importlib.resources import files
 
 MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-_IMPORT = re.compile(r"""^(?:import|export)\b[^;'"]*['"]\./([\w.-]+)['"]""", re.MULTILINE)
+_IMPORT = re.compile(r"""^import\b[^;'"(]*['"]\./([\w.-]+)['"]""", re.MULTILINE)
+_LATER = re.compile(r"""\bimport\(['"]\./([\w.-]+)['"]\)""")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,12 @@ class Assets:
                     found[needed] = None
                     queue.append(needed)
         return list(found)
+
+    def later(self, module: str) -> list[str]:
+        """What a module imports after its first work, and all that this needs, without what is there by then."""
+        first = self.imports(module)
+        found = {name: None for late in _LATER.findall(self.files[module].decode()) for name in self.imports(late)}
+        return [name for name in found if name not in first]
 
 
 def load() -> Assets:

@@ -87,7 +87,13 @@ class _Pages:
         modules = self._assets.imports(f"{name}.js")
         fabric = published.fabric if published else self._settings.fabric
         html = self._templates.get_template(f"{name}.html.j2").render(
-            page=name, title=title, thing=thing, fabric=fabric, module=modules[0], needed=modules[1:]
+            page=name,
+            title=title,
+            thing=thing,
+            fabric=fabric,
+            module=modules[0],
+            needed=modules[1:],
+            later=self._assets.later(modules[0]),
         )
         return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
 

@@ -4,21 +4,50 @@ import { me, write } from "./api.js";
 import { el } from "./dom.js";
 import { local } from "./words.js";
 
-const HOURS = /** @type {const} */ ([["1", "1 hour"], ["8", "8 hours"], ["24", "1 day"], ["168", "1 week"], ["", "it is resolved"], ["at", "a time"]]);
+const HOURS = /** @type {const} */ (
+  [["1", "1 hour"], ["8", "8 hours"], ["24", "1 day"], ["168", "1 week"], ["", "it is resolved"], ["at", "a time"]]
+);
 
-/** A button that opens the dialog; nothing where it is muted already. @param {string} target finding id or cause key @param {string} says @param {string | null} muted */
+/**
+ * A button that opens the dialog; nothing where it is muted already.
+ * @param {string} target finding id or cause key
+ * @param {string} says
+ * @param {string | null} muted
+ */
 export function acknowledgeButton(target, says, muted) {
-  return muted ? null : el("button.quiet.operator", { type: "button", "data-key": `ack-${target}`, on: { click: () => ask(target, says) } }, "Acknowledge");
+  return muted ? null : el(
+    "button.quiet.operator",
+    { type: "button", "data-key": `ack-${target}`, on: { click: () => ask(target, says) } },
+    "Acknowledge",
+  );
 }
 
 /** @param {string} target @param {string} says */
 function ask(target, says) {
   const problem = el("p.problem", { role: "alert", hidden: true });
-  const at = el("input", { type: "datetime-local", name: "at", value: local(new Date(Date.now() + 86400000)), "aria-label": "Until this time", hidden: true });
-  const until = el("select", { name: "until", on: { change: () => (at.hidden = until.value !== "at") } }, HOURS.map(([value, words]) => el("option", { value, selected: value === "8" }, words)));
+  const at = el(
+    "input",
+    {
+      type: "datetime-local",
+      name: "at",
+      value: local(new Date(Date.now() + 86400000)),
+      "aria-label": "Until this time",
+      hidden: true,
+    },
+  );
+  const until = el(
+    "select",
+    { name: "until", on: { change: () => (at.hidden = until.value !== "at") } },
+    HOURS.map(([value, words]) => el("option", { value, selected: value === "8" }, words)),
+  );
   const form = el("form", { method: "dialog" },
     el("h2", null, "Acknowledge"), el("p.soft", null, says),
-    el("label", null, "Reason", el("textarea", { name: "reason", required: true, maxlength: "500", rows: "3", autofocus: true })),
+    el(
+      "label",
+      null,
+      "Reason",
+      el("textarea", { name: "reason", required: true, maxlength: "500", rows: "3", autofocus: true }),
+    ),
     el("label", null, "Until", until), at, problem,
     el("div.buttons", null, el("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel"), el("button.primary", { type: "submit" }, "Acknowledge")));
   const dialog = el("dialog", { "aria-label": "Acknowledge", on: { close: () => dialog.remove() } }, form);
@@ -26,7 +55,11 @@ function ask(target, says) {
     event.preventDefault();
     const fields = new FormData(form);
     try {
-      await write("POST", "acknowledgements", { target, reason: fields.get("reason"), until: ends(String(fields.get("until")), String(fields.get("at"))) });
+      await write(
+        "POST",
+        "acknowledgements",
+        { target, reason: fields.get("reason"), until: ends(String(fields.get("until")), String(fields.get("at"))) },
+      );
       dialog.close();
     } catch (error) {
       [problem.textContent, problem.hidden] = [/** @type {Error} */ (error).message, false];

@@ -17,7 +17,11 @@ function verdict(says, more) {
 
 /** @param {any} answer Where */
 export function where({ asked, matched, paths, says }) {
-  const causes = [...new Map(paths.flatMap((/** @type {any} */ path) => path.causes.map((/** @type {any} */ cause) => [cause.key, cause]))).values()];
+  const causes = [
+    ...new Map(
+      paths.flatMap((/** @type {any} */ path) => path.causes.map((/** @type {any} */ cause) => [cause.key, cause]))
+    ).values(),
+  ];
   const shown = paths.slice(0, MOST);
   const hosts = shown.filter((/** @type {any} */ path) => path.a.role === "host");
   return [verdict(says, `“${asked}” was read as: ${matched}.`),
@@ -31,7 +35,26 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
   return [verdict(says, what),
     strangers.length ? el("p.note", null, `Not in the plan: ${strangers.slice(0, 50).join(", ")}`) : null,
     el("div.halves", null,
-      el("div", null, card(`Rails under ${count(hosts.length, "host")}`, table(["Rail", "Whole", "Broken on", "Degraded on", "Unknown on", ""], rails.map((/** @type {any} */ rail) => [rail.rail ?? "–", `${figure(rail.whole)} of ${figure(rail.hosts)}`, el("span.port.wrong", null, rail.broken), el("span.port.missing", null, rail.degraded), el("span.port.unknown", null, rail.unknown), rail.says])))),
+      el(
+        "div",
+        null,
+        card(
+          `Rails under ${count(hosts.length, "host")}`,
+          table(
+            ["Rail", "Whole", "Broken on", "Degraded on", "Unknown on", ""],
+            rails.map(
+              (/** @type {any} */ rail) => [
+                rail.rail ?? "–",
+                `${figure(rail.whole)} of ${figure(rail.hosts)}`,
+                el("span.port.wrong", null, rail.broken),
+                el("span.port.missing", null, rail.degraded),
+                el("span.port.unknown", null, rail.unknown),
+                rail.says,
+              ]
+            ),
+          ),
+        ),
+      ),
       el("div", null, card("Pairs of hosts, over all rails", pairBars(pairs)),
         worst.length ? card("Hosts that are not whole, worst first", table(["Host", "Rails lost", "Unknown", ""], worst.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.lost.join(", ") || "–", host.unknown.join(", ") || "–", host.says]))) : null)),
     causes.length ? card("Causes, in order of harm", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
@@ -39,7 +62,14 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
 
 /** @param {any} pairs */
 function pairBars(pairs) {
-  const kinds = /** @type {const} */ ([["same_rail", "on their rail", "right"], ["rerouted", "by a detour", "missing"], ["cut", "cut", "wrong"], ["unknown", "nobody can tell", "unknown"]]);
+  const kinds = /** @type {const} */ (
+    [
+      ["same_rail", "on their rail", "right"],
+      ["rerouted", "by a detour", "missing"],
+      ["cut", "cut", "wrong"],
+      ["unknown", "nobody can tell", "unknown"],
+    ]
+  );
   return el("table.rails", null, el("tbody", null, kinds.map(([key, word, kind]) => el("tr", null, el("th", { scope: "row" }, word),
     el("td", null, svg("svg.bar", { height: 8, "aria-hidden": "true" }, svg(`rect.${kind}`, { x: 0, y: 0, height: 8, width: `${(100 * pairs[key]) / (pairs.total || 1)}%` }))), el("td.number", null, figure(pairs[key]))))));
 }
@@ -47,10 +77,32 @@ function pairBars(pairs) {
 /** @param {any} answer Blast */
 export function blast(answer) {
   const now = answer.down_now === null ? "Whether it is down cannot be told." : answer.down_now ? "It is down now." : "It is not down now.";
-  const tiles = [["Hosts hurt", figure(answer.hosts_hurt)], ["GPUs hurt", `${figure(answer.gpus_hurt)} of ${figure(answer.gpus_of_hosts)}`], ["Bandwidth lost", portion(answer.share_lost)], ["Uplinks lost", portion(answer.uplink_share_lost)], ["Pairs cut", figure(answer.pairs_cut)], ["Rails", answer.rails.join(", ") || "–"]];
-  return [verdict(answer.says, now), el("dl.facts.card", null, tiles.map(([word, value]) => el("div", null, el("dt", null, word), el("dd.large", null, value)))),
+  const tiles = [
+    ["Hosts hurt", figure(answer.hosts_hurt)],
+    ["GPUs hurt", `${figure(answer.gpus_hurt)} of ${figure(answer.gpus_of_hosts)}`],
+    ["Bandwidth lost", portion(answer.share_lost)],
+    ["Uplinks lost", portion(answer.uplink_share_lost)],
+    ["Pairs cut", figure(answer.pairs_cut)],
+    ["Rails", answer.rails.join(", ") || "–"],
+  ];
+  return [verdict(answer.says, now), el(
+    "dl.facts.card",
+    null,
+    tiles.map(([word, value]) => el("div", null, el("dt", null, word), el("dd.large", null, value))),
+  ),
     answer.drain ? el("p.note", null, sentence(answer.drain)) : null,
-    answer.hosts.length ? card("Hosts", table(["Host", "GPUs", "Rails", "Bandwidth lost"], answer.hosts.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.gpus.join(", "), host.rails.join(", "), portion(host.share_lost)]), { numbers: [3] }),
+    answer.hosts.length ? card("Hosts", table(
+      ["Host", "GPUs", "Rails", "Bandwidth lost"],
+      answer.hosts.slice(0, MOST).map(
+        (/** @type {any} */ host) => [
+          portLink(host.host),
+          host.gpus.join(", "),
+          host.rails.join(", "),
+          portion(host.share_lost),
+        ]
+      ),
+      { numbers: [3] },
+    ),
       answer.hosts_hurt > Math.min(MOST, answer.hosts.length) ? el("p.soft.pad", null, `and ${count(answer.hosts_hurt - Math.min(MOST, answer.hosts.length), "more host")}.`) : null) : null];
 }
 

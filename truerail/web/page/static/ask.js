@@ -10,7 +10,9 @@ const DRAW = Object.freeze({ where, job, blast, path });
 const page = frame();
 const answer = byId("answer");
 /** @type {HTMLFormElement[]} */
-const forms = [...document.querySelectorAll("form[data-question]")].map((form) => /** @type {HTMLFormElement} */ (form));
+const forms = [
+  ...document.querySelectorAll("form[data-question]"),
+].map((form) => /** @type {HTMLFormElement} */ (form));
 /** @type {(() => Promise<void>) | null} */
 let again = null;
 let asked = { question: "", query: /** @type {Record<string, string>} */ ({}) };
@@ -21,12 +23,19 @@ function put(question, query) {
   for (const form of forms) form.classList.toggle("asked", form.dataset.question === question);
   redraw(answer, el("p.skeleton"));
   if (again) void again();
-  else again = watch(page.live, () => address(asked.question, asked.query).slice("/api/v1/".length), answer, (told) => redraw(answer, el("div.answer", null, DRAW[/** @type {"job"} */ (asked.question)](told))));
+  else again = watch(
+    page.live,
+    () => address(asked.question, asked.query).slice("/api/v1/".length),
+    answer,
+    (told) => redraw(answer, el("div.answer", null, DRAW[/** @type {"job"} */ (asked.question)](told))),
+  );
 }
 
 /** @param {HTMLFormElement} form */
 function fields(form) {
-  return Object.fromEntries([...new FormData(form)].map(([key, value]) => [key, String(value).trim()]).filter(([, value]) => value));
+  return Object.fromEntries(
+    [...new FormData(form)].map(([key, value]) => [key, String(value).trim()]).filter(([, value]) => value)
+  );
 }
 
 for (const form of forms) {

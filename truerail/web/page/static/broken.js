@@ -10,10 +10,27 @@ const MOST = 300;
 export function brokenHosts(cells) {
   const { hosts, all } = cells.broken(MOST);
   const caption = `${count(all, "host")} not whole`;
-  if (!all) return { caption: "Every host is whole", body: el("p.soft", null, "Every planned cable of every host is right.") };
-  const heads = cells.rails.flatMap((rail) => Array.from({ length: cells.planes }, (_, plane) => (cells.planes > 1 ? `${rail ?? "–"}.${plane}` : `${rail ?? "–"}`)));
+  if (!all) return {
+    caption: "Every host is whole",
+    body: el("p.soft", null, "Every planned cable of every host is right."),
+  };
+  const heads = cells.rails.flatMap(
+    (rail) => Array.from(
+      { length: cells.planes },
+      (_, plane) => (cells.planes > 1 ? `${rail ?? "–"}.${plane}` : `${rail ?? "–"}`),
+    )
+  );
   const body = el("div.scroll", null, el("table.matrix", null, el("caption.hidden", null, `${caption}, by rail`),
-    el("thead", null, el("tr", null, el("th", { scope: "col" }, "Host"), heads.map((head) => el("th", { scope: "col" }, el("span.hidden", null, "rail "), head)))),
+    el(
+      "thead",
+      null,
+      el(
+        "tr",
+        null,
+        el("th", { scope: "col" }, "Host"),
+        heads.map((head) => el("th", { scope: "col" }, el("span.hidden", null, "rail "), head)),
+      ),
+    ),
     el("tbody", null, hosts.map((host) => row(cells, host)))), all > hosts.length ? el("p.soft", null, `and ${figure(all - hosts.length)} more.`) : null);
   return { caption, body };
 }
@@ -22,9 +39,22 @@ export function brokenHosts(cells) {
 function row(cells, host) {
   const name = cells.hosts[host];
   const first = host * cells.perHost;
-  return el("tr", null, el("th", { scope: "row" }, el("a.port", { href: links.thing(name), "data-key": `broken-${name}` }, name)),
+  return el("tr", null, el(
+    "th",
+    { scope: "row" },
+    el("a.port", { href: links.thing(name), "data-key": `broken-${name}` }, name),
+  ),
     Array.from({ length: cells.perHost }, (_, at) => {
       const state = /** @type {"right"} */ (STATES[cells.state(first + at)]);
-      return el("td", null, el(`span.cell.${state}`, null, el("span", { "aria-hidden": "true" }, GLYPHS[state]), el("span.hidden", null, state)));
+      return el(
+        "td",
+        null,
+        el(
+          `span.cell.${state}`,
+          null,
+          el("span", { "aria-hidden": "true" }, GLYPHS[state]),
+          el("span.hidden", null, state),
+        ),
+      );
     }));
 }

@@ -20,7 +20,12 @@ const findings = el("div", null, el("p.skeleton"));
 function draw(cause) {
   document.title = `${cause.kind} – truerail`;
   redraw(node,
-    el("div.title", null, el("div", null, el("p.soft", null, el(`b.${cause.severity}`, null, cause.kind.replaceAll("-", " ")), ` · ${percent(cause.confidence)} sure · ${cause.harm ? `${count(cause.harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts` : "no GPU hurt"}`),
+    el("div.title", null, el("div", null, el(
+      "p.soft",
+      null,
+      el(`b.${cause.severity}`, null, cause.kind.replaceAll("-", " ")),
+      ` · ${percent(cause.confidence)} sure · ${cause.harm ? `${count(cause.harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts` : "no GPU hurt"}`,
+    ),
       el("h1", null, sentence(cause.says)), el("p.do", null, instruction(cause)), el("p", null, life(cause))),
     el("div.buttons", null, acknowledgeButton(cause.key, cause.says, cause.muted))),
     moves(cause), otherwise(cause),
@@ -33,19 +38,40 @@ function moves({ moves: all }) {
   const drawing = crossing(all);
   return card(count(all.length, "cable to move", "cables to move"),
     el("div.halves.pad", null,
-      drawing ? el("figure", null, drawing, el("figcaption.legend", null, el("span.key.planned"), "belongs", el("span.key.now"), "sits now")) : null,
+      drawing ? el(
+        "figure",
+        null,
+        drawing,
+        el("figcaption.legend", null, el("span.key.planned"), "belongs", el("span.key.now"), "sits now"),
+      ) : null,
       table(["", "Take out of", "Put into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), portLink(move.target, "leaf"), portLink(move.cable)]))));
 }
 
 /** @param {any} cause */
 function otherwise({ alternatives, decides }) {
   if (!alternatives.length && !decides) return null;
-  return card("Could also be", el("div.prose", null, alternatives.map((/** @type {string} */ one) => el("p", null, sentence(one))), decides ? el("p", null, el("b", null, "To decide: "), sentence(decides)) : null));
+  return card(
+    "Could also be",
+    el(
+      "div.prose",
+      null,
+      alternatives.map((/** @type {string} */ one) => el("p", null, sentence(one))),
+      decides ? el("p", null, el("b", null, "To decide: "), sentence(decides)) : null,
+    ),
+  );
 }
 
 /** @param {any} cause */
 function subjects({ subjects: all }) {
-  return card(count(all.length, "subject"), el("ul.lines", null, all.slice(0, 200).map((/** @type {string} */ one) => el("li.line", null, portLink(one))), all.length > 200 ? el("li.line.soft", null, `and ${all.length - 200} more`) : null));
+  return card(
+    count(all.length, "subject"),
+    el(
+      "ul.lines",
+      null,
+      all.slice(0, 200).map((/** @type {string} */ one) => el("li.line", null, portLink(one))),
+      all.length > 200 ? el("li.line.soft", null, `and ${all.length - 200} more`) : null,
+    ),
+  );
 }
 
 watch(page.live, `causes/${piece(key)}`, node, draw);

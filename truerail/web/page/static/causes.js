@@ -11,15 +11,26 @@ const FIRST_MOVES = 4;
 /** What to do, without the moves where the words repeat them. @param {any} cause */
 export function instruction(cause) {
   const [head, ...rest] = cause.do.split(": ");
-  return sentence(rest.length && cause.moves.length && rest.join(": ").includes(cause.moves[0].target) ? head : cause.do);
+  return sentence(
+    rest.length && cause.moves.length && rest.join(": ").includes(cause.moves[0].target) ? head : cause.do
+  );
 }
 
 /** @param {any} cause @param {{hover?: (cause: any | null) => void}} [how] */
 export function causeCard(cause, { hover } = {}) {
-  const on = hover && { mouseenter: () => hover(cause), mouseleave: () => hover(null), focusin: () => hover(cause), focusout: () => hover(null) };
+  const on = hover && {
+    mouseenter: () => hover(cause),
+    mouseleave: () => hover(null),
+    focusin: () => hover(cause),
+    focusout: () => hover(null),
+  };
   return el(`article.cause.${cause.severity}`, { on, "data-cause": cause.key },
     el("header", null,
-      el("a.kind", { href: links.cause(cause.key), "data-key": cause.key }, cause.kind.replaceAll("-", " ")), life(cause),
+      el(
+        "a.kind",
+        { href: links.cause(cause.key), "data-key": cause.key },
+        cause.kind.replaceAll("-", " "),
+      ), life(cause),
       el("span.harm", { title: "GPUs that lose their rail while it lasts" }, cause.harm ? `${count(cause.harm, "GPU")}` : "no GPU hurt")),
     el("p.says", null, sentence(cause.says)),
     el("p.do", null, instruction(cause)),
@@ -32,7 +43,15 @@ function moves(cause) {
   if (!cause.moves.length) return null;
   const shown = cause.moves.slice(0, FIRST_MOVES);
   return el("ol.moves", null,
-    shown.map((/** @type {any} */ move) => el("li", null, el("span.port", null, move.source), el("span.arrow", { "aria-label": "to" }, "→"), el("span.port", null, move.target))),
+    shown.map(
+      (/** @type {any} */ move) => el(
+        "li",
+        null,
+        el("span.port", null, move.source),
+        el("span.arrow", { "aria-label": "to" }, "→"),
+        el("span.port", null, move.target),
+      )
+    ),
     cause.moves.length > shown.length ? el("li.more", null, el("a", { href: links.cause(cause.key) }, `and ${count(cause.moves.length - shown.length, "more move")}`)) : null);
 }
 
@@ -47,6 +66,11 @@ export function causeStack(causes, total, how) {
     loud.map((cause) => causeCard(cause, how)),
     loud.length || muted.length ? null : el("p.soft.pad", null, "Nothing is wrong that has a common cause."),
     total > causes.length ? el("p.soft.pad", null, `and ${count(total - causes.length, "more cause")}.`) : null,
-    muted.length ? el("details.folded", { "data-key": "muted" }, el("summary", null, `${count(muted.length, "muted cause")}`), muted.map((cause) => causeCard(cause, how))) : null,
+    muted.length ? el(
+      "details.folded",
+      { "data-key": "muted" },
+      el("summary", null, `${count(muted.length, "muted cause")}`),
+      muted.map((cause) => causeCard(cause, how)),
+    ) : null,
   ];
 }

@@ -29,7 +29,14 @@ export class Cells {
     this.rails = answer.rails;
     this.planes = answer.planes;
     this.perHost = answer.rails.length * answer.planes;
+    /** @type {string | null} */
+    this.packed = answer.cells;
     this.codes = Uint8Array.from(atob(answer.cells), (letter) => letter.charCodeAt(0));
+  }
+
+  /** Whether an answer shows what these were made from. @param {MapAnswer} answer */
+  same(answer) {
+    return this.digest === answer.plan_digest && this.packed === answer.cells;
   }
 
   get length() {
@@ -66,7 +73,12 @@ export class Cells {
     return this.pods.find((pod) => host < pod.first + pod.hosts)?.name ?? "";
   }
 
-  /** The cells of a host on a rail, over its planes. @param {string} name @param {number | null} rail @returns {number[]} */
+  /**
+   * The cells of a host on a rail, over its planes.
+   * @param {string} name
+   * @param {number | null} rail
+   * @returns {number[]}
+   */
   of(name, rail) {
     this.index ??= new Map(this.hosts.map((host, at) => [host, at]));
     const host = this.index.get(name);
@@ -76,10 +88,15 @@ export class Cells {
     return Array.from({ length: many }, (_, i) => host * this.perHost + first + i);
   }
 
-  /** Takes a round's changes; those cells that look different now. @param {Array<[number, number]>} changes @returns {number[]} */
+  /**
+   * Takes a round's changes; those cells that look different now.
+   * @param {Array<[number, number]>} changes
+   * @returns {number[]}
+   */
   take(changes) {
     const fresh = changes.filter(([cell, code]) => this.codes[cell] !== code).map(([cell]) => cell);
     for (const [cell, code] of changes) this.codes[cell] = code;
+    if (fresh.length) this.packed = null;
     return fresh;
   }
 
@@ -90,7 +107,11 @@ export class Cells {
     return found.slice(0, STATES.length);
   }
 
-  /** The next cell that is not right, from `cell` in the direction of `step`; -1 where there is none. @param {number} cell @param {1 | -1} step */
+  /**
+   * The next cell that is not right, from `cell` in the direction of `step`; -1 where there is none.
+   * @param {number} cell
+   * @param {1 | -1} step
+   */
   next(cell, step) {
     for (let i = 1; i <= this.length; i++) {
       const at = (cell + step * i + this.length * 2) % this.length;
@@ -99,7 +120,11 @@ export class Cells {
     return -1;
   }
 
-  /** Hosts with a cable that is not right, at most so many. @param {number} most @returns {{hosts: number[], all: number}} */
+  /**
+   * Hosts with a cable that is not right, at most so many.
+   * @param {number} most
+   * @returns {{hosts: number[], all: number}}
+   */
   broken(most) {
     const hosts = [];
     let all = 0;

@@ -16,7 +16,10 @@ function question() {
   const fields = new FormData(form);
   const since = String(fields.get("since"));
   byId("range").hidden = since !== "range";
-  const query = since === "plan" ? { plan: "true" } : since !== "range" ? { since } : { from: utc(fields.get("from")), to: utc(fields.get("to")) };
+  const query = since === "plan" ? { plan: "true" } : since !== "range" ? { since } : {
+    from: utc(fields.get("from")),
+    to: utc(fields.get("to")),
+  };
   return address("diff", query).slice("/api/v1/".length);
 }
 
@@ -27,20 +30,44 @@ function utc(value) {
 
 /** @param {any} diff Diff */
 function draw(diff) {
-  redraw(answer, el("div.answer", null, el("p.verdict", null, sentence(diff.says)), diff.whole ? null : el("p.note", null, "There is more than is shown: ask for a shorter time."),
-    card(count(diff.links.length, "link"), diff.links.length ? table(["When", "Port", "Rail", "Was", "Is", "State"], diff.links.map(link)) : el("p.soft.pad", null, diff.against === "plan" ? "No link differs from the plan." : "No link changed.")),
+  redraw(answer, el("div.answer", null, el("p.verdict", null, sentence(diff.says)), diff.whole ? null : el(
+    "p.note",
+    null,
+    "There is more than is shown: ask for a shorter time.",
+  ),
+    card(
+      count(diff.links.length, "link"),
+      diff.links.length ? table(
+        ["When", "Port", "Rail", "Was", "Is", "State"],
+        diff.links.map(link),
+      ) : el("p.soft.pad", null, diff.against === "plan" ? "No link differs from the plan." : "No link changed."),
+    ),
     diff.against === "plan" && !diff.findings.length ? null : card(count(diff.findings.length, "finding"), diff.findings.length ? table(["When", "What", "Severity", "Finding"], diff.findings.map(change)) : el("p.soft.pad", null, "No finding came or went."))));
 }
 
 /** @param {any} line LinkLine */
 function link(line) {
-  const port = (/** @type {string | null} */ name) => (name ? el("span.port", null, name) : el("span.soft", null, "nothing"));
-  return [line.at ? moment(line.at) : "–", portLink(line.port), line.rail ?? "–", port(line.was), port(line.now), el("span", null, line.was_state, " → ", el(`b.${line.now_state}`, null, line.now_state))];
+  const port = (/** @type {string | null} */ name) => (
+    name ? el("span.port", null, name) : el("span.soft", null, "nothing")
+  );
+  return [
+    line.at ? moment(line.at) : "–",
+    portLink(line.port),
+    line.rail ?? "–",
+    port(line.was),
+    port(line.now),
+    el("span", null, line.was_state, " → ", el(`b.${line.now_state}`, null, line.now_state)),
+  ];
 }
 
 /** @param {any} event FindingChange */
 function change(event) {
-  return [event.at ? moment(event.at) : "–", el("span.tag", null, event.kind), el(`span.${event.severity}`, null, event.severity), el("a", { href: finding(event.finding) }, sentence(event.says))];
+  return [
+    event.at ? moment(event.at) : "–",
+    el("span.tag", null, event.kind),
+    el(`span.${event.severity}`, null, event.severity),
+    el("a", { href: finding(event.finding) }, sentence(event.says)),
+  ];
 }
 
 const range = form.elements;

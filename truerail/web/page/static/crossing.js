@@ -13,7 +13,9 @@ export function crossing(moves) {
   if (moves.length < 1 || moves.length > MOST) return null;
   /** @type {Map<string, number>} */ const heights = new Map();
   for (const side of /** @type {const} */ (["target", "source"])) for (const move of moves) if (!heights.has(move[side])) heights.set(move[side], height(heights.size));
-  const lines = moves.map((move, row) => ({ from: height(row), now: heights.get(move.source) ?? 0, planned: heights.get(move.target) ?? 0 }));
+  const lines = moves.map(
+    (move, row) => ({ from: height(row), now: heights.get(move.source) ?? 0, planned: heights.get(move.target) ?? 0 })
+  );
   const says = moves.map((move) => `${move.cable} sits in ${move.source}, belongs in ${move.target}.`).join(" ");
   return svg("svg.crossing", { viewBox: `0 0 ${WIDTH} ${LINE * heights.size + 4}`, role: "img", "aria-label": says },
     lines.map(({ from, now }) => svg("path.now", { d: curve(from, now) })),

@@ -22,7 +22,10 @@ function draw(view) {
   const { device } = view;
   const proper = thing(device.device, device.role);
   if (decodeURI(location.pathname) !== decodeURI(proper)) history.replaceState(null, "", proper + location.hash);
-  const others = view.causes.length ? card("Causes", view.causes.map((/** @type {any} */ cause) => causeCard(cause))) : null;
+  const others = view.causes.length ? card(
+    "Causes",
+    view.causes.map((/** @type {any} */ cause) => causeCard(cause)),
+  ) : null;
   redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view),
     el("div.halves", null,
       el("div", null, others, card("Findings", findingList(view.findings, "No findings on it."))),
@@ -32,7 +35,13 @@ function draw(view) {
 
 /** @param {any} view */
 function head({ device, platform, address: at, read, count: states, maintenance }) {
-  const told = [device.role, device.pod ? `pod ${device.pod}` : "", placeOf(device), platform, at].filter(Boolean).join(" · ");
+  const told = [
+    device.role,
+    device.pod ? `pod ${device.pod}` : "",
+    placeOf(device),
+    platform,
+    at,
+  ].filter(Boolean).join(" · ");
   return [
     el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, told)),
       el("div.sums", null, stateSums(states)),
@@ -52,7 +61,14 @@ function stateSums(states) {
 function asked({ asked: runs }) {
   const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
     el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), ago(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
-  return card("Asked", runs.length ? table(["Collector", "Answer", "When", "Took"], rows, { numbers: [2, 3] }) : el("p.soft.pad", null, "It was not asked anything."));
+  return card(
+    "Asked",
+    runs.length ? table(
+      ["Collector", "Answer", "When", "Took"],
+      rows,
+      { numbers: [2, 3] },
+    ) : el("p.soft.pad", null, "It was not asked anything."),
+  );
 }
 
 watch(page.live, `devices/${piece(name)}`, node, draw);

@@ -56,11 +56,15 @@ function append(node, children) {
 export function redraw(node, ...children) {
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const key = focused && node.contains(focused) ? focused.dataset.key : undefined;
-  const open = new Set([...node.querySelectorAll("details[open][data-key]")].map((one) => /** @type {HTMLElement} */ (one).dataset.key));
+  const open = new Set(
+    [...node.querySelectorAll("details[open][data-key]")].map((one) => /** @type {HTMLElement} */ (one).dataset.key)
+  );
   node.replaceChildren();
   append(node, children);
   for (const one of node.querySelectorAll("details[data-key]")) if (open.has(/** @type {HTMLElement} */ (one).dataset.key)) one.setAttribute("open", "");
-  if (key) /** @type {HTMLElement | null} */ (node.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus({ preventScroll: true });
+  if (key) /** @type {HTMLElement | null} */ (
+    node.querySelector(`[data-key="${CSS.escape(key)}"]`)
+  )?.focus({ preventScroll: true });
 }
 
 /** @param {string} id @returns {any} */

@@ -26,5 +26,15 @@ export function timelineCard(of) {
     }
   };
   void ask();
-  return el("section.card", { "aria-label": "Timeline" }, el("header", null, el("h2", null, "Timeline"), el("a", { href: `/timeline?of=${encodeURIComponent(of)}` }, "all of it")), body);
+  return el(
+    "section.card",
+    { "aria-label": "Timeline" },
+    el(
+      "header",
+      null,
+      el("h2", null, "Timeline"),
+      el("a", { href: `/timeline?of=${encodeURIComponent(of)}` }, "all of it"),
+    ),
+    body,
+  );
 }

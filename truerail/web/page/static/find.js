@@ -14,7 +14,18 @@ byId("find").value = text;
 /** @param {any} found */
 function draw({ items }) {
   if (items.length === 1) location.replace(target(items[0]));
-  redraw(answer, items.length ? el("ul.lines.card", null, items.map((/** @type {any} */ one) => el("li.line", null, el("a.port", { href: target(one) }, one.name), el("span.soft", null, one.says || one.kind))))
+  redraw(answer, items.length ? el(
+    "ul.lines.card",
+    null,
+    items.map(
+      (/** @type {any} */ one) => el(
+        "li.line",
+        null,
+        el("a.port", { href: target(one) }, one.name),
+        el("span.soft", null, one.says || one.kind),
+      )
+    ),
+  )
     : el("div.empty", null, el("h2", null, `Nothing is called “${text}”`), el("p.soft", null, "Hosts, switches, ports, RDMA devices, MAC addresses, finding ids and racks are found by any part of their name.")));
 }
 

@@ -41,7 +41,10 @@ export function finder(box, list) {
     if (!text) return close();
     const answer = await get("find", { text }).catch(() => ({ items: [] }));
     if (text !== asked) return;
-    redraw(list, answer.items.length ? answer.items.map(option) : el("li.nothing", null, `Nothing is called “${text}”.`));
+    redraw(
+      list,
+      answer.items.length ? answer.items.map(option) : el("li.nothing", null, `Nothing is called “${text}”.`),
+    );
     list.hidden = false;
     box.setAttribute("aria-expanded", "true");
     choose(0);
@@ -57,7 +60,9 @@ export function finder(box, list) {
     event.preventDefault();
   });
   box.form?.addEventListener("submit", (event) => {
-    const link = /** @type {HTMLAnchorElement | null} */ (list.hidden ? null : list.querySelector("[aria-selected=true] a"));
+    const link = /** @type {HTMLAnchorElement | null} */ (
+      list.hidden ? null : list.querySelector("[aria-selected=true] a")
+    );
     if (!link || box.value.trim() !== asked) return;
     event.preventDefault();
     location.assign(link.href);

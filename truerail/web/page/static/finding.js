@@ -23,14 +23,26 @@ function draw(why) {
   redraw(node, head(why),
     path ? card("The cable", el("div.scroll.drawing", null, railsDrawing([path])), ends(path)) : null,
     el("div.halves", null,
-      el("div", null, cause ? card("Explained by", causeCard(cause)) : null, list("Ruled out", why.ruled_out, "Nothing else was considered."), list("Could also be", why.alternatives, ""), evidence(why.evidence)),
+      el(
+        "div",
+        null,
+        cause ? card("Explained by", causeCard(cause)) : null,
+        list("Ruled out", why.ruled_out, "Nothing else was considered."),
+        list("Could also be", why.alternatives, ""),
+        evidence(why.evidence),
+      ),
       el("div", null, card("What was compared", compared(why)), timelineCard(finding.subject), why.explanation ? card("About this rule", el("div.prose", null, prose(why.explanation))) : null)));
 }
 
 /** @param {any} why */
 function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
   return [
-    el("div.title", null, el("div", null, el("p.soft", null, el(`b.${finding.severity}`, null, finding.severity), ` · ${finding.rule} ${finding.name} · ${finding.id}`), el("h1", null, sentence(finding.says)),
+    el("div.title", null, el("div", null, el(
+      "p.soft",
+      null,
+      el(`b.${finding.severity}`, null, finding.severity),
+      ` · ${finding.rule} ${finding.name} · ${finding.id}`,
+    ), el("h1", null, sentence(finding.says)),
       el("p.do", null, sentence(finding.do)), el("p", null, life(finding))),
     el("div.buttons", null, acknowledgeButton(finding.id, finding.says, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
     by ? el("p.note", null, el("b", null, `Acknowledged by ${by}. `), reason ?? "") : null,
@@ -39,15 +51,30 @@ function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
 
 /** @param {any} path */
 function ends(path) {
-  return facts([["This end", endLink(path.a)], ["Belongs in", endLink(path.planned)], ["Seen in", path.seen ? endLink(path.seen) : "nothing"], ["State", stateChip(path.state)], ["Confirmed by", path.verified], ["Label", path.label], ["Length", path.length_m ? `${path.length_m} m` : null]]);
+  return facts(
+    [
+      ["This end", endLink(path.a)],
+      ["Belongs in", endLink(path.planned)],
+      ["Seen in", path.seen ? endLink(path.seen) : "nothing"],
+      ["State", stateChip(path.state)],
+      ["Confirmed by", path.verified],
+      ["Label", path.label],
+      ["Length", path.length_m ? `${path.length_m} m` : null],
+    ]
+  );
 }
 
 /** @param {any} why */
 function compared({ finding, detail, episodes, first_seen: first }) {
   return facts([
     ["Subject", portLink(finding.subject)], ["Rail", finding.rail], ["Expected", finding.expected], ["Observed", finding.observed], ["Sure", percent(finding.confidence)],
-    ["First seen", first ? el("time", { title: moment(first) }, ago(first)) : null], ["Times it came", episodes > 1 ? episodes : null],
-    ...Object.entries(detail).map(([key, value]) => /** @type {[string, any]} */ ([key.replaceAll("_", " "), plain(value)])),
+    [
+      "First seen",
+      first ? el("time", { title: moment(first) }, ago(first)) : null,
+    ], ["Times it came", episodes > 1 ? episodes : null],
+    ...Object.entries(detail).map(
+      ([key, value]) => /** @type {[string, any]} */ ([key.replaceAll("_", " "), plain(value)])
+    ),
   ]);
 }
 
@@ -65,7 +92,14 @@ function list(title, sentences, nothing) {
 /** @param {any[]} lines EvidenceLine */
 function evidence(lines) {
   return card("Evidence", lines.length ? lines.map((line) => el("article.evidence", null,
-    el("header", null, el("b", null, portLink(line.device)), el("span", null, line.kind), el("code.soft", null, line.source), el("time.soft", { title: moment(line.at) }, ago(line.at))),
+    el(
+      "header",
+      null,
+      el("b", null, portLink(line.device)),
+      el("span", null, line.kind),
+      el("code.soft", null, line.source),
+      el("time.soft", { title: moment(line.at) }, ago(line.at)),
+    ),
     el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "It rests on what is missing: nobody told of this cable."));
 }
 

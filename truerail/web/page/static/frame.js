@@ -25,7 +25,11 @@ export function serviceTroubles(fabric, { clock }) {
   clock.judged(fabric);
   const every = fabric.collectors.map((/** @type {any} */ run) => run.every_seconds).filter(Boolean);
   if (every.length) clock.expect(Math.min(...every));
-  banner("plan", fabric.plan_inferred ? "doubt" : null, "No plan was given: the fabric is measured against what most of its hosts agree on.");
+  banner(
+    "plan",
+    fabric.plan_inferred ? "doubt" : null,
+    "No plan was given: the fabric is measured against what most of its hosts agree on.",
+  );
   journal(fabric.journal);
 }
 
@@ -47,8 +51,18 @@ function journal({ health, error, since, waiting }) {
 /** @param {{name: string, role: string, csrf: string}} who */
 function whoami({ name, role, csrf }) {
   document.body.dataset.role = role;
-  const leave = el("form", { method: "post", action: "/logout" }, el("input", { type: "hidden", name: "csrf", value: csrf }), el("button.quiet", null, "Log out"));
-  const told = el("span", { title: role === "operator" ? "May acknowledge, announce maintenance and recheck" : "May read" }, name, el("small", null, role));
+  const leave = el(
+    "form",
+    { method: "post", action: "/logout" },
+    el("input", { type: "hidden", name: "csrf", value: csrf }),
+    el("button.quiet", null, "Log out"),
+  );
+  const told = el(
+    "span",
+    { title: role === "operator" ? "May acknowledge, announce maintenance and recheck" : "May read" },
+    name,
+    el("small", null, role),
+  );
   redraw(byId("me"), told, name === "local" ? null : leave);
 }
 

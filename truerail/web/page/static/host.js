@@ -14,7 +14,12 @@ export function hostBody({ paths }) {
       el("header", null, el("h2", null, "Rails"),
         el("p.legend", null, el("span.key.planned"), "belongs, or is right", el("span.key.now"), "sits now", el("span.key.gap"), "missing", el("span.key.doubt"), "unknown")),
       el("div.scroll.drawing", null, railsDrawing(paths))),
-    el("details.card.folded", { "data-key": "nics", open: paths.length <= 0 }, el("summary", null, "NICs and cables in figures"), pathTable(paths)),
+    el(
+      "details.card.folded",
+      { "data-key": "nics", open: paths.length <= 0 },
+      el("summary", null, "NICs and cables in figures"),
+      pathTable(paths),
+    ),
   ];
 }
 
@@ -25,7 +30,12 @@ export function pathTable(paths) {
     el("span.port", null, nameOf(path.a)), nic(path.nic),
     stateChip(path.state), endLink(path.planned),
     path.seen ? endLink(path.seen) : el("span.soft", null, "nothing"),
-    el("span", null, path.verified, el("small.soft.block", null, path.why)), path.since ? ago(path.since) : el("span.soft", null, "–"),
+    el(
+      "span",
+      null,
+      path.verified,
+      el("small.soft.block", null, path.why),
+    ), path.since ? ago(path.since) : el("span.soft", null, "–"),
   ]);
   return table(["Rail", "Port", "NIC", "State", "Belongs in", "Seen in", "Confirmed by", "Changed"], rows);
 }
@@ -33,6 +43,17 @@ export function pathTable(paths) {
 /** @param {any} nic Nic or null */
 function nic(nic) {
   if (!nic) return el("span.soft", null, "not told");
-  const small = [nic.pci, nic.mac, nic.mtu ? `MTU ${nic.mtu}` : "", nic.speed_gbps ? `${nic.speed_gbps} Gb/s` : ""].filter(Boolean).join(" · ");
-  return el("span", null, el("span.port", null, [nic.netdev, nic.rdma].filter(Boolean).join(" · ") || "–"), nic.link ? ` ${nic.link}` : "", el("small.soft.block", null, small));
+  const small = [
+    nic.pci,
+    nic.mac,
+    nic.mtu ? `MTU ${nic.mtu}` : "",
+    nic.speed_gbps ? `${nic.speed_gbps} Gb/s` : "",
+  ].filter(Boolean).join(" · ");
+  return el(
+    "span",
+    null,
+    el("span.port", null, [nic.netdev, nic.rdma].filter(Boolean).join(" · ") || "–"),
+    nic.link ? ` ${nic.link}` : "",
+    el("small.soft.block", null, small),
+  );
 }

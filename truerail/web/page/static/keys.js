@@ -20,11 +20,21 @@ export function arrow(key, cell, cells, layout) {
   if (cell < 0) return 0;
   const page = 10 * cells.perHost;
   const by = { ArrowUp: -cells.perHost, ArrowDown: cells.perHost, PageUp: -page, PageDown: page }[key];
-  if (by !== undefined) return clamp(cell + by, cell % cells.perHost, last - cells.perHost + 1 + (cell % cells.perHost));
+  if (by !== undefined) return clamp(
+    cell + by,
+    cell % cells.perHost,
+    last - cells.perHost + 1 + (cell % cells.perHost),
+  );
   return sideways(key === "ArrowRight" ? 1 : -1, cell, cells, layout);
 }
 
-/** Along the rails of a host; beyond them into the column beside, on the same height. @param {1 | -1} step @param {number} cell @param {import("./cells.js").Cells} cells @param {import("./layout.js").Layout} layout */
+/**
+ * Along the rails of a host; beyond them into the column beside, on the same height.
+ * @param {1 | -1} step
+ * @param {number} cell
+ * @param {import("./cells.js").Cells} cells
+ * @param {import("./layout.js").Layout} layout
+ */
 function sideways(step, cell, cells, layout) {
   const at = (cell % cells.perHost) + step;
   if (at >= 0 && at < cells.perHost) return cell + step;

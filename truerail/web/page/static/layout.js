@@ -23,12 +23,16 @@
  */
 
 export const NAMED = 13;
-const SIZES = [24, 22, 20, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4.5, 4, 3.5, 3, 2.5, 2, 1.5, 1];
+const SIZES = [24, 22, 20, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5.5, 5, 4.5, 4, 3.5, 3, 2.5, 2, 1.5, 1];
 export const STEPS = [2, 3, 4, 6, 8, 11, 14, 18, 24];
 const SHELVES = 16;
 const TITLE = 18;
 
-/** @param {import("./cells.js").Cells} cells @param {number} size @param {number} name width of the longest name */
+/**
+ * @param {import("./cells.js").Cells} cells
+ * @param {number} size
+ * @param {number} name width of the longest name
+ */
 function measures(cells, size, name) {
   const between = cells.planes > 1 ? Math.max(1, Math.round(size / 5)) : 0;
   return {
@@ -38,7 +42,7 @@ function measures(cells, size, name) {
     label: size >= NAMED ? name : 0,
     head: size >= 11 ? 16 : 0,
     across: cells.perHost * size + (cells.rails.length - 1) * between,
-    gap: size < 6 ? 5 : Math.max(7, Math.round(size * 0.8)),
+    gap: size < 3 ? 3 : size < 6 ? 5 : Math.max(7, Math.round(size * 0.8)),
     title: cells.pods.length > 1 || cells.pods[0]?.name ? TITLE : 0,
   };
 }
@@ -64,10 +68,12 @@ export function arrange(cells, width, size, name, most) {
     }
     if (m.title) titles.push({ x, y, width: wide, name: pod.name || "no pod" });
     for (let first = 0, at = x; first < pod.hosts; first += rows, at += step) {
-      columns.push({ x: at + m.label, y: y + m.title + m.head, first: pod.first + first, rows: Math.min(rows, pod.hosts - first) });
+      columns.push(
+        { x: at + m.label, y: y + m.title + m.head, first: pod.first + first, rows: Math.min(rows, pod.hosts - first) }
+      );
     }
     shelf = Math.max(shelf, m.title + m.head + rows * size);
-    x += wide + m.gap * 2;
+    x += wide + Math.round(m.gap * 1.7);
   }
   return { ...m, height: Math.ceil(y + shelf), columns, titles };
 }
@@ -90,7 +96,13 @@ export function fit(cells, width, height, name) {
   return arrange(cells, width, 2, name, Math.max(1, Math.floor(height / 2)));
 }
 
-/** The layout with larger cells than fit: as wide as there is room, scrolled. @param {import("./cells.js").Cells} cells @param {number} width @param {number} size @param {number} name */
+/**
+ * The layout with larger cells than fit: as wide as there is room, scrolled.
+ * @param {import("./cells.js").Cells} cells
+ * @param {number} width
+ * @param {number} size
+ * @param {number} name
+ */
 export function roomy(cells, width, size, name) {
   return arrange(cells, width, size, name, 8);
 }
@@ -106,7 +118,11 @@ export function columnOf(layout, host) {
   return layout.columns[low];
 }
 
-/** How far right of its column's edge a cell of a host begins. @param {Layout} layout @param {number} at its number within the host */
+/**
+ * How far right of its column's edge a cell of a host begins.
+ * @param {Layout} layout
+ * @param {number} at its number within the host
+ */
 export function offset(layout, at) {
   return at * layout.size + Math.floor(at / layout.planes) * layout.between;
 }
@@ -118,7 +134,13 @@ export function placeOf(layout, cell, perHost) {
   return { x: column.x + offset(layout, cell % perHost), y: column.y + (host - column.first) * layout.size };
 }
 
-/** The cell at a point, or its host's first where the point is on the name; -1 beside everything. @param {Layout} layout @param {number} x @param {number} y @param {number} perHost */
+/**
+ * The cell at a point, or its host's first where the point is on the name; -1 beside everything.
+ * @param {Layout} layout
+ * @param {number} x
+ * @param {number} y
+ * @param {number} perHost
+ */
 export function cellAt(layout, x, y, perHost) {
   for (const column of layout.columns) {
     const row = Math.floor((y - column.y) / layout.size);

@@ -6,10 +6,18 @@ import { ago, GLYPHS, moment, percent, sentence } from "./words.js";
 
 /** A cable's state with its mark. @param {string | null} state */
 export function stateChip(state) {
-  return state ? el(`span.state.${state}`, null, el("b", { "aria-hidden": "true" }, GLYPHS[/** @type {"right"} */ (state)] ?? ""), ` ${state}`) : el("span.soft", null, "–");
+  return state ? el(
+    `span.state.${state}`,
+    null,
+    el("b", { "aria-hidden": "true" }, GLYPHS[/** @type {"right"} */ (state)] ?? ""),
+    ` ${state}`,
+  ) : el("span.soft", null, "–");
 }
 
-/** When something began, and what it is called in its life. @param {{state: string, since: string | null, muted: string | null}} line */
+/**
+ * When something began, and what it is called in its life.
+ * @param {{state: string, since: string | null, muted: string | null}} line
+ */
 export function life({ state, since, muted }) {
   return el("span.life", null,
     state !== "ongoing" ? el(`span.tag.${state}`, null, state) : null,
@@ -22,7 +30,13 @@ export function findingLine(finding) {
   return el(`li.line${finding.muted ? ".is-muted" : ""}`, null,
     el(`span.dot.${finding.severity}`, { title: finding.severity }, el("span.hidden", null, finding.severity)),
     el("div", null,
-      el("p", null, el("a", { href: links.finding(finding.id), "data-key": finding.id }, sentence(finding.says)), " ", life(finding)),
+      el(
+        "p",
+        null,
+        el("a", { href: links.finding(finding.id), "data-key": finding.id }, sentence(finding.says)),
+        " ",
+        life(finding),
+      ),
       el("p.soft", null, sentence(finding.do)),
       el("p.small.soft", null, `${finding.rule} ${finding.name}, ${percent(finding.confidence)} sure`)));
 }
@@ -35,7 +49,11 @@ export function findingList(findings, nothing) {
 /** A word and what it is. @param {Array<[string, any]>} pairs */
 export function facts(pairs) {
   const told = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return el("dl.facts", null, told.map(([word, value]) => el("div", null, el("dt", null, word), el("dd", null, value))));
+  return el(
+    "dl.facts",
+    null,
+    told.map(([word, value]) => el("div", null, el("dt", null, word), el("dd", null, value))),
+  );
 }
 
 /** A titled card. @param {string} title @param {...any} content */

@@ -3,7 +3,11 @@
 import { el } from "./dom.js";
 import { piece } from "./api.js";
 
-/** A device's page. Its role, where it is known, spares a detour. @param {string} name @param {string | null} [role] */
+/**
+ * A device's page. Its role, where it is known, spares a detour.
+ * @param {string} name
+ * @param {string | null} [role]
+ */
 export function thing(name, role) {
   const device = name.split("/", 1)[0];
   return `/${role && role !== "host" ? "switches" : "hosts"}/${piece(device)}`;
@@ -27,7 +31,10 @@ export function nameOf(end) {
 
 /** `rack A03, unit 12`, as much as is known. @param {any} end */
 export function placeOf(end) {
-  return [end.rack ? `rack ${end.rack}` : "", end.unit === null || end.unit === undefined ? "" : `unit ${end.unit}`].filter(Boolean).join(", ");
+  return [
+    end.rack ? `rack ${end.rack}` : "",
+    end.unit === null || end.unit === undefined ? "" : `unit ${end.unit}`,
+  ].filter(Boolean).join(", ");
 }
 
 /** An end with its place below it. @param {any} end */

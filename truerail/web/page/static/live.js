@@ -2,6 +2,7 @@
 
 /** @typedef {"connecting" | "live" | "lost" | "stopped"} Status */
 
+const UNSEEN = 20000;
 const KINDS = ["state", "round", "mutes", "journal", "stop"];
 
 /** The stream of events. Listeners are called with the event's data. */
@@ -14,9 +15,13 @@ export class Live {
     /** @type {EventSource | null} */
     this.source = null;
     this.pause = 1000;
+    this.leaving = 0;
   }
 
-  /** @param {"state" | "round" | "mutes" | "journal" | "stop" | "status"} kind @param {(data: any) => void} heard */
+  /**
+   * @param {"state" | "round" | "mutes" | "journal" | "stop" | "status"} kind
+   * @param {(data: any) => void} heard
+   */
   on(kind, heard) {
     this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), heard]);
     return this;
@@ -34,8 +39,32 @@ export class Live {
     this.tell("status", status);
   }
 
-  /** Connects, and connects again for as long as the page is open. */
+  /**
+   * Connects, and stays connected for as long as somebody looks: a browser has few connections to one service, and
+   * tabs in the background would take them all. Whoever comes back gets the whole state.
+   */
   start() {
+    document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
+    addEventListener("pagehide", () => this.close());
+    addEventListener("pageshow", (event) => event.persisted && this.connect());
+    this.connect();
+    this.seen(!document.hidden);
+  }
+
+  /** @param {boolean} visible */
+  seen(visible) {
+    clearTimeout(this.leaving);
+    if (visible) this.connect();
+    else this.leaving = window.setTimeout(() => this.close(), UNSEEN);
+  }
+
+  close() {
+    this.source?.close();
+    this.source = null;
+  }
+
+  connect() {
+    if (this.source) return;
     const source = new EventSource("/api/v1/events");
     this.source = source;
     source.addEventListener("open", () => {
@@ -52,12 +81,12 @@ export class Live {
         this.tell(kind, JSON.parse(event.data || "{}"));
       });
     }
-    addEventListener("pagehide", () => source.close(), { once: true });
   }
 
   /** A stream that the browser gave up (the service restarts, or refused it) is opened anew, ever more patiently. */
   again() {
-    setTimeout(() => this.start(), this.pause);
+    this.close();
+    setTimeout(() => document.hidden || this.connect(), this.pause);
     this.pause = Math.min(30000, this.pause * 2);
   }
 }

@@ -27,15 +27,32 @@ function ending(word, act) {
 function windows({ items }) {
   const now = Date.now();
   redraw(byId("windows"), items.length ? table(["", "What", "Starts", "Ends", "Reason", "By", ""], items.map((/** @type {any} */ one) => [
-    el(`span.tag${Date.parse(one.starts) <= now ? ".flapping" : ""}`, null, Date.parse(one.starts) <= now ? "open" : "announced"),
-    el("span", null, `${one.scope} `, el("b.port", null, one.what)), moment(one.starts), moment(one.ends), one.reason, one.author,
+    el(
+      `span.tag${Date.parse(one.starts) <= now ? ".flapping" : ""}`,
+      null,
+      Date.parse(one.starts) <= now ? "open" : "announced",
+    ),
+    el(
+      "span",
+      null,
+      `${one.scope} `,
+      el("b.port", null, one.what),
+    ), moment(one.starts), moment(one.ends), one.reason, one.author,
     ending("End", () => write("DELETE", `maintenance/${one.id}`))])) : el("p.soft.pad", null, "No maintenance is open or announced."));
 }
 
 /** @param {any} answer */
 function acknowledged({ items }) {
   redraw(byId("acknowledged"), items.length ? table(["What", "Reason", "By", "Since", "Until", ""], items.map((/** @type {any} */ one) => [
-    el("span", null, el("a", { href: finding(one.target) }, "finding"), " or ", el("a", { href: cause(one.target) }, "cause"), " ", el("code", null, one.target)), one.reason, one.author, ago(one.at), one.until ? moment(one.until) : "resolved",
+    el(
+      "span",
+      null,
+      el("a", { href: finding(one.target) }, "finding"),
+      " or ",
+      el("a", { href: cause(one.target) }, "cause"),
+      " ",
+      el("code", null, one.target),
+    ), one.reason, one.author, ago(one.at), one.until ? moment(one.until) : "resolved",
     ending("Withdraw", () => write("DELETE", `acknowledgements/${one.id}`))])) : el("p.soft.pad", null, "Nothing is acknowledged."));
 }
 
@@ -45,9 +62,16 @@ function planned(plan) {
   const reload = el("button", { type: "button" }, "Read the plan anew");
   reload.addEventListener("click", async () => {
     told.textContent = "Reading …";
-    told.textContent = await write("POST", "plan/reload").then(() => "The plan is read. A round judges by it.", (error) => error.message);
+    told.textContent = await write("POST", "plan/reload").then(
+      () => "The plan is read. A round judges by it.",
+      (error) => error.message,
+    );
   });
-  redraw(byId("plan"), el("p", null, el("b", null, plan.source || plan.name || "inferred"), " ", el("code.soft", null, plan.digest ?? "")), el("div.buttons", null, told, reload));
+  redraw(
+    byId("plan"),
+    el("p", null, el("b", null, plan.source || plan.name || "inferred"), " ", el("code.soft", null, plan.digest ?? "")),
+    el("div.buttons", null, told, reload),
+  );
 }
 
 form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
@@ -55,7 +79,15 @@ form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   const fields = Object.fromEntries(new FormData(form));
   problem.hidden = true;
   try {
-    await write("POST", "maintenance", { ...fields, starts: new Date(String(fields.starts)).toISOString(), ends: new Date(String(fields.ends)).toISOString() });
+    await write(
+      "POST",
+      "maintenance",
+      {
+        ...fields,
+        starts: new Date(String(fields.starts)).toISOString(),
+        ends: new Date(String(fields.ends)).toISOString(),
+      },
+    );
     form.elements.namedItem("what").value = form.elements.namedItem("reason").value = "";
     void refresh();
   } catch (error) {
@@ -64,7 +96,11 @@ form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
 });
 form.elements.namedItem("starts").value = local(new Date());
 form.elements.namedItem("ends").value = local(new Date(Date.now() + 2 * 3600000));
-const again = [watch(page.live, "maintenance", byId("windows"), windows), watch(page.live, "acknowledgements", byId("acknowledged"), acknowledged), watch(page.live, "plan", byId("plan"), planned)];
+const again = [
+  watch(page.live, "maintenance", byId("windows"), windows),
+  watch(page.live, "acknowledgements", byId("acknowledged"), acknowledged),
+  watch(page.live, "plan", byId("plan"), planned),
+];
 function refresh() {
   return Promise.all(again.map((ask) => ask()));
 }

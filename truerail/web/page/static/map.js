@@ -3,7 +3,8 @@
 import { el } from "./dom.js";
 import { arrow } from "./keys.js";
 import { cellAt, fit, NAMED, placeOf, roomy, STEPS } from "./layout.js";
-import { paint, palette } from "./paint.js";
+import { paint } from "./paint.js";
+import { palette } from "./shapes.js";
 import { Tip } from "./tip.js";
 
 const FRESH_FOR = 4000;
@@ -14,7 +15,15 @@ export class FabricMap {
   constructor(node, open) {
     this.node = node;
     this.open = open;
-    this.canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "fabric map", "aria-label": "Fabric map. Arrow keys move, n goes to the next cable that is not right, Enter opens the host." });
+    this.canvas = el(
+      "canvas",
+      {
+        tabindex: "0",
+        role: "application",
+        "aria-roledescription": "fabric map",
+        "aria-label": "Fabric map. Arrow keys move, n goes to the next cable that is not right, Enter opens the host.",
+      },
+    );
     this.ctx = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     this.space = el("div.space", null, this.canvas);
     this.said = el("p.hidden", { "aria-live": "polite" });
@@ -104,12 +113,32 @@ export class FabricMap {
     const { ctx, cells, layout, colours, only, lit, fresh, focus, node } = this;
     if (!cells || !layout) return;
     const focused = document.activeElement === this.canvas;
-    paint({ ctx, cells, layout, colours, only, lit, fresh, focus, focused, top: node.scrollTop, width: node.clientWidth, height: node.clientHeight });
+    paint(
+      {
+        ctx,
+        cells,
+        layout,
+        colours,
+        only,
+        lit,
+        fresh,
+        focus,
+        focused,
+        top: node.scrollTop,
+        width: node.clientWidth,
+        height: node.clientHeight,
+      }
+    );
   }
 
   /** The cell under the pointer. @param {{offsetX: number, offsetY: number}} event */
   at({ offsetX, offsetY }) {
-    return this.layout && this.cells ? cellAt(this.layout, offsetX, offsetY + this.node.scrollTop, this.cells.perHost) : -1;
+    return this.layout && this.cells ? cellAt(
+      this.layout,
+      offsetX,
+      offsetY + this.node.scrollTop,
+      this.cells.perHost,
+    ) : -1;
   }
 
   /** @param {number} cell @param {PointerEvent} event */
@@ -148,11 +177,20 @@ export class FabricMap {
     if (y < scrollTop + 30 || y > scrollTop + clientHeight - 30) this.node.scrollTop = y - clientHeight / 2;
     this.said.textContent = this.cells.says(cell);
     const box = this.canvas.getBoundingClientRect();
-    this.tip.show(this.cells, cell, box.left + x + this.layout.size, box.top + y - this.node.scrollTop + this.layout.size);
+    this.tip.show(
+      this.cells,
+      cell,
+      box.left + x + this.layout.size,
+      box.top + y - this.node.scrollTop + this.layout.size,
+    );
     this.draw();
   }
 
-  /** Larger, smaller, or everything in sight (0); what is at the pointer or the focus stays there. @param {number} step @param {number} [anchor] cell */
+  /**
+   * Larger, smaller, or everything in sight (0); what is at the pointer or the focus stays there.
+   * @param {number} step
+   * @param {number} [anchor] cell
+   */
   resize(step, anchor = this.focus) {
     const size = this.layout?.size ?? 0;
     const larger = STEPS.find((one) => one > size) ?? STEPS[STEPS.length - 1];

@@ -1,30 +1,19 @@
-// How cells look. Each state has a colour and a shape of its own, at every size: what is right recedes; a wrong one is
-// solid with a cross, a missing one hollow, an unknown one a diamond or a question mark.
+// Paints what is in sight of the map: first all that is right, then on top of it what is not.
 
 import { offset, placeOf } from "./layout.js";
-
-/** @typedef {ReturnType<typeof palette>} Palette */
+import { notch, SHAPES } from "./shapes.js";
 
 const SMALLEST_MARK = 4;
 const TIGHT = 6;
-
-/** The colours of the theme in force. @param {Element} node */
-export function palette(node) {
-  const style = getComputedStyle(node);
-  const take = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-  return {
-    right: take("--cell-right"), dot: take("--cell-dot"), blank: take("--cell-blank"), wrong: take("--cell-wrong"), missing: take("--cell-missing"),
-    unknown: take("--cell-unknown"), paper: take("--paper"), ink: take("--ink"), soft: take("--soft"), focus: take("--focus"), missingTint: take("--missing-bg"), unknownTint: take("--unknown-bg"),
-    font: take("--mono"), text: take("--sans"), info: take("--link"),
-  };
-}
+const LARGE = 11;
+const FEW = 40;
 
 /**
  * @typedef {object} Scene
  * @property {CanvasRenderingContext2D} ctx
  * @property {import("./cells.js").Cells} cells
  * @property {import("./layout.js").Layout} layout
- * @property {Palette} colours
+ * @property {import("./shapes.js").Palette} colours
  * @property {number} top of what is in sight
  * @property {number} width
  * @property {number} height
@@ -48,13 +37,26 @@ export function paint(scene) {
     if (low < high) quiet(scene, column, low, high, marked);
   }
   for (const cell of marked) mark(scene, cell);
+  point(scene, marked);
   captions(scene);
   for (const cell of scene.fresh) ring(scene, cell, scene.colours.ink, 1);
-  if (scene.focus >= 0 && scene.focus < cells.length) ring(scene, scene.focus, scene.focused ? scene.colours.focus : scene.colours.soft, scene.focused ? 2 : 1);
+  if (scene.focus >= 0 && scene.focus < cells.length) ring(
+    scene,
+    scene.focus,
+    scene.focused ? scene.colours.focus : scene.colours.soft,
+    scene.focused ? 2 : 1,
+  );
   ctx.restore();
 }
 
-/** The cells of a column that are right; the others are kept for later, so that they lie on top. @param {Scene} scene @param {import("./layout.js").Column} column @param {number} low @param {number} high @param {number[]} marked */
+/**
+ * The cells of a column that are right; the others are kept for later, so that they lie on top.
+ * @param {Scene} scene
+ * @param {import("./layout.js").Column} column
+ * @param {number} low
+ * @param {number} high
+ * @param {number[]} marked
+ */
 function quiet(scene, column, low, high, marked) {
   const { ctx, cells, layout, colours, lit, only } = scene;
   const { size } = layout;
@@ -76,7 +78,13 @@ function quiet(scene, column, low, high, marked) {
   ctx.globalAlpha = 1;
 }
 
-/** The mark of what is right. @param {Scene} scene @param {import("./layout.js").Column} column @param {number} low @param {number} high */
+/**
+ * The mark of what is right.
+ * @param {Scene} scene
+ * @param {import("./layout.js").Column} column
+ * @param {number} low
+ * @param {number} high
+ */
 function dots({ ctx, cells, layout, colours }, column, low, high) {
   const { size } = layout;
   ctx.fillStyle = colours.dot;
@@ -86,6 +94,14 @@ function dots({ ctx, cells, layout, colours }, column, low, high) {
       ctx.fillRect(column.x + offset(layout, at) + size / 2 - 1.5, column.y + (row + 0.5) * size - 1.5, 2, 2);
     }
   }
+}
+
+/** A few cells that are pointed out are found at any size. @param {Scene} scene @param {number[]} marked */
+function point(scene, marked) {
+  const { lit, only, cells, layout, colours } = scene;
+  if ((!lit && !only) || layout.size >= LARGE) return;
+  const shown = marked.filter((cell) => (!lit || lit.has(cell)) && (!only || only.has(cells.state(cell))));
+  if (shown.length <= FEW) for (const cell of shown) ring(scene, cell, colours.ink, 1.5);
 }
 
 /** A cell that says something. @param {Scene} scene @param {number} cell */
@@ -106,74 +122,6 @@ function mark(scene, cell) {
   ctx.globalAlpha = 1;
 }
 
-/** @type {Array<(ctx: CanvasRenderingContext2D, x: number, y: number, size: number, colours: Palette) => void>} */
-const SHAPES = [
-  (ctx, x, y, size, colours) => {
-    ctx.fillStyle = colours.blank;
-    ctx.fillRect(x, y, size, size);
-  },
-  () => {},
-  (ctx, x, y, size, colours) => {
-    ctx.fillStyle = colours.wrong;
-    ctx.fillRect(x, y, size, size);
-    if (size < 6) return;
-    const inset = size * 0.3;
-    ctx.strokeStyle = colours.paper;
-    ctx.lineWidth = Math.max(1.2, size / 9);
-    ctx.beginPath();
-    ctx.moveTo(x + inset, y + inset);
-    ctx.lineTo(x + size - inset, y + size - inset);
-    ctx.moveTo(x + size - inset, y + inset);
-    ctx.lineTo(x + inset, y + size - inset);
-    ctx.stroke();
-  },
-  (ctx, x, y, size, colours) => {
-    const line = size < 6 ? 1 : Math.max(1.5, size / 9);
-    ctx.fillStyle = size < 6 ? colours.paper : colours.missingTint;
-    ctx.fillRect(x, y, size, size);
-    ctx.strokeStyle = colours.missing;
-    ctx.lineWidth = line;
-    ctx.strokeRect(x + line / 2, y + line / 2, size - line, size - line);
-    if (size < 10) return;
-    ctx.beginPath();
-    ctx.arc(x + size / 2, y + size / 2, size * 0.2, 0, 2 * Math.PI);
-    ctx.stroke();
-  },
-  (ctx, x, y, size, colours) => {
-    if (size >= 12) {
-      ctx.fillStyle = colours.unknownTint;
-      ctx.fillRect(x, y, size, size);
-      ctx.fillStyle = colours.unknown;
-      ctx.font = `700 ${Math.round(size * 0.72)}px ${colours.text}`;
-      ctx.textAlign = "center";
-      ctx.textBaseline = "middle";
-      ctx.fillText("?", x + size / 2, y + size / 2 + 0.5);
-      return;
-    }
-    ctx.fillStyle = colours.unknownTint;
-    ctx.fillRect(x, y, size, size);
-    ctx.fillStyle = colours.unknown;
-    const half = size / 2;
-    ctx.beginPath();
-    ctx.moveTo(x + half, y);
-    ctx.lineTo(x + size, y + half);
-    ctx.lineTo(x + half, y + size);
-    ctx.lineTo(x, y + half);
-    ctx.fill();
-  },
-];
-
-/** A finding on a cable that is in the right place. @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} size @param {number} severity @param {Palette} colours */
-function notch(ctx, x, y, size, severity, colours) {
-  const side = Math.max(2, size * 0.5);
-  ctx.fillStyle = severity === 3 ? colours.wrong : severity === 2 ? colours.missing : colours.info;
-  ctx.beginPath();
-  ctx.moveTo(x + size - side, y);
-  ctx.lineTo(x + size, y);
-  ctx.lineTo(x + size, y + side);
-  ctx.fill();
-}
-
 /** @param {Scene} scene @param {number} cell @param {string} colour @param {number} line */
 function ring({ ctx, cells, layout }, cell, colour, line) {
   const { x, y } = placeOf(layout, cell, cells.perHost);
@@ -190,7 +138,13 @@ function captions({ ctx, cells, layout, colours, top, height }) {
   ctx.textAlign = "left";
   ctx.fillStyle = colours.soft;
   ctx.font = `600 11px ${colours.text}`;
-  for (const title of layout.titles) if (title.y + 20 > top && title.y < top + height) ctx.fillText(title.name, title.x, title.y + 12, Math.max(20, title.width));
+  let taken = { y: -1, x: 0 };
+  for (const title of layout.titles) {
+    const crowded = title.y === taken.y && title.x < taken.x;
+    if (crowded || title.y + 20 < top || title.y > top + height) continue;
+    ctx.fillText(title.name, title.x, title.y + 12, Math.max(60, title.width));
+    taken = { y: title.y, x: title.x + Math.min(Math.max(60, title.width), ctx.measureText(title.name).width) + 4 };
+  }
   const small = Math.min(11.5, layout.size - 2);
   for (const column of layout.columns) {
     if (column.y > top + height || column.y + column.rows * layout.size < top) continue;
@@ -198,13 +152,24 @@ function captions({ ctx, cells, layout, colours, top, height }) {
       ctx.font = `10px ${colours.text}`;
       ctx.textAlign = "center";
       const half = (layout.planes * layout.size - 1) / 2;
-      cells.rails.forEach((rail, i) => ctx.fillText(String(rail ?? "–"), column.x + offset(layout, i * layout.planes) + half, column.y - 5));
+      cells.rails.forEach(
+        (rail, i) => ctx.fillText(
+          String(rail ?? "–"),
+          column.x + offset(layout, i * layout.planes) + half,
+          column.y - 5,
+        )
+      );
     }
     if (!layout.label) continue;
     ctx.textAlign = "right";
     ctx.font = `${small}px ${colours.font}`;
     const low = Math.max(0, Math.floor((top - column.y) / layout.size));
     const high = Math.min(column.rows, Math.ceil((top + height - column.y) / layout.size));
-    for (let row = low; row < high; row++) ctx.fillText(cells.hosts[column.first + row], column.x - 7, column.y + (row + 0.5) * layout.size + small * 0.32, layout.label - 8);
+    for (let row = low; row < high; row++) ctx.fillText(
+      cells.hosts[column.first + row],
+      column.x - 7,
+      column.y + (row + 0.5) * layout.size + small * 0.32,
+      layout.label - 8,
+    );
   }
 }

@@ -8,7 +8,9 @@ const LEAST = 0.8;
 
 /** A bar of states; what is not zero stays visible. @param {any} states StateCount @param {string} what */
 export function bar(states, what) {
-  const parts = STATES.filter((state) => states[state]).map((state) => ({ state, width: Math.max((100 * states[state]) / states.planned, LEAST) }));
+  const parts = STATES.filter((state) => states[state]).map(
+    (state) => ({ state, width: Math.max((100 * states[state]) / states.planned, LEAST) })
+  );
   const scale = 100 / (parts.reduce((sum, part) => sum + part.width, 0) || 1);
   let x = 0;
   const rects = parts.map(({ state, width }) => {
@@ -22,12 +24,17 @@ export function bar(states, what) {
 
 /** @param {any} states */
 function notRight(states) {
-  return STATES.filter((state) => state !== "right" && states[state]).map((state) => el(`span.${state}`, null, `${GLYPHS[state]} ${figure(states[state])} `));
+  return STATES.filter((state) => state !== "right" && states[state]).map(
+    (state) => el(`span.${state}`, null, `${GLYPHS[state]} ${figure(states[state])} `)
+  );
 }
 
 /** @param {any} fabric */
 export function rails(fabric) {
-  const rows = [...fabric.rails, { name: "uplinks", rail: "up", count: fabric.uplinks }].filter((line) => line.count.planned);
+  const rows = [
+    ...fabric.rails,
+    { name: "uplinks", rail: "up", count: fabric.uplinks },
+  ].filter((line) => line.count.planned);
   return el("table.rails", null, el("tbody", null, rows.map((line) => el("tr", null,
     el("th", { scope: "row" }, line.name || (line.rail === null ? "no rail" : `rail ${line.rail}`)),
     el("td", null, bar(line.count, line.name || `rail ${line.rail}`)),
@@ -35,15 +42,40 @@ export function rails(fabric) {
 }
 
 /** @param {any} fabric */
-export function coverage({ coverage: c, hosts, hosts_read: read, switches, switches_read: switchesRead, notes, cables, uplinks }) {
+export function coverage(
+  { coverage: c, hosts, hosts_read: read, switches, switches_read: switchesRead, notes, cables, uplinks }
+) {
   const all = c.both_ends + c.one_end + c.none || 1;
-  const row = (/** @type {string} */ word, /** @type {number} */ number, /** @type {string} */ kind) => el("tr", null, el("th", { scope: "row" }, word),
+  const row = (
+    /** @type {string} */ word,
+    /** @type {number} */ number,
+    /** @type {string} */ kind,
+  ) => el("tr", null, el("th", { scope: "row" }, word),
     el("td", null, svg("svg.bar", { height: 10, "aria-hidden": "true" }, svg(`rect.${kind}`, { x: 0, y: 0, width: `${(100 * number) / all}%`, height: 10 }))), el("td.number", null, figure(number)));
   return [
     el("p.big", null, percent(c.share), el("small", null, "of cables confirmed by both ends")),
-    el("table.rails", null, el("tbody", null, row("both ends", c.both_ends, "right"), row("one end", c.one_end, "half"), row("no end", c.none, "unknown"))),
-    el("p.soft.pad", null, `${figure(read)} of ${count(hosts, "host")} and ${figure(switchesRead)} of ${count(switches, "switch", "switches")} read. ${count(cables.planned, "cable")} planned, ${figure(uplinks.planned)} of them between switches.`),
-    notes.length ? el("details.folded", { "data-key": "notes" }, el("summary", null, count(notes.length, "note")), el("ul", null, notes.map((/** @type {string} */ note) => el("li", null, note)))) : null,
+    el(
+      "table.rails",
+      null,
+      el(
+        "tbody",
+        null,
+        row("both ends", c.both_ends, "right"),
+        row("one end", c.one_end, "half"),
+        row("no end", c.none, "unknown"),
+      ),
+    ),
+    el(
+      "p.soft.pad",
+      null,
+      `${figure(read)} of ${count(hosts, "host")} and ${figure(switchesRead)} of ${count(switches, "switch", "switches")} read. ${count(cables.planned, "cable")} planned, ${figure(uplinks.planned)} of them between switches.`,
+    ),
+    notes.length ? el(
+      "details.folded",
+      { "data-key": "notes" },
+      el("summary", null, count(notes.length, "note")),
+      el("ul", null, notes.map((/** @type {string} */ note) => el("li", null, note))),
+    ) : null,
   ];
 }
 
@@ -51,18 +83,34 @@ export function coverage({ coverage: c, hosts, hosts_read: read, switches, switc
 export function collectors(runs) {
   if (!runs.length) return el("p.soft.pad", null, "No collector has run yet.");
   return el("table.collectors", null,
-    el("thead", null, el("tr", null, ["Collector", "Answered", "Age", "Every"].map((head, i) => el("th", { scope: "col", class: i ? "number" : null }, head)))),
+    el(
+      "thead",
+      null,
+      el(
+        "tr",
+        null,
+        ["Collector", "Answered", "Age", "Every"].map(
+          (head, i) => el("th", { scope: "col", class: i ? "number" : null }, head)
+        ),
+      ),
+    ),
     el("tbody", null, runs.map((run) => {
       const short = run.devices_answered < run.devices_asked;
       const late = run.age_seconds === null || run.age_seconds > 3 * run.every_seconds;
       return el("tr", null, el("th", { scope: "row" }, run.collector),
-        el("td.number", { class: short ? (run.devices_answered ? "number missing" : "number wrong") : null }, `${figure(run.devices_answered)}/${figure(run.devices_asked)}`),
+        el(
+          "td.number",
+          { class: short ? (run.devices_answered ? "number missing" : "number wrong") : null },
+          `${figure(run.devices_answered)}/${figure(run.devices_asked)}`,
+        ),
         el("td.number", { class: late ? "number unknown" : null }, run.age_seconds === null ? "never" : span(run.age_seconds)), el("td.number.soft", null, span(run.every_seconds)));
     })));
 }
 
 /** Counts of findings, loudest first. @param {Record<string, number>} findings @param {number} muted */
 export function counts(findings, muted) {
-  const loud = [...SEVERITIES].reverse().filter((word) => word && findings[word]).map((word) => el("span", null, el(`span.dot.${word}`, { "aria-hidden": "true" }), `${figure(findings[word])} ${word}`));
+  const loud = [...SEVERITIES].reverse().filter((word) => word && findings[word]).map(
+    (word) => el("span", null, el(`span.dot.${word}`, { "aria-hidden": "true" }), `${figure(findings[word])} ${word}`)
+  );
   return [loud, muted ? el("span.soft", null, `${figure(muted)} muted`) : null];
 }

@@ -12,7 +12,9 @@ export function pointing(map) {
 
   const cellsOf = async (/** @type {any} */ cause) => {
     const key = `${cause.key}:${cause.explains.length}`;
-    const found = known.get(key) ?? (await get("findings", { cause: cause.key, limit: MOST })).items.flatMap((/** @type {any} */ finding) => at(finding));
+    const found = known.get(key) ?? (
+      await get("findings", { cause: cause.key, limit: MOST })
+    ).items.flatMap((/** @type {any} */ finding) => at(finding));
     known.set(key, found);
     return found;
   };

@@ -41,7 +41,9 @@ function far(name) {
 /** @param {number} [total] */
 function show(total = steps.length) {
   const wanted = filter.value.trim().toLowerCase();
-  const here = steps.filter((step) => (!wanted || step.rack.toLowerCase().startsWith(wanted)) && !(hide.checked && step.mark === "done"));
+  const here = steps.filter(
+    (step) => (!wanted || step.rack.toLowerCase().startsWith(wanted)) && !(hide.checked && step.mark === "done")
+  );
   const done = steps.filter((step) => step.mark === "done").length;
   byId("progress").textContent = steps.length ? `${done} of ${count(steps.length, "step")} done${wanted ? `, ${count(here.length, "step")} shown` : ""}` : "";
   redraw(byId("steps"), here.length ? [...byRack(here)].map(rack) : nothing(wanted),
@@ -57,26 +59,51 @@ function byRack(list) {
 
 /** @param {string} wanted */
 function nothing(wanted) {
-  return el("div.empty", null, el("h2", null, wanted ? `Nothing to do in ${wanted}` : "Nothing to do"), el("p.soft", null, wanted ? "" : "No cause needs hands. New steps appear here by themselves."));
+  return el(
+    "div.empty",
+    null,
+    el("h2", null, wanted ? `Nothing to do in ${wanted}` : "Nothing to do"),
+    el("p.soft", null, wanted ? "" : "No cause needs hands. New steps appear here by themselves."),
+  );
 }
 
 /** @param {[string, any[]]} stop */
 function rack([name, here]) {
   const left = here.filter((step) => step.mark !== "done").length;
   return el("section.rack", { "aria-label": name ? `Rack ${name}` : "No rack in the plan" },
-    el("header", null, el("h2", null, name ? `Rack ${name}` : "No rack in the plan"), el("span.soft", null, left ? `${left} left` : "all done")),
+    el(
+      "header",
+      null,
+      el("h2", null, name ? `Rack ${name}` : "No rack in the plan"),
+      el("span.soft", null, left ? `${left} left` : "all done"),
+    ),
     el("ol", null, here.map(line)));
 }
 
 /** @param {any} step StepLine */
 function line(step) {
-  const words = { left: "to do", new: "to do, new", done: "done", unseen: "nobody answers who could say" }[/** @type {"left"} */ (step.mark)];
+  const words = {
+    left: "to do",
+    new: "to do, new",
+    done: "done",
+    unseen: "nobody answers who could say",
+  }[/** @type {"left"} */ (step.mark)];
   return el(`li.step.${step.mark}`, { "data-step": step.key },
     el("span.tick", { role: "img", "aria-label": words }, MARKS[/** @type {"left"} */ (step.mark)]),
     el("div.what", null,
       el("p.at", null, step.unit === null ? null : el("b.unit", null, `U${step.unit}`), el("span.port", null, step.at)),
-      step.to ? el("p.move", null, el("span", { "aria-label": "move to" }, "→ "), step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to)) : el("p.move", null, sentence(step.do)),
-      el("p.far.soft", null, step.far ? ["other end ", far(step.far)] : null, step.label ? el("span.label", null, step.label) : null),
+      step.to ? el(
+        "p.move",
+        null,
+        el("span", { "aria-label": "move to" }, "→ "),
+        step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to),
+      ) : el("p.move", null, sentence(step.do)),
+      el(
+        "p.far.soft",
+        null,
+        step.far ? ["other end ", far(step.far)] : null,
+        step.label ? el("span.label", null, step.label) : null,
+      ),
       el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, step.kind.replaceAll("-", " ")), step.since ? ` · since ${ago(step.since)}` : "", step.mark === "unseen" ? " · cannot be seen now" : "")));
 }
 

@@ -22,15 +22,30 @@ export function railsDrawing(paths) {
 
 /** @typedef {{end: any, row: number, extra: boolean, uplinks: any[], rail: number | null}} Place */
 
-/** Every leaf port on the right side: planned ones in order, then those that are seen and belong to nobody here. @param {any[]} paths */
+/**
+ * Every leaf port on the right side: planned ones in order, then those that are seen and belong to nobody here.
+ * @param {any[]} paths
+ */
 function places(paths) {
   /** @type {Map<string, Place>} */ const found = new Map();
-  for (const path of paths) found.set(nameOf(path.planned), { end: path.planned, row: found.size, extra: false, uplinks: path.state === "wrong" ? [] : path.uplinks, rail: path.rail });
+  for (const path of paths) found.set(
+    nameOf(path.planned),
+    {
+      end: path.planned,
+      row: found.size,
+      extra: false,
+      uplinks: path.state === "wrong" ? [] : path.uplinks,
+      rail: path.rail,
+    },
+  );
   for (const path of paths) {
     if (!path.seen) continue;
     const there = found.get(nameOf(path.seen));
     if (there) there.uplinks = path.uplinks;
-    else found.set(nameOf(path.seen), { end: path.seen, row: found.size, extra: true, uplinks: path.uplinks, rail: path.seen.rail });
+    else found.set(
+      nameOf(path.seen),
+      { end: path.seen, row: found.size, extra: true, uplinks: path.uplinks, rail: path.seen.rail },
+    );
   }
   return found;
 }
@@ -42,7 +57,9 @@ function says(path) {
 }
 
 function heads() {
-  return /** @type {const} */ ([["rail", AT.rail], ["GPU", AT.gpu], ["NIC", AT.nic], ["leaf port", AT.leaf], ["uplinks right", AT.up]]).map(([word, x]) => svg("text.head", { x, y: 14 }, word));
+  return /** @type {const} */ (
+    [["rail", AT.rail], ["GPU", AT.gpu], ["NIC", AT.nic], ["leaf port", AT.leaf], ["uplinks right", AT.up]]
+  ).map(([word, x]) => svg("text.head", { x, y: 14 }, word));
 }
 
 /** @param {number} row */
@@ -50,7 +67,10 @@ const middle = (row) => TOP + row * ROW + BOX / 2 + 2;
 
 /** @param {number} x @param {number} row @param {number} width @param {string} kind */
 function box(x, row, width, kind) {
-  return svg(`rect.box${kind ? `.${kind}` : ""}`, { x: x + 0.5, y: middle(row) - BOX / 2 + 0.5, width, height: BOX - 1, rx: 6 });
+  return svg(
+    `rect.box${kind ? `.${kind}` : ""}`,
+    { x: x + 0.5, y: middle(row) - BOX / 2 + 0.5, width, height: BOX - 1, rx: 6 },
+  );
 }
 
 /** GPU and NIC of a row. @param {any} path @param {number} row */
@@ -58,10 +78,23 @@ function left(path, row) {
   const y = middle(row);
   const gpus = path.gpus.map((/** @type {any} */ link) => link.gpu).join(", ");
   const level = path.gpus.map((/** @type {any} */ link) => link.level)[0] ?? "";
-  const detail = path.nic ? [path.nic.rdma, path.nic.link, path.nic.speed_gbps ? `${path.nic.speed_gbps}G` : ""].filter(Boolean).join(" · ") : "nothing told";
+  const detail = path.nic ? [
+    path.nic.rdma,
+    path.nic.link,
+    path.nic.speed_gbps ? `${path.nic.speed_gbps}G` : "",
+  ].filter(Boolean).join(" · ") : "nothing told";
   return svg("g", null,
-    svg("text.rail", { x: AT.rail + 6, y: y + 6 }, path.rail === null ? "–" : `${path.rail}${path.plane === null ? "" : `.${path.plane}`}`),
-    gpus ? [box(AT.gpu, row, 72, ""), svg("text.name", { x: AT.gpu + 9, y: y - 2 }, `GPU ${gpus}`), svg("text.soft", { x: AT.gpu + 9, y: y + 11 }, level), svg("path.bus", { d: `M${AT.gpu + 72} ${y} H ${AT.nic}` })]
+    svg(
+      "text.rail",
+      { x: AT.rail + 6, y: y + 6 },
+      path.rail === null ? "–" : `${path.rail}${path.plane === null ? "" : `.${path.plane}`}`,
+    ),
+    gpus ? [
+      box(AT.gpu, row, 72, ""),
+      svg("text.name", { x: AT.gpu + 9, y: y - 2 }, `GPU ${gpus}`),
+      svg("text.soft", { x: AT.gpu + 9, y: y + 11 }, level),
+      svg("path.bus", { d: `M${AT.gpu + 72} ${y} H ${AT.nic}` }),
+    ]
       : svg("text.soft", { x: AT.gpu + 9, y: y + 4 }, "not told"),
     box(AT.nic, row, AT.out - AT.nic, path.nic?.link === "down" ? "down" : ""),
     svg("text.name", { x: AT.nic + 9, y: y - 2 }, ending(path.a.port, 28)), svg("text.soft", { x: AT.nic + 9, y: y + 11 }, ending(detail, 36)));
@@ -73,12 +106,24 @@ function curve(from, to) {
   return `M${AT.out} ${from} C ${AT.out + bend} ${from}, ${AT.leaf - bend} ${to}, ${AT.leaf} ${to}`;
 }
 
-/** Where the cable belongs, and where it sits if elsewhere. @param {any} path @param {number} row @param {Map<string, Place>} ports */
+/**
+ * Where the cable belongs, and where it sits if elsewhere.
+ * @param {any} path
+ * @param {number} row
+ * @param {Map<string, Place>} ports
+ */
 function cables(path, row, ports) {
   const belongs = middle(ports.get(nameOf(path.planned))?.row ?? row);
-  const kind = { right: "planned", wrong: "planned.thin", missing: "gap", unknown: "doubt" }[/** @type {"right"} */ (path.state)] ?? "doubt";
+  const kind = {
+    right: "planned",
+    wrong: "planned.thin",
+    missing: "gap",
+    unknown: "doubt",
+  }[/** @type {"right"} */ (path.state)] ?? "doubt";
   const lines = [svg(`path.${kind}`, { d: curve(middle(row), belongs) })];
-  if (path.seen && path.state !== "right") lines.push(svg("path.now", { d: curve(middle(row), middle(ports.get(nameOf(path.seen))?.row ?? row)) }));
+  if (path.seen && path.state !== "right") lines.push(
+    svg("path.now", { d: curve(middle(row), middle(ports.get(nameOf(path.seen))?.row ?? row)) })
+  );
   return lines;
 }
 
@@ -86,7 +131,13 @@ function cables(path, row, ports) {
 function badge(path, row) {
   const y = middle(row);
   const glyph = GLYPHS[/** @type {"right"} */ (path.state)] ?? "?";
-  return svg(`g.badge.${path.state}`, null, svg("title", null, `${path.state}: ${path.why}`), svg("circle", { cx: AT.out, cy: y, r: 9 }), svg("text", { x: AT.out, y: y + 4.5, "text-anchor": "middle" }, glyph));
+  return svg(
+    `g.badge.${path.state}`,
+    null,
+    svg("title", null, `${path.state}: ${path.why}`),
+    svg("circle", { cx: AT.out, cy: y, r: 9 }),
+    svg("text", { x: AT.out, y: y + 4.5, "text-anchor": "middle" }, glyph),
+  );
 }
 
 /** A leaf port with the uplinks behind it. @param {Place} place */
@@ -94,11 +145,23 @@ function leaf({ end, row, extra, uplinks, rail }) {
   const y = middle(row);
   const planned = uplinks.reduce((sum, up) => sum + up.planned, 0);
   const right = uplinks.reduce((sum, up) => sum + up.right, 0);
-  const told = [rail === null || rail === undefined ? "" : `rail ${rail}`, extra ? "not this host's" : "", end.rack && !extra ? `rack ${end.rack}` : ""].filter(Boolean).join(" · ");
+  const told = [
+    rail === null || rail === undefined ? "" : `rail ${rail}`,
+    extra ? "not this host's" : "",
+    end.rack && !extra ? `rack ${end.rack}` : "",
+  ].filter(Boolean).join(" · ");
   return svg("g", null,
-    svg("a", { href: `${thing(end.device, end.role ?? "leaf")}#${encodeURIComponent(end.port)}` }, box(AT.leaf, row, 190, extra ? "extra" : ""),
+    svg("a", {
+      href: `${thing(end.device, end.role ?? "leaf")}#${encodeURIComponent(end.port)}`,
+    }, box(AT.leaf, row, 190, extra ? "extra" : ""),
       svg("text.name", { x: AT.leaf + 9, y: y - 2 }, ending(nameOf(end), 25)), svg("text.soft", { x: AT.leaf + 9, y: y + 11 }, ending(told, 34))),
-    planned ? [svg("path.bus", { d: `M${AT.leaf + 190} ${y} H ${AT.up}` }), svg("rect.track", { x: AT.up, y: y - 3, width: 90, height: 7, rx: 3 }),
-      svg(`rect.${right === planned ? "right" : right ? "missing" : "wrong"}`, { x: AT.up, y: y - 3, width: Math.max(2, (90 * right) / planned), height: 7, rx: 3 }),
+    planned ? [svg(
+      "path.bus",
+      { d: `M${AT.leaf + 190} ${y} H ${AT.up}` },
+    ), svg("rect.track", { x: AT.up, y: y - 3, width: 90, height: 7, rx: 3 }),
+      svg(
+        `rect.${right === planned ? "right" : right ? "missing" : "wrong"}`,
+        { x: AT.up, y: y - 3, width: Math.max(2, (90 * right) / planned), height: 7, rx: 3 },
+      ),
       svg("text.name", { x: AT.up + 100, y: y + 4 }, `${right} of ${planned}`)] : null);
 }

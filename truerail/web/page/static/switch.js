@@ -12,14 +12,30 @@ export function switchBody({ panel, uplinks, device }) {
   const ups = uplinks.filter((/** @type {any} */ up) => up.planned);
   return [
     el("section.card", { "aria-label": "Front panel" },
-      el("header", null, el("h2", null, "Front panel"), el("p.legend", null, el("span.jack.key.right.up"), "uplink", el("span.jack.key.free"), "nothing planned", ["right", "wrong", "missing", "unknown"].map((state) => stateChip(state)))),
+      el(
+        "header",
+        null,
+        el("h2", null, "Front panel"),
+        el(
+          "p.legend",
+          null,
+          el("span.jack.key.right.up"),
+          "uplink",
+          el("span.jack.key.free"),
+          "nothing planned",
+          ["right", "wrong", "missing", "unknown"].map((state) => stateChip(state)),
+        ),
+      ),
       el("div.scroll", null, lines(panel).map((line) => el("div.panel", null, line.map(jack)))),
       ups.length ? el("p.pad.soft", null, `Uplinks right: `, ups.map((/** @type {any} */ up) => el("span.above", null, portLink(up.switch, "spine"), ` ${up.right} of ${up.planned}`))) : null),
     card(`Ports of ${device.device}`, portTable(panel)),
   ];
 }
 
-/** Ports as on the box, in lines of two rows: those with the commonest name first, management and others behind. @param {any[]} panel */
+/**
+ * Ports as on the box, in lines of two rows: those with the commonest name first, management and others behind.
+ * @param {any[]} panel
+ */
 function lines(panel) {
   /** @type {Map<string, any[]>} */ const kinds = new Map();
   for (const port of panel) {
@@ -35,7 +51,10 @@ function lines(panel) {
 
 /** @param {any[]} ports */
 function chunks(ports) {
-  return Array.from({ length: Math.ceil(ports.length / (2 * IN_A_ROW)) }, (_, i) => ports.slice(2 * IN_A_ROW * i, 2 * IN_A_ROW * (i + 1)));
+  return Array.from(
+    { length: Math.ceil(ports.length / (2 * IN_A_ROW)) },
+    (_, i) => ports.slice(2 * IN_A_ROW * i, 2 * IN_A_ROW * (i + 1)),
+  );
 }
 
 /** @param {any} port PanelPort with `short` */
@@ -43,7 +62,11 @@ function jack(port) {
   const state = port.state ?? (port.facing === "free" && !port.peer_seen ? "free" : "wrong");
   const peer = port.peer_seen ?? port.peer_planned;
   const says = `${port.port}: ${port.state ?? "nothing planned"}${port.rail === null ? "" : `, rail ${port.rail}`}${peer ? `, ${peer}` : ""}`;
-  return el(`a.jack.${state}${port.facing === "up" ? ".up" : ""}`, { href: `#${encodeURIComponent(port.port)}`, title: says, "aria-label": says },
+  return el(`a.jack.${state}${port.facing === "up" ? ".up" : ""}`, {
+    href: `#${encodeURIComponent(port.port)}`,
+    title: says,
+    "aria-label": says,
+  },
     el("small", null, port.short), el("b", { "aria-hidden": "true" }, GLYPHS[/** @type {"right"} */ (state)] ?? ""));
 }
 
@@ -53,7 +76,12 @@ function portTable(panel) {
   const quiet = panel.filter((port) => !loud.includes(port));
   return [
     loud.length ? rows(loud) : el("p.soft.pad", null, "Every planned cable of this switch is right."),
-    quiet.length ? el("details.folded", { "data-key": "quiet", open: panel.length <= 40 || location.hash.length > 1 }, el("summary", null, `${count(quiet.length, "other port")}`), rows(quiet)) : null,
+    quiet.length ? el(
+      "details.folded",
+      { "data-key": "quiet", open: panel.length <= 40 || location.hash.length > 1 },
+      el("summary", null, `${count(quiet.length, "other port")}`),
+      rows(quiet),
+    ) : null,
   ];
 }
 
@@ -61,7 +89,10 @@ function portTable(panel) {
 function rows(ports) {
   return table(["Port", "Faces", "Rail", "State", "Belongs to", "Seen", "Link", "Findings"], ports.map((port) => [
     el("span.port", { id: port.port }, port.port), { down: "hosts", up: "up", free: "" }[/** @type {"up"} */ (port.facing)] ?? port.facing, port.rail ?? "", stateChip(port.state),
-    port.peer_planned ? portLink(port.peer_planned, port.facing === "down" ? "host" : "spine") : el("span.soft", null, "nothing"),
+    port.peer_planned ? portLink(
+      port.peer_planned,
+      port.facing === "down" ? "host" : "spine",
+    ) : el("span.soft", null, "nothing"),
     port.peer_seen ? portLink(port.peer_seen) : el("span.soft", null, "nothing"), port.link ?? el("span.soft", null, "not told"),
     port.findings.map((/** @type {string} */ id, /** @type {number} */ i) => [i ? ", " : "", el(`a.${port.severity ?? "info"}`, { href: finding(id) }, id)])]));
 }

@@ -18,17 +18,29 @@ export class Tip {
     this.node.hidden = true;
   }
 
-  /** @param {import("./cells.js").Cells} cells @param {number} cell @param {number} x @param {number} y in the window */
+  /**
+   * @param {import("./cells.js").Cells} cells
+   * @param {number} cell
+   * @param {number} x
+   * @param {number} y in the window
+   */
   show(cells, cell, x, y) {
     const host = cells.hostOf(cell);
     const state = STATES[cells.state(cell)];
     const severity = SEVERITIES[cells.severity(cell)];
     const plane = cells.planes > 1 ? `, plane ${cell % cells.planes}` : "";
     const pod = cells.podOf(host);
-    const place = [pod ? `pod ${pod}` : "", cells.racks[host] ? `rack ${cells.racks[host]}` : ""].filter(Boolean).join(", ");
+    const place = [
+      pod ? `pod ${pod}` : "",
+      cells.racks[host] ? `rack ${cells.racks[host]}` : "",
+    ].filter(Boolean).join(", ");
     this.node.replaceChildren(
       el("b.port", null, cells.hosts[host]), el("span", null, `rail ${cells.railOf(cell)}${plane}`),
-      el(`span.state.${state}`, null, state === "none" ? "no cable planned" : `${GLYPHS[/** @type {"right"} */ (state)]} ${state}`),
+      el(
+        `span.state.${state}`,
+        null,
+        state === "none" ? "no cable planned" : `${GLYPHS[/** @type {"right"} */ (state)]} ${state}`,
+      ),
       severity ? el(`span.${severity}`, null, severity) : "", cells.muted(cell) ? el("span.soft", null, "muted") : "", place ? el("small", null, place) : "");
     this.node.hidden = false;
     const { width, height } = this.node.getBoundingClientRect();

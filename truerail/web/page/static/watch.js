@@ -34,7 +34,11 @@ export function watch(live, path, node, draw, small = false) {
   return ask;
 }
 
-/** What went wrong, in the place of what was asked for. @param {any} error @param {boolean} [small] beside something that says the same */
+/**
+ * What went wrong, in the place of what was asked for.
+ * @param {any} error
+ * @param {boolean} [small] beside something that says the same
+ */
 export function trouble(error, small = false) {
   if (!(error instanceof Problem)) throw error;
   if (error.status === 503) {

@@ -1,0 +1,134 @@
+"""The page's files: served forever under a version, nothing inline, no markup made of text, colours one can read."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.api_client import Api
+from tests.real import require
+from truerail.web.page.assets import Assets, load
+
+FOLDER = Path("truerail/web/page")
+SCRIPTS = sorted((FOLDER / "static").glob("*.js"))
+TEMPLATES = sorted((FOLDER / "templates").glob("*.j2"))
+PAGES = ("/", "/punch", "/changes", "/timeline", "/ask", "/find", "/maintenance", "/login", "/hosts/a", "/switches/a")
+MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment")
+EVALUATES = ("eval(", "new Function", 'setAttribute("on', "javascript:")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_makes_markup_of_text_or_code_of_text(script: Path) -> None:
+    text = script.read_text()
+    assert [word for word in (*MARKUP, *EVALUATES) if word in text] == []
+    assert len(text.splitlines()) <= 215
+
+
+def test_every_script_is_a_module_that_node_can_read() -> None:
+    require("node")
+    node = shutil.which("node")
+    assert node
+    reads = (
+        "for (const f of process.argv.slice(1)) new vm.SourceTextModule(fs.readFileSync(f, 'utf8'), {identifier: f})"
+    )
+    done = subprocess.run(
+        [node, "--experimental-vm-modules", "-e", f"const vm = require('vm'), fs = require('fs'); {reads}", *SCRIPTS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_import_exists_and_every_script_is_used() -> None:
+    assets = load()
+    used = {"theme.js"}
+    for template in TEMPLATES:
+        entry = template.name.removesuffix(".html.j2") + ".js"
+        if entry in assets.files:
+            used |= {*assets.imports(entry), *assets.later(entry)}
+    assert {script.name for script in SCRIPTS} == used
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_has_inline_script_or_style(template: Path) -> None:
+    text = template.read_text()
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\son\w+=|\|\s*safe", text)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_names_only_files_that_are_there(path: str) -> None:
+    with Api() as api:
+        page = api.ask("GET", f"/{path}")
+        assert page.status_code == 200
+        assert page.headers["content-type"].startswith("text/html")
+        named = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text))
+        assert len(named) > 2
+        for name in named:
+            answer = api.ask("GET", f"/{name}")
+            assert answer.status_code == 200, name
+            assert "immutable" in answer.headers["cache-control"]
+
+
+def test_another_version_of_a_file_is_not_there() -> None:
+    with Api() as api:
+        assert api.ask("GET", "//static/000000000000/map.js").status_code == 404
+        assert api.ask("GET", f"//static/{load().version}/nothing.js").status_code == 404
+        assert api.ask("GET", f"//static/{load().version}/..%2Froutes.py").status_code == 404
+
+
+def test_the_version_changes_with_any_byte() -> None:
+    files = dict(load().files)
+    files["map.js"] += b" "
+    assert Assets(files).version != load().version
+
+
+@pytest.mark.parametrize(("asked", "kept"), [("/punch", "/punch"), ("//evil.example", "/"), ("https://evil", "/")])
+def test_the_log_in_leads_back_into_this_site_only(asked: str, kept: str) -> None:
+    with Api() as api:
+        text = api.ask("GET", "//login", params={"next": asked}).text
+        assert f'name="next" value="{kept}"' in text
+
+
+def test_a_name_in_the_address_is_escaped() -> None:
+    with Api() as api:
+        text = api.ask("GET", "//hosts/%3Cscript%3Ealert(1)%3C%2Fscript%3E%22x").text
+        assert "<script>alert" not in text
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;&#34;x" in text
+
+
+def test_a_name_without_end_is_refused() -> None:
+    with Api() as api:
+        assert api.ask("GET", f"//hosts/{'x' * 400}").status_code == 404
+
+
+def _themes() -> dict[str, dict[str, str]]:
+    css = (FOLDER / "static/base.css").read_text()
+    light, dark, preferred = (
+        dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{3,6});", block))
+        for block in re.findall(r":root[^{]*\{([^}]*--ink[^}]*)\}", css)
+    )
+    assert dark == preferred
+    return {"light": light, "dark": {**light, **dark}}
+
+
+def _luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(c * 2 for c in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [(text, behind) for text in ("ink", "soft", "link") for behind in ("paper", "page", "tint")]
+    + [(state, behind) for state in ("right", "wrong", "missing", "unknown") for behind in ("paper", f"{state}-bg")]
+    + [("paper", "cell-wrong"), ("soft", "cell-right"), ("paper", "link")],
+)
+def test_words_stand_out_from_what_is_behind_them(theme: str, text: str, behind: str) -> None:
+    colours = _themes()[theme]
+    light, dark = sorted((_luminance(colours[text]), _luminance(colours[behind])), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5

@@ -1,0 +1,83 @@
+// The overview's picture of the fabric: verdict, states and map. It stands before anything else of the page is loaded.
+
+import { byId, el, redraw } from "./dom.js";
+import { Cells } from "./cells.js";
+import { thing } from "./links.js";
+import { FabricMap } from "./map.js";
+import { figure, GLYPHS, STATES, TONES } from "./words.js";
+
+/** Draws map answers, and the changes of rounds. `changed` is called after each. */
+export class Picture {
+  constructor() {
+    this.map = new FabricMap(byId("map"), (host) => location.assign(thing(host)));
+    /** @type {Set<number>} */
+    this.only = new Set();
+    this.repair = "";
+    this.changed = () => {};
+    for (const [id, step] of /** @type {const} */ ([["smaller", -1], ["fit", 0], ["larger", 1]])) byId(id).addEventListener("click", () => this.map.resize(step));
+  }
+
+  /** A map answer, all of it. @param {any} answer */
+  whole(answer) {
+    this.verdict(answer);
+    if (this.map.cells?.same(answer)) return;
+    this.map.show(new Cells(answer));
+    if (!performance.getEntriesByName("truerail:map").length) performance.mark("truerail:map");
+    this.states();
+    this.changed();
+  }
+
+  /** What is different after a round. @param {any} round */
+  round(round) {
+    if (!this.map.cells) return;
+    performance.clearMarks("truerail:round");
+    performance.mark("truerail:round");
+    this.map.refresh(this.map.cells.take(round.changed));
+    this.verdict(round);
+    this.states();
+    this.changed();
+  }
+
+  /** @param {{tone: string, headline: string, repair?: string}} told */
+  verdict({ tone, headline, repair }) {
+    this.repair = repair ?? this.repair;
+    byId("verdict").className = `verdict ${tone}`;
+    this.say(TONES[/** @type {"good"} */ (tone)] ?? "?", headline, this.repair);
+  }
+
+  /** Why there is nothing to see. @param {any} error */
+  failed(error) {
+    this.map.node.classList.remove("loading");
+    this.say("…", error.status === 503 ? "Nothing is judged yet" : "The fabric cannot be shown", error.message);
+  }
+
+  /** @param {string} mark @param {string} first @param {string} second */
+  say(mark, first, second) {
+    redraw(
+      byId("verdict"),
+      el("span.mark", { "aria-hidden": "true" }, mark),
+      el("div", null, el("p", null, first), el("p.repair", null, second || "\u00a0")),
+    );
+  }
+
+  /** The states as buttons: what is pressed is shown alone. */
+  states() {
+    const found = this.map.cells?.counts() ?? [];
+    redraw(byId("states"), STATES.slice(1).map((state, i) => el(`button.chip.${state}`,
+      {
+        type: "button",
+        "aria-pressed": String(this.only.has(i + 1)),
+        "data-key": `state-${state}`,
+        on: { click: () => this.toggle(i + 1) },
+      },
+      el("b", { "aria-hidden": "true" }, GLYPHS[/** @type {"right"} */ (state)]), ` ${state} `, el("span.figure", null, figure(found[i + 1] ?? 0)))));
+  }
+
+  /** @param {number} code */
+  toggle(code) {
+    if (!this.only.delete(code)) this.only.add(code);
+    this.map.only = this.only.size ? this.only : null;
+    this.states();
+    this.map.draw();
+  }
+}
