@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 import venv
 from pathlib import Path
+from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
@@ -81,3 +83,35 @@ def test_the_installed_command_judges_a_recorded_fabric(installed: Path, tmp_pat
     judged = json.loads(run(installed / "truerail", *check, code=1, cwd=tmp_path))
     assert [cause["kind"] for cause in judged["causes"]] == ["cable-swap"]
     assert judged["summary"]["cables_wrong"] == 2
+
+
+def test_the_installed_command_serves_the_page_with_everything_that_it_needs(installed: Path, tmp_path: Path) -> None:
+    command = [
+        installed / "truerail",
+        "demo",
+        "--hosts",
+        "8",
+        "--rails",
+        "4",
+        "--port",
+        "0",
+        "--quiet",
+        "--output",
+        "fabric",
+    ]
+    with subprocess.Popen(
+        list(map(str, command)), cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout
+            opened = next((line for line in iter(process.stdout.readline, "") if line.startswith("  Open ")), "")
+            url = opened.split()[1].rstrip("/")
+            page = urlopen(f"{url}/", timeout=20).read().decode()
+            files = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
+            assert {Path(file).suffix for file in files} >= {".css", ".js"}
+            for file in files:
+                with urlopen(f"{url}{file}", timeout=20) as answer:
+                    assert answer.read(), file
+        finally:
+            process.terminate()
+        assert process.wait(timeout=20) == 0
