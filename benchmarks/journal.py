@@ -3,7 +3,7 @@
     python benchmarks/journal.py [--write docs/journal-performance.md] [--days 365] [--hosts 12500]
 
 Every day one cable in a hundred is moved to a wrong port or pulled, and put right some hours later: each time two
-changes of a link, a finding that appears and is resolved, and a cause for every four of them. Rounds are kept for 35
+changes of a link, and a finding and a cause that appear and are resolved. Rounds are kept for 35
 days, one every 30 s. Rounds are written by what writes them in the service, some thousands in one transaction.
 """
 
@@ -51,6 +51,11 @@ class Fault:
     def port(self) -> str:
         """The cable's nearer end."""
         return self.finding.subject
+
+    @property
+    def kind(self) -> CauseKind:
+        """Moved, or without link."""
+        return CauseKind.CABLE_MOVE if self.link.now else CauseKind.LINK_DOWN
 
 
 def ends_of(cable: int) -> tuple[str, str, int]:
@@ -105,30 +110,27 @@ def rounds(cables: int, days: int) -> Iterator[Changes]:
 
 
 def _rounds_of_a_day(moments: list[tuple[datetime, Fault, bool]], episodes: dict[str, int]) -> Iterator[Changes]:
-    """Four changes at a time share a cause, as a rotation of four cables would."""
+    """Four changes at a time fall into one round."""
     for start in range(0, len(moments), 4):
         group = moments[start : start + 4]
         yield _changes(group[-1][0], [(one, begins) for _, one, begins in group], episodes)
 
 
 def _changes(at: datetime, told: list[tuple[Fault, bool]], episodes: dict[str, int]) -> Changes:
-    cause = Cause("C1", CauseKind.CABLE_ROTATION, tuple(one.port for one, _ in told), "Four cables are rotated", "Move")
-    findings, events, links, states = {}, [], [], {}
+    findings, causes, events, links, states = {}, {}, [], [], {}
     for one, begins in told:
         key = one.finding.id
         episodes[key] = episodes.get(key, 0) + begins
         state = LifeState.RESOLVED if not begins else LifeState.NEW if episodes[key] == 1 else LifeState.REGRESSED
         life = Life(key, state, one.begins, one.begins, at, None if begins else at, episodes[key])
+        cause = Cause("C1", one.kind, (one.port,), one.finding.says, one.finding.do, explains=(key,))
         findings[key] = FindingRow(life, one.finding, cause.key, begins, not begins, (one.begins,))
+        causes[cause.key] = CauseRow(replace(life, id=cause.key), cause, begins, not begins, (one.begins,))
         kind = EventKind.RESOLVED if not begins else EventKind.APPEARED if episodes[key] == 1 else EventKind.REGRESSED
         events.append(FindingEvent(0, at, kind, key, one.finding.rule, "critical", one.port, one.finding.says))
         link = one.link if begins else _back(one.link)
         links.append(replace(link, at=at))
         states[one.port] = LinkState(one.port, link.now, link.now_state, at)
-    begun = any(begins for _, begins in told)
-    ended = None if begun else at
-    life = Life(cause.key, LifeState.NEW if begun else LifeState.RESOLVED, at, at, at, ended)
-    causes = {cause.key: CauseRow(life, cause, begun, not begun, (at,))}
     return Changes(at, events=tuple(events), links=tuple(links), findings=findings, causes=causes, link_states=states)
 
 

@@ -4,7 +4,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from truerail.model import Collector
+from truerail.model import Collector, PortCounters
 
 
 @cache
@@ -19,3 +19,9 @@ def collectors() -> dict[str, Collector]:
             raise TypeError(f"collector/{module.name}.py declares no collector named {module.name}")
         found[module.name] = candidate
     return found
+
+
+@cache
+def at_once() -> frozenset[str]:
+    """The collectors whose facts mean something in a single round: all but those of counters, which need two."""
+    return frozenset(name for name, found in collectors().items() if found.yields != (PortCounters,))

@@ -1,4 +1,4 @@
-"""From names and values of counters to `PortCounters`: names shared, priorities read, numbers that are none left out."""
+"""From names and values of counters to `PortCounters`: names shared, priorities read, numbers told from words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,15 +9,24 @@ from truerail.model import Counter, PortCounters, Unreadable
 _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
 _NOT_TOLD = frozenset(("", "-", "--", "?", "n/a", "na", "nan", "none", "unknown", "unavailable", "not available"))
+_COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
+KEPT, MOST_KEPT = 256, 5000
+"""Lists of names that are kept to be shared, and the most names in one: answers must not fill the memory."""
 _MOST = 1 << 64
 _LONGEST = 20
 """Digits of 2^64."""
 
 
-@lru_cache(maxsize=1024)
 def named(names: tuple[str, ...]) -> tuple[Counter, ...]:
     """The counters of these names: one tuple for all ports that print the same."""
+    return _kept(names) if len(names) <= MOST_KEPT else _made(names)
+
+
+def _made(names: tuple[str, ...]) -> tuple[Counter, ...]:
     return tuple(Counter(name, priority_in(name)) for name in names)
+
+
+_kept = lru_cache(maxsize=KEPT)(_made)
 
 
 def priority_in(name: str) -> int | None:
@@ -31,18 +40,28 @@ def not_told(value: str) -> bool:
     return value.lower() in _NOT_TOLD
 
 
-def number(value: str, line: int, text: str) -> int:
-    """A counter's value. Raises `Unreadable` where it is none that fits into 64 bits."""
-    if value.isascii() and value.isdecimal() and len(value) <= _LONGEST and int(value) < _MOST:
-        return int(value)
-    raise Unreadable("not the value of a counter", line=line, text=text)
+def is_count(value: str) -> bool:
+    """Whether this is a counter's value: decimal digits that fit into 64 bits."""
+    return value.isascii() and value.isdecimal() and len(value) <= _LONGEST and int(value) < _MOST
 
 
-def port_counters(port: str, names: Iterable[str], values: Sequence[int]) -> PortCounters:
-    """The fact. `values` are in the order of `names`."""
-    return PortCounters(port, named(tuple(names)), tuple(values))
+def all_counts(values: Sequence[str]) -> list[int] | None:
+    """The values where every one is a counter's; None where any is not, or may not fit into 64 bits."""
+    return list(map(int, values)) if _COUNTS.fullmatch(" ".join(values)) else None
+
+
+def count(value: str, line: int, text: str) -> int:
+    """A counter's value. Raises `Unreadable` where it is none."""
+    if not is_count(value):
+        raise Unreadable("not the value of a counter", line=line, text=text)
+    return int(value)
 
 
 def may_be_cut(answer: str, value: str) -> bool:
-    """Whether the answer's last value may have lost digits: no line feed follows it. No number goes on after a 0."""
+    """Whether the last value of an answer may have lost digits: nothing follows it, and no number goes on after a 0."""
     return value != "0" and not answer.endswith(("\n", "\r", " ", "\t"))
+
+
+def port_counters(port: str, names: Iterable[str], values: Iterable[int]) -> PortCounters:
+    """The fact. `values` are in the order of `names`."""
+    return PortCounters(port, named(tuple(names)), tuple(values))

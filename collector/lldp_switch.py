@@ -32,19 +32,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from collector import _lldp_blocks, _lldp_cumulus, _lldp_eos, _lldp_junos, _lldp_nxos, _lldp_table, _lldpd
-from collector._answer import decode, lines
+from collector._answer import lines
+from collector._documents import unwrapped
 from truerail.model import SWITCHES, Command, Device, Neighbor, Unreadable, collector, minutes
 
 _LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:')
 _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
 _LLDPD_KEYVALUE = re.compile(r"^lldp\.\S+\.via=", re.MULTILINE)
 _DOCUMENT = re.compile(r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:[\[{](?!(?:master|primary|backup|linecard)\b)|<[a-zA-Z?])")
-_JUNOS_PROMPT = re.compile(r"^\{(?:master|primary|backup|linecard)\b[^}\n]{0,40}\}[ \t\r]*$", re.MULTILINE)
 _BLOCK = re.compile(
     r"^[ \t]*(?:remote |neighbor )?(?:chassis|port)[ -]id[ \t]*:(?![ \t]*\*)", re.MULTILINE | re.IGNORECASE
 )
 _NOBODY = re.compile(r"^error: no neighbou?r information", re.MULTILINE | re.IGNORECASE)
-_WRAPPERS = ("result", "ins_api", "outputs", "output", "body")
 
 
 @collector(
@@ -109,26 +108,7 @@ def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     if "<" in document.group():
         end = answer.find(">", answer.rfind("</")) + 1
         return _lldp_junos.neighbors_from_xml(answer[answer.index("<") : end])
-    return _from_json(_unwrapped(_decoded(answer)), answer)
-
-
-def _decoded(answer: str) -> Any:
-    """The JSON in an answer, also with the line in braces that Junos prints above its prompt."""
-    try:
-        return decode(answer)
-    except Unreadable:
-        return decode(_JUNOS_PROMPT.sub("", answer))
-
-
-def _unwrapped(document: Any) -> Any:
-    """The answer inside what eAPI and NX-API wrap around it."""
-    while True:
-        if isinstance(document, list) and len(document) == 1:
-            document = document[0]
-        elif isinstance(document, dict) and (inside := [key for key in _WRAPPERS if key in document]):
-            document = document[inside[0]]
-        else:
-            return document
+    return _from_json(unwrapped(answer), answer)
 
 
 def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:

@@ -25,22 +25,22 @@ Traps:
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._answer import is_json, lines
-from collector._counted import may_be_cut, not_told, number, port_counters
-from collector._ethtool import Section, asks, is_prompt, sections
+from collector._counted import all_counts, count, may_be_cut, not_told, port_counters
 from collector._links import interfaces
+from collector._sections import Section, asks, is_prompt, sections
 from truerail.model import Command, Device, PortCounters, Role, Unreadable, collector, minutes
 
 _LIVE = (
-    "command -v ethtool >/dev/null || exit 127; for d in /sys/class/net/*/device; do n=${d%/*}; [ -e $d/physfn ] || "
-    '{ echo "# ethtool -S ${n##*/}"; ethtool -S ${n##*/} | grep -Ev "^ *(\\[|ch[0-9]|[rt]x-?[0-9]|([rt]x_)?queue_[0-9])"; '
-    'sed "s/^/carrier_down_count: /" $n/carrier_down_count; }; done; :'
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
+    '[ -e $n/device/physfn ] || { echo "# ethtool -S $n"; '
+    'ethtool -S $n | grep -Ev "^ *(\\[|ch|[rt]x-?|([rt]x_)?queue_)[0-9]"; '
+    "echo carrier_down_count: $(cat $n/*down_count); }; done; :"
 )
 _ASKED = asks("ethtool", "(?:-S|--statistics)")
-_NUMBERS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
 _TITLE = "NIC statistics:"
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 
@@ -55,40 +55,38 @@ _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: 
             "ip -s -j link",
             "ip -j -s link",
             "ip -s -j link show",
-            "ip -j -s -d link",
             "ip -s -j -d link",
         )
     ],
     every=minutes(1 / 6),
     yields=[PortCounters],
+    optional=True,
 )
 def nic_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that counts, in the answer's order. Raises `Unreadable`."""
-    if is_json(answer):
-        found = [_of_link(entry) for entry in interfaces(answer) if _statistics(entry)]
-    else:
-        found = list(_of_ports(answer))
-    if not found:
+    """One `PortCounters` for each port that counts, in the answer's order; of two answers for one port the later.
+
+    Raises `Unreadable`, also where no port counts anything.
+    """
+    found = _of_links(answer) if '"' in answer and is_json(answer) else _of_ports(answer)
+    last = {one.port: one for one in found}
+    if not last:
         raise Unreadable("no port's counters in it")
-    return list({one.port: one for one in found}.values())
+    return list(last.values())
 
 
 def _of_ports(answer: str) -> Iterator[PortCounters]:
     text = lines(answer)
     for section in sections(text, "ethtool", _ASKED):
         body, line = _trimmed(section)
-        if not body:
-            continue
-        last = section.line + len(section.lines) > len(text)
-        names, values = _counted_fast(body) or _counted(body, line)
-        if last and text[-1]:
-            names, values = _whole(answer, body[-1], names, values, line + len(body) - 1)
+        if body and line + len(body) - 1 == len(text):
+            body = _sure(answer, body, len(text))
+        names, values = _all_counters(body) or _counters(body, line)
         if names:
             yield port_counters(section.port, names, values)
 
 
 def _trimmed(section: Section) -> tuple[Sequence[str], int]:
-    """The lines of an answer without title and blank ends, and the number of the first."""
+    """The lines of an answer without title, prompts and blank ends, and the number of the first."""
     begin, end = 0, len(section.lines)
     while end and (not section.lines[end - 1].strip() or is_prompt(section.lines[end - 1])):
         end -= 1
@@ -97,26 +95,48 @@ def _trimmed(section: Section) -> tuple[Sequence[str], int]:
     return section.lines[begin:end], section.line + begin
 
 
-def _counted_fast(body: Sequence[str]) -> tuple[list[str], list[int]] | None:
+def _sure(answer: str, body: Sequence[str], line: int) -> Sequence[str]:
+    """The lines but the last, which no line feed ends, where its value may be cut."""
+    value = body[-1].rpartition(":")[2].strip()
+    if not value:
+        raise Unreadable("cut short inside a counter", line=line, text=body[-1])
+    return body[:-1] if value.isdecimal() and may_be_cut(answer, value) else body
+
+
+def _all_counters(body: Sequence[str]) -> tuple[list[str], list[int]] | None:
     """Names and values where every line is a counter; a driver may print two thousand."""
     parts = [line.rpartition(": ") for line in body]
-    values = [value for _, _, value in parts]
-    if not _NUMBERS.fullmatch(" ".join(values)):
-        return None
+    values = all_counts([value for _, _, value in parts])
     names = [name.strip() for name, _, _ in parts]
-    return (names, list(map(int, values))) if all(names) else None
+    return (names, values) if values and all(names) else None
 
 
-def _counted(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
+def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
     """The same where some lines are something else."""
     names: list[str] = []
     values: list[int] = []
     for at, text in enumerate(body, line):
         name, colon, value = (part.strip() for part in text.rpartition(":"))
-        if not text.strip() or not_told(value) or _NO_COUNTERS.match(text):
+        if not text.strip() or _NO_COUNTERS.match(text) or (colon and not_told(value)):
             continue
-        if not colon or not name:
+        if not name:
             raise Unreadable("not a counter and its value, or cut short", line=at, text=text)
-        values.append(number(value, at, text))
+        values.append(count(value, at, text))
         names.append(name)
     return names, values
+
+
+def _of_links(answer: str) -> Iterator[PortCounters]:
+    for link in interfaces(answer):
+        counted = dict(_flat("stats64", link.get("stats64")))
+        if counted:
+            yield port_counters(link["ifname"], counted, counted.values())
+
+
+def _flat(name: str, counted: Any) -> Iterator[tuple[str, int]]:
+    """The counters in a document, each under its path."""
+    if isinstance(counted, Mapping):
+        for key, value in counted.items():
+            yield from _flat(f"{name}.{key}", value)
+    elif type(counted) is int:
+        yield name, count(str(counted), 0, name)

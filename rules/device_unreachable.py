@@ -16,7 +16,7 @@ look whether the device's folder is there and carries the device's name. A host 
 the plan.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rules._places import unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
@@ -38,10 +38,10 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     absent = {role.tier for role in roles_not_asked(wiring)}
     silent = [c for c in range(devices.planned) if c not in answered and devices.tier[c] not in absent]
     unknown = unknown_cables(wiring)
-    errors: dict[int, list[str]] = {code: [] for code in silent}
+    errors: dict[int, dict[str, str]] = {code: {} for code in silent}
     for reading in seen.readings:
         if find[reading.device] in errors:
-            errors[find[reading.device]].append(f"{reading.collector}: {printable(reading.error, 120)}")
+            errors[find[reading.device]].setdefault(printable(reading.error, 120), reading.collector)
     for code in silent:
         count = int(unknown[code])
         yield device_unreachable.found(
@@ -53,10 +53,13 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _because(errors: list[str]) -> str:
-    distinct = list(dict.fromkeys(errors))
-    more = f" and {len(distinct) - _SHOWN_ERRORS} more" if len(distinct) > _SHOWN_ERRORS else ""
-    return f" ({'; '.join(distinct[:_SHOWN_ERRORS])}{more})" if distinct else ""
+def _because(errors: Mapping[str, str]) -> str:
+    """The distinct errors; where there are several, each with the first question that met it."""
+    if len(errors) == 1:
+        return f" ({next(iter(errors))})"
+    told = [f"{collector}: {error}" for error, collector in errors.items()]
+    more = f" and {len(told) - _SHOWN_ERRORS} more" if len(told) > _SHOWN_ERRORS else ""
+    return f" ({'; '.join(told[:_SHOWN_ERRORS])}{more})" if told else ""
 
 
 def _left(count: int) -> str:

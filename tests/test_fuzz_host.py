@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from collector import collectors
 from truerail.model import Collector, Device, Fact, GpuNicPath, Unreadable
 
-NAMES = ("gpu_nic_topology", "rdma_link", "lldp_host", "net_link", "net_address")
+NAMES = (
+    *("gpu_nic_topology", "rdma_link", "lldp_host", "net_link", "net_address"),
+    *("nic_counters", "rdma_counters", "host_facts", "nic_qos", "optics"),
+)
 RECORDINGS = Path(__file__).parent / "recordings"
 HOST = Device("gpu-001")
 WORDS = st.sampled_from(
@@ -38,6 +41,22 @@ WORDS = st.sampled_from(
             '"Neighbors":',
         ),
         *("\n", "\t", "\r\n", "\x1b[4m", "#", "null", "1" * 30),
+        *("ethtool -S eth0\n", "NIC statistics:\n", ": 0\n", ": 12", "link mlx5_0/1 ", "rx_prio3_pause ", "N/A"),
+        *(
+            "mlx5_0/ports/1/counters/x:",
+            "Path: a/ports/1/counters/b\nLines: 1\n",
+            "Mode: 644\n",
+            "Port 1 hw counters:\n",
+        ),
+        *(
+            "module/nvidia/initstate:live\n",
+            "0000:1a:00.0 ",
+            "LnkSta: Speed ",
+            "enabled ",
+            "prio-pfc ",
+            "dBm",
+            "Identifier",
+        ),
     ]
 )
 
@@ -125,8 +144,21 @@ def levels(facts: tuple[Fact, ...] | None) -> tuple[tuple[int, str, str], ...]:
         "[" + " \n" * 150_000,
         "\x1b[" * 150_000 + "\x1b]" * 150_000,
         "CA '" * 80_000 + "\n" + "Port 1:\n" * 40_000,
+        "ethtool -S" * 30_000,
+        "ethtool -S eth0\n" * 20_000,
+        "a" + " " * 300_000 + ": 1",
+        "x: 1\n" * 60_000,
+        "@" * 300_000,
+        "link a/1 " + "b 1 " * 75_000,
+        "rdma " * 60_000 + "\nlink a/1 rdma " + "rdma " * 60_000,
+        "a/ports/1/counters/" * 15_000 + "b:1\n",
+        "0000:" * 60_000 + "/x:1\n",
+        "Path: " + "a/" * 150_000 + "\nMode: 1\n",
+        "[ " + "= " * 150_000,
+        "Identifier : " + "1" * 300_000 + " mW / 1 dBm\n",
+        "\tLnkSta: " + "Speed " * 50_000 + "\n",
     ],
-    ids=range(16),
+    ids=range(29),
 )
 def test_a_hostile_answer_takes_no_longer_than_it_is_long(name: str, answer: str) -> None:
     begun = time.perf_counter()

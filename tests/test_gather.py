@@ -5,13 +5,19 @@ import asyncio
 import pytest
 from fake_fleet import NOW, FakeFleet, ambient, targets
 
+from collector import collectors
 from truerail.gather import Gathered, Gatherer, Limits
+from truerail.gather.questions import applicable, optional
 from truerail.model import Neighbor, Role
 from truerail.rounds import judge
 from truerail.simulator import Shape, simulate
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
 QUICK = Limits(device_seconds=0.4, deadline_seconds=5.0, cancel_seconds=0.1)
+
+
+EVERYBODYS = set(collectors()) - optional()
+"""The questions that every device has an answer to."""
 
 
 def gathered(fleet: FakeFleet, simulation: object, limits: Limits = QUICK, **more: object) -> Gathered:
@@ -36,7 +42,7 @@ def test_all_collectors_that_apply_are_asked_in_one_ask() -> None:
     for answers in fleet.answers.values():  # every device understands the preferred commands
         answers["lldpcli show neighbors details -f json0"] = answers.get("lldpctl -f json0", "")
         answers["ip -j -d link"] = answers.get("ip -j -d link") or answers["ip -j link"]
-    gathered(fleet, simulation)
+    gathered(fleet, simulation, collectors=EVERYBODYS)
     assert set(fleet.asks.values()) == {1}
     of_host = dict(fleet.asked)["gpu-001"]
     assert of_host == (
@@ -82,10 +88,27 @@ def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, says: str) -> 
     found = gathered(FakeFleet(simulation, {"gpu-003": trouble}), simulation)
     assert [row.name for row in found.unreached] == ["gpu-003"]
     broken = [r for r in found.readings if r.device == "gpu-003"]
-    assert {r.collector for r in broken} == {"gpu_nic_topology", "lldp_host", "net_address", "net_link", "rdma_link"}
+    assert {r.collector for r in broken} == set(applicable(Role.HOST, "linux"))
     assert {r.error for r in broken} == {says}
     judgement = judge(simulation.plan, found.snapshot())
     assert not [f for f in judgement.findings if f.device != "gpu-003"]
+
+
+def test_what_a_device_has_no_tool_for_is_asked_once_and_not_told_as_unread() -> None:
+    simulation = simulate(SHAPE, folders="inventory")
+    fleet = FakeFleet(simulation)
+    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+
+    async def two_rounds() -> tuple[Gathered, Gathered]:
+        return await gatherer.round(), await gatherer.round()
+
+    first, second = asyncio.run(two_rounds())
+    assert {r.collector for r in first.readings} == {r.collector for r in second.readings}
+    assert not {r.collector for r in first.readings} & optional()
+    assert not [row for row in first.rows if row.error]
+    asked = [commands for name, commands in fleet.asked if name == "gpu-001"]
+    assert any("ethtool -S" in command for command in asked[0])
+    assert not any("ethtool -S" in command for command in asked[-1])
 
 
 def test_a_transport_that_does_not_let_go_cannot_hold_the_round() -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, of_kind, right, shaped
 
-from truerail.model import CauseKind, Device, Neighbor, Port, Role, Snapshot
+from truerail.model import CauseKind, Device, Fact, GpuNicPath, Neighbor, Port, RdmaLink, Role, Snapshot
 from truerail.model.cases import AT, scene
 from truerail.model.history import HistoryGone, NoHistory
 from truerail.model.publication import Publication

@@ -37,5 +37,5 @@ def test_quiet(rule: Rule, case: Case) -> None:
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True), *_examples(fires=False)])
 def test_the_order_of_answers_does_not_matter(rule: Rule, case: Case) -> None:
     plan, seen = scene(case)
-    turned = type(seen)(seen.at, tuple(reversed(seen.readings)))
+    turned = type(seen)(seen.at, tuple(reversed(seen.readings)), window=seen.window)
     assert {f.subject for f in rule.judge(plan, turned)} == set(case.finds)

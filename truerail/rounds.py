@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from collector import collectors
+from collector import at_once, collectors
 from rules import rules as all_rules
 from truerail.causes import explain
 from truerail.model import (
@@ -17,6 +17,7 @@ from truerail.model import (
     Judgement,
     Plan,
     Port,
+    Reading,
     Role,
     Severity,
     Snapshot,
@@ -59,11 +60,16 @@ def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, no
         findings=ordered,
         causes=explain(wiring, ordered),
         verdicts=tuple(verdicts),
-        unread=tuple(reading for reading in seen.readings if reading.error),
+        unread=tuple(reading for reading in seen.readings if reading.error and _missed(reading, seen)),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
         notes=(*notes, *_notes(wiring)),
     )
+
+
+def _missed(reading: Reading, seen: Snapshot) -> bool:
+    """Whether an answer that is not there could have told anything: counters mean nothing in a single round."""
+    return seen.window is not None or reading.collector in at_once()
 
 
 def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:

@@ -30,6 +30,15 @@ _SHOWN_FIRST = (
     CauseKind.CABLE_SWAP,
     CauseKind.CABLE_MOVE,
     CauseKind.LINK_DOWN,
+    CauseKind.DEGRADED_LINK,
+    CauseKind.FLAPPING_LINK,
+    CauseKind.SLOW_HOST,
+    CauseKind.PFC_DEADLOCK,
+    CauseKind.PFC_STORM,
+    CauseKind.CONFIGURATION,
+    CauseKind.ECMP_POLARIZATION,
+    CauseKind.DEAD_MEMBER,
+    CauseKind.OVERLOAD,
     CauseKind.UNREACHABLE,
     CauseKind.UNKNOWN,
 )
@@ -52,6 +61,9 @@ class Draft:
     alternatives: tuple[Alternative, ...] = ()
     decides: str = ""
     explains: list[str] = field(default_factory=list)
+    """Ids of findings."""
+    harm: int = 0
+    """Ports that are known to suffer; of causes of one kind, the one that harms more comes first."""
 
 
 def attach(index: PlanIndex, drafts: list[Draft], findings: Iterable[Finding]) -> list[Finding]:
@@ -78,7 +90,7 @@ def number(drafts: Iterable[Draft]) -> tuple[Cause, ...]:
     """Causes with ids C1, C2, ...: labels and blocks first, then cables, then what is down, the larger before the
     smaller.
     """
-    ordered = sorted(drafts, key=lambda d: (_SHOWN_FIRST.index(d.kind), -len(d.explains), d.subjects))
+    ordered = sorted(drafts, key=lambda d: (_SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects))
     return tuple(
         Cause(
             f"C{i}", d.kind, d.subjects, d.says, d.do, tuple(d.explains), d.moves, round(d.confidence, 2),

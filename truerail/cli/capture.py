@@ -53,6 +53,7 @@ def capture(
 
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":
     """Asks the devices that the round does not have yet, and writes each as it answers."""
+    from collector import collectors
     from truerail.cli import live, live_progress, terminal
     from truerail.cli.judging import named
     from truerail.gather import Limits
@@ -69,7 +70,8 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
             writer.add(row.name, row.files())
             progress(row, done, total)
 
-        return live.one_round(fleet, only=wanted - there, limits=Limits(deadline_seconds=deadline), progress=keep)
+        limits = Limits(deadline_seconds=deadline)
+        return live.one_round(fleet, only=wanted - there, collectors=set(collectors()), limits=limits, progress=keep)
 
 
 def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:

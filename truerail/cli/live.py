@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from collector import at_once
 from truerail.cli import terminal
 from truerail.cli.errors import CannotJudge
 from truerail.cli.judging import load_plan, named
@@ -69,12 +70,21 @@ def open_transport() -> Transport:
 
 
 def one_round(
-    fleet: Fleet, *, only: Collection[str] | None = None, limits: Limits | None = None, progress: Progress | None = None
+    fleet: Fleet,
+    *,
+    only: Collection[str] | None = None,
+    collectors: Collection[str] | None = None,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
 ) -> Gathered:
-    """Asks a fleet once. Ctrl-C ends the round early, with what was gathered until then."""
+    """Asks a fleet once. Ctrl-C ends the round early, with what was gathered until then.
+
+    Without `collectors` everything is asked but counters, which mean nothing in a single round.
+    """
 
     async def asking(transport: Transport, stop: asyncio.Event) -> Gathered:
-        return await fleet.gatherer(transport, limits).round(only=only, progress=progress, stop=stop)
+        gatherer = fleet.gatherer(transport, limits)
+        return await gatherer.round(only=only, collectors=collectors or at_once(), progress=progress, stop=stop)
 
     return run(asking)
 

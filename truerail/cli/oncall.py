@@ -1,4 +1,4 @@
-"""The questions of on-call: `truerail where|job|blast|path|diff|why|timeline`, of the service or of a capture."""
+"""The questions of on-call: `truerail where|job|blast|path|diff|why|storm|timeline`, of the service or of a capture."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -149,6 +149,25 @@ def why(
     from truerail.oncall.why import why as answer
 
     question = Question(Why, "why", {"finding": finding}, lambda shown, history: answer(shown, history, finding))
+    _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
+
+
+def storm(
+    of: Annotated[str | None, typer.Argument(help="A port or a device that may take part. [default: all]")] = None,
+    service: Service = LOCAL_SERVICE,
+    token_file: TokenFile = None,
+    capture: Capture = None,
+    inventory: Inventory = None,
+    plan: PlanFile = None,
+    fmt: Shown = Format.TEXT,
+    details: Details = False,
+) -> None:
+    """PFC storms: the NIC or egress that pauses everybody, why, and who waits for it, as a tree."""
+    from truerail.cli.oncall_source import Question, Source
+    from truerail.oncall.answers import Storm
+    from truerail.oncall.storm import storm as answer
+
+    question = Question(Storm, "storm", {"of": of}, lambda shown, _: answer(shown, of))
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
 
 

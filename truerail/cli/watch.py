@@ -46,6 +46,7 @@ def watch(
 def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":
     import asyncio
 
+    from collector import at_once
     from truerail.cli import live
     from truerail.cli.watch_screen import Watch
     from truerail.gather import Limits
@@ -63,7 +64,8 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
             shown.greet(f"logging in to {count(len(fleet.targets), 'device')}")
             while not stop.is_set():
                 began = loop.time()
-                seen = await gatherer.round(stop=stop, limits=others if shown.work.round else first)
+                limits = others if shown.work.round else first
+                seen = await gatherer.round(collectors=at_once(), stop=stop, limits=limits)
                 if seen.interrupted and shown.work.round:
                     break
                 shown.take(seen, len(seen.rows) - len(seen.unreached), len(seen.rows), loop.time() - began)

@@ -8,9 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from truerail.gather.limits import Ambient, Limits, pause_before
-from truerail.gather.questions import Known, applicable, by_file, first_commands, further_commands
+from truerail.gather.questions import Known, applicable, by_file, first_commands, further_commands, optional
 from truerail.gather.table import Row
 from truerail.model import Reading, Target
+from truerail.model.collector import says_no
 from truerail.transport.answers import Answers
 from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
@@ -56,8 +57,10 @@ class Interviewer:
         asked = applicable(row.device.role, target.platform)
         if not asked:
             raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
-        if collectors is not None:
-            asked = {name: commands for name, commands in asked.items() if name in collectors}
+        now = self._ambient.clock()
+        asked = {
+            name: commands for name, commands in asked.items() if _wanted(name, collectors) and known.asks(name, now)
+        }
         row.unanswered.collectors = tuple(asked)
         sent = first_commands(asked, known)
         if not sent:
@@ -71,7 +74,14 @@ class Interviewer:
         failed = [name for name in _unread(row, asked) if lost.isdisjoint(asked[name])]
         further = further_commands(asked, failed, sent)
         if further:
-            row.add(await self._transport.ask(target, further))
+            answers += await self._transport.ask(target, further)
+            row.add(answers[len(sent) :])
+            row.read(reader)
+        refused = _refused(row, asked, answers)
+        if refused:
+            known.refused.update(dict.fromkeys(refused, now))
+            asked = {name: commands for name, commands in asked.items() if name not in refused}
+            row.drop([text for text in row.commands if not any(text in commands for commands in asked.values())], asked)
             row.read(reader)
         _remember(row, asked, known)
 
@@ -94,6 +104,21 @@ class Interviewer:
             except ConnectError:
                 await self._ambient.sleep(pause_before(attempt, self._limits, self._ambient.random()))
         return await self._transport.ask(target, commands)
+
+
+def _wanted(name: str, collectors: Collection[str] | None) -> bool:
+    return collectors is None or name in collectors
+
+
+def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
+    """The optional questions to which the device has nothing to say: every command refused, or answered by nothing."""
+    empty = {answer.command for answer in answers if answer.refused or (not answer.error and says_no(answer.text))}
+    told = {answer.command for answer in answers}
+    return [
+        name
+        for name in _unread(row, asked)
+        if name in optional() and all(text in empty for text in asked[name] if text in told)
+    ]
 
 
 def _fail(row: Row, why: str) -> None:

@@ -12,6 +12,8 @@ from truerail.transport.questions import PORT
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32
 """Commands that are tried for one collector in the further ask; no collector declares as many for one platform."""
+ASK_AGAIN_SECONDS = 3600.0
+"""After this a device is asked anew for what it had no tool for: somebody may have installed it."""
 
 
 @dataclass(slots=True)
@@ -23,6 +25,12 @@ class Known:
     platform: str = ""
     role: Role | None = None
     command: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, float] = field(default_factory=dict)
+    """Optional questions that the device has no answer to, and when it said so, in seconds of the clock."""
+
+    def asks(self, collector: str, now: float) -> bool:
+        """Whether to ask a question: an optional one that was refused is asked again after a while only."""
+        return now - self.refused.get(collector, -ASK_AGAIN_SECONDS) >= ASK_AGAIN_SECONDS
 
 
 @cache
@@ -68,3 +76,9 @@ def further_commands(asked: Mapping[str, tuple[str, ...]], failed: Iterable[str]
 
 def _unique(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
+
+
+@cache
+def optional() -> frozenset[str]:
+    """The collectors that many devices have no tool for."""
+    return frozenset(name for name, found in collectors().items() if found.optional)

@@ -45,6 +45,18 @@ class Row:
             else:
                 self.answers[answer.command] = answer
 
+    @property
+    def commands(self) -> list[str]:
+        """Every command that was answered, or not."""
+        return [*self.answers, *self.unanswered.commands]
+
+    def drop(self, commands: Collection[str], asked: Collection[str]) -> None:
+        """Forgets commands, as if they had not been sent; `asked` are the questions that remain."""
+        for text in commands:
+            self.answers.pop(text, None)
+            self.unanswered.commands.pop(text, None)
+        self.unanswered.collectors = tuple(asked)
+
     def files(self) -> dict[str, bytes]:
         """The device's folder of a capture: file name to content."""
         found = {answer_file(a.command): a.text.encode("utf-8", "replace") for a in self.answers.values()}

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from truerail.model.finding import Cause, Finding
 from truerail.model.history import FindingEvent, LinkChange
@@ -72,8 +73,7 @@ class Changes:
     """Ports that the plan no longer has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(NamedTuple):
     """What is left of a finding or cause that is resolved: enough to know it again."""
 
     first_seen: datetime

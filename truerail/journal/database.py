@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from truerail.journal.schema import JournalUnusable, migrate
@@ -130,10 +130,11 @@ class Database:
         """The failure in one line, without statement, values or secrets."""
         if isinstance(failure, PoolTimeout):
             return HistoryGone("the journal is busy: no free connection")
-        told = str(failure.orig if isinstance(failure, DBAPIError) and failure.orig else failure)
+        told = str(failure.orig if isinstance(failure, StatementError) and failure.orig else failure)
         for secret in self._secrets:
             told = told.replace(secret, "***")
-        sort = Unwritable if isinstance(failure, DataError | IntegrityError) else HistoryGone
+        values = isinstance(failure, DataError | IntegrityError) or not isinstance(failure, DBAPIError)
+        sort = Unwritable if values and isinstance(failure, StatementError) else HistoryGone
         return sort(f"journal: {printable(' '.join(told.split()))}")
 
     def _engine(self) -> Engine:

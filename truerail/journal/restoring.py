@@ -1,10 +1,11 @@
 """What a journal knows, as `Lives` takes it over at the start."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import BigInteger, Connection, Row, select, type_coerce
 
 from truerail.journal import tables
 from truerail.journal.bodies import cause_extras, finding_extras
@@ -52,12 +53,18 @@ def _cause(row: Row[Any], at: datetime) -> CauseRow:
 
 
 def _past(connection: Connection, table: Any, at: datetime) -> dict[str, Past]:
-    columns = (table.c.id, table.c.first_seen, table.c.resolved_at, table.c.episodes, table.c.appearances)
-    rows = connection.execute(select(*columns).where(table.c.resolved_at.is_not(None)))
-    return {
-        key: Past(first_seen, resolved_at, episodes, _times(times) if at - resolved_at < _RECENT else ())
-        for key, first_seen, resolved_at, episodes, times in rows
+    """There are hundreds of thousands after a year: their columns are read as the numbers that they are."""
+    columns = (type_coerce(table.c[name], BigInteger) for name in ("id", "first_seen", "resolved_at", "episodes"))
+    resolved = table.c.resolved_at.is_not(None)
+    rows: Iterable[Any] = connection.execute(select(*columns).where(resolved))
+    found = {
+        f"{key:012x}": Past(moment(first_seen), moment(resolved_at), episodes)
+        for key, first_seen, resolved_at, episodes in rows
     }
+    lately = select(table.c.id, table.c.appearances).where(table.c.resolved_at > at - _RECENT)
+    for key, times in connection.execute(lately):
+        found[key] = found[key]._replace(appearances=_times(times))
+    return found
 
 
 def _times(packed: str) -> tuple[datetime, ...]:

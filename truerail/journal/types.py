@@ -28,7 +28,7 @@ def microseconds(at: datetime) -> int:
 
 def moment(value: int) -> datetime:
     """The time so many microseconds after 1970, in UTC."""
-    return _EPOCH + value * _MICROSECOND
+    return _EPOCH + timedelta(0, 0, value)
 
 
 def storable(text: str) -> str:

@@ -53,6 +53,10 @@ class Collector:
     """True where equal text means equal facts whoever answers, and equal text is common: it is then read once."""
     explanation: str
     parse: Parse
+    optional: bool = False
+    """True where many devices have no tool that could answer: one that refuses is not told as unread. What only it
+    could tell stays unknown.
+    """
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
         """The facts in `answer`, all of one kind together. Raises `Unreadable` where it is not whole and understood."""
@@ -110,6 +114,15 @@ def refuse_refusals(answer: str) -> None:
             raise Unreadable("the device refused", line=number, text=line)
 
 
+def says_no(answer: str) -> bool:
+    """Whether an answer is empty, or a shell's or a device's way of saying no."""
+    try:
+        refuse_refusals(answer)
+    except Unreadable:
+        return True
+    return False
+
+
 def minutes(count: float) -> float:
     """Minutes in seconds, for `every=`."""
     return count * 60.0
@@ -122,6 +135,7 @@ def collector(
     every: float,
     yields: Sequence[type[Fact]],
     shared: bool = False,
+    optional: bool = False,
 ) -> Callable[[Parse], Collector]:
     """Declares a collector. The function's name is the collector's; its module's docstring explains it.
 
@@ -137,6 +151,6 @@ def collector(
         module = sys.modules[parse.__module__]
         if module.__name__.rpartition(".")[2] not in (name, "__main__") or not module.__doc__:
             raise TypeError(f"collector {name!r}: file name and function name must agree, and the file must explain it")
-        return Collector(name, tuple(on), tuple(ask), every, tuple(yields), shared, module.__doc__, parse)
+        return Collector(name, tuple(on), tuple(ask), every, tuple(yields), shared, module.__doc__, parse, optional)
 
     return declare

@@ -89,6 +89,18 @@ class CauseKind(StrEnum):
     GPU_NIC_ORDER = "gpu-nic-order"
     LINK_DOWN = "link-down"
     UNREACHABLE = "unreachable"
+    DEGRADED_LINK = "degraded-link"
+    """Slower than planned, fewer lanes, errors, or optics out of range."""
+    FLAPPING_LINK = "flapping-link"
+    SLOW_HOST = "slow-host"
+    """PCIe, GPUDirect, or a receiver that does not drain."""
+    PFC_DEADLOCK = "pfc-deadlock"
+    PFC_STORM = "pfc-storm"
+    CONFIGURATION = "configuration"
+    ECMP_POLARIZATION = "ecmp-polarization"
+    DEAD_MEMBER = "dead-member"
+    OVERLOAD = "overload"
+    """Incast, too few uplinks, load by design."""
     UNKNOWN = "unknown"
 
 

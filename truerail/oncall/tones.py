@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from truerail.model.life import LifeState
-from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Timeline, Where, Why
+from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
 from truerail.outputs.words import Tone
 
-Answer = Where | Job | Blast | PathAnswer | Diff | Why | Timeline
+Answer = Where | Job | Blast | PathAnswer | Diff | Why | Storm | Timeline
 
 
 def tone_of(answer: Answer) -> Tone:
@@ -24,6 +24,8 @@ def tone_of(answer: Answer) -> Tone:
             return Tone.BAD if answer.links or answer.findings else Tone.GOOD
         case Why():
             return Tone.GOOD if answer.finding.state == LifeState.RESOLVED.value else Tone.BAD
+        case Storm():
+            return Tone.BAD if answer.storms or answer.deadlocks else SIGHT[answer.told or None]
         case Timeline():
             return Tone.GOOD
 

@@ -47,13 +47,14 @@ class Unanswered:
 
     def _reasons(self, collector: Collector) -> list[str]:
         """Why a collector has no answer: each command's error, equal ones once, and the device's own."""
+        if self.collectors and collector.name not in self.collectors:
+            return []
         of: dict[str, list[str]] = {}
         for command in collector.ask:
             if command.text in self.commands:
                 of.setdefault(self.commands[command.text], []).append(command.text)
         told = [f"{commands[0]}{_others(commands)}: {error}" for error, commands in of.items()]
-        whole = self.device if not self.collectors or collector.name in self.collectors else ""
-        return [*told, whole] if whole else told
+        return [*told, self.device] if self.device else told
 
 
 def load(content: bytes) -> Unanswered:

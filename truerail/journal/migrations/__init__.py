@@ -1,0 +1,1 @@
+"""How databases of older versions become what this version expects. `truerail.journal.schema` takes the steps."""

@@ -124,6 +124,31 @@ _EXACT: dict[str, tuple[Quantity, int]] = {
     "rnr_nak_retry_err": (Q.RNR_NAKS, 32),
     "np_ecn_marked_roce_packets": (Q.ECN_RECEIVED_PACKETS, 64), "np_cnp_sent": (Q.CNP_SENT, 64),
     "rp_cnp_handled": (Q.CNP_HANDLED, 64), "rp_cnp_ignored": (Q.CNP_IGNORED, 64),
+    "cc_rx_ce_pkts": (Q.ECN_RECEIVED_PACKETS, 64), "cc_rx_cnp_pkts": (Q.CNP_HANDLED, 64),
+    "cc_tx_cnp_pkts": (Q.CNP_SENT, 64),
+    # bnxt_re, irdma, EFA (rdma statistic)
+    "rx_ecn_marked_pkts": (Q.ECN_RECEIVED_PACKETS, 64), "tx_cnp_pkts": (Q.CNP_SENT, 64),
+    "rx_cnp_pkts": (Q.CNP_HANDLED, 64), "oos_drop_count": (Q.OUT_OF_SEQUENCE, 64),
+    "seq_err_naks_rcvd": (Q.PACKET_SEQUENCE_ERRORS, 64), "to_retransmits": (Q.ACK_TIMEOUTS, 64),
+    "rnr_naks_rcvd": (Q.RNR_NAKS, 64), "active_rc_qps": (Q.FLOWS, 64),
+    "RxECNMrkd": (Q.ECN_RECEIVED_PACKETS, 64), "cnpSent": (Q.CNP_SENT, 64), "cnpHandled": (Q.CNP_HANDLED, 64),
+    "cnpIgnored": (Q.CNP_IGNORED, 64),
+    "rx_drops": (Q.RX_DISCARDS, 64), "tx_drops": (Q.TX_DISCARDS, 64),
+    # InfiniBand's port counters in sysfs. They stand still at all ones; the data counters count four bytes at a time
+    "port_xmit_wait": (Q.TRANSMIT_WAIT, 64), "port_xmit_discards": (Q.TX_DISCARDS, 64),
+    "port_rcv_errors": (Q.RX_ERRORS, 64), "symbol_error": (Q.SYMBOL_ERRORS, 64), "link_downed": (Q.LINK_DOWNS, 64),
+    # bnxt_en, ice, i40e, ixgbe, any driver (ethtool -S, ip -s link)
+    "rx_fcs_err_frames": (Q.CRC_ERRORS, 64), "rx_pcs_symbol_err": (Q.SYMBOL_ERRORS, 64),
+    "rx_corrected_bits": (Q.CORRECTED_BITS, 64), "rx_fec_corrected_blocks": (Q.FEC_CORRECTED, 64),
+    "rx_fec_uncorrectable_blocks": (Q.FEC_UNCORRECTED, 64), "rx_stat_err": (Q.RX_ERRORS, 64),
+    "tx_stat_error": (Q.TX_ERRORS, 64), "tx_stat_discard": (Q.TX_DISCARDS, 64), "tx_errors.nic": (Q.TX_ERRORS, 64),
+    "port.rx_bytes": (Q.RX_BYTES, 64), "port.tx_bytes": (Q.TX_BYTES, 64), "port.rx_dropped": (Q.RX_DISCARDS, 64),
+    "port.rx_crc_errors": (Q.CRC_ERRORS, 64), "port.tx_errors": (Q.TX_ERRORS, 64),
+    "link_xoff_rx.nic": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "link_xoff_tx.nic": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
+    "port.link_xoff_rx": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "port.link_xoff_tx": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
+    "rx_flow_control_xoff": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "tx_flow_control_xoff": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
+    "carrier_down_count": (Q.LINK_DOWNS, 64),
+    "stats64.rx.errors": (Q.RX_ERRORS, 64), "stats64.tx.errors": (Q.TX_ERRORS, 64),
     # IF-MIB and IEEE8021-PFC-MIB
     "ifHCInOctets": (Q.RX_BYTES, 64), "ifHCOutOctets": (Q.TX_BYTES, 64),
     "ifHCInUcastPkts": (Q.RX_PACKETS, 64), "ifHCOutUcastPkts": (Q.TX_PACKETS, 64),
@@ -151,6 +176,15 @@ _BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
         (r"pfc_pri(\d)_rx_duration_us", Q.RX_PAUSE_US),
         (r"pfc_pri(\d)_tx_duration_us", Q.TX_PAUSE_US),
         (r"pfc_pri(\d)_rx_transitions", Q.RX_PAUSE_TRANSITIONS),
+        (r"rx_bytes_pri(\d)", Q.RX_BYTES),
+        (r"tx_bytes_pri(\d)", Q.TX_BYTES),
+        (r"rx_packets_pri(\d)", Q.RX_PACKETS),
+        (r"tx_packets_pri(\d)", Q.TX_PACKETS),
+        (r"rx_pause_prio_(\d)", Q.RX_PAUSE_FRAMES),
+        (r"tx_pause_prio_(\d)", Q.TX_PAUSE_FRAMES),
+        (r"rx_pause_duration_prio_(\d)", Q.RX_PAUSE_US),
+        (r"tx_pause_duration_prio_(\d)", Q.TX_PAUSE_US),
+        (r"rx_pause_transition_prio_(\d)", Q.RX_PAUSE_TRANSITIONS),
         (r"rx_priority_(\d)_xoff\.nic", Q.RX_PAUSE_FRAMES),
         (r"tx_priority_(\d)_xoff\.nic", Q.TX_PAUSE_FRAMES),
         (r"(?:port\.)?rx_priority_(\d)_xoff", Q.RX_PAUSE_FRAMES),
@@ -162,13 +196,18 @@ _SECOND_BEST = {
     "rx_packets": (Q.RX_PACKETS, 64), "tx_packets": (Q.TX_PACKETS, 64),
 }  # fmt: skip
 """Used where the wire itself is not counted under another name. A switch's collectors use these words for the wire."""
+_PLAIN_PAUSE = {
+    "rx_pause_frames": Column(Q.RX_GLOBAL_PAUSE_FRAMES), "tx_pause_frames": Column(Q.TX_GLOBAL_PAUSE_FRAMES),
+}  # fmt: skip
+"""What these names mean to bnxt_en, which counts PFC apart from them, as `rx_pfc_frames`."""
 _WORDS = {quantity.value: quantity for quantity in Quantity}
 
 
 @lru_cache(maxsize=4096)
 def columns_of(counters: tuple[Counter, ...]) -> tuple[Column | None, ...]:
     """What each of these counters counts; None where no rule uses it. The first of two names for one thing counts."""
-    found = [_column(counter) for counter in counters]
+    own = _PLAIN_PAUSE if Counter("rx_pfc_frames") in counters else {}
+    found = [own.get(counter.counter) or _column(counter) for counter in counters]
     taken = {(column.quantity, column.priority) for column in found if column}
     columns: list[Column | None] = []
     given: set[tuple[Quantity, int | None]] = set()

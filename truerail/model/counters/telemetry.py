@@ -5,6 +5,7 @@ of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their 
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,7 @@ class Telemetry:
     window: Window | None
     _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
     _rows: dict[str, Codes] = field(default_factory=dict)
+    _sums: dict[Key, "Sums"] = field(default_factory=dict)
 
     @property
     def ports(self) -> int:
@@ -73,6 +75,118 @@ class Telemetry:
         known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
         return np.asarray(known.mean(axis=1) if known.shape[1] else np.zeros(len(known)), dtype=np.float32)
 
+    def part(
+        self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
+    ) -> tuple[Floats, Floats]:
+        """Gained and span of some ports only, shapes (len(ports), samples): a hundredth of the whole fabric's cost.
+
+        Ports are codes in any order and number; a port that is not planned (-1, say) was told nothing.
+        """
+        if self.window is None:
+            return (np.full((len(ports), 0), np.nan, dtype=np.float32),) * 2
+        order = self.window.order[_last(last)]
+        gained, span = (np.full((len(ports), len(order)), np.nan, dtype=np.float32) for _ in range(2))
+        best = np.zeros(len(ports), dtype=np.int64)
+        planned = (ports >= 0) & (ports < self.ports)
+        for name, source in self.window.sources.items():
+            series = source.series.get((quantity, priority))
+            if series is None:
+                continue
+            rows = np.where(planned, self._rows_of(name, source)[np.where(planned, ports, 0)], NONE)
+            at = np.flatnonzero(rows >= 0)
+            values = series.gained[rows[at][:, None], order]
+            known = (~np.isnan(values)).sum(axis=1)
+            better = known > best[at]
+            at, values = at[better], values[better]
+            best[at] = known[better]
+            gained[at] = values
+            span[at] = np.where(np.isnan(values), np.nan, source.span[rows[at][:, None], order])
+        return gained, span
+
+    def reaches(
+        self, quantity: Quantity, priority: int | None, per_second: "float | npt.NDArray[np.float64]", last: int
+    ) -> Mask:
+        """Ports that counted at least `per_second`, and anything at all, in any of the last samples. Shape (planned
+        ports,); one rate for all ports or one for each. What is not told does not reach it.
+        """
+        found = np.zeros(self.ports, dtype=bool)
+        if self.window is None:
+            return found
+        order = self.window.order[_last(last)]
+        for name, source in self.window.sources.items():
+            series = source.series.get((quantity, priority))
+            if series is None:
+                continue
+            gained = series.gained[:, order]
+            moving = np.flatnonzero((gained > 0).any(axis=1))
+            rows = self._rows_of(name, source)
+            of_row = np.full(len(gained), NONE, dtype=np.int64)
+            of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+            port = of_row[moving]
+            moving, port = moving[port >= 0], port[port >= 0]
+            least = per_second[port][:, None] if isinstance(per_second, np.ndarray) else per_second
+            fast = gained[moving] >= least * source.span[moving[:, None], order]
+            found[port[fast.any(axis=1)]] = True
+        return found
+
+    def summed(self, quantity: Quantity, priority: int | None = None) -> "Sums":
+        """What each planned port counted over the whole window, the seconds behind it and how many samples told it.
+
+        Summed before it is joined: a tenth of the cost of `total`, `mean_rate` and `coverage`.
+        """
+        key = (quantity, priority)
+        found: Sums | None = self._sums.get(key)
+        if found is None:
+            found = self._sums[key] = self._sum_up(key)
+        return found
+
+    def told_as(self, port: int) -> list[tuple[str, str, str]]:
+        """Who counts for a planned port: collector, device, and the port as the device names it."""
+        if self.window is None:
+            return []
+        rows = [(name, source, int(self._rows_of(name, source)[port])) for name, source in self.window.sources.items()]
+        return [(name, *source.ports[row]) for name, source, row in rows if row >= 0]
+
+    def _sum_up(self, key: Key) -> "Sums":
+        found = Sums(np.full(self.ports, np.nan), np.full(self.ports, np.nan), np.zeros(self.ports, dtype=np.int64))
+        for name, source in self.window.sources.items() if self.window else ():
+            series = source.series.get(key)
+            if series is None:
+                continue
+            gained, seconds, samples = _sums(series.gained, source.span)
+            rows = self._rows_of(name, source)
+            port = np.flatnonzero(rows >= 0)
+            better = samples[rows[port]] > found.samples[port]
+            port, row = port[better], rows[port[better]]
+            found.gained[port], found.seconds[port], found.samples[port] = gained[row], seconds[row], samples[row]
+        return found
+
+    def tells(self, quantity: Quantity, priority: int | None, last: int) -> Mask:
+        """Ports that counted it, be it nothing, in any of the last samples. Shape (planned ports,)."""
+        found = np.zeros(self.ports, dtype=bool)
+        if self.window is None:
+            return found
+        order = self.window.order[_last(last)]
+        for name, source in self.window.sources.items():
+            series = source.series.get((quantity, priority))
+            if series is not None:
+                rows = self._rows_of(name, source)
+                known: Mask = np.logical_not(np.isnan(series.gained[:, order])).any(axis=1, keepdims=True)[:, 0]
+                found[rows >= 0] |= known[rows[rows >= 0]]
+        return found
+
+    def speaks(self, device: int, last: int) -> bool:
+        """Whether any planned port of a device was counted in any of the last samples."""
+        if self.window is None:
+            return False
+        order = self.window.order[_last(last)]
+        ports = self.ports_of(device)
+        for name, source in self.window.sources.items():
+            rows = self._rows_of(name, source)[ports]
+            if (~np.isnan(source.span[rows[rows >= 0][:, None], order])).any():
+                return True
+        return False
+
     def believed(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Mask:
         """Ports of which enough samples are there to speak of a rate."""
         known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
@@ -92,6 +206,22 @@ class Telemetry:
 
     def speed(self) -> npt.NDArray[np.float64]:
         """Bytes per second that each planned port's link carries: as it says itself, else as planned; NaN unknown."""
+        return self._speed.copy()
+
+    def ports_of(self, device: int) -> Codes:
+        """The planned ports of a device, ascending."""
+        order, device_of = self._by_device
+        low, high = np.searchsorted(device_of, [device, device + 1])
+        return order[low:high]
+
+    @cached_property
+    def _by_device(self) -> tuple[Codes, Codes]:
+        device = self.wiring.index.ports.device_of(np.arange(self.ports))
+        order = np.argsort(device, kind="stable")
+        return order, device[order]
+
+    @cached_property
+    def _speed(self) -> npt.NDArray[np.float64]:
         index = self.wiring.index
         told = self.wiring.states.speed_gbps[: self.ports]
         planned = np.full(self.ports, np.nan)
@@ -137,6 +267,37 @@ class Telemetry:
         if rows is None:
             rows = self._rows[name] = _rows(self.wiring, source, self.ports)
         return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What ports counted over a window, shapes (planned ports,): NaN, and 0 samples, where nothing was told."""
+
+    gained: npt.NDArray[np.float64]
+    seconds: npt.NDArray[np.float64]
+    samples: Codes
+
+    @property
+    def rate(self) -> npt.NDArray[np.float64]:
+        """Counted per second; NaN where nothing was told."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.gained / self.seconds, dtype=np.float64)
+
+
+def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
+    """Per row: the sum, the seconds behind it, the samples that told it. Only rows with gaps are looked at closely."""
+    ones = np.ones(gained.shape[1], dtype=np.float32)
+    with np.errstate(invalid="ignore"):
+        total, seconds = (gained @ ones).astype(np.float64), (span @ ones).astype(np.float64)
+    samples = np.full(len(gained), gained.shape[1], dtype=np.int64)
+    gaps = np.flatnonzero(np.isnan(total) | np.isnan(seconds))
+    if len(gaps):
+        known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
+        samples[gaps] = known.sum(axis=1)
+        for column, values in ((total, gained), (seconds, span)):
+            column[gaps] = np.where(known, values[gaps], 0).sum(axis=1, dtype=np.float64)
+            column[gaps[samples[gaps] == 0]] = np.nan
+    return total, seconds, samples
 
 
 def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:

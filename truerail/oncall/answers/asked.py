@@ -244,3 +244,74 @@ class Timeline:
     events: tuple[TimelineEvent, ...]
     whole: bool
     says: str
+
+
+@dataclass(frozen=True, slots=True)
+class StormNode:
+    """A device in a pause tree. `kind` is `culprit`, `between` (it is paused and pauses others) or `victim`; `hops` are
+    those from the culprit, 0 for itself.
+    """
+
+    device: str
+    role: str | None
+    kind: str
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class StormEdge:
+    """One paused link of a pause tree: port `waiting` is stopped by port `on`; an empty one is not known. `share` is
+    that of time, 0..1, an upper bound where not `exact`. `told_by` is `both ends` or `one end`, `link` `seen` or
+    `planned`.
+    """
+
+    waiting: str
+    on: str
+    hops: int
+    share: float
+    exact: bool
+    told_by: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class StormTree:
+    """One storm: its culprit, and who waits for it. `finding` is the id of the finding that tells it.
+
+    `level` is `storm` or `suspect`. `priority` is None where no counter names it. `hosts` are those whose NICs are
+    paused. `since` is when the pauses began, or the begin of what is remembered where they are older.
+    """
+
+    finding: str
+    culprit: str
+    behind: bool
+    """The culprit stands behind this port and is not monitored."""
+    sub_cause: str
+    level: str
+    priority: int | None
+    rail: int | None
+    paused_share: float
+    mean_pause_us: float | None
+    nodes: tuple[StormNode, ...]
+    edges: tuple[StormEdge, ...]
+    hosts: tuple[str, ...]
+    since: datetime | None
+    confidence: float
+    says: str
+    do: str
+
+
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """`storm [PORT|DEVICE]`, the worst first: all storms, or those in which a port or device takes part.
+
+    `told` is False where nobody can tell whether there is one. `deadlocks` are circles of switches that wait for each
+    other.
+    """
+
+    asked: str | None
+    storms: tuple[StormTree, ...]
+    deadlocks: tuple[FindingLine, ...]
+    told: bool
+    says: str
+    do: str

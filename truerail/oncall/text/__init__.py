@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from rich.console import RenderableType
 
-from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Timeline, Where, Why
+from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
 from truerail.oncall.text.blast import blast_text
 from truerail.oncall.text.diff import diff_text
 from truerail.oncall.text.job import job_text
 from truerail.oncall.text.path import path_text
 from truerail.oncall.text.pieces import verdict
+from truerail.oncall.text.storm import storm_text
 from truerail.oncall.text.timeline import timeline_text
 from truerail.oncall.text.where import where_text
 from truerail.oncall.text.why import why_text
@@ -39,5 +40,7 @@ def _blocks(answer: Answer, options: Options) -> Iterator[RenderableType]:
             yield from diff_text(answer, options)
         case Why():
             yield from why_text(answer, options)
+        case Storm():
+            yield from storm_text(answer, options)
         case Timeline():
             yield from timeline_text(answer)

@@ -5,12 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from truerail.oncall.answers import BadQuestion, Blast, Diff, Job, PathAnswer, Timeline, Where, Why
+from truerail.oncall.answers import BadQuestion, Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
 from truerail.oncall.blast import blast
 from truerail.oncall.diff import diff, diff_plan
 from truerail.oncall.job import job
 from truerail.oncall.moments import span
 from truerail.oncall.path import path
+from truerail.oncall.storm import storm
 from truerail.oncall.timeline import timeline
 from truerail.oncall.view import LONGEST_NODESET
 from truerail.oncall.where import where
@@ -93,6 +94,19 @@ async def the_why(
 ) -> Response:
     """What a finding rests on, both ends, raw answers, what else it could be, and what was ruled out."""
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
+
+
+@router.get("/storm", response_model=Storm)
+async def the_storm(
+    request: Request,
+    desk: AtDesk,
+    shown: Newest,
+    of: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="a device or a port that takes part")
+    ] = None,
+) -> Response:
+    """PFC storms: the culprit of each, why, and who waits for it; all, or those that something takes part in."""
+    return await pondered(request, desk, shown, lambda: storm(shown.publication, of))
 
 
 @router.get("/timeline", response_model=Timeline)

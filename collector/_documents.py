@@ -1,0 +1,40 @@
+"""JSON answers of switches: found below prompts, and taken out of what management interfaces wrap around them."""
+
+import re
+from typing import Any
+
+from collector._answer import decode
+from truerail.model import Unreadable
+
+_JUNOS_PROMPT = re.compile(r"^\{(?:master|primary|backup|linecard)\b[^}\n]{0,40}\}[ \t\r]*$", re.MULTILINE)
+_WRAPPERS = ("result", "ins_api", "outputs", "output", "body")
+
+
+def unwrapped(answer: str) -> Any:
+    """The JSON in an answer, without the wrappers of eAPI and NX-API. Raises `Unreadable` where there is none."""
+    return _without_wrappers(_decoded(answer))
+
+
+def listed(value: Any) -> list[Any]:
+    """One or several, as a list: NX-OS and others leave the list out around a single element."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _decoded(answer: str) -> Any:
+    """The JSON in an answer, also with the line in braces that Junos prints above its prompt."""
+    try:
+        return decode(answer)
+    except Unreadable:
+        return decode(_JUNOS_PROMPT.sub("", answer))
+
+
+def _without_wrappers(found: Any) -> Any:
+    while True:
+        if isinstance(found, list) and len(found) == 1:
+            found = found[0]
+        elif isinstance(found, dict) and (inside := [key for key in _WRAPPERS if key in found]):
+            found = found[inside[0]]
+        else:
+            return found

@@ -1,0 +1,117 @@
+"""Pluggable modules in JSON: `ethtool --json -m` and `mlxlink --json -m`."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from collector._answer import decode
+from truerail.model import Optic, Unreadable
+
+DARK_DBM = -40.0
+"""What is reported of a lane without light: the smallest power that a module can tell apart is 0.1 uW."""
+_TEMPERATURE = re.compile(r'"module_temperature(?:_measurement)?": ?(-?[0-9.]+)')
+_RX = ("rx_power", "rcvr_signal_avg_optical_power", "receiver_signal_oma", "receiver_signal_average_optical_power")
+_TX = ("transmit_avg_optical_power", "laser_output_power")
+_BIAS = ("laser_tx_bias_current", "laser_bias_current")
+_LIMITS = re.compile(r"(-?[\d.]*\d)\.\.(-?[\d.]*\d)\]")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+Lanes = dict[int, float | None]
+"""A value of each lane; lane 0 where lanes are not numbered, or numbered from 0."""
+
+
+def dbm(milliwatts: float | None) -> float | None:
+    """A power in dBm; no light is `DARK_DBM`."""
+    if milliwatts is None:
+        return None
+    return round(10 * math.log10(milliwatts), 2) if milliwatts > 1e-4 else DARK_DBM
+
+
+def optics(whole: Optic, rx: Lanes, tx: Lanes, bias: Lanes, *, copper: bool = False) -> Iterator[Optic]:
+    """One `Optic` for each lane; `whole` has what all share, and stands alone where no lane is told, or a cable's."""
+    lanes = [] if copper else sorted({*rx, *tx, *bias})
+    first = 1 if len(lanes) > 1 and 0 in lanes else 0
+    for lane in lanes:
+        yield whole._replace(
+            lane=lane + first or None,
+            rx_power_dbm=rx.get(lane),
+            tx_power_dbm=tx.get(lane),
+            bias_ma=bias.get(lane),
+        )
+    if not lanes:
+        yield whole
+
+
+def from_ethtool(port: str, text: str) -> Iterator[Optic]:
+    """One port's answer of `ethtool --json -m`. Powers in it are milliwatts."""
+    document = decode(text)
+    if type(document) is not list or not document or type(document[0]) is not dict or "identifier" not in document[0]:
+        raise Unreadable("not a module of `ethtool --json -m`")
+    module: Mapping[str, Any] = document[0]
+    limits = module.get("laser_rx_power")
+    limits = limits if isinstance(limits, Mapping) else {}
+    found = _TEMPERATURE.search(text)
+    whole = Optic(
+        str(module.get("ifname", port)),
+        temperature_celsius=float(found[1]) if found else None,
+        rx_power_low_dbm=dbm(limits.get("low_alarm_threshold")),
+        rx_power_high_dbm=dbm(limits.get("high_alarm_threshold")),
+        vendor=module.get("vendor_name") or None,
+        part=module.get("vendor_pn") or None,
+        serial=module.get("vendor_sn") or None,
+    )
+    rx, tx, bias = (_lanes(module, keys) for keys in (_RX, _TX, _BIAS))
+    copper = "copper cable" in str(module.get("transmitter_technology_description")).lower()
+    return optics(whole, _in_dbm(rx), _in_dbm(tx), bias, copper=copper)
+
+
+def _in_dbm(lanes: Lanes) -> Lanes:
+    return {lane: dbm(power) for lane, power in lanes.items()}
+
+
+def _lanes(module: Mapping[str, Any], keys: Sequence[str]) -> Lanes:
+    """The values of the lanes under the first of these keys that has any: a list, a number, or an object of one."""
+    for key in keys:
+        told = module.get(key)
+        if isinstance(told, Mapping):
+            told = told.get("values", told.get("value"))
+        if type(told) is list:
+            return {lane: float(value) for lane, value in enumerate(told, 1)}
+        if isinstance(told, int | float):
+            return {0: float(told)}
+    return {}
+
+
+def from_mlxlink(port: str, text: str) -> Iterator[Optic]:
+    """The answer of `mlxlink --json -m`. Values of lanes stand in one string, the module's limits behind them."""
+    document = decode(text)
+    module = document["result"]["output"]["Module Info"]
+    rx, low, high = _told(module, "Rx Power Current [dBm]")
+    tx, bias = _told(module, "Tx Power Current [dBm]")[0], _told(module, "Bias Current [mA]")[0]
+    copper = "copper" in f"{module.get('Cable Type')} {module.get('Cable Technology')}".lower()
+    celsius = {} if copper else _told(module, "Temperature [C]")[0]
+    whole = Optic(
+        port,
+        temperature_celsius=celsius.get(1),
+        rx_power_low_dbm=None if copper else low,
+        rx_power_high_dbm=None if copper else high,
+        vendor=_word(module, "Vendor Name"),
+        part=_word(module, "Vendor Part Number"),
+        serial=_word(module, "Vendor Serial Number"),
+    )
+    return optics(whole, rx, tx, bias, copper=copper)
+
+
+def _told(module: Mapping[str, Any], key: str) -> tuple[Lanes, float | None, float | None]:
+    """The lanes' values and the alarm limits under a key."""
+    values, _, limits = str(module.get(key, "")).partition(" [")
+    words = enumerate(map(str.strip, values.split(",")), 1)
+    lanes: Lanes = {lane: float(word) for lane, word in words if _NUMBER.fullmatch(word)}
+    found = _LIMITS.match(limits)
+    low, high = (float(found[1]), float(found[2])) if found else (None, None)
+    return lanes, low, high
+
+
+def _word(module: Mapping[str, Any], key: str) -> str | None:
+    value = str(module.get(key, "N/A")).strip()
+    return None if value in ("", "N/A") else value

@@ -1,0 +1,125 @@
+"""NVIDIA NVUE: counters of Cumulus Linux' ports, `nv show interface ... -o json`, wherever a release puts them.
+
+Groups (`pfc-stats`, `egress-queue-stats`, `stats` of a link) are looked for at any depth, as releases wrap them
+differently. An answer about one port does not name it: the command above does. By priority, a group is an object with
+the priorities as keys, or a list of rows that hold them. A group that is not there is not told, never 0.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from collector._answer import lines
+from collector._documents import unwrapped
+from collector._sections import asks, sections
+from collector._tally import Tally, count, priority, size, words
+from truerail.model import Counter, PortCounters
+
+_ASKED = asks("nv", "interface")
+_PORT = re.compile(r"[a-z]+[a-z_]*\d[\w./-]*")
+_ROW_KEYS = ("switch-priority", "traffic-class", "priority")
+_LINK = words(
+    {
+        "in-bytes": "rx_bytes",
+        "out-bytes": "tx_bytes",
+        "in-pkts": "rx_packets",
+        "out-pkts": "tx_packets",
+        "in-errors": "rx_errors",
+        "out-errors": "tx_errors",
+        "in-drops": "rx_discards",
+        "out-drops": "tx_discards",
+        "carrier-transitions": "carrier_transitions",
+    }
+)
+_PFC = {
+    "rx-pause-frames": "rx_pause_frames",
+    "tx-pause-frames": "tx_pause_frames",
+    "rx-pause-duration": "rx_pause_us",
+    "tx-pause-duration": "tx_pause_us",
+}
+_QUEUE = {
+    "ecn-marked-frames": "ecn_marked_packets",
+    "tx-frames": "queue_packets",
+    "tx-bytes": "queue_bytes",
+    "tx-uc-buffer-discards": "queue_drops",
+    "wred-discards": "wred_discards",
+}
+_DURATIONS = frozenset({"rx-pause-duration", "tx-pause-duration"})
+
+
+def understands(answer: str) -> bool:
+    """Whether some group of NVUE's is in this."""
+    return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats"))
+
+
+def port_counters(answer: str) -> list[PortCounters]:
+    """What every port counts over all priorities. Raises `Unreadable`."""
+    tally = Tally()
+    for port, at in _levels(answer):
+        for word, counter in _LINK.items() if "in-bytes" in at else ():
+            tally.note(port, counter, count(at.get(word)))
+    return tally.some()
+
+
+def pfc_counters(answer: str) -> list[PortCounters]:
+    """Pause frames, and how long they stopped the port, by priority. Raises `Unreadable`."""
+    return _by_priority(answer, "pfc-stats", _PFC)
+
+
+def queue_counters(answer: str) -> list[PortCounters]:
+    """What every traffic class sent, marked and dropped. Raises `Unreadable`."""
+    return _by_priority(answer, "egress-queue-stats", _QUEUE)
+
+
+def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[PortCounters]:
+    tally = Tally()
+    for port, at in _levels(answer):
+        for of, row in _rows(at.get(group)):
+            for word, name in names.items():
+                tally.note(port, Counter(name, of), _value(word, row.get(word)))
+    return tally.some()
+
+
+def _value(word: str, value: Any) -> int | None:
+    """A duration that is told in bytes, as one release does, is not told."""
+    if word in _DURATIONS and isinstance(value, str) and not value.strip().isdecimal():
+        return None
+    return size(value)
+
+
+def _rows(group: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if isinstance(group, dict):
+        rows: Sequence[tuple[Any, Any]] = list(group.items())
+    else:
+        rows = [(next((row[key] for key in _ROW_KEYS if key in row), None), row) for row in group or ()]
+    for key, row in rows:
+        of = priority(key)
+        if of is not None:
+            yield of, row
+
+
+def _levels(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every object in an answer, and the port that it belongs to."""
+    for section in sections(lines(answer), "nv", _ASKED):
+        if any("{" in line for line in section.lines):
+            yield from _within(unwrapped("\n".join(section.lines)), _port_of(section.port))
+
+
+def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(found, dict):
+        yield port, found
+        for key, value in found.items():
+            yield from _within(value, key if _is_port(key) else port)
+    elif isinstance(found, list):
+        for value in found:
+            yield from _within(value, port)
+
+
+def _port_of(word: str) -> str:
+    """The port behind `interface` in a command; in a file's name `swp1_counters_qos_-o_json` stands for it."""
+    name = word.partition("_")[0]
+    return name if _is_port(name) else ""
+
+
+def _is_port(name: str) -> bool:
+    return _PORT.fullmatch(name) is not None

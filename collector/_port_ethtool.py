@@ -1,0 +1,108 @@
+"""What the ports of a switch that is Linux have counted: `ethtool -S` of each port, the command above its answer.
+
+Cumulus Linux' names begin with `HwIf`, those of the kernel's mlxsw driver follow IEEE 802.3 and RFC 2863. Both count
+pause frames by priority. Other names are kept, in lower_snake_case.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from collector._answer import lines
+from collector._sections import Section, asks, is_prompt, sections
+from collector._tally import Tally, count, own, summed, words
+from truerail.model import Command, Counter, PortCounters, Unreadable
+
+TITLE = "NIC statistics:"
+LIVE = Command(
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in *; do [ -e $n/device ] || case $n in swp*) ;; *) "
+    'continue;; esac; echo "# ethtool -S $n"; ethtool -S $n; echo carrier_down_count: $(cat $n/*down_count); done; :',
+    ("cumulus", "linux"),
+)
+"""Asked once for all readers of it: physical ports, and those that Cumulus' switchd makes."""
+
+_NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
+_ASKED = asks("ethtool", "(?:-S|--statistics)")
+_NAMES = words(
+    {
+        "HwIfInOctets": "rx_bytes", "a_octets_received_ok": "rx_bytes",
+        "HwIfOutOctets": "tx_bytes", "a_octets_transmitted_ok": "tx_bytes",
+        "HwIfInDiscards": "rx_discards", "if_in_discards": "rx_discards",
+        "HwIfOutDiscards": "tx_discards", "if_out_discards": "tx_discards",
+        "HwIfInErrors": "rx_errors", "if_in_errors": "rx_errors",
+        "HwIfOutErrors": "tx_errors", "if_out_errors": "tx_errors",
+        "a_frames_received_ok": "rx_packets", "a_frames_transmitted_ok": "tx_packets",
+        "a_frame_check_sequence_errors": "crc_errors",
+        "a_symbol_error_during_carrier": "symbol_errors",
+        "HwIfInPausePkt": "rx_global_pause_frames", "a_pause_mac_ctrl_frames_received": "rx_global_pause_frames",
+        "HwIfOutPausePkt": "tx_global_pause_frames", "a_pause_mac_ctrl_frames_transmitted": "tx_global_pause_frames",
+        "carrier_down_count": "link_downs",
+    }
+)  # fmt: skip
+_CASTS = {
+    f"HwIf{way}{cast}Pkts": Counter(f"{counted}_packets")
+    for way, counted in (("In", "rx"), ("Out", "tx"))
+    for cast in ("Ucast", "Mcast", "Bcast")
+}
+_BY_PRIORITY = tuple(
+    (re.compile(pattern), name)
+    for pattern, name in (
+        (r"HwIfInPfc([0-7])Pkt", "rx_pause_frames"),
+        (r"HwIfOutPfc([0-7])Pkt", "tx_pause_frames"),
+        (r"rx_pause_prio_([0-7])", "rx_pause_frames"),
+        (r"tx_pause_prio_([0-7])", "tx_pause_frames"),
+        (r"rx_pause_duration_prio_([0-7])", "rx_pause_us"),
+        (r"tx_pause_duration_prio_([0-7])", "tx_pause_us"),
+        (r"rx_octets_prio_([0-7])", "rx_bytes"),
+        (r"tx_octets_prio_([0-7])", "tx_bytes"),
+        (r"rx_frames_prio_([0-7])", "rx_packets"),
+        (r"tx_frames_prio_([0-7])", "tx_packets"),
+    )
+)
+
+
+_PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pause_us"})
+
+
+def port_counters(answer: str) -> list[PortCounters]:
+    """What every port counts, without its pauses. Raises `Unreadable` where the answer ends inside a line."""
+    return _tallied(answer, pauses=False)
+
+
+def pfc_counters(answer: str) -> list[PortCounters]:
+    """How often and how long every port paused and was paused, by priority. Raises `Unreadable` likewise."""
+    return _tallied(answer, pauses=True)
+
+
+def _tallied(answer: str, *, pauses: bool) -> list[PortCounters]:
+    tally = Tally()
+    text = lines(answer)
+    for section in sections(text, "ethtool", _ASKED):
+        counted: dict[Counter, list[int | None]] = {}
+        for counter, value in _counters(section, len(text)):
+            if (counter.counter in _PAUSES) is pauses:
+                counted.setdefault(counter, []).append(value)
+        for counter, values in counted.items():
+            tally.note(section.port, counter, summed(values))
+    return tally.some()
+
+
+def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None]]:
+    """The counters of one port. Those of one name belong together: unicast, multicast and broadcast."""
+    for at, line in enumerate(section.lines, section.line):
+        if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
+            continue
+        name, colon, told = (part.strip() for part in line.rpartition(":"))
+        if not colon:
+            raise Unreadable("not a counter and its value, or cut short", line=at, text=line)
+        cut = at == last and told != "0"
+        yield _named(name), None if cut else count(told, line=at)
+
+
+@lru_cache(maxsize=4096)
+def _named(name: str) -> Counter:
+    for pattern, counted in _BY_PRIORITY:
+        found = pattern.fullmatch(name)
+        if found:
+            return Counter(counted, int(found[1]))
+    return _NAMES.get(name) or _CASTS.get(name) or own(name)

@@ -1,0 +1,83 @@
+"""What SONiC's ports have counted, as `portstat` prints it: table, `-j`, and the long text of one port (`detailed`).
+
+Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates, which are left out.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collector._answer import lines
+from collector._ruled_table import Table
+from collector._sections import asks, sections
+from collector._tally import Tally, count, own, words
+from truerail.model import PortCounters
+
+_COLUMNS = words(
+    {
+        "rx_ok": "rx_packets",
+        "rx_err": "rx_errors",
+        "rx_drp": "rx_discards",
+        "rx_ovr": "rx_overruns",
+        "tx_ok": "tx_packets",
+        "tx_err": "tx_errors",
+        "tx_drp": "tx_discards",
+        "tx_ovr": "tx_overruns",
+        "fec_corr": "fec_corrected",
+        "fec_uncorr": "fec_uncorrected",
+        "fec_symbol_err": "symbol_errors",
+    }
+)
+_DETAILS = words(
+    {
+        "Total Packets Received Without Errors": "rx_packets",
+        "Total Packets Transmitted Successfully": "tx_packets",
+    }
+)
+_DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
+_ASKED = asks("show", "detailed")
+_CLEARED = "Time Since Counters Last Cleared"
+
+
+def is_table(table: Table) -> bool:
+    """Whether this is a table of ports and of what they counted."""
+    return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels)
+
+
+def from_tables(found: Sequence[Table]) -> list[PortCounters]:
+    """What the ports in these tables counted."""
+    tally = Tally()
+    for table in found:
+        port = table.column("iface")
+        places = [at for at, label in enumerate(table.labels) if label in _COLUMNS]
+        counters = [_COLUMNS[table.labels[at]] for at in places]
+        for line, cells in table.rows:
+            tally.row(cells[port], counters, [cells[at] for at in places], line=line)
+    return tally.facts()
+
+
+def is_json(found: Mapping[str, Any]) -> bool:
+    """Whether this is `portstat -j`: ports with the columns of the table."""
+    return any(isinstance(cells, dict) and ("RX_OK" in cells or "FEC_CORR" in cells) for cells in found.values())
+
+
+def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """What the ports in this document counted. Keys beside the ports (`cached_time`) are passed over."""
+    tally = Tally()
+    for port, cells in found.items():
+        for label, value in cells.items() if isinstance(cells, dict) else ():
+            if label.lower() in _COLUMNS:
+                tally.note(port, _COLUMNS[label.lower()], count(value))
+    return tally.facts()
+
+
+def from_details(answer: str) -> list[PortCounters]:
+    """What is told in lines of `Packets Received 64 Octets......... 0`; the command above them names the port."""
+    tally = Tally()
+    for section in sections(lines(answer), "show", _ASKED):
+        for at, line in enumerate(section.lines, section.line):
+            found = _DETAIL.fullmatch(line)
+            if found and found[1] != _CLEARED:
+                counter = _DETAILS.get(found[1]) or own(found[1])
+                tally.note(section.port, counter, count(found[2], line=at))
+    return tally.some()

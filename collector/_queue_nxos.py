@@ -1,0 +1,52 @@
+"""NX-OS' queues: `show queuing interface | json`.
+
+A row for each port and direction, in it one for each QoS group, in it one for each kind of count (`Tx`, `Dropped`,
+`ECN`) and unit (`Pkts`, `Byts`), with unicast, out-of-band and multicast apart. The groups `CPU` and `SPAN` are left
+out. Any row that stands alone is an object in place of a list.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from collector._documents import listed
+from collector._tally import Tally, count, priority, summed
+from truerail.model import Counter, PortCounters
+
+_VALUES = ("eq-uc-stat-value", "eq-oobfc-uc-stat-value", "eq-mc-stat-value")
+_COUNTED = {
+    ("tx", "pkts"): "queue_packets",
+    ("tx", "byts"): "queue_bytes",
+    ("dropped", "pkts"): "queue_drops",
+    ("tail drop", "pkts"): "queue_drops",
+    ("wred/afd & tail drop", "pkts"): "queue_drops",
+    ("ecn", "pkts"): "ecn_marked_packets",
+}
+
+
+def is_json(found: Any) -> bool:
+    """Whether this is NX-OS' JSON of queues."""
+    return isinstance(found, dict) and "TABLE_queuing_interface" in str(found)
+
+
+def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """What the queues in this document counted."""
+    tally = Tally()
+    for module in _rows(found, "module"):
+        for port in _rows(module, "queuing_interface"):
+            for group in _rows(port, "qosgrp_egress_stats"):
+                of = priority(group.get("eq-qosgrp"))
+                for told in _rows(group, "qosgrp_egress_stats_entry") if of is not None else ():
+                    name = _COUNTED.get((_word(told, "eq-stat-type"), _word(told, "eq-stat-units")))
+                    if name:
+                        value = summed(count(told.get(kind)) for kind in _VALUES)
+                        tally.note(str(port["if_name_str"]), Counter(name, of), value)
+    return tally.facts()
+
+
+def _word(told: Mapping[str, Any], key: str) -> str:
+    return str(told.get(key)).strip().lower()
+
+
+def _rows(found: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+    for table in listed(found.get(f"TABLE_{name}")):
+        yield from listed(table[f"ROW_{name}"])

@@ -1,0 +1,77 @@
+"""SONiC's queues: `show queue counters`, `show queue wredcounters`, `show priority-group drop counters`.
+
+Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; those of multicast, `MC10`, have counters of their own name here.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from collector._ruled_table import Table
+from collector._tally import Tally, count, priority
+from truerail.model import Counter, PortCounters, Unreadable
+
+_QUEUE = re.compile(r"(UC|ALL|VOQ|MC)([0-9]{1,2})", re.IGNORECASE)
+_NAMES = {
+    "counter/pkts": "queue_packets", "totalpacket": "queue_packets",
+    "counter/bytes": "queue_bytes", "totalbytes": "queue_bytes",
+    "drop/pkts": "queue_drops", "droppacket": "queue_drops",
+    "drop/bytes": "queue_drop_bytes", "dropbytes": "queue_drop_bytes",
+    "wreddrp/pkts": "wred_drops", "wreddroppacket": "wred_drops",
+    "wreddrp/bytes": "wred_drop_bytes", "wreddropbytes": "wred_drop_bytes",
+    "ecnmarked/pkts": "ecn_marked_packets", "ecnmarkedpacket": "ecn_marked_packets",
+    "ecnmarked/bytes": "ecn_marked_bytes", "ecnmarkedbytes": "ecn_marked_bytes",
+}  # fmt: skip
+
+
+def is_table(table: Table) -> bool:
+    """Whether this is a table of queues or of priority groups."""
+    return table.labels[0] == "port" and table.labels[1:2] in (("txq",), ("pg0",))
+
+
+def from_tables(found: Sequence[Table]) -> list[PortCounters]:
+    """What the queues and priority groups in these tables counted. Raises `Unreadable` where a cell makes no sense."""
+    tally = Tally()
+    for table in found:
+        if "txq" in table.labels:
+            _note_queues(tally, table)
+        else:
+            groups = [Counter("rx_discards", priority(label)) for label in table.labels[1:]]
+            for line, cells in table.rows:
+                tally.row(cells[0], groups, cells[1:], line=line)
+    return tally.facts()
+
+
+def _note_queues(tally: Tally, table: Table) -> None:
+    places = [at for at, label in enumerate(table.labels) if label in _NAMES]
+    labels = tuple(table.labels[at] for at in places)
+    for line, cells in table.rows:
+        tally.row(cells[0], _of_queue(cells[1], labels), [cells[at] for at in places], line=line)
+
+
+def is_json(found: Any) -> bool:
+    """Whether this is `queuestat -j` or `wredstat -j`: ports with queues."""
+    return isinstance(found, dict) and any(
+        isinstance(queues, dict) and any(map(_QUEUE.fullmatch, queues)) for queues in found.values()
+    )
+
+
+def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
+    """What the queues in this document counted. Keys beside the ports and queues (`time`) are passed over."""
+    tally = Tally()
+    for port, queues in found.items():
+        for queue, told in queues.items() if isinstance(queues, dict) else ():
+            for label, value in told.items() if isinstance(told, dict) else ():
+                if label in _NAMES:
+                    tally.note(port, *_of_queue(queue, (label,)), count(value))
+    return tally.facts()
+
+
+@lru_cache(maxsize=4096)
+def _of_queue(queue: str, labels: tuple[str, ...]) -> tuple[Counter, ...]:
+    found = _QUEUE.fullmatch(queue)
+    if found is None:
+        raise Unreadable("not the name of a queue", text=queue)
+    before = "mc_" if found[1].upper() == "MC" else ""
+    return tuple(Counter(before + _NAMES[label], int(found[2])) for label in labels)

@@ -1,0 +1,102 @@
+"""The counters of RDMA ports as tools print them: `rdma statistic` as text and JSON, mlnx-tools' `show_counters`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from collector._answer import PASTED, decode, lines
+from collector._counted import count, is_count, may_be_cut, not_told
+from collector._sections import is_prompt
+from truerail.model import Unreadable
+
+Counted = tuple[str, dict[str, int]]
+"""A port, `mlx5_0/1`, and its counters."""
+
+_LINK = re.compile(r"[^\s/]+/\d+")
+_NAME = re.compile(r"[A-Za-z_][\w.,-]*")
+_ASKED = re.compile(r"\brdma\b.{0,200}\bstat")
+_OPTIONAL = "Optional-set:"
+_OF_QUEUE_PAIRS = frozenset(("cntn", "lqpn", "qp-type"))
+_ENTRY_KEYS = frozenset(("ifindex", "ifname", "port"))
+_SHOWN = re.compile(r"\bshow_(?:rdma_)?counters[ \t]+(\S+)")
+_SHOWN_PORT = re.compile(r"Port (\d+)\b.*counters:")
+
+
+def from_statistic(answer: str) -> Iterator[Counted]:
+    """`rdma statistic`. Whoever mails it wraps its lines: a link's words go on until the next link."""
+    link: list[str] = []
+    begun = 0
+    for number, raw in enumerate(lines(answer), 1):
+        words = raw.lstrip(PASTED).split()
+        if words and words[0] == "link":
+            if link:
+                yield _link(link, begun)
+            link, begun = words, number
+        elif link and not _ASKED.search(raw) and not is_prompt(raw):
+            link += words
+    if is_count(link[-1]) and may_be_cut(answer, link[-1]):
+        link = link[:-2]
+    yield _link(link, begun)
+
+
+def _link(words: Sequence[str], line: int) -> Counted:
+    """A link and its counters from its words: `link`, the name, then names and values in turn."""
+    told = [word for word in words[2:] if word != _OPTIONAL]
+    names, values = told[::2], told[1::2]
+    if len(words) < 2 or not _LINK.fullmatch(words[1]) or len(names) != len(values):
+        raise Unreadable(
+            "a link without its name, or a counter without its value: cut short", line=line, text=words[-1]
+        )
+    if _OF_QUEUE_PAIRS.intersection(names):
+        raise Unreadable("counters of queue pairs, not of ports", line=line, text=words[1])
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise Unreadable("not the name of a counter", line=line, text=name)
+    told_of = zip(names, values, strict=True)
+    return words[1], {name: count(value, line, f"{name} {value}") for name, value in told_of if not not_told(value)}
+
+
+def from_json(answer: str) -> Iterator[Counted]:
+    """`rdma -j statistic`."""
+    document = decode(answer)
+    if type(document) is not list:
+        raise Unreadable("not a list of RDMA ports")
+    for entry in filter(None, document):
+        yield _entry(entry)
+
+
+def _entry(entry: Any) -> Counted:
+    name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
+    if type(name) is not str or type(port) is not int or "state" in entry:
+        raise Unreadable("an entry that is not an RDMA port's counters")
+    if _OF_QUEUE_PAIRS.intersection(entry):
+        raise Unreadable("counters of queue pairs, not of ports", text=name)
+    return f"{name}/{port}", {
+        key: count(str(value), 0, f"{key} {value}")
+        for key, value in entry.items()
+        if key not in _ENTRY_KEYS and type(value) is int
+    }
+
+
+def from_show_counters(answer: str) -> Iterator[Counted]:
+    """`show_counters`: `name: value` below `Port 1 hw counters:`; the device stands in the command above."""
+    device, port = "", ""
+    text = lines(answer)
+    for number, line in enumerate(text, 1):
+        asked, headed = _SHOWN.search(line), _SHOWN_PORT.fullmatch(line.strip())
+        if asked:
+            device, port = asked[1], ""
+        elif headed:
+            port = headed[1]
+        elif port and line.strip() and not is_prompt(line):
+            name, value = _shown(line, number)
+            cut = number == len(text) and (not value or may_be_cut(answer, value))
+            if not cut and not not_told(value):
+                yield f"{device}/{port}", {name: count(value, number, line)}
+
+
+def _shown(line: str, number: int) -> tuple[str, str]:
+    name, colon, value = (part.strip() for part in line.partition(":"))
+    if not colon or not _NAME.fullmatch(name):
+        raise Unreadable("not a counter and its value, or cut short", line=number, text=line)
+    return name, value

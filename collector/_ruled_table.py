@@ -1,0 +1,89 @@
+"""Tables as SONiC prints them (Python's `tabulate`, style "simple"): labels, a ruler with a run for each, rows.
+
+Cells are two blanks or more apart and hold one at most (`2000.00 MB/s`), so they are read by that and not by their
+place: documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from collector._answer import lines
+from truerail.model import Unreadable
+
+_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})*[ \t]*")
+_GAP = re.compile(r"[ \t]{2,}")
+_PROMPT = re.compile(r"\S+@\S+[#$>]|\S+[#$>]$")
+_LONGEST_PROMPT = 200
+
+
+class Row(NamedTuple):
+    """The 1-based number of a line, and its cells."""
+
+    line: int
+    cells: list[str]
+
+
+class Table(NamedTuple):
+    """A table: its labels in lower case, and its rows."""
+
+    labels: tuple[str, ...]
+    rows: list[Row]
+
+    def column(self, label: str) -> int:
+        """The number of a column; -1 where the table does not have it."""
+        return self.labels.index(label) if label in self.labels else -1
+
+
+def tables(answer: str) -> list[Table]:
+    """All tables in an answer, whatever stands between them. Raises `Unreadable` where a row is cut.
+
+    Where the answer ends inside a line its last cell may have lost digits: it then says nothing, unless it is 0.
+    """
+    text = lines(answer)
+    found: list[Table] = []
+    table: Table | None = None
+    for at, line in enumerate(text):
+        below = text[at + 1] if at + 1 < len(text) else ""
+        if _RULER.fullmatch(below):
+            table = _begun(line, below)
+            found.extend([table] if table else [])
+        elif table and line.strip() and not _RULER.fullmatch(line):
+            cells = _cells(table, line, at + 1)
+            if cells:
+                table.rows.append(Row(at + 1, cells))
+            else:
+                table = None
+    _doubt(found, text)
+    return found
+
+
+def rows(found: Sequence[Table], *labels: str) -> Iterator[tuple[int, list[str]]]:
+    """Number of the line and the cells below these labels, of all tables that have all of them."""
+    for table in found:
+        places = [table.column(label) for label in labels]
+        if -1 not in places:
+            yield from ((row.line, [row.cells[place] for place in places]) for row in table.rows)
+
+
+def _begun(header: str, ruler: str) -> Table | None:
+    labels = _GAP.split(header.strip().lower())
+    return Table(tuple(labels), []) if len(labels) == len(ruler.split()) else None
+
+
+def _cells(table: Table, line: str, number: int) -> list[str]:
+    """The cells of a row; empty for a line of text, which ends the table."""
+    stripped = line.strip()
+    cells = _GAP.split(stripped)
+    if len(cells) == len(table.labels) and not (len(cells) == 1 and " " in stripped):
+        return cells
+    if _PROMPT.match(stripped[:_LONGEST_PROMPT]) or (len(cells) == 1 and " " in stripped):
+        return []
+    raise Unreadable(f"a row of {len(cells)} of {len(table.labels)} cells: the table is cut", line=number, text=line)
+
+
+def _doubt(found: Sequence[Table], text: Sequence[str]) -> None:
+    """Takes the last cell of an answer that ends inside a row for not told."""
+    last = found[-1].rows[-1] if found and found[-1].rows else None
+    if last and last.line == len(text) and last.cells[-1] != "0":
+        last.cells[-1] = "N/A"

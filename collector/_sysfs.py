@@ -1,0 +1,54 @@
+"""Files of sysfs with what is in them: the lines `path:value` of `grep -H .`, or an archive in the format of `ttar`."""
+
+import re
+from collections.abc import Iterator
+
+from collector._answer import lines
+from collector._counted import may_be_cut
+from collector._sections import is_prompt
+from truerail.model import Unreadable
+
+_PCI_COLON = (
+    r"(?<=[0-9a-f]{4}):(?=[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/)|(?<=[0-9a-f]{4}:[0-9a-f]{2}):(?=[0-9a-f]{2}\.[0-7]/)"
+)
+_LINE = re.compile(rf"\s*((?:[^\s:]|{_PCI_COLON})+):(.*)")
+"""A path may have a PCI address in it, whose colons separate nothing."""
+_TTAR = re.compile(r"^(?:Path|Directory): \S", re.MULTILINE)
+_NO_LINE_FEED = "EOF"
+"""What ttar puts behind content that does not end in a line feed."""
+
+
+def files(answer: str) -> Iterator[tuple[str, str]]:
+    """Path and content of each file, in the answer's order; of a line in a file of several, that line alone.
+
+    Raises `Unreadable` where the answer ends inside a file. A last line that no line feed ends is left out, unless it
+    is a 0: its value may be cut.
+    """
+    return _of_ttar(answer) if _TTAR.search(answer) else _of_grep(answer)
+
+
+def _of_grep(answer: str) -> Iterator[tuple[str, str]]:
+    text = lines(answer)
+    for number, line in enumerate(text, 1):
+        found = _LINE.match(line)
+        last = number == len(text) and line.strip() and not is_prompt(line)
+        if last and (found is None or not found[2]):
+            raise Unreadable("cut short inside a path", line=number, text=line)
+        if found and not (last and may_be_cut(answer, found[2])):
+            yield found[1], found[2].strip()
+
+
+def _of_ttar(answer: str) -> Iterator[tuple[str, str]]:
+    path, begun = "", 0
+    content: list[str] = []
+    for number, line in enumerate(lines(answer), 1):
+        word, _, rest = line.partition(": ")
+        if word == "Path":
+            path, content, begun = rest, [], number
+        elif word == "Mode" and path:
+            yield path, "\n".join(content[1:]).removesuffix(_NO_LINE_FEED).strip()
+            path = ""
+        elif path:
+            content.append(line)
+    if path:
+        raise Unreadable("an archive that ends inside a file", line=begun, text=path)

@@ -1,0 +1,121 @@
+"""From the cells of switches' tables to `PortCounters`: names shared between ports, numbers told from words."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from truerail.model import Counter, PortCounters, Unreadable
+from truerail.model.names import printable
+
+Words = Mapping[str, Counter]
+"""What a device prints above a column or before a value -> the counter."""
+
+_NUMBER = re.compile(r"[0-9]{1,20}|[0-9]{1,3}(?:,[0-9]{3}){1,6}")
+_BYTES = re.compile(r"([0-9,]{1,26}) bytes?", re.IGNORECASE)
+_NOT_TOLD = frozenset(("", "-", "--", "---", "n/a", "na", "none", "null", "not available", "unavailable", "unknown"))
+_MOST = 1 << 64
+_LONGEST = 20
+"""Digits of the longest value; shorter ones always fit."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NO_WORD = re.compile(r"[^a-z0-9]+")
+
+
+class Tally:
+    """What ports have counted, gathered value by value, given out as one fact for each port that has any."""
+
+    def __init__(self) -> None:
+        self._ports: dict[str, dict[Counter, int]] = {}
+
+    def note(self, port: str, counter: Counter, value: int | None) -> None:
+        """Takes in a value; None, which is what the device did not tell, leaves no trace. The last one counts."""
+        if value is not None:
+            self._ports.setdefault(port, {})[counter] = value
+
+    def row(self, port: str, counters: Sequence[Counter], cells: Sequence[str], *, line: int) -> None:
+        """Takes in the cells of a table's row, in the order of `counters`. Raises `Unreadable` like `count`."""
+        values = [count(cell, line=line) for cell in cells]
+        counted = self._ports.setdefault(port, {})
+        counted.update((name, value) for name, value in zip(counters, values, strict=True) if value is not None)
+
+    def add(self, port: str, counter: Counter, value: int | None) -> None:
+        """Takes in one of several values that count the same together: unicast, multicast and broadcast."""
+        if value is not None:
+            counted = self._ports.setdefault(port, {})
+            counted[counter] = counted.get(counter, 0) + value
+
+    def facts(self) -> list[PortCounters]:
+        """One fact for each port, in the order in which they were met."""
+        return [
+            PortCounters(port, _shared(tuple(counted)), tuple(counted.values()))
+            for port, counted in self._ports.items()
+            if counted
+        ]
+
+    def some(self) -> list[PortCounters]:
+        """The facts. Raises `Unreadable` where there is none."""
+        found = self.facts()
+        if not found:
+            raise Unreadable("no port's counters in it")
+        return found
+
+
+@lru_cache(maxsize=4096)
+def _shared(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
+    """One tuple for all that are equal."""
+    return counters
+
+
+def words(told: Mapping[str, str]) -> dict[str, Counter]:
+    """A device's words -> counters, from words -> names."""
+    return {word: Counter(name) for word, name in told.items()}
+
+
+@lru_cache(maxsize=4096)
+def own(word: str, priority: int | None = None) -> Counter:
+    """The counter that a device calls `InL3Drops` or `Xmit-Err`, under the device's own word in lower_snake_case."""
+    return Counter(_NO_WORD.sub("_", _HUMP.sub("_", word).lower()).strip("_"), priority)
+
+
+def count(value: Any, *, line: int = 0) -> int | None:
+    """A counter's value, also with separators of thousands; None for the ways to say nothing, which are never 0.
+
+    Raises `Unreadable` for anything else, and for what does not fit into 64 bits.
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if len(value) < _LONGEST and value.isascii() and value.isdecimal():
+            return int(value)
+        text = value.strip()
+        if text.lower() in _NOT_TOLD:
+            return None
+        value = int(text.replace(",", "")) if _NUMBER.fullmatch(text) else value
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST:
+        raise Unreadable("not the value of a counter", line=line, text=printable(str(value), 60))
+    return value
+
+
+def size(value: Any) -> int | None:
+    """A counter's value that may have a unit. None where a unit rounds it (`36.0 KB`): its steps would be noise."""
+    if isinstance(value, str):
+        exact = _BYTES.fullmatch(value.strip())
+        if exact:
+            return count(exact[1])
+        if not _NUMBER.fullmatch(value.strip()):
+            return None
+    return count(value)
+
+
+def summed(values: Iterable[int | None]) -> int | None:
+    """Their sum; None where none of them was told."""
+    told = [value for value in values if value is not None]
+    return sum(told) if told else None
+
+
+def priority(value: Any) -> int | None:
+    """A priority or traffic class out of `3`, `PFC3`, `UC3`; None where it is none of the eight."""
+    digits = str(value).strip().lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz :")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) == 1 and digits < "8" else None

@@ -1,0 +1,124 @@
+"""How a host's system is set up for GPUs to reach NICs directly, and how its PCIe links came up.
+
+Question: is nvidia-peermem loaded, do IOMMU and ACS let peers talk directly, is any NIC or GPU on a slow PCIe link?
+Needs: sysfs (any user); ACS is in the part of the configuration space that `lspci` shows to root alone.
+
+Formats: `path:value` lines of `grep -H .` over sysfs, with the lines of `lspci -vv` behind them; `lspci -vv` alone, as
+sosreport keeps it; `lsmod`. Sources: the kernel's `Documentation/ABI/testing/sysfs-bus-pci` and
+`sysfs-kernel-iommu_groups`, pciutils `ls-caps.c`, `ls-ecaps.c`.
+
+Facts: `PcieLink` of each RDMA device and GPU, and as `HostSetting`
+
+- `nvidia_peermem`: `loaded`, or `not loaded` where NVIDIA's driver is there without it (`nv_peer_mem` counts as it).
+  With an open kernel module and DMA-BUF it is not needed.
+- `iommu` of a device: `on` (its addresses are translated) or `passthrough` (its group's type is `identity`). A device
+  without a group, and a kernel before 5.11, say nothing.
+- `acs` of a bridge: `enabled` where any of SrcValid, ReqRedir, CmpltRedir, UpstreamFwd is on, so that traffic between
+  two devices below it goes up to the root; else `disabled`.
+
+Traps:
+
+- A GPU lowers its link's speed while idle: a slow link says something only of a GPU at work.
+- `Unknown` speed and the widths 0, 63 and 255 are what a device that has dropped off the bus shows: not told.
+- The maximum is what the device could do; the slot may be able to do less.
+- What follows the list of modules shows that it is whole; `lsmod` lists a module above those that it needs. Only then
+  is `not loaded` said.
+- The last line counts only where a line feed ends it.
+- `lspci` without `-D` leaves out the domain, which then is 0000.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from collector._answer import lines
+from collector._lspci import from_lspci
+from collector._sysfs import files
+from truerail.model import Command, Device, HostSetting, PcieLink, Role, Unreadable, collector, minutes
+
+_LIVE = (
+    "cd /sys; i=class/infiniband/*/device; d=bus/pci/drivers; grep -sH . module/nv*/initstate $i/uevent "
+    "$i/*_link_* $i/iommu_group/type $d/nvidia/*:*/*_link_* $d/amdgpu/*:*/*_link_*; "
+    'lspci -Dvv | grep -E "^[0-9a-f]|ACSCtl"; :'
+)
+Told: TypeAlias = HostSetting | PcieLink
+_DRIVER = "nvidia"
+_PEERMEM = frozenset(("nvidia_peermem", "nv_peer_mem"))
+_MODULE = re.compile(r"(?:.*/)?module/([^/]+)/initstate")
+_OF_DEVICE = re.compile(
+    r"(?:.*/)?(?:infiniband/(?P<rdma>[^/]+)/device|(?P<pci>[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]))/(?P<what>.+)"
+)
+_SPEED = re.compile(r"([\d.]+) GT/s.*")
+_UNKNOWN_WIDTHS = (0, 63, 255)
+_IOMMU = {"identity": "passthrough", "DMA": "on", "DMA-FQ": "on"}
+_LSMOD = re.compile(r"Module +Size +Used by")
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (_LIVE, "lspci -nnvv", "lspci -vv", "lspci -vvv", "lspci -Dvv", "lspci -nnvvv", "lsmod")
+    ],
+    every=minutes(10),
+    yields=[HostSetting, PcieLink],
+    optional=True,
+)
+def host_facts(answer: str, device: Device) -> Iterable[Told]:
+    """Settings and PCIe links. Raises `Unreadable` where the answer tells none."""
+    text = lines(answer)
+    found: list[Told]
+    if _LSMOD.match(text[0]):
+        found = list(_peermem({line.split()[0]: "live" for line in text[1:-1] if line.strip()}))
+    else:
+        found = [*_from_sysfs(list(files(answer))), *from_lspci(text[:-1])]
+    if not found:
+        raise Unreadable("no setting and no PCIe link in it", line=1, text=text[0])
+    return found
+
+
+def _from_sysfs(told: Sequence[tuple[str, str]]) -> Iterator[Told]:
+    modules: dict[str, str] = {}
+    devices: dict[str, dict[str, str]] = {}
+    for path, value in told:
+        module, of_device = _MODULE.fullmatch(path), _OF_DEVICE.fullmatch(path)
+        if module:
+            modules[module[1]] = value
+        elif of_device:
+            kept = devices.setdefault(of_device["rdma"] or of_device["pci"], {})
+            key, _, content = value.partition("=") if of_device["what"] == "uevent" else (of_device["what"], "", value)
+            kept[key] = content
+    if told and not _MODULE.fullmatch(told[-1][0]):
+        yield from _peermem(modules)
+    for name, kept in devices.items():
+        yield from _device(name, kept)
+
+
+def _peermem(modules: dict[str, str]) -> Iterator[HostSetting]:
+    loaded = any(modules.get(name) == "live" for name in _PEERMEM)
+    if loaded or _DRIVER in modules:
+        yield HostSetting("nvidia_peermem", "loaded" if loaded else "not loaded")
+
+
+def _device(name: str, kept: dict[str, str]) -> Iterator[Told]:
+    """What sysfs says of one device, named by its PCI address, or by its RDMA name where the address stands in it."""
+    address = kept.get("PCI_SLOT_NAME", name)
+    if ":" not in address:
+        return
+    speeds = _speed(kept.get("current_link_speed")), _speed(kept.get("max_link_speed"))
+    widths = _width(kept.get("current_link_width")), _width(kept.get("max_link_width"))
+    if any((*speeds, *widths)):
+        yield PcieLink(address, speeds[0], widths[0], speeds[1], widths[1], name if name != address else None)
+    if "iommu_group/type" in kept:
+        kind = kept["iommu_group/type"]
+        yield HostSetting("iommu", _IOMMU.get(kind, kind), address)
+
+
+def _speed(text: str | None) -> float | None:
+    found = _SPEED.fullmatch(text or "")
+    return float(found[1]) if found else None
+
+
+def _width(text: str | None) -> int | None:
+    width = int(text) if text and text.isdecimal() and len(text) < 4 else 0
+    return None if width in _UNKNOWN_WIDTHS else width

@@ -1,0 +1,56 @@
+"""What each port of a switch has counted, as its SNMP agent reports it: IF-MIB (RFC 2863).
+
+Question: how much did each port carry, what did it lose?
+
+Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.snmprec`): of ifXTable the octets and
+unicast packets in 64 bits, of ifTable discards and errors in 32, under the names of the MIB.
+
+Traps:
+
+- Octets in 32 bits wrap every 0.1 s at 400 Gb/s: ifInOctets is not read, and agents without ifXTable have no traffic.
+- ifHCInUcastPkts leaves multicast and broadcast out, which RDMA does not use.
+- Agents answer from a cache of 5 to 30 s: two walks may give the same values, then a double step.
+- ifCounterDiscontinuityTime would tell a reset, but SONiC always says 0, so it is not asked: a counter that goes
+  backwards is a reset, unless its 32 bits have wrapped.
+"""
+
+from collector._if_counters import IF, IF_X, names, note
+from collector._snmp import column, tables, walks
+from collector._tally import Tally
+from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
+
+_COUNTERS = {
+    IF_X: {
+        6: Counter("ifHCInOctets"),
+        7: Counter("ifHCInUcastPkts"),
+        10: Counter("ifHCOutOctets"),
+        11: Counter("ifHCOutUcastPkts"),
+    },
+    IF: {
+        13: Counter("ifInDiscards"),
+        14: Counter("ifInErrors"),
+        19: Counter("ifOutDiscards"),
+        20: Counter("ifOutErrors"),
+    },
+}
+_LIVE = Command("snmpbulkwalk -On 1.3.6.1.2.1.31.1.1.1.{1,6,7,10,11} 1.3.6.1.2.1.2.2.1.{2,13,14,19,20}", ("snmp",))
+_OIDS = ("1", ".1", "1.3.6.1.2.1", "1.3.6.1.2.1.31.1.1.1", "1.3.6.1.2.1.2.2.1")
+_FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
+
+
+@collector(
+    on=SWITCHES,
+    ask=(_LIVE, *walks(*_OIDS, also=_FILES)[1:]),
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def if_counters_snmp(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each interface that counts. Raises `Unreadable`."""
+    found = tables(answer, (IF, IF_X))
+    ports = names(found)
+    tally = Tally()
+    for entry, counters in _COUNTERS.items():
+        for number, counter in counters.items():
+            note(tally, ports, column(found[entry], number), counter)
+    return tally.some()

@@ -1,0 +1,126 @@
+"""How each network port of a host treats lossless traffic: PFC, trust, ECN, and plain pause.
+
+Question: which priorities are paused, by what is a packet's priority told, which answer congestion by slowing down?
+Needs: MLNX_OFED's or mlnx-tools' `mlnx_qos`, else iproute2's `dcb`; `ethtool`; root for some drivers.
+
+Formats, told apart by their shape within each port's answer: `mlnx_qos -i IF`; `dcb pfc show` and `dcb apptrust show`
+as text and JSON; `ethtool -a`; `path:value` lines of `grep -H .` over `/sys/class/net/*/ecn/roce_{np,rp}/enable`.
+Sources: mlnx-tools' `mlnx_qos`, iproute2 `dcb/dcb_pfc.c` and `dcb/dcb_apptrust.c`, ethtool `netlink/pause.c`, recorded
+answers.
+
+Traps:
+
+- None of the tools but `ethtool -a` names its port: the command above the answer does.
+- ECN is on for a priority where the NIC both asks senders to slow down (`roce_np`) and does so itself (`roce_rp`);
+  where one of the two is not told for every priority that the other is, ECN is not told.
+- `ethtool -a` shows the plain pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
+- `dcb apptrust` gives an order: the first decides. A driver without it, or without PFC, says nothing: not told.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collector._answer import decode, lines
+from collector._sections import asks, sections
+from truerail.model import Command, Device, PortQos, Role, Unreadable, collector, minutes
+
+_LIVE = (
+    "cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
+    'echo "# mlnx_qos -i $n"; mlnx_qos -i $n || { dcb -j pfc show dev $n; dcb -j apptrust show dev $n; }; '
+    "grep -sH . $n/ecn/*/enable/*; ethtool -a $n; }; done; :"
+)
+_ASKED = asks("(?:mlnx_qos|dcb|ethtool)", "(?:-i|dev|-a)")
+_PRIORITIES = 8
+_TRUST = re.compile(r"Priority trust state: (dscp|pcp)\b.*")
+_PFC_ROW = re.compile(r"enabled\s+([01](?:\s+[01])*)")
+_PFC_LIST = re.compile(r"prio-pfc\b(.*)")
+_ON_OFF = re.compile(r"[0-7]:(on|off)\b")
+_ORDER = re.compile(r"order:\s+(dscp|pcp)\b.*")
+_PAUSED = re.compile(r"Pause parameters for (\S+):")
+_PAUSE = re.compile(r"(RX|TX):\s+(on|off)")
+_ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7]):([01])")
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the answers say of one port so far."""
+
+    trust: str | None = None
+    pfc: tuple[int, ...] | None = None
+    pause: dict[str, bool] = field(default_factory=dict)
+    ecn: dict[str, dict[int, bool]] = field(default_factory=dict)
+
+    def fact(self, port: str) -> PortQos:
+        """The fact: what was not told stays None."""
+        paused = set(self.pause.values())
+        pauses = True in paused if len(self.pause) == 2 or True in paused else None
+        asks, does = self.ecn.get("np", {}), self.ecn.get("rp", {})
+        known = asks and asks.keys() == does.keys()
+        ecn = tuple(sorted(priority for priority in asks if asks[priority] and does[priority])) if known else None
+        return PortQos(port, self.trust, self.pfc, ecn, pauses)
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (
+            _LIVE,
+            "mlnx_qos -i {port}",
+            "dcb -j pfc show dev {port}",
+            "dcb pfc show dev {port}",
+            "ethtool -a {port}",
+        )
+    ],
+    every=minutes(10),
+    yields=[PortQos],
+    optional=True,
+)
+def nic_qos(answer: str, device: Device) -> list[PortQos]:
+    """One `PortQos` for each port of which anything is told, in the answer's order. Raises `Unreadable`."""
+    text = lines(answer)
+    ports: dict[str, _Told] = {}
+    for section in sections(text, "", _ASKED):
+        port = section.port
+        for number, raw in enumerate(section.lines, section.line):
+            line = raw.strip()
+            named = _PAUSED.fullmatch(line) or _ECN.fullmatch(line)
+            port = named[1] if named else port
+            _take(ports.setdefault(port, _Told()), line, number)
+    found = [fact for port, told in ports.items() if (fact := told.fact(port)) != PortQos(port)]
+    if not found:
+        raise Unreadable("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
+    return found
+
+
+def _take(told: _Told, line: str, number: int) -> None:
+    """Adds what a line says, if anything."""
+    if line.startswith("{"):
+        _take_document(told, line, number)
+    elif found := _TRUST.fullmatch(line) or _ORDER.fullmatch(line):
+        told.trust = found[1]
+    elif found := _PFC_ROW.fullmatch(line):
+        told.pfc = _enabled([word == "1" for word in found[1].split()], number, line)
+    elif found := _PFC_LIST.fullmatch(line):
+        told.pfc = _enabled([word == "on" for word in _ON_OFF.findall(found[1])], number, line)
+    elif found := _PAUSE.fullmatch(line):
+        told.pause[found[1]] = found[2] == "on"
+    elif found := _ECN.fullmatch(line):
+        told.ecn.setdefault(found[2], {})[int(found[3])] = found[4] == "1"
+
+
+def _take_document(told: _Told, line: str, number: int) -> None:
+    """Adds what `dcb -j` says: one object in one line, of PFC or of trust."""
+    document: Mapping[str, Any] = decode(line)
+    if "prio_pfc" in document:
+        told.pfc = _enabled([on in (True, "on") for on in document["prio_pfc"]], number, line)
+    if document.get("order"):
+        told.trust = str(document["order"][0])
+
+
+def _enabled(on: list[bool], number: int, line: str) -> tuple[int, ...]:
+    if len(on) != _PRIORITIES:
+        raise Unreadable("PFC of not all priorities: cut short", line=number, text=line)
+    return tuple(priority for priority, enabled in enumerate(on) if enabled)

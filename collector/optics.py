@@ -1,0 +1,130 @@
+"""The pluggable module of each port of a host: light in and out on each lane, temperature, and what the module is.
+
+Question: how much light does each lane receive and send, is that within the module's own limits, which module is it?
+Needs: root, or CAP_NET_ADMIN (a module's memory is read over I2C); `ethtool`, else NVIDIA's `mlxlink`.
+
+Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
+each port's answer; `mlxlink --json -m`. Sources: ethtool `sff-common.c`, `sfpdiag.c`, `qsfp.c`, `cmis.c` and its
+`module_info.json`; mstflint `mlxlink_commander.cpp`; recorded answers.
+
+Traps:
+
+- A lane without light shows `-inf dBm`, 0 mW or -40 dBm: it is reported as -40 dBm, for there is a reading. A module
+  without diagnostics, and a copper cable, whose zeros mean nothing, have one fact without powers.
+- Lanes are numbered from 1; a module with one lane does not number it. Old releases of ethtool count CMIS from 0.
+- Text gives milliwatts and dBm, JSON milliwatts alone; `rx_power` was an array under another name, then an object.
+- JSON of ethtool up to 6.15 has the key `module_temperature` twice: for the reading, then for its limits.
+- `mlxlink` writes `1.88,1.98,2.28,1.97 [-10.41..6]`: the lanes, then the low and the high limit.
+- An answer that ends inside a name is refused; a last value that no line feed ends may be cut, and is left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from collector._answer import is_json, lines
+from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink
+from collector._module_json import optics as of_lanes
+from collector._sections import Section, asks, is_prompt, sections
+from truerail.model import Command, Device, Optic, Role, Unreadable, collector, minutes
+
+_LIVE = (
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
+    '[ -e $n/device/physfn ] || { echo "# ethtool -m $n"; ethtool -m $n; }; done; :'
+)
+_ASKED = asks("(?:ethtool|mlxlink)", "(?:-m|--module-info|--dump-module-eeprom|-d)")
+_LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
+_DBM = re.compile(r"[\d.]{1,12} mW / (-?[\d.]{1,12}|-inf) dBm\b")
+_NUMBER = re.compile(r"(-?\d[\d.]{0,12})\s")
+_RX = ("Rcvr signal avg optical power", "Receiver signal average optical power", "Receiver signal OMA")
+_TX = ("Transmit avg optical power", "Laser output power")
+_BIAS = ("Laser tx bias current", "Laser bias current")
+_NO_MODULE = re.compile(r"\s*(?:netlink error|Cannot get )", re.IGNORECASE)
+_MLXLINK = '"Module Info"'
+Told = Mapping[str, Mapping[int, str]]
+"""What a module says: by the name of the value, by lane; 0 where it is not that of a lane."""
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (
+            _LIVE,
+            "ethtool -m {port}",
+            "ethtool --json -m {port}",
+            "ethtool -j -m {port}",
+            "mlxlink --json -m -d {port}",
+        )
+    ],
+    every=minutes(5),
+    yields=[Optic],
+    optional=True,
+)
+def optics(answer: str, device: Device) -> list[Optic]:
+    """One `Optic` for each lane of each module, in the answer's order. Raises `Unreadable`, also without any module."""
+    text = lines(answer)
+    if not is_json(answer) and text[-1].rpartition(":")[2].strip() and ":" in text[-1]:
+        text = text[:-1]
+    found = [optic for section in sections(text, "", _ASKED) for optic in _of_port(section)]
+    if not found:
+        raise Unreadable("no module in it", line=1, text=answer.lstrip().partition("\n")[0])
+    return found
+
+
+def _of_port(section: Section) -> Iterator[Optic]:
+    body = "\n".join(section.lines)
+    if is_json(body):
+        return from_mlxlink(section.port, body) if _MLXLINK in body else from_ethtool(section.port, body)
+    return _from_text(section)
+
+
+def _from_text(section: Section) -> Iterator[Optic]:
+    told: dict[str, dict[int, str]] = {}
+    for number, line in enumerate(section.lines, section.line):
+        key, colon, value = (part.strip() for part in line.partition(":"))
+        if not key or is_prompt(line) or _NO_MODULE.match(line):
+            continue
+        if not colon:
+            raise Unreadable("not a value of a module, or cut short", line=number, text=line)
+        lane = _LANE.fullmatch(key)
+        told.setdefault(lane[1] if lane else key, {})[int(lane[2]) if lane else 0] = value
+    if "Identifier" in told:
+        yield from _module(section.port, told)
+
+
+def _module(port: str, told: Told) -> Iterator[Optic]:
+    celsius = _NUMBER.match(_word(told, "Module temperature"))
+    whole = Optic(
+        port,
+        temperature_celsius=float(celsius[1]) if celsius else None,
+        rx_power_low_dbm=_dbm(_word(told, "Laser rx power low alarm threshold")),
+        rx_power_high_dbm=_dbm(_word(told, "Laser rx power high alarm threshold")),
+        vendor=_word(told, "Vendor name") or None,
+        part=_word(told, "Vendor PN") or None,
+        serial=_word(told, "Vendor SN") or None,
+    )
+    rx = {lane: _dbm(value) for lane, value in _lanes(told, _RX)}
+    tx = {lane: _dbm(value) for lane, value in _lanes(told, _TX)}
+    bias = {lane: _milliamperes(value) for lane, value in _lanes(told, _BIAS)}
+    return of_lanes(whole, rx, tx, bias, copper="copper cable" in _word(told, "Transmitter technology").lower())
+
+
+def _word(told: Told, name: str) -> str:
+    return told.get(name, {}).get(0, "")
+
+
+def _lanes(told: Told, names: tuple[str, ...]) -> Iterable[tuple[int, str]]:
+    """The lanes and their values under the first of these names that there is."""
+    return next((told[name].items() for name in names if name in told), ())
+
+
+def _milliamperes(value: str) -> float | None:
+    found = _NUMBER.match(value)
+    return float(found[1]) if found else None
+
+
+def _dbm(value: str) -> float | None:
+    found = _DBM.match(value)
+    if found is None:
+        return None
+    return DARK_DBM if found[1] == "-inf" else max(DARK_DBM, float(found[1]))

@@ -1,0 +1,89 @@
+"""How often and how long each port of a switch paused its neighbour and was paused, by priority where it is told.
+
+Question: who stops whom? `tx_pause_frames` are sent by the port, which stops its neighbour; `rx_pause_frames` stop it.
+
+The answer is read by what it looks like, not by the platform or the command:
+
+| network OS | answers |
+|---|---|
+| SONiC | `sonic-db-dump` of the ports; `show pfc counters`, `--history` |
+| Cisco NX-OS | `show interface priority-flow-control`, text, `detail` and JSON; UCS fabric interconnects' text |
+| Arista EOS | `show priority-flow-control counters [detail]`, JSON and text |
+| Cumulus Linux, Linux | `ethtool -S` of each port; NVUE's `nv show interface ... counters qos -o json` |
+| Junos | `show interfaces extensive \\| display json`, `ethernet-mac-pfc-statistics` |
+
+Sources: sonic-utilities `scripts/pfcstat` and its tests, sonic-swss `orchagent/*.lua`, recorded answers, Cisco's NX-OS
+QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
+
+- SONiC's command line shows the difference to a cache that each user's `sonic-clear` fills; its database does not.
+- SONiC counts XON frames (quanta 0) as received pause frames too. Durations (`rx_pause_us`) and transitions are
+  measured on some ASICs, on others estimated from poll to poll (`EST_...`), which makes them too long.
+- SONiC prints the tables Rx and Tx always, for the same ports: one alone is refused, as are rows without a header,
+  which do not say their direction.
+- NX-OS and EOS without `detail` count all priorities together: such counters have no priority. NX-OS prints one row as
+  an object and several as a list, and numbers as strings; rows `ii1/1/1` are links inside the device.
+- One release of NVUE prints durations in bytes (`36.0 KB`): they are left out.
+"""
+
+from typing import Any
+
+from collector import _nvue, _pfc_eos, _pfc_nxos, _pfc_sonic, _port_ethtool, _port_junos, _sonic_database
+from collector._answer import is_json
+from collector._documents import unwrapped
+from collector._ruled_table import tables
+from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        _sonic_database.DUMP,
+        Command("show pfc counters", ("sonic",)),
+        Command("pfcstat", ("sonic",)),
+        Command("show pfc counters --history", ("sonic",)),
+        Command("show priority-flow-control counters detail | json", ("eos",)),
+        Command("show priority-flow-control counters detail", ("eos",)),
+        Command("show priority-flow-control counters | json", ("eos",)),
+        Command("show priority-flow-control counters", ("eos",)),
+        Command("show interface priority-flow-control detail", ("nxos",)),
+        Command("show interface priority-flow-control | json", ("nxos",)),
+        Command("show interface priority-flow-control", ("nxos",)),
+        Command("show interfaces extensive | display json", ("junos",)),
+        Command("show interfaces extensive | display json | no-more", ("junos",)),
+        _port_ethtool.LIVE,
+        Command("nv show interface {port}", ("cumulus",)),
+    ],
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port. Raises `Unreadable`."""
+    if _sonic_database.is_dump(answer):
+        return _sonic_database.pfc_counters(answer)
+    if is_json(answer):
+        return _nvue.pfc_counters(answer) if _nvue.understands(answer) else _from_json(unwrapped(answer))
+    if _pfc_nxos.is_text(answer):
+        return _pfc_nxos.counters(_pfc_nxos.from_text(answer))
+    if _pfc_nxos.is_detail(answer):
+        return _pfc_nxos.detailed_counters(answer)
+    if _pfc_eos.is_text(answer):
+        return _pfc_eos.text_counters(answer)
+    if _port_ethtool.TITLE in answer:
+        return _port_ethtool.pfc_counters(answer)
+    found = tables(answer)
+    if _pfc_sonic.is_frames(found):
+        return _pfc_sonic.counters(found)
+    if _pfc_sonic.is_history(found):
+        return _pfc_sonic.history(found)
+    raise Unreadable("not an answer about pause frames", line=1, text=answer.strip().split("\n")[0])
+
+
+def _from_json(found: Any) -> list[PortCounters]:
+    if _pfc_nxos.is_json(found):
+        return _pfc_nxos.counters(_pfc_nxos.from_json(found))
+    if _pfc_eos.is_counters(found):
+        return _pfc_eos.counters(found)
+    if isinstance(found, dict) and _port_junos.KEY in found:
+        return _port_junos.pfc_counters(found)
+    raise Unreadable("JSON that does not speak of pause frames")

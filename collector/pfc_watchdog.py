@@ -1,0 +1,44 @@
+"""How often a switch's PFC watchdog has detected a storm on each queue: SONiC's `show pfcwd stats`.
+
+Question: on which ports and priorities was a queue stopped for so long that the switch called it a storm?
+
+Format: a row for each queue, `Ethernet0:3  stormed  1/0  100/300 ...`: storms detected and restored, packets sent and
+dropped, received and dropped. `-e` shows queues without any packet too. Source: sonic-utilities `pfcwd/main.py`, its
+tests, recorded answers.
+
+Traps:
+
+- The watchdog's word counts for a storm, never against one: `operational` beside a growing count is common, choppy
+  pauses are never detected, XON frames keep a queue stormed. So the status is not read, only the count.
+- Without `-e` a queue appears with its first packet, so that its first storm cannot be told from an old one.
+- Queues beyond 7 are no priorities and are left out. An answer may hold several runs: the last one counts.
+"""
+
+from collector._ruled_table import rows, tables
+from collector._tally import Tally, count, priority
+from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, Unreadable, collector, minutes
+
+_STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop"
+
+
+@collector(
+    on=SWITCHES,
+    ask=[Command(text, ("sonic",)) for text in ("show pfcwd stats -e", "show pfcwd stats", "pfcwd show stats")],
+    every=minutes(1),
+    yields=[PortCounters],
+    optional=True,
+)
+def pfc_watchdog(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port with a watched queue; none where no queue is watched. Raises `Unreadable`."""
+    found = tables(answer)
+    if not any(table.column(_STORMS) >= 0 for table in found):
+        raise Unreadable("not the table of a PFC watchdog", line=1, text=answer.strip().split("\n")[0])
+    tally = Tally()
+    for line, (queue, storms, sent, received) in rows(found, "queue", _STORMS, _SENT, _RECEIVED):
+        port, _, index = queue.rpartition(":")
+        of = priority(index)
+        if of is not None:
+            tally.note(port, Counter("watchdog_storms", of), count(storms.partition("/")[0], line=line))
+            tally.note(port, Counter("watchdog_tx_drops", of), count(sent.rpartition("/")[2], line=line))
+            tally.note(port, Counter("watchdog_rx_drops", of), count(received.rpartition("/")[2], line=line))
+    return tally.facts()

@@ -1,0 +1,94 @@
+"""What each port of a switch has counted over all priorities: bytes, packets, errors, discards.
+
+Question: how much did each port carry, what did it lose, how often did its link go down?
+Needs: a login that may look; on SONiC one that may read the database, else its command line is read; no root.
+
+The answer is read by what it looks like, not by the platform or the command:
+
+| network OS | answers |
+|---|---|
+| SONiC | `sonic-db-dump` of the ports; `show interfaces counters`, also `-j`, `detailed`, `rates`, `fec-stats` |
+| Arista EOS | `show interfaces counters`, `show interfaces`, as JSON |
+| Cisco NX-OS | `show interface counters`, tables and JSON; `show interface \\| json` |
+| Cumulus Linux, Linux | `ethtool -S` of each port, the command above it; NVUE's `nv show interface ... -o json` |
+| Junos | `show interfaces extensive \\| display json` |
+
+Sources: sonic-utilities `scripts/portstat` and its tests, SAI `saiport.h`, recorded answers of EOS and NX-OS, NVUE's
+documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' documentation. Traps:
+
+- SONiC's command line shows the difference to a cache that each user's `sonic-clear` fills (`Last cached time was`),
+  and no bytes: `RX_OK` is packets. Its database has both, so that is asked first.
+- SONiC's `RX_BPS` is bytes in a second, averaged: rates are no counters and are left out. So is what a device does not
+  tell (`N/A`, `--`), which is not 0. Pause frames by priority are in `pfc_counters`, whatever the answer.
+- EOS and NX-OS count unicast, multicast and broadcast apart: packets are their sum. NX-OS prints one row as an object
+  and several as a list, and numbers as strings. What goes wrong on their ports is in `port_errors`.
+- EOS' counters are those of the port whoever asks, as `clear counters` without `session` makes them; then a reset.
+- A table that is cut between two rows looks whole. A row that is cut is refused, a last value that may have lost digits
+  is left out.
+"""
+
+from typing import Any
+
+from collector import _nvue, _port_eos, _port_ethtool, _port_junos, _port_nxos, _port_sonic, _sonic_database
+from collector._answer import is_json
+from collector._documents import unwrapped
+from collector._ruled_table import tables
+from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        _sonic_database.DUMP,
+        Command("show interfaces counters -j", ("sonic",)),
+        Command("portstat -j", ("sonic",)),
+        Command("show interfaces counters", ("sonic",)),
+        Command("show int counters", ("sonic",)),
+        Command("portstat", ("sonic",)),
+        Command("show interfaces counters | json", ("eos",)),
+        Command("show interfaces | json", ("eos",)),
+        Command("show interface counters | json", ("nxos",)),
+        Command("show interface | json", ("nxos",)),
+        Command("show interface counters", ("nxos",)),
+        _port_ethtool.LIVE,
+        Command("nv show interface -o json", ("cumulus",)),
+        Command("show interfaces extensive | display json", ("junos",)),
+        Command("show interfaces extensive | display json | no-more", ("junos",)),
+        Command("show interfaces counters detailed {port}", ("sonic",)),
+        Command("ethtool -S {port}", ("cumulus", "linux")),
+        Command("nv show interface {port}", ("cumulus",)),
+    ],
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def port_counters(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port that counts. Raises `Unreadable`."""
+    if _sonic_database.is_dump(answer):
+        return _sonic_database.port_counters(answer)
+    if is_json(answer):
+        return _nvue.port_counters(answer) if _nvue.understands(answer) else from_json(unwrapped(answer))
+    found = [table for table in tables(answer) if _port_sonic.is_table(table)]
+    if found:
+        return _port_sonic.from_tables(found)
+    if _port_nxos.is_text(answer):
+        return _port_nxos.from_text(answer)
+    if "....." in answer:
+        return _port_sonic.from_details(answer)
+    if _port_ethtool.TITLE in answer:
+        return _port_ethtool.port_counters(answer)
+    raise Unreadable("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
+
+
+def from_json(found: Any) -> list[PortCounters]:
+    """The counters in a document, whoever printed it. Raises `Unreadable`."""
+    if isinstance(found, dict):
+        if _port_junos.KEY in found:
+            return _port_junos.port_counters(found)
+        if not _port_eos.KEYS.isdisjoint(found):
+            return _port_eos.from_json(found)
+        if _port_nxos.is_json(found):
+            return _port_nxos.from_json(found)
+        if _port_sonic.is_json(found):
+            return _port_sonic.from_json(found)
+    raise Unreadable("JSON that does not speak of what ports counted")

@@ -1,0 +1,40 @@
+"""What went wrong on each port of a switch, where that is a question of its own: EOS and NX-OS.
+
+Question: how many frames were damaged, dropped or not sent on each port?
+
+Formats: EOS `show interfaces counters errors | json`; NX-OS `show interface counters errors`, tables and JSON. Other
+systems tell it in the answers that `port_counters` reads, and this collector does not ask them. Sources: recorded
+answers; NTC's and Genie's tests.
+
+Traps: those of `port_counters`. NX-OS prints `--` where a port does not count something, which is not 0. `Stomped-CRC`
+frames were damaged on another link and passed on: they are among the CRC errors, and no fault of this port's cable.
+"""
+
+from collector import _port_eos, _port_nxos
+from collector._answer import is_json
+from collector._documents import unwrapped
+from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("show interfaces counters errors | json", ("eos",)),
+        Command("show interface counters errors | json", ("nxos",)),
+        Command("show interface counters errors", ("nxos",)),
+    ],
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def port_errors(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port that counts errors. Raises `Unreadable`."""
+    if is_json(answer):
+        found = unwrapped(answer)
+        if isinstance(found, dict) and "interfaceErrorCounters" in found:
+            return _port_eos.from_json(found)
+        if isinstance(found, dict) and _port_nxos.is_json(found):
+            return _port_nxos.from_json(found)
+    elif _port_nxos.is_text(answer):
+        return _port_nxos.from_text(answer)
+    raise Unreadable("not an answer about errors of ports", line=1, text=answer.strip().split("\n")[0])

@@ -1,0 +1,97 @@
+"""Which priorities each port of a switch pauses instead of dropping, and what its PFC watchdog does.
+
+Question: is every port that carries RDMA lossless on the same priority, and is it watched?
+
+| network OS | answers |
+|---|---|
+| SONiC | `show pfc priority`, `show pfcwd config` |
+| Arista EOS | `show priority-flow-control`, JSON and text |
+| Cisco NX-OS | `show interface priority-flow-control`, text, `detail` and JSON |
+
+Sources: sonic-utilities `pfc/main.py`, `pfcwd/main.py` and their tests, recorded answers, Cisco's NX-OS QoS guide.
+Traps:
+
+- SONiC lists only ports that have PFC settings, and only ports that the watchdog watches: where the watchdog's table is
+  printed, a port with PFC that is not in it is watched by nobody (`disabled`). Whether PFC is asymmetric is another
+  question (`show pfc asymmetric`), which is not asked.
+- NX-OS prints the priorities as a bitmap in hex, `(8)` for priority 3, and only where PFC is on. Its mode `Auto` says
+  nothing: what counts is whether it is operational.
+- EOS' JSON has changed its keys between releases: a port that does not say whether PFC is enabled yields no fact.
+"""
+
+from typing import Any
+
+from collector import _pfc_eos, _pfc_nxos
+from collector._answer import is_json
+from collector._documents import unwrapped
+from collector._ruled_table import Table, rows, tables
+from collector._tally import priority
+from truerail.model import SWITCHES, Command, Device, PortQos, Unreadable, collector, minutes
+
+_PRIORITIES = ("interface", "lossless priorities")
+_WATCHDOG = ("port", "action", "detection time")
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command("show pfc priority; show pfcwd config", ("sonic",)),
+        Command("show pfc priority", ("sonic",)),
+        Command("show pfcwd config", ("sonic",)),
+        Command("show priority-flow-control | json", ("eos",)),
+        Command("show priority-flow-control", ("eos",)),
+        Command("show interface priority-flow-control | json", ("nxos",)),
+        Command("show interface priority-flow-control", ("nxos",)),
+        Command("show interface priority-flow-control detail", ("nxos",)),
+    ],
+    every=minutes(10),
+    yields=[PortQos],
+    optional=True,
+)
+def port_qos(answer: str, device: Device) -> list[PortQos]:
+    """One `PortQos` for each port whose settings are told. Raises `Unreadable`."""
+    if is_json(answer):
+        return _from_json(unwrapped(answer))
+    if _pfc_nxos.is_text(answer):
+        return _pfc_nxos.settings(_pfc_nxos.from_text(answer))
+    if _pfc_nxos.is_detail(answer):
+        return _pfc_nxos.detailed_settings(answer)
+    if _pfc_eos.is_settings_text(answer):
+        return _pfc_eos.settings_from_text(answer)
+    found = tables(answer)
+    if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):
+        raise Unreadable("not an answer about lossless priorities", line=1, text=answer.strip().split("\n")[0])
+    return _sonic(found)
+
+
+def _from_json(found: Any) -> list[PortQos]:
+    if _pfc_nxos.is_json(found):
+        return _pfc_nxos.settings(_pfc_nxos.from_json(found))
+    if isinstance(found, dict):
+        return _pfc_eos.settings_from_json(found)
+    raise Unreadable("JSON that does not speak of priority flow control")
+
+
+def _has(table: Table, labels: tuple[str, ...]) -> bool:
+    return set(labels) <= set(table.labels)
+
+
+def _sonic(found: list[Table]) -> list[PortQos]:
+    """The priorities of one table and the watchdog's actions of the other, joined by the port."""
+    paused = {port: _priorities(told, line) for line, (port, told) in rows(found, *_PRIORITIES)}
+    actions = {port: action for _, (port, action, _) in rows(found, *_WATCHDOG)}
+    unwatched = "disabled" if any(_has(table, _WATCHDOG) for table in found) else None
+    return [
+        PortQos(port, pfc_priorities=paused.get(port), watchdog=actions.get(port, unwatched))
+        for port in dict.fromkeys((*paused, *actions))
+    ]
+
+
+def _priorities(told: str, line: int) -> tuple[int, ...] | None:
+    """`3,4` as numbers; None for `N/A`."""
+    if told.upper() == "N/A":
+        return None
+    found = [priority(part) for part in told.split(",")]
+    if None in found:
+        raise Unreadable("not a list of priorities", line=line, text=told)
+    return tuple(of for of in found if of is not None)

@@ -1,0 +1,90 @@
+"""What each queue of each port of a switch sent, dropped and marked with congestion (ECN), by traffic class.
+
+Question: where do packets wait so long that they are marked or dropped, and in which class?
+
+| network OS | answers |
+|---|---|
+| SONiC | `show queue counters`, `show queue wredcounters`, both also `--json`; `show priority-group drop counters` |
+| Arista EOS | `show qos interfaces ecn counters queue \\| json` |
+| Cisco NX-OS | `show queuing interface \\| json` |
+| Cumulus NVUE | `nv show interface ... counters qos -o json`, `egress-queue-stats` |
+| Junos | `show interfaces extensive \\| display json`, `queue-counters` |
+
+Sources: sonic-utilities `scripts/queuestat`, `wredstat`, `pgdropstat` and their tests, recorded answers, Cisco's list
+of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentation. Traps:
+
+- The priority of these counters is the queue's number: that it is the priority of PFC too is configuration, though
+  every vendor's default. So are SONiC's priority groups, whose drops are `rx_discards` by priority here.
+- SONiC's values are differences to a cache that each user's `sonic-clear` fills. Platforms without a counter print
+  `N/A`, which is not 0. Its multicast queues (`MC10`) are counted under names of their own (`mc_queue_packets`).
+- SONiC prints a table for each port. Only its last row shows that an answer is cut.
+- EOS prints words in place of numbers where a queue does not count: not told.
+- NVUE rounds sizes (`36.0 KB`): such a value is left out. It takes a second to answer for one port, so it is read from
+  captures and not asked live.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from collector import _nvue, _port_junos, _queue_nxos, _queue_sonic
+from collector._answer import is_json
+from collector._documents import unwrapped
+from collector._ruled_table import tables
+from collector._tally import Tally, priority, size
+from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, Unreadable, collector, minutes
+
+_SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
+_EOS = "intfQueueCounters"
+
+
+@collector(
+    on=SWITCHES,
+    ask=[
+        Command(_SONIC, ("sonic",)),
+        Command("show queue counters", ("sonic",)),
+        Command("show queue wredcounters --json", ("sonic",)),
+        Command("show queue wredcounters", ("sonic",)),
+        Command("show queue counters --json", ("sonic",)),
+        Command("show priority-group drop counters", ("sonic",)),
+        Command("show qos interfaces ecn counters queue | json", ("eos",)),
+        Command("show queuing interface | json", ("nxos",)),
+        Command("show interfaces extensive | display json", ("junos",)),
+        Command("show interfaces extensive | display json | no-more", ("junos",)),
+        Command("nv show interface {port}", ("cumulus",)),
+        Command("show queue counters {port}", ("sonic",)),
+    ],
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def queue_counters(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port with queues. Raises `Unreadable`."""
+    if is_json(answer):
+        return _nvue.queue_counters(answer) if _nvue.understands(answer) else _from_json(unwrapped(answer))
+    found = [table for table in tables(answer) if _queue_sonic.is_table(table)]
+    if not found:
+        raise Unreadable("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
+    return _queue_sonic.from_tables(found)
+
+
+def _from_json(found: Any) -> list[PortCounters]:
+    if _queue_sonic.is_json(found):
+        return _queue_sonic.from_json(found)
+    if _queue_nxos.is_json(found):
+        return _queue_nxos.from_json(found)
+    if isinstance(found, dict) and _EOS in found:
+        return _eos(found)
+    if isinstance(found, dict) and _port_junos.KEY in found:
+        return _port_junos.queue_counters(found)
+    raise Unreadable("JSON that does not speak of queues")
+
+
+def _eos(found: Mapping[str, Any]) -> list[PortCounters]:
+    """The marked packets of each queue; EOS prints words where there is no number."""
+    tally = Tally()
+    for port, told in found[_EOS].items():
+        for queue, value in told.get("queueCounters", {}).items():
+            of = priority(queue)
+            if of is not None:
+                tally.note(port, Counter("ecn_marked_packets", of), size(value))
+    return tally.facts()

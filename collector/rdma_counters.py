@@ -1,0 +1,141 @@
+"""What each RDMA port of a host has counted: queue pairs' trouble, congestion, and the port's own traffic and errors.
+
+Question: what did RDMA lose, repeat and slow down on each port, and was it told of congestion?
+Needs: sysfs (any user); else iproute2's `rdma`; else mlnx-tools' `show_counters`.
+
+Formats, told apart by their shape: `path:value` lines of `grep -H .` over `/sys/class/infiniband/*/ports/*/hw_counters`
+and `counters`, with any part of the path before the device; the same files in a `ttar` archive; `rdma statistic` as
+text, pretty text (`-p`) and JSON; `show_counters`. Sysfs is asked first: it has what `rdma statistic` prints, and
+the port counters of InfiniBand's performance management too. Sources: iproute2 `rdma/stat.c`, the kernel's
+`Documentation/ABI/stable/sysfs-class-infiniband`, mlx5 `counters.c`, bnxt_re `hw_counters.c`, recorded answers.
+
+Traps:
+
+- `lifespan` lies among the counters and is none: for how many milliseconds the kernel keeps what it read.
+- A file of sysfs may be empty or hold an error's text, a tool may print `N/A`: such a counter is not told, not zero.
+- mlx5 counts most of `hw_counters` in 32 bits and prints them as if they were wider. InfiniBand's own counters stand
+  still at all ones (`link_downed` at 255, `symbol_error` at 65535), and `port_xmit_data` counts units of four bytes.
+- `rdma statistic` in a mail is wrapped anywhere, also between a name and its value. Optional counters follow the
+  others; a prototype marked them with `Optional-set:`.
+- `rdma statistic show qp` looks alike but speaks of queue pairs: refused. So is a counter without its value, where it
+  is not the last line of an answer from sysfs. A last value that no blank or line feed follows may have lost digits:
+  it is left out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+
+from collector._answer import is_json, lines
+from collector._counted import KEPT, MOST_KEPT, all_counts, is_count, named, port_counters
+from collector._rdma_statistic import Counted, from_json, from_show_counters, from_statistic
+from collector._sysfs import files
+from truerail.model import Command, Counter, Device, PortCounters, Role, Unreadable, collector, minutes
+
+_PORT_FILE = re.compile(r"(?:.*/)?([^/]+)/ports/(\d+)/(?:hw_)?counters/([^/]+)")
+_SYSFS = "/ports/"
+_HEAD = 400
+"""Characters within which the first of sysfs' paths stands."""
+_NO_COUNTERS = frozenset(("lifespan",))
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (
+            "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :",
+            "grep . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*",
+            "grep . /sys/class/infiniband/*/ports/*/*counters/*",
+            "grep . /sys/class/infiniband/*/ports/*/hw_counters/*",
+            "rdma statistic",
+            "rdma statistic show",
+            "rdma statistic show link",
+            "rdma stat",
+            "rdma stat show",
+            "rdma -p statistic",
+            "rdma -p stat",
+            "rdma -j statistic",
+            "rdma -j statistic show",
+            "rdma statistic -j",
+            "rdma statistic show -j",
+            "rdma -jp statistic",
+            "show_counters {port}",
+        )
+    ],
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port of each RDMA device, named `mlx5_0/1`; of two answers for one port the later.
+
+    Raises `Unreadable`, also where no port counts anything.
+    """
+    if _SYSFS in answer[:_HEAD]:
+        at_once = _all_from_sysfs(answer)
+        if at_once:
+            return at_once
+    ports: dict[str, dict[str, int]] = {}
+    for port, counted in _read(answer):
+        ports.setdefault(port, {}).update(counted)
+    found = [port_counters(port, counted, counted.values()) for port, counted in ports.items() if counted]
+    if not found:
+        raise Unreadable("no RDMA port's counters in it", line=1, text=lines(answer)[0])
+    return found
+
+
+def _read(answer: str) -> Iterable[Counted]:
+    for recognised, read in _FORMS:
+        if recognised(answer):
+            return read(answer)
+    return _from_sysfs(answer)
+
+
+def _all_from_sysfs(answer: str) -> list[PortCounters] | None:
+    """The counters where every line is one, as a live host answers."""
+    if not answer.endswith("\n"):
+        return None
+    parts = [line.rpartition(":") for line in answer.split("\n")[:-1]]
+    if len(parts) > MOST_KEPT:
+        return None
+    values = all_counts([value for _, _, value in parts])
+    ports = _ports_of(tuple(path for path, _, _ in parts)) if values else None
+    if not values or not ports:
+        return None
+    return [PortCounters(port, counters, tuple(map(values.__getitem__, at))) for port, counters, at in ports]
+
+
+@lru_cache(maxsize=KEPT)
+def _ports_of(paths: tuple[str, ...]) -> list[tuple[str, tuple[Counter, ...], list[int]]] | None:
+    """Of each port its counters, and where among these files they are. None where a file is no counter's, or twice."""
+    ports: dict[str, dict[str, int]] = {}
+    for at, path in enumerate(paths):
+        found = _PORT_FILE.fullmatch(path)
+        if found is None or ports.setdefault(f"{found[1]}/{found[2]}", {}).setdefault(found[3], at) != at:
+            return None
+    for counted in ports.values():
+        for name in _NO_COUNTERS:
+            counted.pop(name, None)
+    return [(port, named(tuple(counted)), list(counted.values())) for port, counted in ports.items() if counted]
+
+
+def _from_sysfs(answer: str) -> Iterator[Counted]:
+    for path, value in files(answer):
+        found = _PORT_FILE.fullmatch(path)
+        if found and is_count(value) and found[3] not in _NO_COUNTERS:
+            yield f"{found[1]}/{found[2]}", {found[3]: int(value)}
+
+
+def _from_shown(answer: str) -> Iterator[Counted]:
+    for port, counted in from_show_counters(answer):
+        if not _NO_COUNTERS.intersection(counted):
+            yield port, counted
+
+
+_FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterator[Counted]]], ...] = (
+    (re.compile(r"^[#> \t]*link +[^\s/]+/", re.MULTILINE).search, from_statistic),
+    (is_json, from_json),
+    (re.compile(r"^[#> \t]*Port \d+[^:\n]{0,40}counters:", re.MULTILINE).search, _from_shown),
+)
+"""How each form but sysfs is known, and what reads it."""

@@ -1,0 +1,74 @@
+"""What the rules about a link's health share: the two ends of each link as seen, and counters as evidence."""
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+import numpy as np
+
+from truerail.model import Counter, Evidence, PortCounters, Reading
+from truerail.model.counters import Quantity, columns_of
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.index import NONE, PlanIndex
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import Wiring
+
+
+def other_ends(w: Wiring) -> Codes:
+    """The port at the other end of each planned port, shape (planned ports,): as seen, else as planned unless that one
+    is seen elsewhere, else -1.
+    """
+    index = w.index
+    other = np.full(index.planned_ports, NONE, dtype=np.int64)
+    for here, there in ((index.b, index.a), (index.a, index.b)):
+        other[here[here >= 0]] = there[here >= 0]
+    seen = w.partner[: index.planned_ports]
+    elsewhere = (w.partner[other] >= 0) & (w.partner[other] != np.arange(len(other)))
+    return np.where(seen >= 0, seen, np.where(elsewhere, NONE, other))
+
+
+def subject_of(index: PlanIndex, port: int, other: int) -> int:
+    """The end of a link that speaks for it: the one nearer to the GPUs, if the plan has it."""
+    if not 0 <= other < index.planned_ports:
+        return port
+    tiers = [index.devices.tier[int(code)] for code in index.ports.device_of(np.array([port, other]))]
+    return min(((tiers[0], port), (tiers[1], other)))[1]
+
+
+def rail_at(index: PlanIndex, port: int) -> int | None:
+    """The rail of the cable planned at a port."""
+    cable = int(index.cables_at(np.array([port]))[0])
+    return index.plan.cables[cable].rail if cable >= 0 else None
+
+
+def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Quantity) -> tuple[Evidence, ...]:
+    """The last readings of these counters at these ports, without the other counters of the port."""
+    answers = _answers(telemetry.wiring)
+    return tuple(
+        Evidence(device, collector, reading.at, fact)
+        for port in ports
+        if 0 <= port < telemetry.ports
+        for collector, device, name in telemetry.told_as(port)
+        for reading in answers.get((collector, device), ())
+        for fact in _only(reading, name, quantities)
+    )
+
+
+def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iterator[PortCounters]:
+    for fact in cast("tuple[PortCounters, ...]", reading.facts):
+        if fact.port == port:
+            columns = zip(fact.counters, fact.values, columns_of(fact.counters), strict=True)
+            kept = [(counter, value) for counter, value, column in columns if column and column.quantity in quantities]
+            if kept:
+                counters: tuple[Counter, ...] = tuple(counter for counter, _ in kept)
+                yield PortCounters(port, counters, tuple(value for _, value in kept))
+
+
+def _answers(w: Wiring) -> dict[tuple[str, str], list[Reading]]:
+    """The readings that hold counters, by collector and device. Made once for each wiring, kept with it."""
+    found: dict[tuple[str, str], list[Reading]] | None = w.__dict__.get("_counter_answers")
+    if found is None:
+        found = w.__dict__["_counter_answers"] = {}
+        for reading in w.identity.seen.readings:
+            if reading.facts and type(reading.facts[0]) is PortCounters:
+                found.setdefault((reading.collector, reading.device), []).append(reading)
+    return found

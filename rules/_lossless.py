@@ -1,0 +1,71 @@
+"""Which priorities are lossless at which port, as devices say it, and where pauses really go back and forth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import PortQos
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.index import NONE, Mask, factorize
+from truerail.model.snapshot import Codes
+
+PRIORITIES = 8
+LOSSLESS, LOSSY = 1, 0
+Q = Quantity
+
+
+@dataclass(frozen=True)
+class Lossless:
+    """Shapes (planned ports, 8). `told` is `LOSSLESS`, `LOSSY` or -1 where no device says; `received` and `sent` say
+    where pauses of a priority went in the last samples.
+    """
+
+    told: npt.NDArray[np.int8]
+    received: Mask
+    sent: Mask
+
+    @property
+    def moved(self) -> Mask:
+        """Where pauses went either way."""
+        return self.received | self.sent
+
+
+def lossless_of(told: Telemetry, last: int) -> Lossless:
+    """The priorities of a fabric over its last samples."""
+    received, sent = (np.zeros((told.ports, PRIORITIES), dtype=bool) for _ in range(2))
+    for frames, duration, moved in (
+        (Q.RX_PAUSE_FRAMES, Q.RX_PAUSE_US, received),
+        (Q.TX_PAUSE_FRAMES, Q.TX_PAUSE_US, sent),
+    ):
+        for priority in told.priorities(frames, duration):
+            if priority is not None and priority < PRIORITIES:
+                moved[:, priority] = told.reaches(frames, priority, 0.0, last)
+                moved[:, priority] |= told.reaches(duration, priority, 0.0, last)
+    return Lossless(_settings(told), received, sent)
+
+
+def _settings(told: Telemetry) -> npt.NDArray[np.int8]:
+    """What ports say of their priorities (`PortQos.pfc_priorities`)."""
+    found = np.full((told.ports, PRIORITIES), NONE, dtype=np.int8)
+    identity = told.wiring.identity
+    table = identity.seen.table(PortQos)
+    if not len(table):
+        return found
+    port = identity.local_ports(identity.devices_of(table), identity.index.ports.name_codes(table.column("port")))
+    kind, kinds = factorize(table.column("pfc_priorities"))
+    use = (port >= 0) & (port < told.ports) & (kind >= 0)
+    lossless = np.zeros((len(kinds), PRIORITIES), dtype=np.int8)
+    for row, priorities in enumerate(kinds):
+        lossless[row, [p for p in priorities if 0 <= p < PRIORITIES]] = LOSSLESS
+    found[port[use]] = lossless[kind[use]]
+    return found
+
+
+def hosts_of(told: Telemetry) -> Mask:
+    """Which planned ports are those of hosts, shape (planned ports,)."""
+    index = told.wiring.index
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    device: Codes = index.ports.device_of(np.arange(told.ports))
+    return np.asarray(tier[device] == 0, dtype=bool)

@@ -1,0 +1,99 @@
+"""The lanes of all planned ports' modules as columns, and how each compares with its peers on the same leaf."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Optic, Snapshot
+from truerail.model.index import NONE, Mask, PlanIndex, factorize
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import Wiring
+
+Numbers = npt.NDArray[np.float64]
+_MAD_TO_SIGMA = 1.4826
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Lanes of planned ports: columns of equal length. Powers in dBm; NaN is not told.
+
+    `row` is the lane's row in the Optic table; `low` and `high` are the module's own limits, where they make sense.
+    """
+
+    seen: Snapshot
+    row: Codes
+    port: Codes
+    rx: Numbers
+    tx: Numbers
+    low: Numbers
+    high: Numbers
+    celsius: Numbers
+
+    def fact(self, lane: int) -> Optic:
+        """What was told of a lane."""
+        return self.seen.table(Optic).rows[int(self.row[lane])]
+
+    def drop(self, leaf: Codes, *, least_peers: int, least_db: float, sigmas: float) -> Mask:
+        """Lanes whose light is far below that of the same parts on the same leaf (`leaf[port]`), shape (lanes,)."""
+        parts, _ = factorize([self.fact(lane).part for lane in range(len(self.row))])
+        at = np.flatnonzero(~np.isnan(self.rx) & (leaf[self.port] >= 0) & (parts >= 0))
+        found = np.zeros(len(self.row), dtype=bool)
+        if len(at):
+            _, group = np.unique(leaf[self.port[at]] * (int(parts.max()) + 1) + parts[at], return_inverse=True)
+            middle, size = _medians(group, self.rx[at])
+            off = middle[group] - self.rx[at]
+            spread, _ = _medians(group, np.abs(off))
+            limit = np.maximum(least_db, sigmas * _MAD_TO_SIGMA * spread)
+            found[at] = (off > limit[group]) & (size[group] > least_peers)
+        return found
+
+
+def lanes_of(w: Wiring) -> Lanes:
+    """The lanes of the snapshot's planned ports."""
+    seen = w.identity.seen
+    rows = seen.table(Optic).rows
+    port = _ports(w)
+    use = np.flatnonzero((port >= 0) & (port < w.index.planned_ports))
+    low, high = (_numbers(rows, field, use) for field in ("rx_power_low_dbm", "rx_power_high_dbm"))
+    senseless = low >= high
+    low[senseless] = high[senseless] = np.nan
+    rx, tx, celsius = (_numbers(rows, field, use) for field in ("rx_power_dbm", "tx_power_dbm", "temperature_celsius"))
+    return Lanes(seen, use, port[use], rx, tx, low, high, celsius)
+
+
+def _ports(w: Wiring) -> Codes:
+    """The port of every row. Lanes of one module stand together, so that a name is looked up once for each."""
+    table = w.identity.seen.table(Optic)
+    if not len(table):
+        return np.empty(0, dtype=np.int64)
+    name = w.index.ports.name_codes([row[0] for row in table.rows])
+    begins = np.r_[True, (np.diff(name) != 0) | (np.diff(table.device) != 0)]
+    first = np.flatnonzero(begins)
+    found: Codes = w.identity.local_ports(w.identity.devices_of(table)[first], name[first])
+    return np.asarray(found[np.cumsum(begins) - 1], dtype=np.int64)
+
+
+def _numbers(rows: list[Optic], name: str, use: Codes) -> Numbers:
+    column = Optic._fields.index(name)
+    return np.array([row[column] for row in rows], dtype=np.float64)[use]
+
+
+def _medians(group: Codes, values: Numbers) -> tuple[Numbers, Codes]:
+    """The median of each group and how many are in it, shape (groups,). Groups are numbered from 0."""
+    size = np.bincount(group)
+    ordered = values[np.lexsort((values, group))]
+    start = np.cumsum(size) - size
+    return (ordered[start + (size - 1) // 2] + ordered[start + size // 2]) / 2, size
+
+
+def leaf_of(index: PlanIndex, other: Codes) -> Codes:
+    """The leaf that each planned port is on, or is cabled to, shape (planned ports,); -1 where there is none.
+
+    Ports of a leaf and ports of what it is cabled to are told apart: they have other modules, and other distances.
+    """
+    device = index.ports.device_of(np.arange(index.planned_ports))
+    tier = np.array([*index.devices.tier, NONE])
+    there = index.ports.device_of(other)
+    on_leaf, below = tier[device] == 1, (tier[there] == 1) & (there >= 0)
+    return np.where(on_leaf, 2 * device, np.where(below, 2 * there + 1, NONE))

@@ -1,0 +1,118 @@
+"""What the rules about pauses say alike: culprits in words, and several priorities of one culprit in one finding."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from math import isnan
+
+from truerail.model.counters.culprits import Culprit
+from truerail.model.counters.nic_reasons import Reason
+from truerail.model.counters.pauses import Pauses
+from truerail.model.finding import Evidence
+from truerail.model.names import natural_key
+
+CAUSES = {
+    Reason.NIC_WATCHDOG: "its own watchdog found its receive pipeline standing still",
+    Reason.PCIE_STALLED: "its writes to the host stall on PCIe",
+    Reason.NO_BUFFERS: "the application posts no receive buffers",
+    Reason.SLOW_HOST: "it drops what it receives: host or PCIe are too slow",
+    Reason.SLOW_RECEIVER: "it takes traffic too slowly and drops none",
+    Reason.NIC_OR_DRIVER: "it takes nothing in, and no counter of it says why",
+    Reason.NIC_UNTOLD: "its own counters are not read",
+    Reason.INCAST: "more comes in for it than it can send",
+    Reason.DEGRADED_LINK: "its link is slower than it should be",
+    Reason.EGRESS_UNTOLD: "none of the switch's ports shows where it is held up",
+    Reason.NOT_MONITORED: "the device behind it is not monitored",
+}
+SWITCHES = (Reason.INCAST, Reason.DEGRADED_LINK, Reason.EGRESS_UNTOLD)
+REPAIRS = {
+    Reason.NIC_WATCHDOG: "Drain {device}, then reset the NIC or reboot the host; keep the NIC's firmware dump.",
+    Reason.PCIE_STALLED: "Check the PCIe link of {port} (width, speed, ACS, IOMMU) and the host's memory bandwidth.",
+    Reason.NO_BUFFERS: "Look at the job on {device}: its processes hang or post too few receives.",
+    Reason.SLOW_HOST: "Look at {device}: PCIe width and speed, IOMMU, memory bandwidth, then the NIC's firmware.",
+    Reason.SLOW_RECEIVER: "Look at {device}: huge pages and registered memory, PCIe, CPU frequency, then the firmware.",
+    Reason.NIC_OR_DRIVER: "Reset the NIC of {port} or reboot {device}; if it comes back, replace the NIC.",
+    Reason.NIC_UNTOLD: "Read the counters of {device} (`ethtool -S`); if nothing moves, reset the NIC of {port}.",
+    Reason.INCAST: "Look at who sends to {port}: spread the flows, or check ECN so that senders slow down before.",
+    Reason.DEGRADED_LINK: "Put the link of {port} right: reseat or replace the cable, check breakout and speed.",
+    Reason.EGRESS_UNTOLD: "Look at the queues of {device} for the egress that holds up.",
+    Reason.NOT_MONITORED: "Look at what is plugged into {port}, and add it to the inventory.",
+}
+
+
+def priority_words(priority: int | None, totals: bool) -> str:
+    """`priority 3`, and where it is not counted by priority, that."""
+    if priority is None:
+        return "a priority that is not told"
+    return f"priority {priority}" + (" (some ports count all priorities together)" if totals else "")
+
+
+def share_words(culprit: Culprit) -> str:
+    """`98 % of the time`, or what is known of it."""
+    if not culprit.first.exact and culprit.watchdog:
+        return "as a watchdog says"
+    bound = "" if culprit.first.exact else "at most "
+    return f"{bound}{culprit.share * 100:.0f} % of the time"
+
+
+def pauses_words(culprit: Culprit) -> str:
+    """Who pauses: the port itself, the switch whose egress it is, or somebody behind it."""
+    if culprit.unseen:
+        return "it is paused"
+    return "its switch pauses others" if culprit.reason in SWITCHES else "it pauses"
+
+
+def length_words(pause_us: float) -> str:
+    """The mean pause with its unit; empty where it is not told."""
+    if isnan(pause_us):
+        return ""
+    if pause_us >= 1e6:
+        return f"{pause_us / 1e6:.1f} s"
+    return f"{pause_us / 1e3:.0f} ms" if pause_us >= 1e4 else f"{pause_us:.0f} us"
+
+
+def by_port(culprits: Iterable[Culprit]) -> Iterator[list[Culprit]]:
+    """Culprits of one port together, over all priorities: a finding is known by its subject. The worst first."""
+    ordered = sorted(culprits, key=lambda c: (c.port, -c.level, -c.share))
+    for _, same in groupby(ordered, key=lambda c: c.port):
+        yield list(same)
+
+
+def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, object], ...]:
+    """The fields that findings about a culprit share. `victims` are the ports that pause because of it."""
+    worst = culprits[0]
+    hops: dict[int, int] = {}
+    for culprit in culprits:
+        for port, far in culprit.victims.items():
+            hops[port] = min(far, hops.get(port, far))
+    named = [{"port": str(pauses.told.wiring.index.spell(port)), "hops": far} for port, far in hops.items()]
+    fields: dict[str, object] = {
+        "victims": sorted(named, key=lambda v: (v["hops"], natural_key(str(v["port"])))),
+        "priority": worst.priority,
+        "priorities": sorted({c.priority for c in culprits if c.priority is not None}),
+        "paused_share": round(worst.share, 3),
+        "share_is_bound": not worst.first.exact,
+        "mean_pause_us": None if isnan(worst.pause_us) else round(worst.pause_us, 1),
+        "sub_cause": worst.reason.value,
+        "told_by": "both ends" if worst.first.both else "one end",
+        "link": "seen" if worst.first.seen else "planned",
+        "watchdog": worst.watchdog,
+        "roots": worst.roots,
+        "since": None if isnan(worst.since) else datetime.fromtimestamp(worst.since, tz=UTC).isoformat(),
+    }
+    return tuple(fields.items())
+
+
+def evidence_of(pauses: Pauses, culprit: Culprit) -> tuple[Evidence, ...]:
+    """What was told of the culprit's link."""
+    return pauses.told.wiring.evidence(culprit.first.waiting, culprit.first.on)
+
+
+def spelled(pauses: Pauses, port: int) -> str:
+    """A port as the plan spells it."""
+    return str(pauses.told.wiring.index.spell(port))
+
+
+def rail_of(pauses: Pauses, port: int) -> int | None:
+    """The rail that the plan gives a port."""
+    return pauses.told.wiring.index.plan.rail_of(pauses.told.wiring.index.spell(port))

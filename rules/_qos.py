@@ -1,0 +1,99 @@
+"""The lossless settings of all planned ports as columns, what most ports of each role have, and where ends differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerail.model import PortQos
+from truerail.model.index import NONE, Mask, factorize
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import Wiring
+
+FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
+_SHARED = FIELDS[:4]
+"""Settings that both ends of a cable must agree on. The watchdog is each device's own."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`value[field][port]` is a number of `words[field]`, -1 where not told; `row[port]` the last row that told it.
+
+    `usual[field][port]` is what most ports of the port's role have, -1 where most do not agree or too few tell;
+    `support[field][port]` how many of how many, shape (ports, 2).
+    """
+
+    value: dict[str, Codes]
+    words: dict[str, list[Any]]
+    row: Codes
+    usual: dict[str, Codes]
+    support: dict[str, Codes]
+
+    def odd(self, field: str) -> Mask:
+        """Ports that have another value than most of their role."""
+        value, usual = self.value[field], self.usual[field]
+        return np.asarray((value >= 0) & (usual >= 0) & (value != usual), dtype=bool)
+
+    def differ(self, w: Wiring, other: Codes, field: str) -> Mask:
+        """Ports whose setting does not go with that of the other end, where both are told. Shape (ports,)."""
+        if field not in _SHARED:
+            return np.zeros(len(other), dtype=bool)
+        here, there = self.value[field], np.where(other >= 0, self.value[field][other], NONE)
+        differ = (here >= 0) & (there >= 0) & (here != there)
+        if field == "ecn_priorities" and differ.any():
+            differ &= ~self._answers_more(w, other, here, there)
+        return np.asarray(differ, dtype=bool)
+
+    def _answers_more(self, w: Wiring, other: Codes, here: Codes, there: Codes) -> Mask:
+        """Links of a NIC that answers on all priorities that its switch marks, and on more: that does no harm."""
+        sets = [set(word) for word in self.words["ecn_priorities"]]
+        within = np.array([[one <= more for more in sets] for one in sets], dtype=bool)
+        host = np.array(w.index.devices.tier)[w.index.ports.device_of(np.arange(len(other)))] == 0
+        return np.asarray(np.where(host, within[there, here], host[other] & within[here, there]), dtype=bool)
+
+
+def settings_of(w: Wiring, other: Codes, *, least_told: int) -> Settings:
+    """The settings of the snapshot. `least_told` ports of a role must tell a setting for a majority among them."""
+    table = w.identity.seen.table(PortQos)
+    ports = w.index.planned_ports
+    name = w.index.ports.name_codes([row[0] for row in table.rows])
+    port = w.identity.local_ports(w.identity.devices_of(table), name)
+    rows = np.flatnonzero((port >= 0) & (port < ports))
+    port = port[rows]
+    combination, distinct = factorize([row[1:] for row in table.rows])
+    last = np.full(ports, NONE, dtype=np.int64)
+    last[port] = rows
+    role = _roles(w, other)
+    found = Settings({}, {}, last, {}, {})
+    for number, field in enumerate(FIELDS):
+        code, found.words[field] = factorize([values[number] for values in distinct])
+        value = np.full(ports, NONE, dtype=np.int64)
+        told = code[combination[rows]] if len(rows) else rows
+        value[port[told >= 0]] = told[told >= 0]
+        found.value[field] = value
+        found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_told)
+    return found
+
+
+def _roles(w: Wiring, other: Codes) -> Codes:
+    """A number for each planned port: its device's tier, that of the other end, and whether its cable has a rail."""
+    index = w.index
+    ports = np.arange(index.planned_ports)
+    tier = np.array([*index.devices.tier, NONE])
+    here, there = tier[index.ports.device_of(ports)], tier[index.ports.device_of(other)]
+    cable = index.cables_at(ports)
+    railed = (index.rail[cable] >= 0) & (cable >= 0)
+    return np.asarray(((here + 1) * 8 + there + 1) * 2 + railed, dtype=np.int64)
+
+
+def _usual(value: Codes, role: Codes, words: Sequence[Any], least_told: int) -> tuple[Codes, Codes]:
+    usual, support = np.full(len(value), NONE, dtype=np.int64), np.zeros((len(value), 2), dtype=np.int64)
+    for of_role in np.unique(role[value >= 0]).tolist():
+        mine = role == of_role
+        count = np.bincount(value[mine & (value >= 0)], minlength=len(words))
+        total = int(count.sum())
+        if total >= least_told and 2 * count.max() > total:
+            usual[mine] = count.argmax()
+            support[mine] = (count.max(), total)
+    return usual, support

@@ -1,0 +1,91 @@
+"""Which side of a link that receives errors is to blame: what sends to it, the cable, or a whole card."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.index import Mask
+from truerail.model.snapshot import Codes
+
+CARD_PORTS, CARD_SHARE = 3, 0.5
+"""Ports of one card with errors, and their share of those told of, from which the card is suspected."""
+_LAST_NUMBER = re.compile(r"\d+\D*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """`of[port]` is a port's card; `receives` and `sends` count, for suspected cards, their ports that receive errors,
+    or send to such, with how many ports are told of.
+    """
+
+    of: Codes
+    receives: Mapping[int, tuple[int, int]]
+    sends: Mapping[int, tuple[int, int]]
+
+
+def suspected_cards(t: Telemetry, told: Mask, other: Codes, bad: Collection[int]) -> Cards:
+    """A card is a switch's ports that share a name up to its last number, or a host."""
+    index = t.wiring.index
+    device, name = index.ports.device_of(np.arange(t.ports)), index.ports.name_of(np.arange(t.ports))
+    stems: dict[str, int] = {}
+    stem = np.zeros(int(name.max()) + 1, dtype=np.int64)
+    for code in np.unique(name).tolist():
+        stem[code] = stems.setdefault(_LAST_NUMBER.sub("", index.ports.spelled(code)), len(stems))
+    host = np.array(index.devices.tier)[device] == 0
+    of = device * (len(stems) + 1) + np.where(host, len(stems), stem[name])
+    receivers = np.array(list(bad), dtype=np.int64)
+    senders, told_senders = other[receivers], other[told]
+    return Cards(
+        of,
+        _suspected(of, receivers, np.flatnonzero(told)),
+        _suspected(of, _within(of, senders), _within(of, told_senders)),
+    )
+
+
+def _within(of: Codes, ports: Codes) -> Codes:
+    return ports[(ports >= 0) & (ports < len(of))]
+
+
+def _suspected(of: Codes, bad: Codes, told: Codes) -> dict[int, tuple[int, int]]:
+    """Cards with enough bad ports: how many of how many."""
+    cards, count = np.unique(of[told], return_counts=True)
+    whole = dict(zip(cards.tolist(), count.tolist(), strict=True))
+    wrong = Counter(of[bad].tolist())
+    return {
+        card: (ports, whole[card])
+        for card, ports in wrong.items()
+        if ports >= CARD_PORTS and ports >= CARD_SHARE * whole[card]
+    }
+
+
+def blamed(t: Telemetry, bad: Collection[int], other: Codes, told: Mask) -> tuple[str, str]:
+    """Which side is to blame, and what to do about it."""
+    index = t.wiring.index
+    port = next(iter(bad))
+    sender = int(other[port])
+    if len(bad) > 1:
+        return "both directions suffer: the cable", "Clean both connectors, then exchange the cable."
+    if sender < 0:
+        return "what sends to it is not known", f"Clean and reseat {index.spell(port)} and what it is cabled to."
+    does = f"Clean and reseat {index.spell(sender)}, which sends, then {index.spell(port)}; then exchange that optic."
+    if sender < t.ports and told[sender]:
+        return f"the other direction is clean: the transmitter of {index.spell(sender)} or the strand from it", does
+    return f"the transmitter of {index.spell(sender)} or the cable, as {index.spell(sender)} tells no errors", does
+
+
+def blamed_card(t: Telemetry, bad: Collection[int], other: Codes, cards: Cards) -> str:
+    """What makes a card suspect, in words; empty where none is."""
+    for ports, suspected, does in (
+        (list(bad), cards.receives, "receive errors"),
+        (other[list(bad)].tolist(), cards.sends, "send to ports that receive errors"),
+    ):
+        for port in ports:
+            wrong, whole = suspected.get(int(cards.of[port]), (0, 0)) if 0 <= port < t.ports else (0, 0)
+            if wrong:
+                name = t.wiring.index.spell(port)
+                return f"{wrong} of the {whole} ports told of on the card of {name} {does}"
+    return ""

@@ -1,0 +1,156 @@
+"""Switches hash flows as the tier below did, so that a part of their uplinks stays idle (ECMP polarization).
+
+## Why it matters
+A switch whose hash and seed are those of the tier below only gets the flows that this hash has sent to it, and finds
+them all equal: of K uplinks only K/gcd(K, K below) are used, whatever the load. The others stay idle while the used
+ones carry twice or four times their share, mark, pause and slow every collective that crosses the tier.
+
+## How it is seen
+Half or more of the members carry under 5 % of the mean over the whole window, the same number on all siblings of a tier
+and pod, and this cannot be chance (below one in a million, over the siblings together). How likely chance is depends
+on the number of flows, which no interface counts; so it is bounded from below: by the ports that bring the traffic, by
+the NICs' speed, by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they are told. Members
+in use that fall into disjoint classes from switch to switch are evidence of their own, however few the flows. A few
+large flows leave members idle by chance and are no finding. Uplinks that are down are no members. Uplinks
+whose neighbour has no traffic at all may be out of the routing and are no evidence. Where fewer than half are idle
+it is another imbalance: LBL002 and LBL003 tell. A single switch cannot show it, nor can fan-outs without a common divisor.
+
+## What to do
+Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_multipath_hash_seed`), or another hash
+algorithm or set of fields; or use adaptive routing. Then look whether all uplinks carry traffic.
+"""
+
+from collections.abc import Iterator
+
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters.balance import Balance, balance_of
+from truerail.model.counters.carried import TOO_FEW
+from truerail.model.counters.siblings import Siblings, siblings_of
+from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.plan import LoadBalancing, Role, Transport
+from truerail.model.rule import Case, Undecided, rule
+
+CHANCE = 1e-6
+"""Less likely than this is no chance (detection.md 2.5: no false alarm in 10,000 simulated switches)."""
+IDLE_SHARE = 0.5
+"""The smallest share that a common divisor leaves idle, that of 2."""
+APART, APART_SHARE = 1, 0.1
+"""Siblings leave as many members idle, but for one or a tenth of all (detection.md 2.5)."""
+
+
+@rule(
+    "LBL001",
+    severity=Severity.CRITICAL,
+    needs=[PortCounters],
+    transports=(Transport.ROCE,),
+    balancing=(LoadBalancing.ECMP,),
+)
+def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Switches that leave the share of their uplinks idle that a repeated hash does."""
+    b = balance_of(telemetry_of(plan, seen))
+    if not b.carried.enough:
+        raise Undecided(TOO_FEW)
+    if not b.judged.any():
+        raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
+    for siblings in siblings_of(b):
+        if polarized(b, siblings):
+            yield from _findings(b, siblings)
+
+
+def polarized(b: Balance, siblings: Siblings) -> bool:
+    """Whether a repeated hash is what these siblings show."""
+    return (
+        len(siblings.groups) > 1
+        and siblings.idle_share >= IDLE_SHARE
+        and siblings.apart <= max(APART, APART_SHARE * siblings.members.max())
+        and siblings.chance < CHANCE
+        and _where_hashes_repeat(b, siblings)
+    )
+
+
+def _where_hashes_repeat(b: Balance, siblings: Siblings) -> bool:
+    """Above another hashing tier, or within bundles of parallel links, whose member is chosen by a second hash."""
+    index = b.telemetry.wiring.index
+    if index.devices.tier[int(b.switch[siblings.groups[0]])] > Role.LEAF.tier:
+        return True
+    rows = b.uplinks(int(siblings.groups[0]))
+    return len(set(b.above[rows].tolist())) < len(rows)
+
+
+def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
+    names = b.names(siblings.groups)
+    pairs = zip(siblings.groups.tolist(), siblings.idle.tolist(), siblings.members.tolist(), strict=True)
+    for name, (group, idle, members) in zip(names, pairs, strict=True):
+        if idle / members < IDLE_SHARE - APART_SHARE:
+            continue
+        yield ecmp_polarization.found(
+            name,
+            says=f"{idle} of {members} uplinks stay idle, as on its {len(names) - 1} siblings, and chance does that "
+            f"less than once in {1 / siblings.chance:.0e} times",
+            do=f"Give {name} and its siblings another hash seed than the tier below has.",
+            confidence=0.99 if siblings.classes >= 2 else 0.95,
+            detail=(
+                ("idle", idle),
+                ("members", members),
+                ("chance", siblings.chance),
+                ("siblings", names),
+                ("shares", dict(b.shares(group))),
+            ),
+        )
+
+
+def _cables(spines: int, leaves: int, superspines: int) -> str:
+    below = [f"leaf-{n}/up{s} spine-{s}/down{n} speed=400" for n in range(leaves) for s in range(spines)]
+    above = [f"spine-{s}/up{t} superspine-{t}/down{s} speed=400" for s in range(spines) for t in range(superspines)]
+    return "\n".join(below + above)
+
+
+_PLAN = _cables(4, 12, 8)
+_BELOW = {f"leaf-{n}/up{s}": {"tx_bytes": 1e10} for n in range(12) for s in range(4)}
+
+
+def _above(used: dict[int, set[int]]) -> dict[str, dict[str, float]]:
+    return {
+        f"spine-{s}/up{t}": {"tx_bytes": 12e10 / len(of) if t in of else 0.0}
+        for s, of in used.items()
+        for t in range(8)
+    }
+
+
+FIRES = (
+    Case(
+        "Every spine uses two of eight uplinks, each its own.",
+        _PLAN,
+        {},
+        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        rates=_BELOW | _above({s: {s, s + 4} for s in range(4)}),
+    ),
+    Case(
+        "The second link to every spine stays idle on all leaves: the bundle's hash is that of the next hop.",
+        "\n".join(
+            [f"leaf-{n}/up{u} spine-{u // 2}/p{n}-{u % 2} speed=400" for n in range(4) for u in range(8)]
+            + [f"h{n}x{h}/nic0 leaf-{n}/p{h} rail=0 speed=400" for n in range(4) for h in range(24)]
+        ),
+        {},
+        ("leaf-0", "leaf-1", "leaf-2", "leaf-3"),
+        rates={f"leaf-{n}/up{u}": {"tx_bytes": 0.0 if u % 2 else 4e10} for n in range(4) for u in range(8)}
+        | {f"leaf-{n}/p{h}": {"rx_bytes": 16e10 / 24} for n in range(4) for h in range(24)},
+    ),
+)
+
+QUIET = (
+    Case("All uplinks carry alike.", _PLAN, {}, rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
+    Case(
+        "Three large flows over eight uplinks leave five idle, and each sibling others.",
+        _PLAN,
+        {},
+        rates={f"leaf-{n}/up{s}": {"tx_bytes": 4e10 if n < 3 else 0.0} for n in range(12) for s in range(4)}
+        | _above({0: {0, 1, 5}, 1: {1, 2, 3}, 2: {0, 3, 6}, 3: {2, 4, 7}}),
+    ),
+    Case(
+        "The same half is idle on all spines: no route leads over those superspines.",
+        _PLAN,
+        {},
+        rates=_BELOW | _above({s: set(range(4)) for s in range(4)}),
+    ),
+)

@@ -1,0 +1,248 @@
+"""A host's GPUs cannot reach their NICs directly, or not as its peers' can.
+
+## Why it matters
+With GPUDirect RDMA a NIC reads and writes GPU memory itself. Where something stands in between, NCCL copies through the
+host's memory, or every transfer climbs to the CPU's root complex: half the bandwidth, or less, on all rails of this
+host, and so for the whole job. No cable and no counter shows why.
+
+## How it is seen
+What the host says of itself, and how near its GPUs are to NICs (`nvidia-smi topo -m`), beside other hosts:
+
+- NVIDIA's driver is there and nvidia-peermem is not loaded. NCCL can use DMA-BUF in its place where the driver's open
+  kernel module is installed: a warning where most hosts have it loaded, else info.
+- ACS redirects traffic between devices below a PCIe bridge up to the root complex. A warning, unless all of at least
+  three hosts that tell do so: virtual machines and Grace hosts need it.
+- The IOMMU translates the NICs' addresses (not `passthrough`): the same.
+- A GPU's nearest NIC is further away than on most hosts with as many GPUs and NICs, three of them at least.
+
+A host that does not tell one of these is not judged by it; `lspci` shows ACS to root alone.
+
+## What to do
+`modprobe nvidia-peermem`, or make sure of DMA-BUF (`NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`, or `DMABUF`).
+Switch ACS off in the BIOS or with `setpci`, and the IOMMU off or to `iommu=pt` on the kernel's command line. For a GPU
+that is far from its NIC compare the slots with a right host.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from truerail.model import (
+    Evidence,
+    Fact,
+    Finding,
+    GpuNicPath,
+    HostSetting,
+    Plan,
+    Reading,
+    Severity,
+    Snapshot,
+    Transport,
+)
+from truerail.model.names import printable
+from truerail.model.paths import CLOSENESS
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import ONE_END, Wiring, wiring_of
+
+LEAST_PEERS = 3
+"""Hosts of which more than half must agree to be a majority, as for MTUs (LNK002)."""
+_SHOWN = 4
+_WORDS = {level: word for word, level in reversed(CLOSENESS.items())}
+
+Nearest = Mapping[int, int]
+"""GPU to the closeness of its nearest NIC."""
+
+
+@dataclass(slots=True)
+class _Host:
+    """What a host told, and what is wrong with that."""
+
+    settings: Mapping[str, list[HostSetting]] = field(default_factory=dict)
+    answer: Reading | None = None
+    """Where the settings were told."""
+    paths: Reading | None = None
+    model: tuple[int, int] = (0, 0)
+    """How many GPUs and NICs its topology shows."""
+    nearest: Nearest = field(default_factory=dict)
+    faults: list[tuple[str, str, Severity]] = field(default_factory=list)
+    """Each as what is said, what to do, and how loud."""
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+_IN_THE_WAY = {"nvidia_peermem": "not loaded", "acs": "enabled", "iommu": "on"}
+_SAYS = {
+    "nvidia_peermem": ("nvidia-peermem is not loaded", "load nvidia-peermem, or make sure that NCCL uses DMA-BUF"),
+    "acs": ("ACS redirects traffic between devices", "switch ACS off"),
+    "iommu": ("the IOMMU translates the NICs' addresses", "set `iommu=pt`"),
+}
+
+
+@rule("NIC004", severity=Severity.WARNING, needs=[HostSetting], transports=[Transport.ROCE, Transport.INFINIBAND])
+def gpudirect_broken(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned hosts on which something stands between GPUs and NICs."""
+    hosts = _told(wiring_of(plan, seen))
+    for setting in _IN_THE_WAY:
+        _judge_setting(setting, hosts)
+    _judge_paths(hosts)
+    for name, host in hosts.items():
+        if host.faults:
+            loudest = max((severity for _, _, severity in host.faults), key=lambda severity: severity.rank)
+            yield gpudirect_broken.found(
+                name,
+                severity=loudest,
+                says=f"On {name} {'; '.join(says for says, _, _ in host.faults)}",
+                do=f"On {name} {'; '.join(dict.fromkeys(does for _, does, _ in host.faults))}.",
+                confidence=ONE_END,
+                evidence=tuple(host.evidence),
+            )
+
+
+def _told(w: Wiring) -> dict[str, _Host]:
+    """The planned hosts that told a setting or their topology. Equal hosts share their facts: each is read once."""
+    hosts: dict[str, _Host] = {}
+    read: dict[int, tuple[tuple[int, int], Nearest]] = {}
+    set_so: dict[int, dict[str, list[HostSetting]]] = {}
+    for reading in w.identity.seen.readings:
+        kinds = {type(reading.facts[0]), type(reading.facts[-1])} if reading.facts else set()
+        if kinds.isdisjoint((HostSetting, GpuNicPath)):
+            continue
+        code = w.identity.filed(reading.device)
+        if code < w.index.devices.planned and w.index.devices.is_host(code):
+            host = hosts.setdefault(w.index.devices.names[code], _Host())
+            key = id(reading.facts)
+            if GpuNicPath in kinds:
+                if key not in read:
+                    read[key] = _nearest(cast("tuple[GpuNicPath, ...]", reading.facts))
+                host.paths, (host.model, host.nearest) = reading, read[key]
+            else:
+                if key not in set_so:
+                    set_so[key] = _settings(reading.facts)
+                host.answer, host.settings = reading, set_so[key]
+    return hosts
+
+
+def _settings(facts: tuple[Fact, ...]) -> dict[str, list[HostSetting]]:
+    """By name, the settings that are in the way; none where it is set right. A setting of each device beats what the
+    kernel was asked for as a whole.
+    """
+    told = [fact for fact in facts if isinstance(fact, HostSetting) and fact.name in _IN_THE_WAY]
+    of_device = {fact.name for fact in told if fact.device}
+    found: dict[str, list[HostSetting]] = {}
+    for fact in told:
+        if fact.device or fact.name not in of_device:
+            bad = found.setdefault(fact.name, [])
+            if fact.value == _IN_THE_WAY[fact.name]:
+                bad.append(fact)
+    return found
+
+
+def _nearest(paths: tuple[GpuNicPath, ...]) -> tuple[tuple[int, int], Nearest]:
+    found: dict[int, int] = {}
+    for path in paths:
+        level = CLOSENESS.get(path.level)
+        if level is not None:
+            found[path.gpu] = min(level, found.get(path.gpu, level))
+    return (len({path.gpu for path in paths}), len({path.nic for path in paths})), found
+
+
+def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
+    """Adds the fault of a setting to the hosts that have it. What all hosts have may be meant."""
+    told = [host for host in hosts.values() if name in host.settings]
+    bad = [host for host in told if host.settings[name]]
+    common = 2 * len(bad) > len(told) >= LEAST_PEERS
+    meant = name != "nvidia_peermem" and len(bad) == len(told) >= LEAST_PEERS
+    says, does = _SAYS[name]
+    for host in bad if not meant else ():
+        facts = host.settings[name]
+        at = [printable(fact.device, 20) for fact in facts if fact.device]
+        where = (
+            f" at {', '.join(at[:_SHOWN])}{f' and {len(at) - _SHOWN} more' if len(at) > _SHOWN else ''}" if at else ""
+        )
+        peers = f" ({len(told) - len(bad)} of {len(told)} hosts are set right)" if len(told) > 1 else ""
+        quiet = name == "nvidia_peermem" and (common or len(told) < LEAST_PEERS)
+        host.faults.append((f"{says}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
+        host.evidence += _evidence(host.answer, facts[:_SHOWN])
+
+
+def _judge_paths(hosts: Mapping[str, _Host]) -> None:
+    """Adds GPUs whose nearest NIC is further away than that of the same GPU on most hosts of the same model."""
+    votes: dict[tuple[tuple[int, int], int], Counter[int]] = {}
+    for host in hosts.values():
+        for gpu, level in host.nearest.items():
+            votes.setdefault((host.model, gpu), Counter())[level] += 1
+    usual = {
+        key: level
+        for key, of in votes.items()
+        for level, count in of.most_common(1)
+        if 2 * count > of.total() >= LEAST_PEERS
+    }
+    for host in hosts.values():
+        far = [gpu for gpu, level in sorted(host.nearest.items()) if level > usual.get((host.model, gpu), level)]
+        if far and host.paths:
+            near = {gpu: (_WORDS[host.nearest[gpu]], _WORDS[usual[host.model, gpu]]) for gpu in far[:_SHOWN]}
+            shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
+            more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
+            host.faults.append((f"{shown}{more}", "compare slots and BIOS with a right host", Severity.WARNING))
+            paths = (f for f in host.paths.facts if isinstance(f, GpuNicPath) and f.gpu == far[0])
+            host.evidence += _evidence(
+                host.paths, [f for f in paths if CLOSENESS.get(f.level) == host.nearest[far[0]]][:1]
+            )
+
+
+def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:
+    return [Evidence(reading.device, reading.collector, reading.at, fact) for fact in facts if reading]
+
+
+_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4))
+_RIGHT = [
+    HostSetting("nvidia_peermem", "loaded"),
+    HostSetting("acs", "disabled", "0000:15:01.0"),
+    HostSetting("iommu", "passthrough", "0000:18:00.0"),
+]
+
+
+def _paths(level: str) -> list[GpuNicPath]:
+    return [GpuNicPath(0, "NIC0", "mlx5_0", level), GpuNicPath(0, "NIC1", "mlx5_1", "SYS")]
+
+
+FIRES = (
+    Case(
+        "nvidia-peermem is loaded on three of four hosts.",
+        _PLAN,
+        {**{f"gpu-{host}": _RIGHT for host in (1, 2, 3)}, "gpu-4": [HostSetting("nvidia_peermem", "not loaded")]},
+        ("gpu-4",),
+    ),
+    Case(
+        "ACS and the IOMMU are on; there is no other host to compare with.",
+        _PLAN,
+        {
+            "gpu-1": [
+                HostSetting("nvidia_peermem", "not loaded"),
+                HostSetting("acs", "enabled", "0000:15:01.0"),
+                HostSetting("iommu", "on"),
+            ]
+        },
+        ("gpu-1",),
+    ),
+    Case(
+        "A GPU reaches its NIC over the CPU, on the other hosts over one PCIe switch.",
+        _PLAN,
+        {**{f"gpu-{host}": _paths("PXB") for host in (1, 2, 3)}, "gpu-4": _paths("NODE")},
+        ("gpu-4",),
+    ),
+)
+
+QUIET = (
+    Case("All is set right on every host.", _PLAN, {f"gpu-{host}": [*_RIGHT] for host in (1, 2, 3, 4)}),
+    Case(
+        "Every host has the IOMMU on: it is meant, as for virtual machines.",
+        _PLAN,
+        {f"gpu-{host}": [HostSetting("iommu", "on", "0000:18:00.0")] for host in (1, 2, 3)},
+    ),
+    Case(
+        "The kernel was asked for translation, and the NICs' own group is passed through.",
+        _PLAN,
+        {"gpu-1": [HostSetting("iommu", "on"), HostSetting("iommu", "passthrough", "0000:18:00.0")]},
+    ),
+)

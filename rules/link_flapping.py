@@ -1,0 +1,248 @@
+"""A link falls and comes back.
+
+## Why it matters
+A link that is away for longer than the RDMA retry time ends every connection over it, and with it the job. A shorter
+fall drops what is in flight, sends flows over other paths for a while, and is the first sign of a worn cable, a dirty
+connector or a failing transceiver.
+
+## How it is seen
+Both ends count how often they lost carrier (`link_down_events_phy`, the kernel's `carrier_down_count`, `link_downed`,
+the switch's carrier transitions); one fall within the window is a warning. Critical: three falls within an hour, or
+more than seven seconds without link in all. How long a link was away counts more than how often. mlx5 tells it: its
+`rx_bits_phy` counts the bits that could have been received, which stands still without link. Elsewhere the time is
+not known, and the finding does not claim any. Where all links of a device fall within two samples, the device
+restarted, was switched off or lost power: that is one finding, of the device.
+
+## What to do
+Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 tell which end sends badly. If
+several links of one card fall, look at the card, its firmware and its power. A port that somebody switched off and on
+falls as well: look at the logs first.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rules._counted import counter_evidence, other_ends, rail_at, subject_of
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters import Quantity
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.index import NONE
+from truerail.model.rule import Case, Undecided, rule
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import BOTH_ENDS, ONE_END
+
+FALLS_AN_HOUR = 3
+"""Falls within an hour that are critical: gpud's and NVSentinel's limit for mlx5 links (NVIDIA/NVSentinel, NIC health
+monitor).
+"""
+SECONDS_WITHOUT_LINK = 7.0
+"""More without link is critical: about what NCCL_IB_TIMEOUT lets RDMA retry. Time beats the count of falls
+(Databricks on GPU reliability).
+"""
+LEAST_SHORTFALL = 0.1
+"""Share of a sample's bits that must be lacking to be taken for time without link, not for jitter of the clock."""
+LEAST_LINKS = 3
+"""Links that must all fall together before the device is named instead."""
+TOGETHER_SAMPLES = 1
+"""Samples between the first and the last link's fall that still count as together: polls of devices differ by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fallen:
+    """The links that fell. `gained[port]` is what a port counted in each sample, for ports that counted a fall."""
+
+    telemetry: Telemetry
+    gained: Mapping[int, npt.NDArray[np.float32]]
+    other: Codes
+
+    def falls(self, ports: Sequence[int]) -> int:
+        """How often the links of these ports fell: the most that one of them counted."""
+        return max((int(np.nansum(self.gained[port])) for port in ports if port in self.gained), default=0)
+
+    def first(self, port: int) -> int:
+        """The sample of the first fall."""
+        return int(np.argmax(self.gained[port] > 0))
+
+
+@rule("LNK003", severity=Severity.WARNING, needs=[PortCounters])
+def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Links that lost carrier within the window, and devices that lost all of theirs."""
+    telemetry = telemetry_of(plan, seen)
+    counted = telemetry.summed(Quantity.LINK_DOWNS)
+    if not counted.samples.any():
+        raise Undecided("no port told twice how often its link fell")
+    ports = np.flatnonzero(counted.gained > 0)
+    if not len(ports):
+        return
+    gained, _ = telemetry.part(Quantity.LINK_DOWNS, None, ports)
+    fallen = _Fallen(telemetry, dict(zip(ports.tolist(), gained, strict=True)), other_ends(telemetry.wiring))
+    links = _links(fallen)
+    for device, of_device in _whole_devices(fallen, counted.samples > 0, links).items():
+        yield _device_fell(fallen, device, [links.pop(subject) for subject in of_device])
+    for subject, ends in links.items():
+        yield _link_fell(fallen, subject, ends)
+
+
+def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
+    """The links that fell: subject to the planned ports at its ends that counted it."""
+    index = fallen.telemetry.wiring.index
+    links: dict[int, tuple[int, ...]] = {}
+    for port in fallen.gained:
+        subject = subject_of(index, port, int(fallen.other[port]))
+        links[subject] = (*links.get(subject, ()), port)
+    return links
+
+
+def _whole_devices(
+    fallen: _Fallen, told: npt.NDArray[np.bool_], links: Mapping[int, tuple[int, ...]]
+) -> dict[int, list[int]]:
+    """Devices of which every link that is told of fell, together; each with the subjects of these links."""
+    known = _links_told(fallen, told)
+    of_device: dict[int, list[int]] = {}
+    for subject in links:
+        for device in _devices(fallen, subject):
+            of_device.setdefault(device, []).append(subject)
+    whole: dict[int, list[int]] = {}
+    taken: set[int] = set()
+    for device, subjects in sorted(of_device.items(), key=lambda item: -len(item[1])):
+        if len(subjects) == known[device] >= LEAST_LINKS and taken.isdisjoint(subjects):
+            first = [fallen.first(port) for subject in subjects for port in links[subject]]
+            if max(first) - min(first) <= TOGETHER_SAMPLES:
+                whole[device] = subjects
+                taken.update(subjects)
+    return whole
+
+
+def _links_told(fallen: _Fallen, told: npt.NDArray[np.bool_]) -> Codes:
+    """Links of each device of which either end counts falls, shape (devices,)."""
+    index = fallen.telemetry.wiring.index
+    other = np.where(fallen.other < index.planned_ports, fallen.other, NONE)
+    either = told | (told[other] & (other >= 0))
+    return np.bincount(index.ports.device_of(np.flatnonzero(either)), minlength=len(index.devices.names))
+
+
+def _devices(fallen: _Fallen, subject: int) -> list[int]:
+    """The devices at the two ends of a link, as far as they are planned."""
+    index = fallen.telemetry.wiring.index
+    ends = [end for end in (subject, int(fallen.other[subject])) if 0 <= end < index.planned_ports]
+    devices: list[int] = index.ports.device_of(np.array(ends)).tolist()
+    return devices
+
+
+def _severity(falls: int, down: float | None, window: float) -> Severity:
+    """`window` is how many seconds were looked at."""
+    often = falls * 3600 >= FALLS_AN_HOUR * max(window, 3600.0)
+    return Severity.CRITICAL if often or (down or 0.0) > SECONDS_WITHOUT_LINK else Severity.WARNING
+
+
+def _device_fell(fallen: _Fallen, device: int, links: Sequence[tuple[int, ...]]) -> Finding:
+    name = fallen.telemetry.wiring.index.devices.names[device]
+    ports = [port for ends in links for port in ends]
+    falls, window = fallen.falls(ports), _window(fallen, ports[0])
+    return link_flapping.found(
+        name,
+        severity=_severity(falls, None, window),
+        says=f"All {len(links)} links of {name} that are told of fell together, {_times(falls, window)}",
+        do=f"Look whether {name} was restarted, switched off or lost power; no single cable is to blame.",
+        confidence=ONE_END,
+        evidence=counter_evidence(fallen.telemetry, ports[:2], Quantity.LINK_DOWNS),
+        detail=(("falls", falls), ("links", len(links)), ("reason", "device")),
+    )
+
+
+def _link_fell(fallen: _Fallen, subject: int, ends: Sequence[int]) -> Finding:
+    index = fallen.telemetry.wiring.index
+    falls, window, down = fallen.falls(ends), _window(fallen, ends[0]), _without_link(fallen, ends)
+    link = " and ".join(str(index.spell(port)) for port in (subject, int(fallen.other[subject])) if port >= 0)
+    away = "" if down is None else f", {down:.1f} s without link in all"
+    return link_flapping.found(
+        index.spell(subject),
+        severity=_severity(falls, down, window),
+        says=f"The link of {link} fell {_times(falls, window)}{away}",
+        do="Reseat and clean both ends; if it falls again, exchange the cable or the transceivers.",
+        rail=rail_at(index, subject),
+        confidence=BOTH_ENDS if len(ends) > 1 else ONE_END,
+        evidence=counter_evidence(fallen.telemetry, ends, Quantity.LINK_DOWNS),
+        detail=(("falls", falls), *(() if down is None else (("seconds_without_link", round(down, 1)),))),
+    )
+
+
+def _times(falls: int, window: float) -> str:
+    return f"{'once' if falls == 1 else f'{falls} times'} in {window:.0f} s"
+
+
+def _window(fallen: _Fallen, port: int) -> float:
+    """Seconds in which this port's falls were counted."""
+    return float(fallen.telemetry.summed(Quantity.LINK_DOWNS).seconds[port])
+
+
+def _without_link(fallen: _Fallen, ends: Sequence[int]) -> float | None:
+    """Seconds without link, as lacking bits tell; None where no end counts bits that could have been received."""
+    bits, span = fallen.telemetry.part(Quantity.RX_BITS, None, np.array(ends))
+    found: float | None = None
+    for port, of_port, seconds in zip(ends, bits, span, strict=True):
+        fell = fallen.gained[port] > 0
+        rate = of_port / seconds
+        usual = rate[~fell & ~np.isnan(rate)]
+        if len(usual) and np.median(usual) > 0 and not np.isnan(rate[fell]).any():
+            lacking = 1 - rate / np.median(usual)
+            away = float(np.nansum(np.where(lacking > LEAST_SHORTFALL, lacking * seconds, 0.0)))
+            found = max(found or 0.0, away)
+    return found
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
+    gpu-3/nic0 leaf-0/swp3 rail=0 speed=400
+    gpu-4/nic0 leaf-0/swp4 rail=0 speed=400
+    leaf-0/swp9 spine-1/swp1
+"""
+_STEADY = {"link_downs": 0.0}
+_ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}
+_OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]}
+_BITS, _HALF = 4.25e11, 2.125e11
+
+FIRES = (
+    Case(
+        "A link falls once, as both ends count.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": _ONCE, "leaf-0/swp1": _ONCE, "gpu-2/nic0": _STEADY, "leaf-0/swp2": _STEADY},
+    ),
+    Case(
+        "An uplink falls again and again; only the spine counts it.",
+        _PLAN,
+        {},
+        ("leaf-0/swp9",),
+        rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
+    ),
+    Case(
+        "One fall of fifteen seconds, told by the bits that were not received.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": {**_ONCE, "rx_bits": [*(_BITS,) * 8, _HALF, 0.0, _BITS, _BITS]}, "gpu-2/nic0": _STEADY},
+    ),
+    Case(
+        "All links of a leaf fall at once: the leaf restarted.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        rates={f"gpu-{host}/nic0": _ONCE for host in (1, 2, 3, 4)},
+    ),
+)
+
+QUIET = (
+    Case("Nobody's link fell.", _PLAN, {}, rates={"gpu-1/nic0": _STEADY, "leaf-0/swp1": _STEADY}),
+    Case(
+        "A link fell before the window began, and polls are missing since.",
+        _PLAN,
+        {},
+        rates={"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
+    ),
+)

@@ -1,0 +1,139 @@
+"""A lossless class drops packets although it is paused.
+
+## Why it matters
+RoCE takes for granted that nothing is lost: a single drop makes the sender go back and send everything after it again,
+and a flow's throughput falls to a fraction. Pauses that come too late, or buffers without headroom, cost both: the
+waiting and the loss.
+
+## How it is seen
+Drops on a priority that is lossless, in the last samples: the NIC's discards and a switch's queue drops of that
+priority. Lossless is what the port's own settings say; where they are not read, a priority on which pauses went over
+this very port. One drop is enough. Where drops are not counted by priority, those of a port that pauses its neighbour
+meanwhile count as well: critical at a NIC (`rx_discards_phy`: its buffer was full), a warning at a switch, whose total
+holds other drops too. A queue in which a PFC watchdog found a storm drops on purpose: a warning, see PFC001.
+
+## What to do
+Check that headroom fits the cable's length and speed, that both ends pause the same priority (CFG001), and that traffic
+is classified as it should be (DSCP trust). At a NIC: its receive buffer (`mlnx_qos --buffer_size`), PCIe, the host.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
+from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.model.counters.pauses import PAUSES, counted
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.counters.wait_measures import polls
+from truerail.model.index import Mask
+from truerail.model.rule import Case, Undecided, rule
+
+DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
+BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
+"""Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Judgement."""
+
+
+@rule("PFC004", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])
+def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Ports whose lossless priorities lose packets."""
+    told = telemetry_of(plan, seen)
+    counted(told, "drops", *DROPS)
+    last = 2 * polls(told)
+    lossless = lossless_of(told, last)
+    if not told.counts(*PAUSES) and not (lossless.told >= LOSSY).any():
+        raise Undecided("which priorities are lossless: neither settings nor pauses are read")
+    dropped, by_priority = _by_priority(told, lossless, last)
+    for port in np.flatnonzero(dropped.any(axis=1)).tolist():
+        yield _found(told, port, np.flatnonzero(dropped[port]).tolist(), last)
+    hosts = hosts_of(told)
+    for port in np.flatnonzero(_by_port(told, lossless, by_priority, last) & ~dropped.any(axis=1)).tolist():
+        yield _found_in_total(told, port, last, at_host=bool(hosts[port]))
+
+
+def _by_priority(told: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask]:
+    """Where lossless priorities drop, and where drops of them are counted at all. Shapes (planned ports, 8)."""
+    dropped, told_of = (np.zeros((told.ports, PRIORITIES), dtype=bool) for _ in range(2))
+    paused = (lossless.told == LOSSLESS) | ((lossless.told != LOSSY) & lossless.moved)
+    for quantity in DROPS:
+        for priority in told.priorities(quantity):
+            if priority is not None and priority < PRIORITIES:
+                dropped[:, priority] |= told.reaches(quantity, priority, 0.0, last)
+                told_of[:, priority] |= told.tells(quantity, priority, last)
+    return dropped & paused, told_of & paused
+
+
+def _by_port(told: Telemetry, lossless: Lossless, by_priority: Mask, last: int) -> Mask:
+    """Ports that drop and pause their neighbour meanwhile, and do not count drops of what they pause by priority."""
+    pauses = lossless.sent.any(axis=1)
+    for quantity in (Quantity.TX_PAUSE_FRAMES, Quantity.TX_PAUSE_US):
+        pauses |= told.reaches(quantity, None, 0.0, last)
+    return told.reaches(Quantity.RX_DISCARDS, None, 0.0, last) & pauses & ~by_priority.any(axis=1)
+
+
+def _found(told: Telemetry, port: int, priorities: Sequence[int], last: int) -> Finding:
+    drops = {q: sum(_sum(told, q, p, port, last) for p in priorities) for q in DROPS}
+    number = int(max(drops.values()))
+    watched = any(_sum(told, Quantity.WATCHDOG_STORMS, p, port, last) > 0 for p in priorities)
+    subject = told.wiring.index.spell(port)
+    on = f"priorit{'ies' if len(priorities) > 1 else 'y'} {', '.join(map(str, priorities))}"
+    why = ", where its PFC watchdog found a storm" if watched else ""
+    return lossless_drops.found(
+        subject,
+        severity=Severity.WARNING if watched else Severity.CRITICAL,
+        says=f"{subject} drops packets of {on}, which {'are' if len(priorities) > 1 else 'is'} lossless: "
+        f"{number:,} lately{why}",
+        do="End the storm first (PFC001)." if watched else
+        f"Check headroom and buffers of {subject}, and that both ends of its cable pause the same priorities.",
+        rail=told.wiring.index.plan.rail_of(subject),
+        confidence=BY_PRIORITY,
+        detail=(("priorities", list(priorities)), ("drops", number), ("watchdog", watched)),
+    )  # fmt: skip
+
+
+def _found_in_total(told: Telemetry, port: int, last: int, *, at_host: bool) -> Finding:
+    subject = told.wiring.index.spell(port)
+    number = int(_sum(told, Quantity.RX_DISCARDS, None, port, last))
+    return lossless_drops.found(
+        subject,
+        severity=Severity.CRITICAL if at_host else Severity.WARNING,
+        says=f"{subject} pauses its neighbour and drops packets all the same: {number:,} lately, by no priority",
+        do=f"Check headroom and buffers of {subject}, and whether the drops are those of the lossless priority.",
+        rail=told.wiring.index.plan.rail_of(subject),
+        confidence=BY_PORT if at_host else BY_SWITCH,
+        detail=(("priorities", []), ("drops", number), ("watchdog", False)),
+    )
+
+
+def _sum(told: Telemetry, quantity: Quantity, priority: int | None, port: int, last: int) -> float:
+    return float(np.nansum(told.part(quantity, priority, np.array([port]), last)[0]))
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
+    leaf-0/swp9 spine-1/swp1 speed=400
+"""
+
+FIRES = (
+    Case("A NIC drops what it pauses.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
+    Case("A leaf's queue drops, in a priority that is lossless by its settings.", _PLAN,
+         {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, ("leaf-0/swp9",),
+         rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}}),
+    Case("A NIC counts drops in total only, and pauses.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
+    Case("A switch counts both in total (SNMP).", _PLAN, {}, ("leaf-0/swp1",),
+         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}}),
+    Case("The watchdog drops what is stuck in a storm.", _PLAN, {}, ("leaf-0/swp1",),
+         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
+)  # fmt: skip
+
+QUIET = (
+    Case("Another priority drops.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20}}),
+    Case("Drops in total, and nobody is paused.", _PLAN, {},
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}}),
+    Case("Drops of an hour ago.", _PLAN, {},
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]}}),
+)  # fmt: skip

@@ -1,0 +1,134 @@
+"""Pauses are sent on a priority that is not lossless, or stop a whole link (global pause).
+
+## Why it matters
+A pause on the wrong priority does nothing for the lossless traffic, which overflows instead, and stops traffic that
+should be dropped. Global pause (IEEE 802.3x) stops everything on a link, control traffic too, and spreads like a storm.
+
+## How it is seen
+- pauses counted on a priority that the port's own settings do not have as lossless;
+- where settings are read of other ports only: on a priority that most of them do not have as lossless;
+- where no settings are read: on a priority on which no more than a tenth of all ports that pause do so, of ten at
+  least (a guess, with confidence 0.6);
+- any frame of global pause.
+
+The subject is the port that sends the pauses; where the other end of the cable is not known, the one that receives them.
+
+## What to do
+Set the same lossless priorities on both ends (`mlnx_qos --pfc`, `dcb pfc`, the switch's QoS profile; CFG001 says what
+differs) and switch global pause off (`ethtool -A IFACE rx off tx off`).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
+from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.model.counters.pauses import PAUSES, counted
+from truerail.model.counters.peers import peers_of
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.counters.wait_measures import polls
+from truerail.model.index import Mask
+from truerail.model.rule import Case, rule
+from truerail.model.snapshot import Codes
+
+Q = Quantity
+BY_PORT, BY_MOST, BY_HABIT = 0.95, 0.8, 0.6
+"""Confidence: the port's own settings say so; those of most others; where pauses usually go. Judgement."""
+RARE, LEAST_PORTS = 0.1, 10
+"""A priority is unusual where at most this share of all ports that pause do so on it, of so many ports at least.
+Judgement.
+"""
+
+
+@rule("PFC005", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Ports that send pauses where none should be, one finding for each."""
+    told = telemetry_of(plan, seen)
+    counted(told, "pauses", *PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
+    last = 2 * polls(told)
+    lossless = lossless_of(told, last)
+    wrong, sure = _wrong(lossless)
+    sent, received = np.nonzero(wrong & lossless.sent), np.nonzero(wrong & lossless.received)
+    at = np.concatenate([sent[0], received[0]])
+    senders = np.concatenate([sent[0], _senders(told, received[0])])
+    priorities: dict[int, set[int]] = {}
+    certain: dict[int, float] = {}
+    told_by = zip(senders.tolist(), np.concatenate([sent[1], received[1]]).tolist(), sure[at].tolist(), strict=True)
+    for port, priority, confidence in told_by:
+        priorities.setdefault(port, set()).add(priority)
+        certain[port] = max(confidence, certain.get(port, 0.0))
+    stopping = _stopping(told, last)
+    for port in sorted(priorities.keys() | stopping):
+        yield _found(told, port, sorted(priorities.get(port, ())), certain.get(port, BY_PORT), stops=port in stopping)
+
+
+def _stopping(told: Telemetry, last: int) -> set[int]:
+    """Ports that send global pause."""
+    sent = told.reaches(Q.TX_GLOBAL_PAUSE_FRAMES, None, 0.0, last)
+    received = told.reaches(Q.RX_GLOBAL_PAUSE_FRAMES, None, 0.0, last)
+    return {*np.flatnonzero(sent).tolist(), *_senders(told, np.flatnonzero(received)).tolist()}
+
+
+def _wrong(lossless: Lossless) -> tuple[Mask, "np.typing.NDArray[np.float64]"]:
+    """Where a priority is not lossless, shape (planned ports, 8), and how sure that is, shape (planned ports,)."""
+    read = np.logical_or.reduce(lossless.told >= LOSSY, axis=1)
+    if read.any():
+        most: Mask = (lossless.told[read] == LOSSLESS).mean(axis=0) > 0.5
+        wrong = np.where(read[:, None], lossless.told == LOSSY, ~most)
+        return wrong, np.where(read, BY_PORT, BY_MOST)
+    ports, pausing = lossless.moved.sum(axis=0), np.count_nonzero(lossless.moved.any(axis=1))
+    rare = (ports <= RARE * pausing) & (pausing >= LEAST_PORTS)
+    return np.broadcast_to(rare, lossless.moved.shape), np.full(len(read), BY_HABIT)
+
+
+def _senders(told: Telemetry, received: Codes) -> Codes:
+    """The ports at the other ends; where one is not known, the port that receives."""
+    peer = peers_of(told.wiring).port[received]
+    return np.where(peer >= 0, peer, received)
+
+
+def _found(told: Telemetry, port: int, priorities: list[int], sure: float, *, stops: bool) -> Finding:
+    subject = told.wiring.index.spell(port)
+    named = f"priorit{'ies' if len(priorities) > 1 else 'y'} {', '.join(map(str, priorities))}"
+    parts = [f"pauses its neighbour on {named}, which should not be paused"] if priorities else []
+    parts += ["sends global pause, which stops the whole link"] * stops
+    return pause_on_wrong_priority.found(
+        subject,
+        says=f"{subject} {' and '.join(parts)}",
+        do=f"Switch global pause off at both ends of the cable of {subject}." if stops and not priorities
+        else f"Give both ends of the cable of {subject} the same lossless priorities.",
+        rail=told.wiring.index.plan.rail_of(subject),
+        confidence=sure,
+        detail=(("priorities", priorities), ("global_pause", stops)),
+    )  # fmt: skip
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
+"""
+_MANY = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1, 13))
+
+FIRES = (
+    Case("A NIC pauses on a priority that its leaf drops.", _PLAN,
+         {"leaf-0": [PortQos("swp1", pfc_priorities=(3,)), PortQos("swp2", pfc_priorities=(3,))]}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_frames:0": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
+    Case("It counts itself what it should not send.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
+         ("gpu-1/nic0",), rates={"gpu-1/nic0": {"tx_pause_us:4": 500}}),
+    Case("The settings of other ports say that priority 3 is the lossless one.", _PLAN,
+         {"leaf-0": [PortQos("swp2", pfc_priorities=(3,))]}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_frames:5": 50}, "leaf-0/swp2": {"rx_pause_frames:3": 50}}),
+    Case("One of twelve NICs pauses on another priority than all others.", _MANY, {}, ("gpu-12/nic0",),
+         rates={f"leaf-0/swp{n}": {f"rx_pause_frames:{3 if n < 12 else 4}": 50} for n in range(1, 13)}),
+    Case("Global pause stops a whole link.", _PLAN, {}, ("gpu-2/nic0",),
+         rates={"leaf-0/swp2": {"rx_global_pause_frames": 900}, "gpu-2/nic0": {"tx_global_pause_frames": 900}}),
+)  # fmt: skip
+
+QUIET = (
+    Case("Pauses on the lossless priority.", _PLAN, {"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}}),
+    Case("Two priorities in use, no settings read, too few ports to guess.", _PLAN, {},
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 50}, "leaf-0/swp2": {"rx_pause_frames:4": 50}}),
+)  # fmt: skip

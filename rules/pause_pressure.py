@@ -1,0 +1,92 @@
+"""A port holds up its neighbours with pauses for minutes on end, while traffic still flows.
+
+## Why it matters
+Pauses are meant for moments. A sender that stands still for a twentieth of its time and more loses as much of its
+bandwidth, and hands the pause on to flows that never go to the slow port. It is where storms begin.
+
+## How it is seen
+Paused for at least 5 % of the time by duration counters in nearly all samples (80 %) of five minutes, and no storm
+(PFC001) about; where the window is shorter, of all of it and of 100 seconds at least. Where only frames are counted,
+they give an upper bound, and 20 % of that are asked: `share_is_bound` says so, and a storm is then not ruled out. The
+finding is about the root of the wait-for graph, as with PFC001: the NIC that takes traffic too slowly, or the switch's
+egress that is full or slower than planned. `victims` are the ports that wait for it.
+
+## What to do
+At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the
+senders down before PFC stops them, whether the link has its speed.
+"""
+
+from collections.abc import Iterator
+
+from rules._pauses import (
+    CAUSES,
+    REPAIRS,
+    by_port,
+    detail_of,
+    evidence_of,
+    length_words,
+    pauses_words,
+    priority_words,
+    rail_of,
+    share_words,
+    spelled,
+)
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model.counters.culprits import Culprit, pressure_culprits
+from truerail.model.counters.pauses import pauses_of
+from truerail.model.rule import Case, rule
+
+
+@rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+def pause_pressure(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """The roots of back-pressure that lasts, one finding for each."""
+    pauses = pauses_of(plan, seen)
+    for culprits in by_port(pressure_culprits(pauses)):
+        worst = culprits[0]
+        port = spelled(pauses, worst.port)
+        yield pause_pressure.found(
+            port,
+            says=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
+            do=REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
+            rail=rail_of(pauses, worst.port),
+            confidence=max(culprit.confidence for culprit in culprits),
+            evidence=evidence_of(pauses, worst),
+            detail=detail_of(pauses, culprits),
+        )
+
+
+def _says(port: str, culprit: Culprit, victims: int) -> str:
+    length = length_words(culprit.pause_us)
+    long = f", {length} at a time" if length else ""
+    on = priority_words(culprit.priority, culprit.totals)
+    how = f"{pauses_words(culprit)} on {on} {share_words(culprit)}{long}"
+    waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
+    return f"Traffic is held up {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
+    leaf-0/swp9 spine-1/swp1 speed=400
+"""
+_PRESSED = {"rx_pause_us:3": 300_000.0, "rx_pause_transitions:3": 40_000.0, "tx_bytes:3": 3e10}
+
+FIRES = (
+    Case("A NIC that takes traffic too slowly pauses its leaf for a third of the time.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": _PRESSED, "gpu-1/nic0": {"tx_pause_us:3": 300_000, "rx_bytes": 3e10, "rx_discards": 0}}),
+    Case("A full egress holds up the other ports of its leaf, and the spine.", _PLAN, {}, ("leaf-0/swp1",),
+         rates={"gpu-2/nic0": _PRESSED, "spine-1/swp1": _PRESSED, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
+    Case("Counted in frames only, over all priorities (SNMP).", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_frames": 6_000, "tx_bytes": 4e10}}),
+    Case("One poll failed; what is there lasts.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_us:3": [*[2e5] * 6, float("nan"), *[2e5] * 5]}}),
+)  # fmt: skip
+
+QUIET = (
+    Case("Pauses for a moment.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": [*[0] * 9, 3e5, 3e5, 3e5]}}),
+    Case("Pauses for 2 % of the time.", _PLAN, {}, rates={"leaf-0/swp1": {"rx_pause_us:3": 20_000}}),
+    Case("A storm, which is PFC001's, and the pressure that it makes.", _PLAN, {},
+         rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "tx_bytes:3": 0}, "gpu-2/nic0": _PRESSED}),
+    Case("Frames that allow for 10 % of the time at most.", _PLAN, {},
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 1_200}}),
+)  # fmt: skip

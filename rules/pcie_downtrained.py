@@ -1,0 +1,210 @@
+"""A NIC's or GPU's PCIe link came up slower or narrower than it can.
+
+## Why it matters
+A NIC of 400 Gb/s needs sixteen lanes of PCIe 5. With eight lanes, or at the speed of PCIe 4, it takes what the wire
+brings at half the rate, fills its buffer, and pauses its leaf: this host looks like a slow receiver, and no counter of
+the network says why.
+
+## How it is seen
+Sysfs (`current_link_speed`, `max_link_width`, ...) or `lspci -vv` tell the link as it is and as the device could have
+it. What a device could do its slot may not: so a link is compared with those of the same address and the same device on
+other hosts. Where more than half of at least three run alike, a worse one is found; if all run below the device's
+maximum, the hosts are built so. With fewer to compare, the device's own maximum counts. A GPU lowers its speed while
+idle, so of GPUs, and of devices that nothing names a NIC, only the width counts. Critical where the PCIe link carries
+less than the NIC's own link.
+
+## What to do
+Reseat the card or its riser, clean the contacts, and look at the BIOS settings of the slot (speed, bifurcation) beside
+a right host. `lspci -vv` shows `downgraded`; `dmesg` tells of PCIe errors (AER).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from truerail.model import Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.index import factorize
+from truerail.model.names import printable
+from truerail.model.rule import Case, Undecided, rule
+from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
+
+LEAST_PEERS = 3
+"""Links of which more than half must agree to be a majority, as for MTUs (LNK002)."""
+_CODING = ((5.0, 0.8), (32.0, 128 / 130), (64.0, 242 / 256))
+"""Share of the raw rate that carries data, up to this speed in GT/s (PCI Express Base Specification: 8b/10b to PCIe 2,
+128b/130b to PCIe 5, flits in PCIe 6).
+"""
+_SHOWN = 4
+
+Link = tuple[float | None, int | None]
+
+
+@rule("NIC005", severity=Severity.WARNING, needs=[PcieLink])
+def pcie_downtrained(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
+    wiring = wiring_of(plan, seen)
+    table = seen.table(PcieLink)
+    code, distinct = factorize(table.rows)
+    if not any(link.speed_gts or link.width for link in distinct):
+        raise Undecided("no PCIe link tells its speed or width")
+    worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(seen))
+    rows = np.flatnonzero(np.isin(code, list(worse)))
+    subjects = _subjects(wiring, rows.tolist())
+    by_subject: dict[str, list[int]] = {}
+    for row in rows.tolist():
+        if row in subjects:
+            by_subject.setdefault(subjects[row][0], []).append(row)
+    for subject, of_subject in by_subject.items():
+        expected = [worse[int(code[row])] for row in of_subject]
+        yield _finding(wiring, subject, subjects[of_subject[0]][1], of_subject, expected)
+
+
+def _worse(distinct: Sequence[PcieLink], count: Sequence[int], nics: set[str]) -> dict[int, Link]:
+    """Of the distinct links those that are worse than they should be: number to what they should have."""
+    alike: dict[tuple[str, float | None, int | None], Counter[Link]] = {}
+    for link, times in zip(distinct, count, strict=True):
+        alike.setdefault((link.pci_address, link.max_speed_gts, link.max_width), Counter())[_as_is(link, nics)] += times
+    found: dict[int, Link] = {}
+    for number, link in enumerate(distinct):
+        votes = alike[link.pci_address, link.max_speed_gts, link.max_width]
+        usual, most = votes.most_common(1)[0]
+        able = (link.max_speed_gts if _is_nic(link, nics) else None, link.max_width)
+        should = usual if 2 * most > votes.total() >= LEAST_PEERS else able
+        if any(
+            is_ is not None and want is not None and is_ < want
+            for is_, want in zip(_as_is(link, nics), should, strict=True)
+        ):
+            found[number] = should
+    return found
+
+
+def _as_is(link: PcieLink, nics: set[str]) -> Link:
+    """Speed and width, without the speed where it says nothing."""
+    return (link.speed_gts if _is_nic(link, nics) else None, link.width)
+
+
+def _is_nic(link: PcieLink, nics: set[str]) -> bool:
+    return not link.device.upper().startswith("GPU") if link.device else link.pci_address in nics
+
+
+def _nics(seen: Snapshot) -> set[str]:
+    """PCI addresses of NICs, on any host: equal hosts have equal addresses."""
+    return {address for kind in (RdmaLink, NetLink) for address in seen.table(kind).column("pci_address") if address}
+
+
+def _subjects(w: Wiring, rows: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """What each of these rows is about: the planned port and its code, else the planned host and -1."""
+    table = w.identity.seen.table(PcieLink)
+    device = w.identity.devices_of(table)
+    hosts = {int(device[row]) for row in rows if w.index.devices.is_host(int(device[row]))}
+    port_of = _ports(w, hosts)
+    found: dict[int, tuple[str, int]] = {}
+    for row in rows:
+        host, link = int(device[row]), table.rows[row]
+        if host in hosts:
+            port = port_of.get((host, link.device), port_of.get((host, link.pci_address), -1))
+            found[row] = (str(w.index.spell(port)) if port >= 0 else w.index.devices.names[host], port)
+    return found
+
+
+def _ports(w: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]:
+    """The planned port of each RDMA device and each PCI address of these hosts."""
+    identity = w.identity
+    found: dict[tuple[int, str | None], int] = {}
+    for kind, ports in ((NetLink, identity.names.link_ports()), (RdmaLink, identity.names.rdma_ports())):
+        table = identity.seen.table(kind)
+        device = identity.devices_of(table)
+        mine = np.isin(device, list(hosts)) & (ports >= 0) & (ports < w.index.planned_ports)
+        for row in np.flatnonzero(mine).tolist():
+            link, host = table.rows[row], int(device[row])
+            found[host, link.pci_address] = int(ports[row])
+            if isinstance(link, RdmaLink):
+                found[host, link.device] = int(ports[row])
+    return {key: port for key, port in found.items() if key[1]}
+
+
+def _finding(w: Wiring, subject: str, port: int, rows: Sequence[int], expected: Sequence[Link]) -> Finding:
+    links = [w.identity.seen.table(PcieLink).rows[row] for row in rows]
+    told = [
+        f"{printable(link.device or link.pci_address, 40)} runs at {_words(link[1:3])} instead of {_words(want)}"
+        for link, want in zip(links[:_SHOWN], expected, strict=False)
+    ]
+    more = f", and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
+    carries, needs = min(map(_gbps, links)), _speed(w, port)
+    slow = carries < needs
+    says = (
+        f"{subject}: {', '.join(told)}{more}{f'; that is {carries:.0f} Gb/s for a link of {needs:g}' if slow else ''}"
+    )
+    return pcie_downtrained.found(
+        subject,
+        severity=Severity.CRITICAL if slow else Severity.WARNING,
+        says=says,
+        do=f"Reseat the card in {subject.partition('/')[0]}, and compare its slot's BIOS settings with a right host.",
+        expected=_words(expected[0]),
+        observed=_words(links[0][1:3]),
+        rail=w.index.plan.rail_of(w.index.spell(port)) if port >= 0 else None,
+        confidence=ONE_END,
+        evidence=tuple(evidence_of(w.identity.seen, PcieLink, row) for row in rows[:_SHOWN]),
+    )
+
+
+def _words(link: Link) -> str:
+    speed, width = link
+    return " ".join(([f"{speed:g} GT/s"] if speed else []) + ([f"x{width}"] if width else []))
+
+
+def _gbps(link: PcieLink) -> float:
+    """What the link carries; infinite where speed or width is not told."""
+    if not link.speed_gts or not link.width:
+        return float("inf")
+    coding = next((share for limit, share in _CODING if link.speed_gts <= limit), _CODING[-1][1])
+    return link.speed_gts * link.width * coding
+
+
+def _speed(w: Wiring, port: int) -> float:
+    """The speed of a port's network link in Gb/s, as told, else as planned; 0 where not known."""
+    if port < 0:
+        return 0.0
+    told = float(w.states.speed_gbps[port])
+    cable = int(w.index.cables_at(np.array([port]))[0])
+    return told if told > 0 else float(np.nan_to_num(w.index.speed_gbps[cable]))
+
+
+_PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+_NIC = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
+_AT = "0000:18:00.0"
+
+
+def _host(speed: float, width: int) -> list[RdmaLink | PcieLink]:
+    return [_NIC, PcieLink(_AT, speed, width, 32.0, 16, "mlx5_0")]
+
+
+FIRES = (
+    Case(
+        "One NIC of four has eight lanes.",
+        _PLAN,
+        {**{f"gpu-{host}": _host(32.0, 16) for host in (1, 2, 3)}, "gpu-4": _host(32.0, 8)},
+        ("gpu-4/nic0",),
+    ),
+    Case(
+        "A NIC runs at half its speed, and there is no other to compare.",
+        _PLAN,
+        {"gpu-1": _host(16.0, 16)},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "A GPU has lost lanes; it is named by its address alone.",
+        _PLAN,
+        {"gpu-2": [_NIC, PcieLink("0000:19:00.0", 2.5, 8, 32.0, 16)]},
+        ("gpu-2",),
+    ),
+)
+
+QUIET = (
+    Case("Each link is as fast and as wide as it can be.", _PLAN, {f"gpu-{host}": _host(32.0, 16) for host in (1, 2)}),
+    Case(
+        "All slots are PCIe 4: the hosts are built so.", _PLAN, {f"gpu-{host}": _host(16.0, 16) for host in (1, 2, 3)}
+    ),
+    Case("A GPU lowers its speed while idle.", _PLAN, {"gpu-1": [PcieLink("0000:19:00.0", 2.5, 16, 32.0, 16, "GPU0")]}),
+)

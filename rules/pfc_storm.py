@@ -1,0 +1,149 @@
+"""A port pauses its neighbour without end, and the pause spreads through the fabric.
+
+## Why it matters
+A lossless class never drops: it stops its sender. One NIC that cannot take traffic in stops its leaf's queue, the leaf
+stops the spines, and hosts that have nothing to do with it stand still. Jobs hang while every link is up.
+
+## How it is seen
+From counters of both ends of every link, on each priority by itself. Back-pressure and storm may have the same paused
+share; what tells them apart is how long a pause is: microseconds or longer than 100 ms.
+
+- critical: paused for at least 80 % of the time in two polls in a row, and nothing of that priority is sent meanwhile
+  or the mean pause is 100 ms or longer; or a watchdog says so (SONiC's PFC watchdog, a NIC's stall prevention).
+- warning: one pause of 100 ms or longer in one poll; or no duration is counted, frames allow for 80 % in two polls and
+  nothing is sent; or paused for 80 % in two polls, and neither lengths nor traffic by priority are counted.
+
+A watchdog that is silent says nothing: it flaps, and misses pauses that software makes. The culprit is the root of the
+wait-for graph: who pauses others and is not paused to a comparable degree (half) itself. At a host it is the NIC, and
+`sub_cause` says what its counters give as the reason; at a switch it is the egress that is full or slower than planned.
+`victims` are the ports that stand still because of it, with their hops from it. Where the root is not monitored, the
+nearest port that is stands for it. Confidence: 0.95 told by both ends, 0.8 by one, 0.6 where there are several roots
+or the switch's egress is not found, 0.4 where the root is not monitored.
+
+## What to do
+Take the culprit out first (drain the host, shut its switch port), then look at why: `sub_cause`, PCIe, firmware,
+application. Set the PFC watchdog on all switch ports that face hosts.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rules._pauses import (
+    CAUSES,
+    REPAIRS,
+    by_port,
+    detail_of,
+    evidence_of,
+    length_words,
+    pauses_words,
+    priority_words,
+    rail_of,
+    share_words,
+    spelled,
+)
+from truerail.model import Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model.counters.culprits import Culprit, storm_culprits
+from truerail.model.counters.pauses import pauses_of
+from truerail.model.counters.waits import STORM
+from truerail.model.rule import Case, rule
+
+
+@rule("PFC001", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])
+def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """The roots of pauses without end, one finding for each."""
+    pauses = pauses_of(plan, seen)
+    for culprits in by_port(storm_culprits(pauses)):
+        worst = culprits[0]
+        port = spelled(pauses, worst.port)
+        yield pfc_storm.found(
+            port,
+            severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
+            says=_says(port, culprits),
+            do=REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
+            rail=rail_of(pauses, worst.port),
+            confidence=max(culprit.confidence for culprit in culprits),
+            evidence=evidence_of(pauses, worst),
+            detail=detail_of(pauses, culprits),
+        )
+
+
+def _says(port: str, culprits: Sequence[Culprit]) -> str:
+    worst = culprits[0]
+    on = priority_words(worst.priority, worst.totals)
+    if len(culprits) > 1:
+        on = f"priorities {', '.join(str(c.priority) for c in sorted(culprits, key=lambda c: c.priority or 0))}"
+    length = length_words(worst.pause_us)
+    long = f", {length} at a time" if length else ""
+    storm = "A PFC storm" if worst.level == STORM else "What may be a PFC storm"
+    begins = "begins behind" if worst.unseen else "begins at"
+    victims = len({victim for culprit in culprits for victim in culprit.victims})
+    stopped = f"{victims} port{'s' * (victims != 1)} paused because of it"
+    how = f"{pauses_words(worst)} on {on} {share_words(worst)}{long}"
+    return f"{storm} {begins} {port}: {how}; {CAUSES[worst.reason]}; {stopped}"
+
+
+_LINK = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
+_PLAN = f"""
+    {_LINK}
+    gpu-2/nic0 leaf-0/swp2 rail=0 speed=400
+    leaf-0/swp9 spine-1/swp1 speed=400
+    gpu-3/nic0 leaf-1/swp1 rail=0 speed=400
+    leaf-1/swp9 spine-1/swp2 speed=400
+"""
+_STOPPED: dict[str, float | Sequence[float]] = {
+    "rx_pause_us:3": 990_000,
+    "rx_pause_transitions:3": 0.1,
+    "tx_bytes:3": 0,
+}
+_STOPS: dict[str, float | Sequence[float]] = {"tx_pause_us:3": 990_000}
+_STORM: dict[str, dict[str, float | Sequence[float]]] = {
+    "gpu-1/nic0": {**_STOPS, "rx_bytes": 0},
+    "leaf-0/swp1": _STOPPED,
+    "leaf-0/swp2": _STOPS,
+    "gpu-2/nic0": _STOPPED,
+    "leaf-0/swp9": _STOPS,
+    "spine-1/swp1": _STOPPED,
+    "spine-1/swp2": _STOPS,
+    "leaf-1/swp9": _STOPPED,
+    "leaf-1/swp1": _STOPS,
+    "gpu-3/nic0": _STOPPED,
+}
+_PRESSED: dict[str, float | Sequence[float]] = {
+    "rx_pause_us:3": 850_000,
+    "rx_pause_transitions:3": 40_000,
+    "tx_bytes:3": 5e9,
+}
+
+FIRES = (
+    Case("A NIC that takes nothing in stops its leaf, the spine, and a host two switches away.", _PLAN, {},
+         ("gpu-1/nic0",), rates=_STORM),
+    Case("The host is not read: its leaf alone tells.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": _STOPPED, "leaf-0/swp2": {"tx_bytes": 1e9}}),
+    Case("A SONiC switch's watchdog says so; nobody counts durations.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 20_000, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
+    Case("A NIC's own watchdog says so, and names no priority.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"gpu-1/nic0": {"nic_storm_errors": [*[0] * 11, 0.1], "tx_bytes": 1e9}}),
+    Case("Frames alone: they allow for a pause without end, and nothing is sent.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 12_000, "tx_packets:3": 0, "tx_bytes": 0}}),
+    Case("Neither lengths nor traffic by priority are counted.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"leaf-0/swp1": {"rx_pause_us:3": 900_000}}),
+    Case("A spine's egress at half speed holds up a leaf.", _PLAN, {
+            "spine-1": [Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
+                        NetLink("swp2", operstate="UP", speed_gbps=200.0)],
+         }, ("spine-1/swp2",),
+         rates={"leaf-0/swp9": _STOPPED, "spine-1/swp1": _STOPS, "spine-1/swp2": {"tx_bytes": 2.4e10}}),
+    Case("The spine behind the paused uplink is not monitored: the uplink stands for it.", _PLAN, {},
+         ("leaf-0/swp9",), rates={"leaf-0/swp9": _STOPPED}),
+    Case("Two storms at once on two priorities.", _PLAN, {}, ("gpu-1/nic0", "gpu-3/nic0"),
+         rates={"leaf-0/swp1": _STOPPED, "gpu-1/nic0": _STOPS,
+                "leaf-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
+)  # fmt: skip
+
+QUIET = (
+    Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.", _PLAN, {},
+         rates={"leaf-0/swp9": _PRESSED, "leaf-1/swp9": _PRESSED, "spine-1/swp1": {"tx_pause_us:3": 850_000},
+                "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
+    Case("Pauses now and then.", _PLAN, {},
+         rates={"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}),
+    Case("Many frames prove nothing while traffic flows.", _PLAN, {},
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}),
+)  # fmt: skip

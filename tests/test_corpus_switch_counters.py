@@ -1,0 +1,252 @@
+"""Counters in recorded answers of real switches, from a corpus beside the project where there is one; not copied.
+
+What is expected is taken from the files a second time by code that shares nothing with the readers (whitespace, JSON
+keys, lines of snmprec), or written down by eye.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from collector import collectors
+from truerail.model import Device, PortCounters, PortQos, Role, Unreadable
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+if not (CORPUS / "switch_counters").is_dir():
+    pytest.skip(f"no corpus of recorded answers at {CORPUS}", allow_module_level=True)
+
+Told = dict[tuple[str, str, int | None], int]
+SWITCH = Device("leaf-0", Role.LEAF)
+COUNTING = ("port_counters", "port_errors", "pfc_counters", "pfc_watchdog", "queue_counters")
+SNMP = {
+    (6, True): "ifHCInOctets", (7, True): "ifHCInUcastPkts",
+    (10, True): "ifHCOutOctets", (11, True): "ifHCOutUcastPkts",
+    (13, False): "ifInDiscards", (14, False): "ifInErrors", (19, False): "ifOutDiscards", (20, False): "ifOutErrors",
+}  # fmt: skip
+
+
+def text(file: str) -> str:
+    return (CORPUS / "switch_counters" / file).read_text()
+
+
+def told(collector: str, answer: str) -> Told:
+    facts = [fact for fact in collectors()[collector].read(answer, SWITCH) if isinstance(fact, PortCounters)]
+    return {
+        (fact.port, counter, priority): value
+        for fact in facts
+        for (counter, priority), value in zip(fact.counters, fact.values, strict=True)
+    }
+
+
+def pauses(answer: str) -> Told:
+    """`pfcstat`, by whitespace: rows of nine words, the way by the last line with `Port`."""
+    found: Told = {}
+    way = ""
+    for line in answer.splitlines():
+        cells = line.split()
+        if cells[:1] == ["Port"]:
+            way = f"{cells[1].lower()}_pause_frames"
+        elif len(cells) == 9 and not cells[0].startswith("-"):
+            found |= {(cells[0], way, n): int(cell.replace(",", "")) for n, cell in enumerate(cells[1:])}
+    return found
+
+
+def storms(answer: str) -> Told:
+    """`pfcwd show stats`, by whitespace; of several runs the last."""
+    found: Told = {}
+    row = re.compile(r"^\s*(\S+:\d+)\s+\S+\s+(\d+)/\d+\s+\d+/(\d+)\s+\d+/(\d+)", re.MULTILINE)
+    for queue, detected, tx, rx in row.findall(answer):
+        port, index = queue.split(":")
+        if int(index) < 8:
+            values = {"watchdog_storms": detected, "watchdog_tx_drops": tx, "watchdog_rx_drops": rx}
+            found |= {(port, name, int(index)): int(value) for name, value in values.items()}
+    return found
+
+
+def eos(answer: str) -> Told:
+    found: Told = {}
+    for port, entry in json.loads(answer)["interfaces"].items():
+        for way, of in (("rx", "in"), ("tx", "out")):
+            found[port, f"{way}_bytes", None] = entry[f"{of}Octets"]
+            found[port, f"{way}_discards", None] = entry[f"{of}Discards"]
+            found[port, f"{way}_packets", None] = sum(
+                entry[f"{of}{c}Pkts"] for c in ("Ucast", "Multicast", "Broadcast")
+            )
+    return found
+
+
+def queues(answer: str) -> Told:
+    found: Told = {}
+    names = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
+    for port, kind, index, *values in re.findall(r"^(\S+)\s+(UC|MC)(\d+)" + r"\s+(\d+)" * 4, answer, re.MULTILINE):
+        for name, value in zip(names, values, strict=True):
+            found[port, name if kind == "UC" else f"mc_{name}", int(index)] = int(value)
+    return found
+
+
+def dropped(answer: str) -> Told:
+    rows = [line.split() for line in answer.splitlines() if line.startswith("Ethernet")]
+    return {(row[0], "rx_discards", n): int(cell) for row in rows for n, cell in enumerate(row[1:])}
+
+
+WHOLE: dict[str, tuple[str, Callable[[str], Told], int]] = {
+    "eos_if_counters_eos_leaf01.json": ("port_counters", eos, 10 * 6),
+    "eos_if_counters_eos_spine01.json": ("port_counters", eos, 7 * 6),
+    "sonic_doc_pfc_counters.txt": ("pfc_counters", pauses, 4 * 16),
+    "sonic_show_pfc_counters_all_asic.txt": ("pfc_counters", pauses, 4 * 16),
+    "sonic_show_pfc_counters_output.txt": ("pfc_counters", pauses, 3 * 16),
+    "sonic_issue8483_pfcwd_stormed.txt": ("pfc_watchdog", storms, 3),
+    "sonic_issue19067_pfcwd_stats.txt": ("pfc_watchdog", storms, 3),
+    "sonic_pfcwd_show_stats_output.txt": ("pfc_watchdog", storms, 9),
+    "sonic_pfcwd_show_stats_invalid_queue_output.txt": ("pfc_watchdog", storms, 0),
+    "sonic_show_pfcwd_stats_all.txt": ("pfc_watchdog", storms, 6 * 8 * 3),
+    "sonic_issue6290_queue_counters.txt": ("queue_counters", queues, 14 * 4),
+    "sonic_show_pg_dropped_packet_stat.txt": ("queue_counters", dropped, 3 * 8),
+}
+"""What is read as a whole: collector, second extraction, number of values."""
+
+PARTS: dict[str, tuple[str, Told, int]] = {
+    "genie_nxos_ShowInterfaceCounters.txt": (
+        "port_counters",
+        {("Eth1/1.1", "rx_packets", None): 1778, ("Eth1/1.1", "tx_packets", None): 1778},
+        4,
+    ),
+    "genie_nxos_ShowInterfaceCountersErrors.txt": (
+        "port_errors",
+        {
+            ("Eth1/13", "align_err", None): 500,
+            ("Eth1/13", "tx_discards", None): 14500,
+            ("Eth1/1", "symbol_errors", None): 0,
+            ("mgmt0", "crc_errors", None): 0,
+        },
+        367,
+    ),
+    "napalm_eos_show_interfaces.json": (
+        "port_counters",
+        {("Ethernet1", "link_status_changes", None): 2, ("Port-Channel1", "rx_errors", None): 0},
+        25,
+    ),
+    "nxos_pfc_ucs_fi_brethernet.txt": (
+        "pfc_counters",
+        {
+            ("Br-Ethernet1/17/1", "rx_pause_frames", None): 373112640,
+            ("Br-Ethernet1/17/1", "tx_pause_frames", None): 5422273,
+            ("Vethernet9547", "rx_pause_frames", None): 0,
+        },
+        10,
+    ),
+    "sonic_doc_counter_rates_NA.txt": (
+        "port_counters",
+        {("Ethernet0", "rx_packets", None): 467510, ("Ethernet12", "tx_packets", None): 466318},
+        8,
+    ),
+    "sonic_intf_rates.txt": ("port_counters", {("Ethernet0", "rx_packets", None): 8}, 8),
+    "sonic_intf_counters_before_clear.txt": (
+        "port_counters",
+        {("Ethernet4", "rx_discards", None): 1000, ("Ethernet8", "tx_packets", None): 60},
+        16,
+    ),
+    "sonic_intf_counters_detailed.txt": (
+        "port_counters",
+        {("", "rx_packets", None): 4, ("", "tx_packets", None): 40, ("", "wred_total_dropped_packets", None): 101},
+        39,
+    ),
+    "sonic_multi_asic_all_intf_counters.txt": (
+        "port_counters",
+        {("Ethernet-BP256", "rx_errors", None): 10, ("Ethernet-BP4", "tx_packets", None): 80},
+        24,
+    ),
+}
+"""What is read, some of it by eye: collector, values among others, number of values."""
+
+CUT = {
+    "sonic_issue5821_queue_counters_truncated.txt": "queue_counters",
+    "sonic_issue8181_int_counters_truncated.txt": "port_counters",
+    "sonic_issue9430_pfcwd_then_pfc_tx.txt": "pfc_counters",
+    "sonic_issue9453_pfc_rx_tx.txt": "pfc_counters",
+}
+NO_ANSWER = {
+    "genie_nxos_ShowInterfaceCountersTable.txt": "port_counters",
+    "sonic_pr1057_pfc_multiasic_rows.txt": "pfc_counters",
+}
+SETTINGS: dict[str, list[PortQos]] = {
+    "sonic_issue17434_pfcwd_config.txt": [PortQos("Ethernet0", watchdog="drop")],
+    "sonic_issue9193_pfcwd_config.txt": [PortQos("Ethernet0", watchdog="drop"), PortQos("Ethernet2", watchdog="drop")],
+    "sonic_show_pfc_config_all.txt": [
+        PortQos(port, watchdog="drop")
+        for port in ("Ethernet0", "Ethernet4", "Ethernet-BP0", "Ethernet-BP4", "Ethernet-BP256", "Ethernet-BP260")
+    ],
+}
+
+
+@pytest.mark.parametrize("file", WHOLE)
+def test_every_value(file: str) -> None:
+    collector, extracted, count = WHOLE[file]
+    expected = extracted(text(file))
+    assert len(expected) == count
+    assert told(collector, text(file)) == expected
+
+
+@pytest.mark.parametrize("file", PARTS)
+def test_values_by_eye(file: str) -> None:
+    collector, expected, count = PARTS[file]
+    found = told(collector, text(file))
+    assert {key: found[key] for key in expected} == expected
+    assert len(found) == count
+
+
+@pytest.mark.parametrize("file", CUT)
+def test_an_answer_that_is_cut(file: str) -> None:
+    with pytest.raises(Unreadable, match="cut"):
+        told(CUT[file], text(file))
+
+
+@pytest.mark.parametrize("file", NO_ANSWER)
+def test_rates_and_rows_without_a_header_are_no_answer(file: str) -> None:
+    with pytest.raises(Unreadable, match="not an answer"):
+        told(NO_ANSWER[file], text(file))
+
+
+@pytest.mark.parametrize("file", SETTINGS)
+def test_settings(file: str) -> None:
+    assert list(collectors()["port_qos"].read(text(file), SWITCH)) == SETTINGS[file]
+
+
+def test_every_file_of_the_corpus_has_expectations() -> None:
+    known = {*WHOLE, *PARTS, *CUT, *NO_ANSWER, *SETTINGS}
+    assert {path.name for path in (CORPUS / "switch_counters").iterdir()} == known
+
+
+@pytest.mark.parametrize("file", sorted({*WHOLE, *PARTS, *SETTINGS}))
+def test_answers_of_another_kind_are_refused(file: str) -> None:
+    reads = {(WHOLE | PARTS)[file][0]} if file in WHOLE | PARTS else set()
+    both = {"port_counters", "port_errors"} if "nxos_ShowInterface" in file else reads
+    for collector in sorted(set(COUNTING) - reads - both):
+        with pytest.raises(Unreadable):
+            told(collector, text(file))
+
+
+@pytest.mark.parametrize("path", sorted((CORPUS / "snmp").iterdir()), ids=lambda path: path.name)
+def test_every_counter_of_a_walk(path: Path) -> None:
+    rows = [line.split("|", 2) for line in path.read_text(errors="surrogateescape").splitlines()]
+    names: dict[str, str] = {}
+    values: list[tuple[str, str, int]] = []
+    for oid, _, value in rows:
+        found = re.fullmatch(r"1\.3\.6\.1\.2\.1\.(?:2\.2|31\.1\.1)\.1\.(\d+)\.(\d+)", oid)
+        if not found:
+            continue
+        extended = ".31.1.1." in oid
+        column, index = int(found[1]), found[2]
+        if extended and column == 1:
+            names[index] = value.strip()
+        elif (column, extended) in SNMP and value.isdigit():
+            values.append((index, SNMP[column, extended], int(value)))
+    expected = {(names[index], counter, None): value for index, counter, value in values if index in names}
+    found_all = told("if_counters_snmp", path.read_text(errors="surrogateescape"))
+    assert len(expected) > 0
+    assert found_all == expected
+    with pytest.raises(Unreadable, match="no port's counters"):
+        told("pfc_snmp", path.read_text(errors="surrogateescape"))

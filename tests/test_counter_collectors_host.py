@@ -1,0 +1,440 @@
+"""What hosts count, are set to and see of light: real answers read in full, shells that ask, answers that end early."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collector import collectors
+from truerail.model import Counter, Device, Fact, HostSetting, Optic, PcieLink, PortCounters, PortQos, Unreadable
+from truerail.model.counters.quantities import Quantity, columns_of
+from truerail.transport.replay import read_capture
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "host_counters"
+RECORDINGS = Path(__file__).parent / "recordings"
+HOST = Device("gpu-001")
+NAMES = ("nic_counters", "rdma_counters", "host_facts", "nic_qos", "optics")
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"no corpus of recorded answers at {CORPUS}")
+
+
+def read(name: str, answer: str) -> tuple[Fact, ...]:
+    return collectors()[name].read(answer, HOST)
+
+
+def counted(name: str, answer: str) -> dict[str, list[tuple[str, int]]]:
+    """The counters of each port, in order."""
+    facts = [fact for fact in read(name, answer) if isinstance(fact, PortCounters)]
+    return {fact.port: [(c.counter, v) for c, v in zip(fact.counters, fact.values, strict=True)] for fact in facts}
+
+
+def values(name: str, answer: str, port: str) -> dict[str, int]:
+    return dict(counted(name, answer)[port])
+
+
+def refusal(name: str, answer: str) -> str:
+    with pytest.raises(Unreadable) as refused:
+        read(name, answer)
+    return str(refused.value)
+
+
+# The corpus, each value taken out of the file by another way than the collector's.
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    ("file", "port", "count"),
+    [
+        ("ethtool_S_ethq_bnxt_en.txt", "", 499),
+        ("ethtool_S_ethq_ena.txt", "", 104),
+        ("ethtool_S_ethq_mlx5_core.txt", "", 751),
+        ("ethtool_S_ice_grep_priority.txt", "eth03", 32),
+        ("ethtool_S_intel_i40e_01_int_tp.txt", "", 308),
+        ("ethtool_S_intel_i40e_02_sfp_10_or_25g_sr.txt", "", 607),
+        ("ethtool_S_intel_igb_00_int_tp.txt", "", 115),
+        ("ethtool_S_node_exporter_eth0.txt", "eth0", 16),
+    ],
+)
+def test_every_counter_of_every_driver_is_read(file: str, port: str, count: int) -> None:
+    answer = (CORPUS / file).read_text()
+    said = re.findall(r"^ *([^\n]*[^ \n]): +([0-9]+)$", answer, re.MULTILINE)
+    assert len(said) == count
+    assert counted("nic_counters", answer) == {port: [(counter, int(value)) for counter, value in said]}
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    ("file", "port", "count"),
+    [
+        ("rdma_statistic_optional_appended.txt", "rocep8s0f0/1", 30),
+        ("rdma_statistic_optional_set.txt", "rocep8s0f0/1", 30),
+        ("rdma_statistic_trailing_blank.txt", "mlx5_2/1", 29),
+        ("rdma_statistic_wrapped_mail.txt", "mlx5_0/1", 21),
+    ],
+)
+def test_rdma_statistic_is_read_however_it_is_wrapped(file: str, port: str, count: int) -> None:
+    answer = (CORPUS / file).read_text()
+    said = re.findall(r"\b([a-z][a-z_]+)\s+([0-9]+)(?![\w/])", answer.split("link ")[-1])
+    assert len(said) == count
+    assert counted("rdma_counters", answer) == {port: [(counter, int(value)) for counter, value in said]}
+
+
+@needs_corpus
+def test_rdma_statistic_as_json() -> None:
+    answer = (CORPUS / "rdma_statistic_spiderpool.json").read_text()
+    (said,) = json.loads(answer)
+    del said["ifname"], said["port"]
+    assert counted("rdma_counters", answer) == {"mlx5_1/1": list(said.items())}
+    assert said["rx_write_requests"] == 2331678
+
+
+@needs_corpus
+def test_show_counters() -> None:
+    found = values("rdma_counters", (CORPUS / "show_counters_mlx5_bond_0.txt").read_text(), "mlx5_bond_0/1")
+    assert len(found) == 29
+    assert "lifespan" not in found
+    assert found["np_cnp_sent"] == 1052612505
+    assert found["np_ecn_marked_roce_packets"] == 21278189006
+    assert found["rx_write_requests"] == 2402134794
+
+
+@needs_corpus
+@pytest.mark.parametrize("device", ["mlx5_0", "mlx5_bond_0"])
+def test_sysfs_lines(device: str) -> None:
+    answer = (CORPUS / f"sysfs_infiniband_h100_{device}.txt").read_text()
+    split = [line.replace(":", "/").split("/") for line in answer.splitlines() if "counters" in line]
+    said = [(words[4], int(words[5])) for words in split if words[4] != "lifespan"]
+    assert len(said) == 46
+    assert counted("rdma_counters", answer) == {f"{device}/1": said}
+
+
+@needs_corpus
+@pytest.mark.parametrize(("device", "count"), [("mlx5_0", 45), ("hfi1_0", 17)])
+def test_archives_of_sysfs(device: str, count: int) -> None:
+    answer = (CORPUS / f"sysfs_procfs_{device}.ttar").read_text()
+    said = re.findall(r"/ports/1/(?:hw_)?counters/(\S+)\nLines: 1\n(\d+)(?:EOF)?\n", answer)
+    found = [(counter, int(value)) for counter, value in said if counter != "lifespan"]
+    assert len(found) == count
+    assert counted("rdma_counters", answer) == {f"{device}/1": found}
+
+
+@needs_corpus
+@pytest.mark.parametrize("file", ["gcm_eth_learn_good.json", "gcm_eth_learn_missing_intf.json"])
+def test_another_tools_inventory_is_no_list_of_counters(file: str) -> None:
+    assert "not a list of interfaces" in refusal("nic_counters", (CORPUS / file).read_text())
+
+
+# What a counter is.
+
+
+def test_ports_that_print_the_same_names_share_one_tuple() -> None:
+    one = read("nic_counters", "# ethtool -S a\nrx: 1\ntx: 2\n# ethtool -S b\nrx: 3\ntx: 4\n")
+    two = read("nic_counters", "NIC statistics:\n     rx: 5\n     tx: 6\n")
+    first, second, third = (fact.counters for fact in (*one, *two) if isinstance(fact, PortCounters))
+    assert first is second
+    assert first is third
+
+
+def test_a_live_answer_of_sysfs_is_read_at_once_and_alike() -> None:
+    paths = [f"/sys/class/infiniband/m_{n}/ports/1/{of}" for of in ("hw_counters", "counters") for n in range(3)]
+    answer = "".join(f"{path}/{word}:{len(path + word)}\n" for path in paths for word in ("lifespan", "a", "bc"))
+    found = read("rdma_counters", answer)
+    assert [fact.port for fact in found if isinstance(fact, PortCounters)] == ["m_0/1", "m_1/1", "m_2/1"]
+    for other in (
+        f"{answer}grep: x: Invalid argument\n",
+        f"{answer}m_1/ports/1/state:1\n",
+        answer + "m_1/ports/1/x:12",
+    ):
+        assert read("rdma_counters", other) == found
+    assert dict(counted("rdma_counters", answer.replace("bc", "a"))["m_0/1"]) == {"a": 44}
+    assert len(counted("rdma_counters", answer + "".join(f"m_3/ports/1/counters/{n}:1\n" for n in range(6000)))) == 4
+
+
+def test_names_without_end_are_not_kept() -> None:
+    answer = "".join(f"n{number}: 1\n" for number in range(6000))
+    one, two = (
+        fact.counters for _ in range(2) for fact in read("nic_counters", answer) if isinstance(fact, PortCounters)
+    )
+    assert one == two
+    assert one is not two
+
+
+@pytest.mark.parametrize(
+    ("counter", "priority"),
+    [
+        ("rx_prio3_pause_duration", 3),
+        ("tx_pfc_ena_frames_pri7", 7),
+        ("pfc_pri0_rx_transitions", 0),
+        ("rx_bytes_pri5", 5),
+        ("port.rx_priority_3_xon_2_xoff", 3),
+        ("tx_priority_4_xoff.nic", 4),
+        ("rx_pause_prio_6", 6),
+        ("rx_prio12_bytes", None),
+        ("rx_bytes_cos3", None),
+        ("rx_1024_to_1518_bytes_phy", None),
+    ],
+)
+def test_a_name_carries_its_priority(counter: str, priority: int | None) -> None:
+    (fact,) = read("nic_counters", f"{counter}: 1\n")
+    assert isinstance(fact, PortCounters)
+    assert fact.counters == (Counter(counter, priority),)
+
+
+@pytest.mark.parametrize("word", ["", "N/A", "-", "nan", "unknown"])
+def test_what_is_not_told_is_missing_and_never_zero(word: str) -> None:
+    assert counted("nic_counters", f"NIC statistics:\n  a: 1\n  b: {word}\n  c: 0\n") == {"": [("a", 1), ("c", 0)]}
+    sysfs = f"m/ports/1/counters/a:1\nm/ports/1/counters/b:{word}\nm/ports/1/hw_counters/c:0\n"
+    assert counted("rdma_counters", sysfs) == {"m/1": [("a", 1), ("c", 0)]}
+    shown = f"show_counters m\nPort 1 hw counters:\na: 1\nb: {word}\nPort 2 hw counters:\nc: 0\n"
+    assert counted("rdma_counters", shown) == {"m/1": [("a", 1)], "m/2": [("c", 0)]}
+
+
+def test_of_two_answers_for_one_port_the_later_counts() -> None:
+    assert counted("nic_counters", "ethtool -S a\nx: 1\nethtool -S a\nx: 2\n") == {"a": [("x", 2)]}
+    assert counted("rdma_counters", "link m/1 x 1 \nlink m/1 x 2 \n") == {"m/1": [("x", 2)]}
+
+
+def test_a_last_value_that_may_be_cut_is_left_out() -> None:
+    assert counted("nic_counters", "a: 1\nb: 12") == {"": [("a", 1)]}
+    assert counted("nic_counters", "a: 1\nb: 0") == {"": [("a", 1), ("b", 0)]}
+    assert counted("rdma_counters", "link m/1 a 1 b 12") == {"m/1": [("a", 1)]}
+    assert counted("rdma_counters", "link m/1 a 1 b 0") == {"m/1": [("a", 1), ("b", 0)]}
+    assert counted("rdma_counters", "show_counters m\nPort 1 hw counters:\na: 1\nb: 12") == {"m/1": [("a", 1)]}
+    assert counted("rdma_counters", "m/ports/1/counters/a:1\nm/ports/1/counters/b:12") == {"m/1": [("a", 1)]}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "why"),
+    [
+        ("nic_counters", "a: 1\n: 2\n", "line 2: not a counter and its value"),
+        ("nic_counters", "a: 1\n12\n", "line 2: not a counter and its value"),
+        ("nic_counters", "a: 1\nb: -2\n", "line 2: not the value of a counter"),
+        ("nic_counters", "a: 1\nb: 18446744073709551616\n", "line 2: not the value of a counter"),
+        ("nic_counters", '[{"ifname":"a","stats64":{"rx":{"bytes":-1}}}]', "not the value of a counter"),
+        ("rdma_counters", "link m/1 a 1\nlink m/2 b\n", "line 2: a link without its name"),
+        ("rdma_counters", "link m/x a 1\n", "line 1: a link without its name"),
+        ("rdma_counters", "link m/1 a 1 2 3\n", "line 1: not the name of a counter"),
+        ("rdma_counters", "link m/1 a one\n", "line 1: not the value of a counter"),
+        ("rdma_counters", '{"ifname": "m"}', "not a list of RDMA ports"),
+        ("rdma_counters", "show_counters m\nPort 1 hw counters:\na: 1\nb\n", "line 4: not a counter and its value"),
+        ("rdma_counters", "Port 1 hw counters:\na: x\n", "line 2: not the value of a counter"),
+    ],
+)
+def test_what_is_no_counter_is_refused_with_its_line(name: str, answer: str, why: str) -> None:
+    assert refusal(name, answer).startswith(why)
+
+
+def test_counters_map_to_what_they_count() -> None:
+    def column(*names: str) -> list[Quantity | None]:
+        return [found.quantity if found else None for found in columns_of(tuple(Counter(name) for name in names))]
+
+    assert column("rx_pause_frames") == [Quantity.RX_PAUSE_FRAMES]
+    assert column("rx_pause_frames", "rx_pfc_frames") == [Quantity.RX_GLOBAL_PAUSE_FRAMES, None]
+    assert column("link_down_events_phy", "carrier_down_count") == [Quantity.LINK_DOWNS, None]
+    assert column("stats64.rx.bytes", "stats64.rx.errors") == [None, Quantity.RX_ERRORS]
+    assert column("RxECNMrkd", "cnpSent") == [Quantity.ECN_RECEIVED_PACKETS, Quantity.CNP_SENT]
+
+
+# The shell that asks all ports at once, and captures that hold a file for each.
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_files_in_a_capture_are_short_enough(name: str) -> None:
+    files = [command.file for command in collectors()[name].ask]
+    assert max(map(len, files)) < 200
+    assert len(set(files)) == len(files)
+
+
+ETHTOOL = """#!/bin/sh
+case $1 in
+-S) printf 'NIC statistics:\\n     rx_bytes: 5\\n     rx_64_bytes_phy: 1\\n     [0]: rx_discards: 7\\n'
+    printf '     rx0_packets: 3\\n     tx-0.x: 3\\n     queue_0_x: 1\\n     rx_queue_3_x: 4\\n     ch0_events: 3\\n' ;;
+-m) printf '\\tIdentifier : 0x11 (QSFP28)\\n\\tVendor PN : %s\\n' "$2" ;;
+-a) printf 'Pause parameters for %s:\\nAutonegotiate:\\toff\\nRX:\\t\\toff\\nTX:\\t\\ton\\n\\n' "$2" ;;
+esac
+"""
+QOS = "#!/bin/sh\nprintf 'Priority trust state: dscp\\nPFC configuration:\\n\\tenabled 0 0 0 1 0 0 0 0\\n'\n"
+
+
+def tree(root: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        path.chmod(0o755)
+
+
+def asked(name: str, root: Path, shell: str) -> tuple[str, int]:
+    """What the first command of a collector prints where `/sys` is a folder of the test's, and its exit status."""
+    text = collectors()[name].ask[0].text.replace("/sys", str(root / "sys"))
+    done = subprocess.run(
+        [shell, "-c", text], env={"PATH": f"{root / 'bin'}:/usr/bin:/bin"}, capture_output=True, text=True, check=False
+    )
+    return done.stdout, done.returncode
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A host with two physical ports, a virtual function, a bond, an RDMA device and a GPU."""
+    net, device = "sys/class/net", "sys/class/infiniband/mlx5_0/device"
+    tree(
+        tmp_path,
+        {
+            "bin/ethtool": ETHTOOL,
+            "bin/mlnx_qos": QOS,
+            f"{net}/eth0/device/vendor": "x\n",
+            f"{net}/eth0/carrier_down_count": "4\n",
+            f"{net}/eth0/ecn/roce_np/enable/3": "1\n",
+            f"{net}/eth0/ecn/roce_rp/enable/3": "1\n",
+            f"{net}/eth1/device/vendor": "x\n",
+            f"{net}/eth9/device/physfn/vendor": "x\n",
+            f"{net}/bond0/carrier_down_count": "9\n",
+            f"{device}/uevent": "DRIVER=mlx5_core\nPCI_SLOT_NAME=0000:1a:00.0\n",
+            f"{device}/current_link_speed": "16.0 GT/s PCIe\n",
+            f"{device}/iommu_group/type": "DMA\n",
+            "sys/module/nvidia/initstate": "live\n",
+            "sys/bus/pci/drivers/nvidia/0000:1b:00.0/max_link_width": "16\n",
+            "sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_buffer": "3\n",
+            "sys/class/infiniband/mlx5_0/ports/1/hw_counters/lifespan": "10\n",
+            "sys/class/infiniband/mlx5_0/ports/1/counters/link_downed": "1\n",
+            "sys/class/infiniband/mlx5_0/ports/1/counters/empty": "",
+        },
+    )
+    return tmp_path
+
+
+EXPECTED: dict[str, tuple[Fact, ...]] = {
+    "nic_counters": (
+        PortCounters(
+            "eth0", (Counter("rx_bytes"), Counter("rx_64_bytes_phy"), Counter("carrier_down_count")), (5, 1, 4)
+        ),
+        PortCounters("eth1", (Counter("rx_bytes"), Counter("rx_64_bytes_phy")), (5, 1)),
+    ),
+    "rdma_counters": (PortCounters("mlx5_0/1", (Counter("out_of_buffer"), Counter("link_downed")), (3, 1)),),
+    "host_facts": (
+        HostSetting("nvidia_peermem", "not loaded"),
+        HostSetting("iommu", "on", "0000:1a:00.0"),
+        PcieLink("0000:1a:00.0", 16.0, None, None, None, "mlx5_0"),
+        PcieLink("0000:1b:00.0", None, None, None, 16),
+    ),
+    "nic_qos": (PortQos("eth0", "dscp", (3,), (3,), True), PortQos("eth1", "dscp", (3,), None, True)),
+    "optics": (Optic("eth0", part="eth0"), Optic("eth1", part="eth1")),
+}
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
+@pytest.mark.parametrize("name", NAMES)
+def test_one_command_asks_all_physical_ports(name: str, shell: str, machine: Path) -> None:
+    found = shutil.which(shell)
+    assert found, f"no {shell} on this machine"
+    answer, status = asked(name, machine, found)
+    assert status == 0
+    assert read(name, answer) == EXPECTED[name]
+
+
+@pytest.mark.parametrize("name", ["nic_counters", "optics"])
+def test_a_host_without_the_tool_says_so(name: str, machine: Path) -> None:
+    (machine / "bin" / "ethtool").unlink()
+    if shutil.which("ethtool", path="/usr/bin:/bin"):
+        pytest.skip("ethtool is installed here")
+    assert asked(name, machine, "/bin/sh") == ("", 127)
+
+
+def test_a_capture_made_by_hand_has_a_file_for_each_port(tmp_path: Path) -> None:
+    host = tmp_path / "capture" / "gpu-001"
+    files = {
+        "ethtool_-S_enp26s0f0np0": "NIC statistics:\n     rx_prio3_pause: 14\n",
+        "ethtool_-S_enp60s0f0np0": "NIC statistics:\n     rx_prio3_pause: 15",
+        "ethtool_-S_eno1": "no stats available\n",
+        "ethtool_-m_enp26s0f0np0": "\tIdentifier : 0x11 (QSFP28)\n\tVendor SN : S1\n",
+        "ethtool_-a_enp26s0f0np0": "Pause parameters for enp26s0f0np0:\nAutonegotiate:\toff\nRX:\t\toff\nTX:\t\toff\n",
+        "rdma_statistic": "link mlx5_0/1 out_of_buffer 7 \n",
+        "lspci_-nnvv": "1a:00.0 Ethernet controller [0200]: A\n\t\tLnkSta:\tSpeed 16GT/s, Width x8\n",
+    }
+    tree(host, files)
+    readings = {reading.collector: reading for reading in read_capture(tmp_path / "capture").readings}
+    assert {name: reading.error for name, reading in readings.items()} == dict.fromkeys(NAMES, "")
+    assert readings["nic_counters"].facts == (PortCounters("enp26s0f0np0", (Counter("rx_prio3_pause", 3),), (14,)),)
+    assert readings["rdma_counters"].facts == (PortCounters("mlx5_0/1", (Counter("out_of_buffer"),), (7,)),)
+    assert readings["optics"].facts == (Optic("enp26s0f0np0", serial="S1"),)
+    assert readings["nic_qos"].facts == (PortQos("enp26s0f0np0", global_pause=False),)
+    assert readings["host_facts"].facts == (PcieLink("0000:1a:00.0", 16.0, 8),)
+
+
+# Answers that end too early.
+
+
+def whole_answers() -> list[tuple[str, str]]:
+    cases = sorted(case.parent for name in NAMES for case in (RECORDINGS / name).glob("*/facts.json"))
+    return [(case.parent.name, (case / "answer.txt").read_bytes().decode()) for case in cases]
+
+
+@settings(deadline=1000, max_examples=300)
+@given(st.sampled_from(whole_answers()), st.data())
+def test_no_truncation_tells_a_counter_otherwise(whole: tuple[str, str], data: st.DataObject) -> None:
+    name, answer = whole
+    cut = answer[: data.draw(st.integers(0, len(answer)))]
+    try:
+        facts = read(name, cut)
+    except Unreadable:
+        return
+    known = read(name, answer)
+    if name in ("nic_counters", "rdma_counters"):
+        said = {(port, *one) for port, all_of in counted(name, answer).items() for one in all_of}
+        assert {(port, *one) for port, all_of in counted(name, cut).items() for one in all_of} <= said
+    else:
+        assert all(any(agrees(fact, other) for other in known) for fact in facts)
+
+
+def agrees(part: Fact, whole: Fact) -> bool:
+    """Whether one fact says nothing that the other does not."""
+    return type(part) is type(whole) and all(a is None or a == b for a, b in zip(part, whole, strict=True))
+
+
+# Settings and light.
+
+
+def test_a_port_named_by_nobody_has_no_name() -> None:
+    assert read("nic_qos", "Priority trust state: pcp\n") == (PortQos("", "pcp"),)
+    assert read("optics", "\tIdentifier : 0x03 (SFP)\n") == (Optic(""),)
+
+
+@pytest.mark.parametrize("frame", ["=== eth0 ===", "# eth0", "--- eth0: ---", "*** eth0 ***"])
+def test_a_port_may_be_named_in_a_frame(frame: str) -> None:
+    assert read("nic_qos", f"{frame}\nPriority trust state: pcp\n") == (PortQos("eth0", "pcp"),)
+    assert read("optics", f"{frame}\n\tIdentifier : 0x03 (SFP)\n") == (Optic("eth0"),)
+    assert counted("nic_counters", f"{frame}\nx: 1\n") == {"eth0": [("x", 1)]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "ecn"),
+    [("np/enable/3:1\neth0/ecn/roce_rp/enable/3:1", (3,)), ("np/enable/3:1\neth0/ecn/roce_rp/enable/3:0", ())],
+)
+def test_ecn_is_on_where_both_halves_are(lines: str, ecn: tuple[int, ...]) -> None:
+    assert read("nic_qos", f"eth0/ecn/roce_{lines}\n") == (PortQos("eth0", ecn_priorities=ecn),)
+
+
+def test_half_of_ecn_tells_nothing() -> None:
+    assert "no port's PFC" in refusal("nic_qos", "eth0/ecn/roce_np/enable/3:1\n")
+
+
+def test_acs_that_redirects_is_enabled() -> None:
+    bridge = "00:01.0 PCI bridge: A\n\t\tACSCtl:\tSrcValid- ReqRedir{} CmpltRedir-\n"
+    assert read("host_facts", bridge.format("+")) == (HostSetting("acs", "enabled", "0000:00:01.0"),)
+    assert read("host_facts", bridge.format("-")) == (HostSetting("acs", "disabled", "0000:00:01.0"),)
+
+
+@pytest.mark.parametrize("width", ["0", "63", "255", "x", "", "1234"])
+def test_a_link_that_is_not_there_has_no_width(width: str) -> None:
+    place = "drivers/nvidia/0000:1b:00.0"
+    answer = f"{place}/current_link_speed:Unknown\n{place}/current_link_width:{width}\n{place}/max_link_width:16\n"
+    assert read("host_facts", answer) == (PcieLink("0000:1b:00.0", None, None, None, 16),)
+
+
+def test_limits_of_light_without_readings() -> None:
+    (fact,) = read("optics", '[{"identifier": 17, "rx_power": {}, "laser_rx_power": 3, "vendor_pn": "P"}]')
+    assert fact == Optic("", part="P")

@@ -1,0 +1,401 @@
+"""What switches' counters hold that a recording per format does not show: odd cells, wrappers, cuts, noise; walks."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from real import require
+from snmpd import COMMUNITY, Relay, snmpd
+
+from collector import _nvue, _port_ethtool, _sonic_database, _tally, collectors
+from truerail.model import Counter, Device, Fact, PortCounters, Role, Secret, SnmpAccess, Target, Unreadable
+from truerail.model.counters import Quantity, columns_of
+from truerail.transport.snmp import SnmpTransport
+from truerail.transport.snmp_walks import subtrees
+
+SWITCH = Device("leaf-0", Role.LEAF)
+RECORDINGS = Path(__file__).parent / "recordings"
+COUNTING = (
+    "port_counters", "port_errors", "pfc_counters", "pfc_watchdog", "queue_counters", "if_counters_snmp", "pfc_snmp",
+)  # fmt: skip
+NAMES = (*COUNTING, "port_qos")
+DUMP = json.loads((RECORDINGS / "port_counters" / "sonic-database" / "answer.txt").read_text())
+COLUMNS = "  Port Rx    PFC3\n---------  ------\n"
+
+
+def read(name: str, answer: str) -> tuple[Fact, ...]:
+    return collectors()[name].read(answer, SWITCH)
+
+
+def told(name: str, answer: str) -> dict[tuple[str, str, int | None], int]:
+    """Port, counter and priority -> value."""
+    facts = [fact for fact in read(name, answer) if isinstance(fact, PortCounters)]
+    return {
+        (fact.port, counter, priority): value
+        for fact in facts
+        for (counter, priority), value in zip(fact.counters, fact.values, strict=True)
+    }
+
+
+# Values
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, 0),
+        ("0", 0),
+        (" 1,234,567 ", 1234567),
+        ("18446744073709551615", 2**64 - 1),
+        (3.0, 3),
+        (None, None),
+        ("N/A", None),
+        ("--", None),
+        ("", None),
+    ],
+)
+def test_a_value_or_nothing(value: Any, expected: int | None) -> None:
+    assert _tally.count(value) == expected
+
+
+@pytest.mark.parametrize("value", ["18446744073709551616", -1, "-1", 1.5, True, "1,23", "0x10", "12 KB", [], "٣", "²"])
+def test_no_value_of_a_counter(value: Any) -> None:
+    with pytest.raises(Unreadable, match="not the value of a counter"):
+        _tally.count(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("0 Bytes", 0), ("1,024 bytes", 1024), ("36.0 KB", None), ("7", 7), (7, 7), ("soon", None)]
+)
+def test_a_size_that_is_rounded_says_nothing(value: Any, expected: int | None) -> None:
+    assert _tally.size(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("PFC3", 3), (7, 7), ("UC0", 0), ("8", None), ("13", None), (None, None), ("", None), ("²", None)],
+)
+def test_a_priority_is_one_of_eight(value: Any, expected: int | None) -> None:
+    assert _tally.priority(value) == expected
+
+
+def test_a_devices_own_word_in_lower_case() -> None:
+    assert [_tally.own(word).counter for word in ("HwIfInL3Drops", "Xmit-Err", "a_octets", "SAIPort")] == [
+        "hw_if_in_l3_drops", "xmit_err", "a_octets", "sai_port",
+    ]  # fmt: skip
+
+
+def test_ports_that_count_the_same_share_one_tuple() -> None:
+    rows = "".join(f"Ethernet{port}       {port}\n" for port in range(64))
+    answer = f"{COLUMNS}{rows}\n{COLUMNS.replace('Rx', 'Tx')}{rows}"
+    facts = [fact for fact in read("pfc_counters", answer) if isinstance(fact, PortCounters)]
+    assert len(facts) == 64
+    assert len({id(fact.counters) for fact in facts}) == 1
+    assert facts[7] == PortCounters("Ethernet7", (Counter("rx_pause_frames", 3), Counter("tx_pause_frames", 3)), (7, 7))
+
+
+@pytest.mark.parametrize(
+    ("name", "recording", "expected"),
+    [
+        ("port_counters", "sonic-database", {Quantity.RX_BYTES, Quantity.TX_BYTES, Quantity.RX_PACKETS}),
+        ("port_counters", "ethtool", {Quantity.RX_BYTES, Quantity.LINK_DOWNS, Quantity.TX_PACKETS}),
+        ("port_errors", "nxos-text", {Quantity.CRC_ERRORS, Quantity.SYMBOL_ERRORS, Quantity.TX_DISCARDS}),
+        ("pfc_counters", "sonic-database", {Quantity.RX_PAUSE_US, Quantity.RX_PAUSE_TRANSITIONS}),
+        ("pfc_watchdog", "two-runs", {Quantity.WATCHDOG_STORMS}),
+        ("queue_counters", "sonic-tables", {Quantity.ECN_MARKED_PACKETS, Quantity.QUEUE_DROPS, Quantity.RX_DISCARDS}),
+        ("if_counters_snmp", "walk", {Quantity.RX_BYTES, Quantity.TX_ERRORS, Quantity.RX_DISCARDS}),
+        ("pfc_snmp", "walk", {Quantity.RX_PAUSE_FRAMES, Quantity.TX_PAUSE_FRAMES}),
+    ],
+)
+def test_the_names_are_quantities_that_rules_know(name: str, recording: str, expected: set[Quantity]) -> None:
+    facts = read(name, (RECORDINGS / name / recording / "answer.txt").read_text())
+    known = [columns_of(fact.counters) for fact in facts if isinstance(fact, PortCounters)]
+    assert expected <= {column.quantity for columns in known for column in columns if column}
+
+
+# SONiC
+
+
+def test_a_column_that_is_skewed_or_pasted_with_a_prompt_is_read_by_its_gaps() -> None:
+    received, sent = f" {COLUMNS}     Ethernet0     5\n", f"{COLUMNS.replace('Rx', 'Tx')}Ethernet0       6\n"
+    answer = f"$ show pfc counters\n{received}\n{sent}sonic#\n"
+    assert told("pfc_counters", answer) == {
+        ("Ethernet0", "rx_pause_frames", 3): 5,
+        ("Ethernet0", "tx_pause_frames", 3): 6,
+    }
+
+
+@pytest.mark.parametrize("row", ["Ethernet4\n", "Ethernet4", "Ethernet4  5  6\n"])
+def test_a_row_that_does_not_fit_its_header_is_cut(row: str) -> None:
+    with pytest.raises(Unreadable, match="of 2 cells: the table is cut"):
+        read("pfc_counters", f"{COLUMNS}Ethernet0       5\n{row}")
+
+
+def test_a_ruler_that_is_cut_makes_no_table() -> None:
+    with pytest.raises(Unreadable, match="not an answer about pause frames"):
+        read("pfc_counters", "  Port Rx    PFC3\n---------")
+
+
+def test_no_port_counts_a_pause() -> None:
+    assert read("pfc_counters", COLUMNS + "\n" + COLUMNS.replace("Rx", "Tx")) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"COUNTERS:oid:0x1000000000002": {"value": []}}, "not a hash"),
+        ({"COUNTERS:oid:0x1000000000002": {"value": {"SAI_PORT_STAT_IF_IN_OCTETS": "many"}}}, "value of a counter"),
+        ({"COUNTERS_PORT_NAME_MAP": {}}, "several ASICs"),
+    ],
+)
+def test_a_database_that_makes_no_sense(change: dict[str, Any], why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read("port_counters", json.dumps(DUMP | change))
+
+
+def test_packets_are_told_where_one_of_their_kinds_is_not() -> None:
+    entry = {"SAI_PORT_STAT_IF_IN_UCAST_PKTS": "5", "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS": "N/A"}
+    answer = {"COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"}, "COUNTERS:oid:0x1": entry}
+    assert told("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 5}
+
+
+def test_a_database_without_the_frame_around_its_hashes() -> None:
+    bare = {key: entry["value"] for key, entry in DUMP.items()}
+    assert read("port_counters", json.dumps(bare)) == read("port_counters", json.dumps(DUMP))
+
+
+@pytest.mark.parametrize(
+    ("key", "dumped"),
+    [
+        ("COUNTERS_PORT_NAME_MAP", True),
+        ("COUNTERS:oid:0x1000000000002", True),
+        ("COUNTERS:oid:0x1500000000042a", False),
+        ("COUNTERS_QUEUE_NAME_MAP", False),
+        ("COUNTERS_LAG_NAME_MAP", False),
+    ],
+)
+def test_one_pattern_matches_the_ports_and_their_names_and_no_queue(key: str, *, dumped: bool) -> None:
+    """Redis' KEYS and Python's fnmatch read such a pattern alike."""
+    pattern = _sonic_database.DUMP.text.split("'")[1]
+    assert fnmatchcase(key, pattern) is dumped
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shell_understands_what_switches_with_a_shell_are_asked(name: str) -> None:
+    require("sh")
+    live = {"sonic", "cumulus", "linux"}
+    for command in collectors()[name].ask:
+        if live & set(command.platforms) and "{port}" not in command.text:
+            done = subprocess.run(["sh", "-nc", command.text], capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, ""), command.text
+
+
+def test_the_loop_over_ports_names_each_port_above_its_answer() -> None:
+    """On this machine: what answers is read; a machine without `ethtool` says so by its exit code."""
+    require("sh")
+    done = subprocess.run(["sh", "-c", _port_ethtool.LIVE.text], capture_output=True, text=True, check=False)
+    assert done.returncode == (0 if shutil.which("ethtool") else 127)
+    named = {line.split()[-1] for line in done.stdout.splitlines() if line.startswith("# ethtool -S ")}
+    assert named <= {path.name for path in Path("/sys/class/net").iterdir()}
+
+
+def test_portstat_passes_over_what_is_no_port() -> None:
+    answer = {"cached_time": "2026-03-14", "Ethernet0": {"RX_OK": "7"}}
+    assert told("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 7}
+
+
+def test_queuestat_passes_over_what_is_no_queue() -> None:
+    answer = {"Ethernet0": {"time": "2026-03-14", "VOQ3": {"totalpacket": "7", "trimpacket": "1"}}}
+    assert told("queue_counters", json.dumps(answer)) == {("Ethernet0", "queue_packets", 3): 7}
+
+
+def test_a_queue_of_an_unknown_kind_is_refused() -> None:
+    answer = "Port       TxQ    Counter/pkts\n---------  -----  --------------\nEthernet0  XX1                 5\n"
+    with pytest.raises(Unreadable, match="not the name of a queue"):
+        read("queue_counters", answer)
+
+
+# JSON of the others
+
+
+@pytest.mark.parametrize("name", ["port_counters", "port_errors", "pfc_counters", "queue_counters", "port_qos"])
+@pytest.mark.parametrize("answer", ["[]", '{"lldp": {}}', '[{"a": 1}, {"b": 2}]', '{"TABLE_module": "none"}'])
+def test_json_that_speaks_of_something_else(name: str, answer: str) -> None:
+    with pytest.raises(Unreadable):
+        read(name, answer)
+
+
+def test_eos_in_what_eapi_wraps_around_it() -> None:
+    wrapped = {"jsonrpc": "2.0", "id": "1", "result": [{"interfaceCounters": {"Ethernet1": {"rxFrames": 4}}}]}
+    assert told("pfc_counters", json.dumps(wrapped)) == {("Ethernet1", "rx_pause_frames", None): 4}
+
+
+def test_eos_queues_beyond_the_eight_priorities_are_left_out() -> None:
+    answer = {"intfQueueCounters": {"Ethernet1": {"queueCounters": {"3": 5, "total": 5}}}}
+    assert told("queue_counters", json.dumps(answer)) == {("Ethernet1", "ecn_marked_packets", 3): 5}
+
+
+def test_eos_that_is_no_port() -> None:
+    with pytest.raises(Unreadable, match="not a port and its counters"):
+        read("port_counters", '{"interfaces": {"Ethernet1": 7}}')
+
+
+def test_eos_without_ports_has_no_settings() -> None:
+    assert read("port_qos", '{"interfaces": {}}') == ()
+
+
+def test_junos_leaves_that_are_plain_values() -> None:
+    port = {"name": "et-0/0/1", "traffic-statistics": {"input-bytes": "7"}}
+    answer = {"interface-information": {"physical-interface": port}}
+    assert told("port_counters", json.dumps(answer)) == {("et-0/0/1", "rx_bytes", None): 7}
+
+
+def test_nxos_rows_that_count_nothing_of_a_port_are_passed_over() -> None:
+    rows = [{"interface": "Vlan1"}, {"eth_inbytes": 3}, {"interface": "Ethernet1/1", "eth_inbytes": 5}]
+    answer = {"TABLE_interface": {"ROW_interface": rows, "note": "x"}}
+    assert told("port_counters", json.dumps(answer)) == {("Ethernet1/1", "rx_bytes", None): 5}
+
+
+@pytest.mark.parametrize(("oper", "expected"), [("On", None), ("On  (18)", (3, 4)), ("Off", ()), ("-", None)])
+def test_nxos_priorities_are_a_bitmap(oper: str, expected: tuple[int, ...] | None) -> None:
+    row = {"if_name_str": "Ethernet1/1", "oper": oper}
+    answer = {"TABLE_module": {"ROW_module": {"TABLE_pfc_interface": {"ROW_pfc_interface": row}}}}
+    found = [getattr(fact, "pfc_priorities", None) for fact in read("port_qos", json.dumps(answer))]
+    assert found == ([] if expected is None else [expected])
+
+
+def test_nxos_last_value_that_may_have_lost_digits_is_left_out() -> None:
+    text = "Port     Mode Oper(VL bmap)  RxPPP      TxPPP\nEthernet1/1        Auto Off            7          12"
+    assert told("pfc_counters", text) == {("Ethernet1/1", "rx_pause_frames", None): 7}
+    table = "Port     InOctets     InUcastPkts\n" + "-" * 40 + "\nEth1/1     10        12"
+    assert told("port_counters", table) == {("Eth1/1", "rx_bytes", None): 10}
+
+
+def test_nvue_groups_at_the_top_and_rows_without_a_priority() -> None:
+    rows = [{"rx-pause-frames": 1}, {"switch-priority": "3", "rx-pause-frames": "5"}]
+    assert told("pfc_counters", json.dumps({"pfc-stats": rows})) == {("", "rx_pause_frames", 3): 5}
+    with pytest.raises(Unreadable, match="no port's counters"):
+        read("pfc_counters", json.dumps({"swp1": {"pfc-stats": None}}))
+    deep = [{"swp1": {"pfc-stats": {"3": {"rx-pause-frames": 2}, "total": {"rx-pause-frames": 9}}}}, {"swp2": [1]}]
+    assert told("pfc_counters", json.dumps({"interface": deep})) == {("swp1", "rx_pause_frames", 3): 2}
+
+
+@pytest.mark.parametrize(
+    ("command", "port"),
+    [
+        ("nv show interface swp1s0 counters qos -o json", "swp1s0"),
+        ("nv show interface swp1_counters_qos_-o_json", "swp1"),
+        ("cumulus@leaf-0:~$ nv show interface -o json", ""),
+    ],
+)
+def test_nvue_is_named_by_the_command_above_it(command: str, port: str) -> None:
+    answer = f'{command}\n{{"pfc-stats": {{"3": {{"tx-pause-frames": 1}}}}}}\n'
+    assert _nvue.pfc_counters(answer) == [PortCounters(port, (Counter("tx_pause_frames", 3),), (1,))]
+
+
+def test_ethtool_of_one_port_twice_does_not_count_double() -> None:
+    once = "# ethtool -S swp1\nNIC statistics:\n     HwIfInUcastPkts: 3\n     HwIfInMcastPkts: 4\n"
+    assert told("port_counters", once + once) == {("swp1", "rx_packets", None): 7}
+
+
+def test_ethtool_last_value_that_may_have_lost_digits_is_left_out() -> None:
+    answer = "# ethtool -S swp1\nNIC statistics:\n     HwIfInErrors: 3\n     HwIfOutErrors: 4"
+    assert told("port_counters", answer) == {("swp1", "rx_errors", None): 3}
+
+
+# Noise
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_noise_is_refused_or_read_but_never_an_accident(name: str, data: st.DataObject) -> None:
+    """A recording with pieces taken out and put elsewhere is `Unreadable`, or holds facts of sane shape."""
+    cases = sorted(path for path in (RECORDINGS / name).glob("*/answer.txt"))
+    text = data.draw(st.sampled_from(cases)).read_text()
+    begin, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
+    noise = data.draw(st.one_of(st.just(""), st.text(max_size=20), st.just(text[:40]), st.just("\n  ----  ----\n")))
+    try:
+        facts = read(name, text[:begin] + noise + text[end:])
+    except Unreadable:
+        return
+    for fact in facts:
+        if isinstance(fact, PortCounters):
+            assert len(fact.counters) == len(fact.values) == len(set(fact.counters))
+            assert all(0 <= value < 2**64 for value in fact.values)
+
+
+TABLE_LABELS = ("STATE", "RX_OK", "RX_BPS", "RX_ERR", "TX_OK", "TX_DRP")
+
+
+@given(
+    st.lists(st.lists(st.one_of(st.none(), st.integers(0, 2**64 - 1)), min_size=3, max_size=3), min_size=1, max_size=6)
+)
+def test_a_table_as_tabulate_prints_it_comes_back(cells: list[list[int | None]]) -> None:
+    rows = [[f"Ethernet{n}", "U", _shown(ok), "2000.00 MB/s", _shown(err), _shown(ok), _shown(drop)]
+            for n, (ok, err, drop) in enumerate(cells)]  # fmt: skip
+    expected = {
+        (f"Ethernet{n}", name, None): value
+        for n, (ok, err, drop) in enumerate(cells)
+        for name, value in (("rx_packets", ok), ("rx_errors", err), ("tx_packets", ok), ("tx_discards", drop))
+        if value is not None
+    }
+    assert told("port_counters", _tabulated(("IFACE", *TABLE_LABELS), rows)) == expected
+
+
+def _shown(value: int | None) -> str:
+    return "N/A" if value is None else f"{value:,}"
+
+
+def _tabulated(labels: tuple[str, ...], rows: list[list[str]]) -> str:
+    widths = [max(len(label), *(len(row[n]) for row in rows)) + 2 * (n > 0) for n, label in enumerate(labels)]
+    ruler = "  ".join("-" * (width - 2 * (n > 0)) for n, width in enumerate(widths))
+    lines = [
+        "".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in (list(labels), *rows)
+    ]
+    return "\n".join([lines[0], ruler, *lines[1:]]) + "\n"
+
+
+# SNMP
+
+
+@pytest.mark.parametrize("name", ["if_counters_snmp", "pfc_snmp"])
+def test_what_is_walked_live_names_the_ports_and_counts(name: str) -> None:
+    live = [command for command in collectors()[name].ask if subtrees(command.text)]
+    assert len(live) == 1
+    assert {"1.3.6.1.2.1.31.1.1.1.1", "1.3.6.1.2.1.2.2.1.2"} <= set(subtrees(live[0].text))
+    assert len(live[0].file) < 255
+
+
+async def _walked(agent: Any, engine: str) -> dict[str, str]:
+    transport = SnmpTransport()
+    async with Relay(agent) as relay:
+        access = SnmpAccess(community=Secret("env", "TRUERAIL_TEST_COMMUNITY"), port=relay.port, engine=engine)
+        commands = [collectors()[name].ask[0].text for name in ("if_counters_snmp", "pfc_snmp")]
+        answers = await transport.ask(Target("leaf-0", "127.0.0.1", snmp=access), commands)
+        await transport.close()
+    assert [answer.error for answer in answers] == ["", ""]
+    return dict(zip(("if_counters_snmp", "pfc_snmp"), (answer.text for answer in answers), strict=True))
+
+
+@pytest.mark.parametrize("engine", ["gufo", "pysnmp"])
+def test_the_counters_of_a_real_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    """Net-snmp has IF-MIB and no PFC MIB: the first is counted, the second is unknown and not without pauses."""
+    require("snmpd")
+    monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", COMMUNITY)
+    with snmpd(tmp_path) as agent:
+        texts = asyncio.run(_walked(agent, engine))
+    counted = told("if_counters_snmp", texts["if_counters_snmp"])
+    assert counted["lo", "ifHCInOctets", None] >= 0
+    assert {counter for port, counter, _ in counted if port == "lo"} == {
+        "ifHCInOctets", "ifHCInUcastPkts", "ifHCOutOctets", "ifHCOutUcastPkts",
+        "ifInDiscards", "ifInErrors", "ifOutDiscards", "ifOutErrors",
+    }  # fmt: skip
+    with pytest.raises(Unreadable, match="no port's counters"):
+        read("pfc_snmp", texts["pfc_snmp"])

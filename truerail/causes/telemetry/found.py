@@ -1,0 +1,166 @@
+"""Findings by the place in the fabric that they are about: which port, which link, which device, and since when."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from truerail.model.counters.peers import peers_of
+from truerail.model.counters.window import STEP_SECONDS
+from truerail.model.finding import Finding
+from truerail.model.index import NONE, mapped
+from truerail.model.plan import Role
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import Wiring
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The fabric under the findings, in the numbers of the wiring."""
+
+    wiring: Wiring
+
+    @cached_property
+    def peer(self) -> Codes:
+        """The other end of every planned port's link, as seen, else as planned; -1 unknown."""
+        return peers_of(self.wiring).port
+
+    @cached_property
+    def poll(self) -> float:
+        """Seconds between two polls of counters."""
+        window = self.wiring.identity.seen.window
+        return STEP_SECONDS if window is None else window.step_seconds
+
+    @cached_property
+    def tier(self) -> Codes:
+        """The tier of every device, -1 for one that the plan does not have; the last stands for no device at all."""
+        return np.array([*self.wiring.index.devices.tier, NONE], dtype=np.int64)
+
+    @cached_property
+    def uplink(self) -> Codes:
+        """The switch whose uplink a planned port is the lower end of; -1 for every other port. Shape (ports,)."""
+        index = self.wiring.index
+        found = np.full(index.planned_ports, NONE, dtype=np.int64)
+        up = np.flatnonzero(~index.from_host & (index.a >= 0))
+        found[index.a[up]] = index.a_device[up]
+        return found
+
+    def is_host(self, device: int) -> bool:
+        """Whether the plan has a device as a host."""
+        return int(self.tier[device]) == Role.HOST.tier
+
+    def link_of(self, port: Codes) -> Codes:
+        """The link at each port: one number for both of its ends; -1 for no port."""
+        planned = (port >= 0) & (port < len(self.peer))
+        peer = np.where(planned, self.peer[np.where(planned, port, 0)], NONE) if len(self.peer) else port * 0 - 1
+        return np.where(peer >= 0, np.minimum(port, peer), port)
+
+    def ends(self, link: int) -> list[int]:
+        """The planned ports at the ends of a link."""
+        ends = [link, int(self.peer[link])] if link < len(self.peer) else [link]
+        return [end for end in ends if 0 <= end < len(self.peer)]
+
+    def places(self, names: Sequence[str]) -> tuple[Codes, Codes]:
+        """Device and port codes of `device/port` or `device`; -1 where there is no port, or none such. Shapes (n,)."""
+        index = self.wiring.index
+        parts = [name.partition("/") for name in names]
+        code = {name: index.devices.find(name) for name in dict.fromkeys(device for device, _, _ in parts)}
+        device = mapped(code.__getitem__, [device for device, _, _ in parts])
+        return device, index.ports.find(device, index.ports.name_codes([port or None for _, _, port in parts]))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Findings with their places. Columns have shape (findings,); `port` and `link` are -1 where a finding is about a
+    whole device, `since` and `until` Unix seconds, infinite where not told.
+    """
+
+    ground: Ground
+    findings: Sequence[Finding]
+    device: Codes
+    port: Codes
+    link: Codes
+
+    @cached_property
+    def details(self) -> list[Mapping[str, Any]]:
+        """The details of each finding by name."""
+        return [dict(finding.detail) for finding in self.findings]
+
+    @cached_property
+    def spans(self) -> list[tuple[float, float]]:
+        """From when to when each finding's thing went on, as far as its rule says."""
+        return [(_seconds(d.get("since"), -inf), _seconds(d.get("until"), inf)) for d in self.details]
+
+    @cached_property
+    def by_rule(self) -> Mapping[str, list[int]]:
+        """Numbers of the findings of each rule."""
+        return _grouped(range(len(self.findings)), lambda number: self.findings[number].rule)
+
+    @cached_property
+    def on_link(self) -> Mapping[int, list[int]]:
+        """Numbers of the findings at either end of a link."""
+        return _grouped(np.flatnonzero(self.link >= 0).tolist(), self.link.tolist().__getitem__)
+
+    @cached_property
+    def of_device(self) -> Mapping[int, list[int]]:
+        """Numbers of the findings about a device as a whole."""
+        whole = np.flatnonzero((self.port < 0) & (self.device >= 0)).tolist()
+        return _grouped(whole, self.device.tolist().__getitem__)
+
+    @cached_property
+    def in_device(self) -> Mapping[int, list[int]]:
+        """Numbers of the findings about a device or any port of it."""
+        return _grouped(np.flatnonzero(self.device >= 0).tolist(), self.device.tolist().__getitem__)
+
+    @cached_property
+    def on_uplinks(self) -> Mapping[int, list[int]]:
+        """Numbers of the findings at the lower ends of a switch's uplinks."""
+        uplink, port = self.ground.uplink, self.port
+        planned = np.flatnonzero((port >= 0) & (port < len(uplink)))
+        own = planned[uplink[port[planned]] >= 0]
+        return _grouped(own.tolist(), lambda number: int(uplink[port[number]]))
+
+    def at_host(self, number: int) -> bool:
+        """Whether a finding is about a host or a port of one."""
+        return self.ground.is_host(int(self.device[number]))
+
+    def together(self, one: int, other: int) -> bool:
+        """Whether two findings went on at the same time, give or take a poll."""
+        (since, until), (begun, ended) = self.spans[one], self.spans[other]
+        slack = self.ground.poll
+        return since <= ended + slack and begun <= until + slack
+
+
+def found_in(ground: Ground, findings: Sequence[Finding]) -> Found:
+    """Findings with the places of their subjects."""
+    device, port = ground.places([finding.subject for finding in findings])
+    return Found(ground, findings, device, port, ground.link_of(port))
+
+
+def _grouped(numbers: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for number in numbers:
+        groups.setdefault(key(number), []).append(number)
+    return groups
+
+
+def _seconds(told: object, otherwise: float) -> float:
+    """A time in a finding's detail as Unix seconds: ISO text, a time, or seconds themselves."""
+    match told:
+        case datetime():
+            return told.timestamp()
+        case str():
+            return datetime.fromisoformat(told).timestamp()
+        case int() | float():
+            return float(told)
+    return otherwise
+
+
+def victims(detail: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """The ports that a finding names as its victims, with their distance in links."""
+    for victim in detail.get("victims", ()):
+        yield str(victim["port"]), int(victim["hops"])

@@ -1,0 +1,163 @@
+"""Roots: causes, and findings that may be the cause of others, with the part of the fabric on which they act."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from truerail.causes.telemetry.crossing import Crossing
+
+from truerail.causes.draft import Draft
+from truerail.causes.telemetry.found import Found, Ground, victims
+from truerail.causes.telemetry.table import (
+    CROSSES_SPINES,
+    HOST_ORDER,
+    LINK_DOWN_HOST,
+    LINK_DOWN_UPLINK,
+    OFF,
+    ROWS,
+    WRONG_NETWORK,
+    WRONG_RAIL,
+    WRONG_UPLINK,
+    Row,
+    Scope,
+)
+from truerail.model.finding import CauseKind
+from truerail.model.snapshot import Codes
+
+DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
+MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT)
+"""Cables that end elsewhere than planned while the rest of their leaf stays: only these change where traffic goes."""
+
+
+@dataclass(frozen=True)
+class Root:
+    """Something that may explain findings. `number` is that of its own finding, -1 for a cable's cause."""
+
+    number: int
+    rows: tuple[Row, ...]
+    links: tuple[int, ...] = ()
+    hosts: tuple[int, ...] = ()
+    """At the ends of its links."""
+    switches: tuple[int, ...] = ()
+    """Those whose uplinks it is about: a link concerns the uplinks of the switch at its lower end only."""
+    whole: tuple[int, ...] = ()
+    """Devices that it concerns with all their ports."""
+    paused: Sequence[tuple[int, int]] = ()
+    """Ports that it pauses, with their distance in links."""
+
+
+def root_of_finding(found: Found, number: int) -> Root:
+    """A finding as a root."""
+    ground, finding = found.ground, found.findings[number]
+    detail = found.details[number]
+    link, device = int(found.link[number]), int(found.device[number])
+    links = (link,) if link >= 0 else ()
+    whole = [device] if link < 0 else []
+    if finding.rule == "PFC003":
+        owners, _ = ground.places([str(name) for name in detail.get("cycle", ())])
+        whole = owners.tolist()
+    names = list(victims(detail))
+    _, ports = ground.places([name for name, _ in names])
+    paused = tuple((port, hops) for port, (_, hops) in zip(ports.tolist(), names, strict=True) if port >= 0)
+    near = sorted(paused, key=lambda one: one[1])
+    return _root(ground, number, ROWS[finding.rule], links, _known(whole), near)
+
+
+def _root(
+    ground: Ground, number: int, rows: tuple[Row, ...], links: tuple[int, ...], whole: tuple[int, ...] = (),
+    paused: Sequence[tuple[int, int]] = (),
+) -> Root:  # fmt: skip
+    ends = np.array([end for link in links for end in ground.ends(link)], dtype=np.int64)
+    devices = [*ground.wiring.index.ports.device_of(ends).tolist(), *whole]
+    above = [*ground.uplink[ends].tolist(), *whole]
+    hosts = [device for device in devices if ground.is_host(device)]
+    switches = [device for device in above if not ground.is_host(device)]
+    return Root(number, rows, links, _known(hosts), _known(switches), whole, paused)
+
+
+def root_of_draft(ground: Ground, draft: Draft, crossing: Crossing | None) -> Root | None:
+    """A cause of the cabling as a root; None where it has no effect on traffic (two cables on the same leaf)."""
+    if draft.kind is CauseKind.GPU_NIC_ORDER:
+        devices, _ = ground.places(draft.subjects)
+        return Root(-1, HOST_ORDER, whole=_known(devices.tolist()))
+    if draft.kind in DOWN:
+        return _down(ground, draft)
+    if draft.kind in MOVED and draft.cables:
+        return _moved(ground, draft, crossing)
+    return None
+
+
+def _down(ground: Ground, draft: Draft) -> Root:
+    index = ground.wiring.index
+    cables = np.array(list(draft.cables), dtype=np.int64)
+    links = tuple(ground.link_of(index.a[cables]).tolist())
+    if draft.kind is CauseKind.UNREACHABLE:
+        device, _ = ground.places(draft.subjects)
+        return Root(-1, OFF if links else (), links, whole=_known(device.tolist()))
+    return _root(ground, -1, LINK_DOWN_HOST if index.from_host[cables].all() else LINK_DOWN_UPLINK, links)
+
+
+def _moved(ground: Ground, draft: Draft, crossing: Crossing | None) -> Root | None:
+    index, place = ground.wiring.index, ground.wiring.place
+    cables = np.array(list(draft.cables), dtype=np.int64)
+    stands = index.ports.device_of(place[cables])
+    away = cables[(stands >= 0) & (stands != index.b_device[cables])]
+    if not len(away):
+        return None
+    links = tuple(ground.link_of(index.a[away]).tolist())
+    if not index.from_host[away].all():
+        return _root(ground, -1, WRONG_UPLINK, links)
+    rows = [*WRONG_RAIL, *(WRONG_NETWORK if _wrong_network(ground, away) else ())]
+    root = _root(ground, -1, tuple(rows), links)
+    if crossing is None or not crossing.mostly:
+        return root
+    return replace(root, rows=(*rows, *CROSSES_SPINES), switches=crossing.mostly)
+
+
+def _wrong_network(ground: Ground, cables: Codes) -> bool:
+    """Whether a cable without a rail (storage, say) sits where one with a rail belongs, or the other way round."""
+    index = ground.wiring.index
+    there = index.cables_at(ground.wiring.place[cables])
+    known = there >= 0
+    return bool(((index.rail[cables[known]] < 0) != (index.rail[there[known]] < 0)).any())
+
+
+def reached(found: Found, root: Root) -> Iterator[tuple[int, int, Row]]:
+    """The findings within a root's rows: their numbers, how far they are (in links), and the row. A finding may come
+    more than once, the nearest first within a row.
+    """
+    for row in root.rows:
+        for number, far in _within(found, root, row.scope):
+            if found.findings[number].rule in row.rules and number != root.number:
+                yield number, far, row
+
+
+def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]:
+    match scope:
+        case Scope.LINK:
+            yield from ((number, 0) for link in root.links for number in found.on_link.get(link, ()))
+        case Scope.HOST:
+            yield from ((number, 0) for device in root.hosts for number in found.of_device.get(device, ()))
+        case Scope.SWITCH:
+            yield from ((number, 0) for device in root.switches for number in found.of_device.get(device, ()))
+        case Scope.UPLINKS:
+            yield from ((number, 0) for device in root.switches for number in found.on_uplinks.get(device, ()))
+        case Scope.DEVICE:
+            yield from ((number, 0) for device in root.whole for number in found.in_device.get(device, ()))
+        case Scope.PAUSED:
+            yield from _paused(found, root)
+
+
+def _paused(found: Found, root: Root) -> Iterator[tuple[int, int]]:
+    ports = np.array([port for port, _ in root.paused], dtype=np.int64)
+    links, devices = found.ground.link_of(ports), found.ground.wiring.index.ports.device_of(ports)
+    seen: set[int] = set()
+    for link, device, (_, hops) in zip(links.tolist(), devices.tolist(), root.paused, strict=True):
+        yield from ((number, hops) for number in found.on_link.get(link, ()))
+        if device not in seen:
+            seen.add(device)
+            yield from ((number, hops) for number in found.of_device.get(device, ()))
+
+
+def _known(devices: Sequence[int]) -> tuple[int, ...]:
+    return tuple(device for device in dict.fromkeys(devices) if device >= 0)

@@ -1,0 +1,190 @@
+"""What explains what: the table of physical facts, wiring and traffic, row by row, and the order of precedence.
+
+A higher row explains a lower finding only where both share a link, a host or a pause tree, and the direction fits:
+the culprit of a pause is an egress where a slow link holds it up, and a NIC where a slow host does. Rows C1 to C11 are
+those of the detection notes; the others follow from them (a root's own symptoms).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from truerail.causes.telemetry.found import Found
+from truerail.model.counters.nic_reasons import Reason
+from truerail.model.finding import Severity
+
+
+class Scope(StrEnum):
+    """What a root and its symptom share."""
+
+    LINK = "link"
+    """A symptom at either end of the root's link."""
+    HOST = "host"
+    """About the host at an end of the root's link as a whole."""
+    SWITCH = "switch"
+    """About the switch at an end of the root's link, or the root's switch, as a whole."""
+    UPLINKS = "uplinks"
+    """At an uplink of the root's switch."""
+    DEVICE = "device"
+    """About the root's device or any port of it."""
+    PAUSED = "paused"
+    """At a link that the root pauses, or about a device that such a port belongs to."""
+
+
+Fits = Callable[[Found, int, int], bool]
+"""Whether the direction is right: the findings, the root's number (-1 for a cable's cause), the symptom's number."""
+
+
+def _always(found: Found, root: int, symptom: int) -> bool:
+    return True
+
+
+def egress(found: Found, root: int, symptom: int) -> bool:
+    """The culprit of the pauses is a switch's egress: what cannot get out there stands before it."""
+    return not found.at_host(symptom)
+
+
+def drains_slowly(found: Found, root: int, symptom: int) -> bool:
+    """The culprit of the pauses is a NIC, for reasons that the host may have."""
+    return found.at_host(symptom) and found.details[symptom].get("sub_cause") not in _NOT_THE_HOST
+
+
+_NOT_THE_HOST = (Reason.NO_BUFFERS.value, Reason.NIC_WATCHDOG.value)
+
+
+def same_priority(found: Found, root: int, symptom: int) -> bool:
+    """Pause trees of two priorities are two trees."""
+    one, other = found.details[root].get("priorities"), found.details[symptom].get("priorities")
+    return not one or not other or not set(one).isdisjoint(other)
+
+
+def loud(found: Found, root: int, symptom: int) -> bool:
+    """What is only worth knowing explains nothing."""
+    return found.findings[root].severity is not Severity.INFO
+
+
+def _and(*all_of: Fits) -> Fits:
+    return lambda found, root, symptom: all(fits(found, root, symptom) for fits in all_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: a root explains findings of these rules within this scope."""
+
+    id: str
+    scope: Scope
+    rules: tuple[str, ...]
+    fits: Fits = _always
+
+
+S = Scope
+PAUSES = ("PFC001", "PFC002")
+CROWDED = ("ECN001", "PFC002", "INC001")
+"""What shows at an egress that gets more than it can send."""
+
+_SLOW_LINK = (
+    Row("C4", S.LINK, ("LNK001", "LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001")),
+    Row("C4", S.LINK, PAUSES, egress),
+    Row("C4", S.HOST, ("RAL001",)),
+    Row("C4", S.SWITCH, ("LBL002", "CAP001")),
+)
+_BAD_SIGNAL = (
+    Row("C5", S.LINK, ("LNK003", "LNK004", "RAL002", "LBL003")),
+    Row("C5", S.LINK, PAUSES, egress),
+    Row("C5", S.HOST, ("RAL001",)),
+    Row("C5", S.SWITCH, ("LBL002",)),
+)
+_FLAP = (
+    Row("C7", S.LINK, ("RAL002", "LBL003")),
+    Row("C7", S.LINK, PAUSES, egress),
+    Row("C7", S.HOST, ("RAL001",)),
+    Row("C7", S.SWITCH, ("LBL001", "LBL002")),
+)
+_SLOW_HOST = (
+    Row("C8", S.LINK, PAUSES, _and(loud, drains_slowly)),
+    Row("C8", S.LINK, ("RAL002", "PFC004", "ECN001"), loud),
+    Row("C8", S.HOST, ("RAL001",), loud),
+)
+_PAUSED = ("PFC004", "LBL003", "CAP001", "INC001", "ECN001", "LBL002", "RAL002", "RAL001")
+
+LINK_DOWN_UPLINK = (
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")),
+    Row("C6", S.SWITCH, ("LBL002", "CAP001")),
+    Row("C6", S.UPLINKS, CROWDED, egress),
+)
+LINK_DOWN_HOST = (
+    Row("C6", S.LINK, ("LNK003", "RAL002")),
+    Row("C6", S.HOST, ("RAL001",)),
+)
+OFF = (Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")), Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002")))
+WRONG_RAIL = (
+    Row("C1", S.LINK, ("RAL002",)),
+    Row("C1", S.HOST, ("RAL001",)),
+)
+CROSSES_SPINES = (
+    Row("C1", S.SWITCH, ("LBL002", "CAP001")),
+    Row("C1", S.UPLINKS, CROWDED, egress),
+)
+"""What else a wrong-rail cable explains where most of what its leaf sends upwards is measured to be its traffic."""
+WRONG_UPLINK = (
+    Row("C3", S.LINK, ("LBL003",)),
+    Row("C3", S.SWITCH, ("LBL002", "CAP001")),
+)
+WRONG_NETWORK = (Row("C9", S.LINK, ("PFC005", "CFG001", "PFC004")),)
+HOST_ORDER = (
+    Row("C8", S.DEVICE, PAUSES, drains_slowly),
+    Row("C8", S.DEVICE, ("NIC004", "RAL001", "RAL002")),
+)
+
+ROWS: Mapping[str, tuple[Row, ...]] = {
+    "LNK001": _SLOW_LINK,
+    "LNK005": _BAD_SIGNAL,
+    "LNK004": _BAD_SIGNAL,
+    "LNK003": (*_FLAP, Row("C7", S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
+    "NIC005": (*_SLOW_HOST, Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),
+    "NIC004": (
+        Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly)),
+        Row("C8", S.DEVICE, ("RAL001", "RAL002"), loud),
+    ),
+    "PFC003": (
+        Row("C11", S.PAUSED, (*PAUSES, *_PAUSED), same_priority),
+        Row("C11", S.DEVICE, PAUSES, same_priority),
+    ),
+    "PFC001": (
+        Row("C11", S.LINK, ("PFC002", "PFC004", "LBL003", "INC001", "ECN001", "RAL002"), same_priority),
+        Row("C11", S.HOST, ("RAL001",)),
+        Row("C11", S.PAUSED, ("PFC002", *_PAUSED), same_priority),
+    ),
+    "CFG001": (
+        Row("configuration", S.LINK, ("PFC005", "PFC004", "ECN001")),
+        Row("configuration", S.DEVICE, ("PFC005", "PFC004", "ECN001"), lambda f, r, _: int(f.port[r]) < 0),
+    ),
+    "PFC005": (Row("configuration", S.LINK, ("PFC004",)),),
+    "LBL001": (
+        Row("load", S.SWITCH, ("LBL002", "CAP001")),
+        Row("load", S.UPLINKS, ("LBL003", *CROWDED), egress),
+    ),
+    "LBL003": (
+        Row("load", S.SWITCH, ("LBL002",)),
+        Row("load", S.UPLINKS, CROWDED, egress),
+    ),
+    "CAP001": (Row("load", S.UPLINKS, CROWDED, egress),),
+    "INC001": (
+        Row("load", S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
+        Row("load", S.PAUSED, ("ECN001", "RAL002", "RAL001")),
+    ),
+    "PFC002": (
+        Row("load", S.LINK, ("PFC004", "ECN001", "RAL002")),
+        Row("load", S.HOST, ("RAL001",)),
+        Row("load", S.PAUSED, ("PFC004", "ECN001", "LBL002", "RAL002", "RAL001"), same_priority),
+    ),
+    "PFC004": (),
+    "ECN001": (),
+    "LBL002": (),
+    "RAL002": (Row("load", S.HOST, ("RAL001",)),),
+    "RAL001": (),
+}
+"""In the order of precedence: physical state, (wiring,) the root of a storm, configuration, load, statistics."""
+
+PHYSICAL = ("LNK001", "LNK005", "LNK004", "LNK003", "NIC005", "NIC004")
+"""What outranks wiring."""

@@ -1,0 +1,78 @@
+"""What is said of causes that counters tell, and of the traffic behind the causes of the cabling."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+from truerail.causes.telemetry.crossing import Crossing
+from truerail.causes.telemetry.found import Ground
+from truerail.model.counters.nic_reasons import Reason
+from truerail.model.finding import CauseKind, Finding
+
+KINDS: Mapping[str, CauseKind] = {
+    "LNK001": CauseKind.DEGRADED_LINK,
+    "LNK003": CauseKind.FLAPPING_LINK,
+    "LNK004": CauseKind.DEGRADED_LINK,
+    "LNK005": CauseKind.DEGRADED_LINK,
+    "NIC004": CauseKind.SLOW_HOST,
+    "NIC005": CauseKind.SLOW_HOST,
+    "PFC001": CauseKind.PFC_STORM,
+    "PFC003": CauseKind.PFC_DEADLOCK,
+    "PFC004": CauseKind.CONFIGURATION,
+    "PFC005": CauseKind.CONFIGURATION,
+    "CFG001": CauseKind.CONFIGURATION,
+    "LBL001": CauseKind.ECMP_POLARIZATION,
+    "LBL003": CauseKind.DEAD_MEMBER,
+    "CAP001": CauseKind.OVERLOAD,
+    "INC001": CauseKind.OVERLOAD,
+    "ECN001": CauseKind.OVERLOAD,
+    "LBL002": CauseKind.OVERLOAD,
+    "RAL002": CauseKind.SLOW_HOST,
+    "RAL001": CauseKind.SLOW_HOST,
+}
+_BY_REASON: Mapping[str, CauseKind] = {
+    Reason.INCAST.value: CauseKind.OVERLOAD,
+    Reason.EGRESS_UNTOLD.value: CauseKind.OVERLOAD,
+    Reason.DEGRADED_LINK.value: CauseKind.DEGRADED_LINK,
+    Reason.NOT_MONITORED.value: CauseKind.UNKNOWN,
+}
+_NAMED = 3
+
+
+def kind_of(finding: Finding) -> CauseKind:
+    """The kind of cause that a finding makes where nothing else explains it."""
+    if finding.rule == "PFC002":
+        return _BY_REASON.get(str(dict(finding.detail).get("sub_cause")), CauseKind.SLOW_HOST)
+    return KINDS[finding.rule]
+
+
+def behind(symptoms: Sequence[Finding]) -> str:
+    """One sentence on what a cause explains beside what it is."""
+    rules = Counter(symptom.name.replace("_", " ") for symptom in symptoms)
+    where: dict[str, list[str]] = {}
+    for symptom in symptoms:
+        where.setdefault(symptom.name.replace("_", " "), []).append(symptom.subject)
+    parts = [f"{rule} at {_listed(where[rule])}" for rule, _ in rules.most_common()]
+    return f"It explains {'; '.join(parts)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def impact(ground: Ground, crossing: Crossing) -> str:
+    """What a wrong-rail cable does to traffic, one sentence; or that nobody can see it."""
+    spell = ground.wiring.index.spell
+    if isnan(crossing.gbps):
+        named = _listed([str(spell(port)) for port in crossing.untold])
+        return f"Its impact is not observed: nobody counts the traffic of {named}"
+    if crossing.idle:
+        return "It carries no traffic now, so it harms nothing yet"
+    who = "Its NIC sends" if crossing.nics == 1 else f"Its {crossing.nics} NICs send"
+    says = f"{who} {crossing.gbps:.0f} Gb/s, which have to cross the spines"
+    if not crossing.confirmed:
+        return f"{says}; the uplinks do not confirm it"
+    if isnan(crossing.share) or crossing.share <= 0:
+        return f"{says}, as the uplinks confirm"
+    return f"{says}: {min(crossing.share, 1):.0%} of what its leaves send upwards beyond their peers"

@@ -1,0 +1,176 @@
+"""The culprit at the root of a pause tree: which port, why, who suffers, and how sure that is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.model.counters.egress import egress_of
+from truerail.model.counters.nic_reasons import Reason, nic_reason
+from truerail.model.counters.pauses import PauseGraph, Pauses, began
+from truerail.model.counters.wait_graph import WaitGraph
+from truerail.model.counters.waits import NOTHING
+from truerail.model.index import NONE, Mask
+from truerail.model.plan import Role
+from truerail.model.snapshot import Codes
+
+BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
+"""Confidence in a culprit: both ends of its link tell the pause and nothing else can be the root; one end does; there
+are several roots; the root stands behind what is monitored. Judgement.
+"""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One link of a pause tree: port `waiting` is paused by port `on` (codes, -1 unknown), `hops` from the root."""
+
+    waiting: int
+    on: int
+    hops: int
+    share: float
+    exact: bool
+    both: bool
+    seen: bool
+    """Whether the link between them is seen; else it is taken from the plan."""
+    level: int
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """A root of a pause tree. `port` is its code, `waits` those behind it, the nearest first.
+
+    `unseen` says that the root stands behind `port`, where nobody looks. `pause_us` is NaN where not told, `since` Unix
+    seconds or NaN.
+    """
+
+    priority: int | None
+    totals: bool
+    port: int
+    reason: Reason
+    waits: tuple[Wait, ...]
+    share: float
+    pause_us: float
+    since: float
+    level: int
+    unseen: bool
+    roots: int
+    watchdog: bool
+
+    @property
+    def first(self) -> Wait:
+        """The wait that is strongest among those for the root itself."""
+        return max((w for w in self.waits if w.hops == 1), key=lambda w: w.share)
+
+    @property
+    def victims(self) -> dict[int, int]:
+        """Port code to hops of every port that is paused because of it, the nearest first."""
+        found: dict[int, int] = {}
+        for wait in self.waits:
+            if wait.waiting >= 0:
+                found.setdefault(wait.waiting, wait.hops)
+        return found
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is that this is the culprit, 0..1."""
+        if self.unseen:
+            return UNSEEN
+        sure = BOTH_ENDS if self.first.both else ONE_END
+        return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNTOLD else sure
+
+
+def storm_culprits(pauses: Pauses) -> tuple[Culprit, ...]:
+    """The culprits of all storms, one for each root and priority. Found once, kept with the pauses."""
+    found: tuple[Culprit, ...] | None = pauses.__dict__.get("_storms")
+    if found is None:
+        found = pauses.__dict__["_storms"] = tuple(c for graph in pauses.graphs for c in _storms(pauses, graph))
+    return found
+
+
+def pressure_culprits(pauses: Pauses) -> Iterator[Culprit]:
+    """The roots of lasting back-pressure, where no storm is about. Their share is that over five minutes."""
+    for pg in pauses.graphs:
+        calm = ~np.isin(pg.graph.part, pg.graph.part[pg.graph.tail[pg.waits.level > NOTHING]])
+        lasting = ~np.isnan(pg.waits.lasting) & calm[pg.graph.tail]
+        graph = pg.graph.only(lasting)
+        edges = np.flatnonzero(lasting)
+        parts = np.bincount(graph.part[graph.roots], minlength=graph.nodes)
+        for root in np.flatnonzero(graph.roots).tolist():
+            yield _culprit(pauses, pg, graph, root, edges, int(parts[graph.part[root]]))
+
+
+def _storms(pauses: Pauses, pg: PauseGraph) -> Iterator[Culprit]:
+    roots, endless = pg.storms
+    chosen = [*np.flatnonzero(roots).tolist(), *_in_circles(pg, endless)]
+    parts = np.bincount(pg.graph.part[chosen], minlength=pg.graph.nodes)
+    edges = np.arange(len(pg.graph.tail))
+    for root in chosen:
+        yield _culprit(pauses, pg, pg.graph, root, edges, int(parts[pg.graph.part[root]]))
+
+
+def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
+    """For storms that go round without a root: where it rose first. A deadlock is told as such, and has none."""
+    graph = pg.graph
+    passing = graph.only(graph.passing)
+    locked = np.zeros(graph.nodes, dtype=bool)
+    for circle in pg.deadlocks:
+        locked[circle] = True
+    left = endless & ~passing.reached(locked, backwards=True)
+    for part in np.unique(graph.part[left]).tolist():
+        edges = np.flatnonzero(left[graph.head] & (graph.part[graph.head] == part))
+        rose = np.nan_to_num(began(pg, edges), nan=np.inf)
+        yield int(graph.head[edges[np.lexsort((-graph.weight[edges], rose))[0]]])
+
+
+def _culprit(pauses: Pauses, pg: PauseGraph, graph: WaitGraph, root: int, edges: Codes, roots: int) -> Culprit:
+    """The culprit at a root of a graph whose edges are these of the priority's waits."""
+    behind = [(edges[found], hops) for found, hops in graph.behind(root)]
+    waits = [w for found, hops in behind for w in _waits(pauses, pg, found, hops)]
+    nearest = behind[0][0]
+    strongest = int(nearest[np.argmax(pg.waits.share[nearest])])
+    port, reason, unseen = _root_port(pauses, pg, root, strongest)
+    every = np.concatenate([found for found, _ in behind])
+    lasting = float(pg.waits.lasting[strongest])
+    calm = int(pg.waits.level[every].max()) == NOTHING
+    return Culprit(
+        priority=pg.waits.priority,
+        totals=pg.waits.totals,
+        port=port,
+        reason=reason,
+        waits=tuple(waits),
+        share=lasting if calm and not np.isnan(lasting) else float(pg.waits.share[strongest]),
+        pause_us=float(pg.waits.pause_us[strongest]),
+        since=float(began(pg, np.array([strongest]))[0]),
+        level=int(pg.waits.level[every].max()),
+        unseen=unseen,
+        roots=roots,
+        watchdog=bool(pg.waits.watchdog[every].any()),
+    )
+
+
+def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[Wait]:
+    waits, seen, ports = pg.waits, pauses.peers.seen, pauses.told.ports
+    for e in edges.tolist():
+        waiting, on = int(waits.waiting[e]), int(waits.on[e])
+        end = waiting if 0 <= waiting < ports else on
+        yield Wait(
+            waiting, on, hops, float(waits.share[e]), bool(waits.exact[e]), bool(waits.both[e]), bool(seen[end]),
+            int(waits.level[e]),
+        )  # fmt: skip
+
+
+def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tuple[int, Reason, bool]:
+    """The culprit's port, its reason, and whether it stands behind what is monitored."""
+    waiting, on = int(pg.waits.waiting[strongest]), int(pg.waits.on[strongest])
+    told, index = pauses.told, pauses.told.wiring.index
+    if pg.is_switch(root):
+        device = pg.device(root)
+        pausing = pg.waits.on[pg.graph.head == root]
+        if not told.speaks(device, pg.counters.last):
+            return (waiting if waiting >= 0 else on), Reason.NOT_MONITORED, True
+        port, reason = egress_of(told, device, np.unique(pausing), pg.counters.last)
+        return (on if port == NONE else port), reason, False
+    device = int(index.ports.device_of(np.array([on]))[0])
+    if device < 0 or index.devices.tier[device] != Role.HOST.tier:
+        return waiting, Reason.NOT_MONITORED, True
+    return on, nic_reason(told, on, pg.waits.priority, pg.counters.last), False

@@ -1,0 +1,51 @@
+"""The egress at which a switch's congestion begins: the port that carries all it can, or less than it should."""
+
+import numpy as np
+
+from truerail.model.counters.nic_reasons import Reason
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.index import NONE, Mask
+from truerail.model.snapshot import Codes
+
+SATURATED = 0.9
+"""Share of its speed at which an egress is full (incast, oversubscription). Judgement."""
+DEGRADED = 0.9
+"""Share of the expected speed below which a link is degraded: at half speed it has 0.5, without a lane of four 0.75."""
+BUSY = 0.5
+"""Share of what is left of its speed that a degraded egress carries at least when it is the one that holds up."""
+
+
+def egress_of(told: Telemetry, device: int, pausing: Codes, last: int) -> tuple[int, Reason]:
+    """The port code of a switch's congested egress and why; (-1, `EGRESS_UNTOLD`) where no port of it shows that.
+
+    `pausing` are the ports by which it pauses others: traffic comes in there, so they are looked at last.
+    """
+    ports = told.ports_of(device)
+    gained, span = told.part(Quantity.TX_BYTES, None, ports, last)
+    known = ~np.isnan(gained) & ~np.isnan(span)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
+        used = rate / told.speed()[ports]
+    slow = _degraded(told, ports) & ~(used < BUSY)
+    out = ~np.isin(ports, pausing)
+    for of in (out, ~out):
+        for which, reason in ((slow & of, Reason.DEGRADED_LINK), ((used >= SATURATED) & of, Reason.INCAST)):
+            if which.any():
+                found = np.flatnonzero(which)
+                return int(ports[found[np.argmax(np.nan_to_num(used[found]))]]), reason
+    return NONE, Reason.EGRESS_UNTOLD
+
+
+def _degraded(told: Telemetry, ports: Codes) -> Mask:
+    """Ports whose link says a lower speed than planned, or, where the plan says none, than most of its like."""
+    index = told.wiring.index
+    speed = told.wiring.states.speed_gbps[ports]
+    cable = index.cables_at(ports)
+    planned = np.append(index.speed_gbps, np.nan)[cable]
+    up = index.a[cable] == ports
+    for kind in (up, ~up):
+        told_speeds = speed[kind & ~np.isnan(speed)]
+        if len(told_speeds):
+            planned[kind & np.isnan(planned)] = np.median(told_speeds)
+    return np.asarray(speed < DEGRADED * planned, dtype=bool)

@@ -1,0 +1,174 @@
+"""How many flows a switch spreads over its uplinks at least, which no interface counter tells: bounds from below.
+
+Three sources, from the surest to the boldest.
+
+`least`: a flow is no faster than a NIC, and a port that sends upwards carries at least one. Traffic between the
+switch's own lower ports inflates what comes in, so of these only as many count as are needed to bring what leaves.
+
+`from_below`: the tier below hashed the same flows. Loads that random hashing spreads over K uplinks scatter with
+variance sum(w^2)(K-1)/K of the flows' rates w, so their scatter tells sum(w^2) of all that a switch gets; and flows
+that carry U in all are at least U^2 / sum(w^2), whatever else there is (Cauchy-Schwarz). Local traffic can only lower
+this bound, by the square of its share. The scatter is an estimate: the bound is lowered by its error.
+
+`claimed`: half of the RC queue pairs of the hosts below (a connection sends one way on each), by the share that leaves.
+Queue pairs may be idle, so alone they are believed to a quarter, and they cap `from_below`.
+
+Group columns, as in `Balance`; 0 where nothing is known.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.model.counters.balance import IDLE, Balance, Numbers
+from truerail.model.counters.carried import overall
+from truerail.model.counters.quantities import Quantity
+from truerail.model.index import NONE, Mask
+from truerail.model.plan import Role
+from truerail.model.snapshot import Codes
+
+ALL_BUT = 0.999
+"""Ingress ports are counted until they bring this share of what leaves (detection.md 2.4)."""
+CLEAR_ERRORS, CLAIMED_ERRORS = 4.0, 2.0
+"""Standard errors by which the estimated scatter is raised: four leave 3 in 100,000; two where hosts tell their queue
+pairs, which cap the number.
+"""
+LEAST_FREEDOM = 15.0
+"""Degrees of freedom below which the scatter of the tier below is no estimate."""
+SPRAYED = 0.05
+"""Uplinks of the tier below that scatter less than this are sprayed or steered, not hashed (detection.md 2.6): their
+scatter tells nothing of flows, and siblings do not get different flows.
+"""
+BELIEVED = 0.25
+"""Share of the claimed flows that is believed where nothing confirms them."""
+SENDING = 0.5
+"""Of the two queue pairs of a connection one sends the data."""
+
+
+@dataclass(frozen=True)
+class FlowBounds:
+    """Lower bounds of the number of flows behind each group, shape (groups,)."""
+
+    least: Codes
+    rates: Numbers
+    """What `least` says as a number of equally large flows: its flows may differ in rate."""
+    from_below: Codes
+    claimed: Codes
+    pairs: Codes
+    """Hosts that send through the switches below: as many pairs of addresses, if a hash leaves the UDP ports out."""
+    sprayed: Mask
+    """Whether the tier below spreads so evenly that it does not hash flows."""
+
+
+def flow_bounds(b: Balance) -> FlowBounds:
+    """The bounds of every group. Computed once for each balance, kept with it."""
+    found: FlowBounds | None = b.__dict__.get("_flows")
+    if found is None:
+        found = b.__dict__["_flows"] = _bounds(b)
+    return found
+
+
+def _bounds(b: Balance) -> FlowBounds:
+    index, groups = b.telemetry.wiring.index, len(b.switch)
+    of_device = np.full(len(index.devices.names) + 1, NONE, dtype=np.int64)
+    of_device[b.switch] = np.arange(groups)
+    cable = np.flatnonzero((index.b >= 0) & (of_device[index.b_device] >= 0) & (index.b_device >= 0))
+    group, below = of_device[index.b_device[cable]], of_device[index.a_device[cable]]
+    below = np.where(index.from_host[cable], NONE, below)
+    rate = overall(b.carried.rx[index.b[cable]])
+    least, rates = _ingress(b, group, rate, b.telemetry.speed()[index.b[cable]])
+    incoming = np.bincount(group, weights=rate, minlength=groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        leaving = np.nan_to_num(np.clip(b.total / incoming, 0, 1))
+    claimed = _claimed(b, group, below, cable) * leaving
+    scatter, freedom, sprayed = _scatter(b, group, below)
+    errors = np.where(claimed > 0, CLAIMED_ERRORS, CLEAR_ERRORS)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alike = b.total**2 / scatter * _low(freedom, errors)
+    usable = (freedom >= LEAST_FREEDOM) & ~sprayed & np.isfinite(alike)
+    alike = np.where(usable, np.where(claimed > 0, np.minimum(alike, claimed), alike), 0.0)
+    pairs = _through(group, below, np.where(b.told, least, 0)) * leaving
+    return FlowBounds(
+        least, rates, _floor(alike), _floor(np.where(usable, 0.0, claimed * BELIEVED)), _floor(pairs), sprayed
+    )
+
+
+def _floor(values: Numbers) -> Codes:
+    return np.asarray(np.floor(np.minimum(values, 1e6) + 1e-9), dtype=np.int64)
+
+
+def _ingress(b: Balance, group: Codes, rate: Numbers, speed: Numbers) -> tuple[Codes, Numbers]:
+    """The fewest ports that can bring what leaves, of those that bring enough to be seen; and the same as equally large
+    flows. A port of which nobody tells counts for none and may bring all that it can.
+    """
+    index = b.telemetry.wiring.index
+    unknown = np.isnan(rate)
+    could = np.where(unknown, np.where(np.isnan(speed), np.inf, speed), rate)
+    order = np.lexsort((-could, group))
+    group, could, unknown = group[order], could[order], unknown[order]
+    running = np.cumsum(np.minimum(could, 1e15))
+    starts = np.searchsorted(group, np.arange(len(b.switch)))
+    before = running - np.minimum(could, 1e15)
+    before = before - before[starts[group]] if len(before) else before
+    total = np.nan_to_num(b.total)
+    threshold = IDLE * total / np.maximum(b.members, 1)
+    counts = (before < ALL_BUT * total[group]) & (could > threshold[group]) & ~unknown
+    ports = np.bincount(group, weights=counts, minlength=len(b.switch))
+    squares = np.bincount(group, weights=np.where(counts, could, 0.0) ** 2, minlength=len(b.switch))
+    fastest = np.nanmax(index.speed_gbps[index.from_host], initial=0.0) * 1e9 / 8
+    by_speed = total / fastest if fastest else np.zeros(len(total))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        equal = np.where(squares > 0, total**2 / squares, 0.0)
+    least = np.maximum(ports, np.ceil(by_speed - 1e-3))
+    return _floor(least), np.maximum(np.minimum(equal, ports), by_speed)
+
+
+def _scatter(b: Balance, group: Codes, below: Codes) -> tuple[Numbers, Numbers, Mask]:
+    """The sum of squares of the rates of all flows that come from below, its degrees of freedom (Satterthwaite), and
+    whether the tier below spreads too evenly for a hash. NaN where a switch below is not told or has one uplink.
+    """
+    size = len(b.switch)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = b.total / b.members
+        apart = b.sum(np.where(b.member, b.load - mean[b.group], 0.0) ** 2)
+        squares = np.where(b.told, apart * b.members / (b.members - 1), np.nan)
+        part = np.where(below >= 0, (squares / b.members)[below], np.nan)
+        total = np.bincount(group, weights=part, minlength=size)
+        error = np.bincount(group, weights=part**2 / (b.members[below] - 1), minlength=size)
+        feeders = np.bincount(group, weights=np.where(below >= 0, b.total[below] ** 2, 0), minlength=size)
+        evenness = np.bincount(group, weights=np.where(below >= 0, (b.uneven * b.total)[below] ** 2, 0), minlength=size)
+        sprayed = np.sqrt(evenness / feeders) < SPRAYED
+        return total, total**2 / error, sprayed
+
+
+def _low(freedom: Numbers, errors: Numbers) -> Numbers:
+    """The factor by which an estimate of that many degrees of freedom may be too small: a low quantile of chi-square
+    over its mean (Wilson and Hilferty, 1931).
+    """
+    root = np.clip(1 - 2 / (9 * freedom) - errors * np.sqrt(2 / (9 * freedom)), 0, None)
+    return np.asarray(root**3)
+
+
+def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes) -> Numbers:
+    """Flows by the hosts' queue pairs; 0 where a host below does not tell."""
+    index = b.telemetry.wiring.index
+    size = len(b.switch)
+    if not b.telemetry.counts(Quantity.FLOWS):
+        return np.zeros(size)
+    hosted = index.from_host[cable]
+    gauge, _ = b.telemetry.part(Quantity.FLOWS, None, index.a[cable[hosted]])
+    told = np.where(np.isnan(gauge), -np.inf, gauge).max(axis=1, initial=-np.inf)
+    own = np.bincount(group[hosted], weights=np.where(told >= 0, told, np.nan) * SENDING, minlength=size)
+    links = np.bincount(group[~hosted], minlength=size)
+    with np.errstate(invalid="ignore"):
+        shared = np.where(below >= 0, (own / np.maximum(b.members, 1))[below], 0.0)
+    passed = np.bincount(group[~hosted], weights=shared[~hosted], minlength=size)
+    tiers = np.array([*index.devices.tier, NONE])[b.switch]
+    return np.nan_to_num(np.where((links > 0) & (tiers > Role.LEAF.tier), passed, own))
+
+
+def _through(group: Codes, below: Codes, count: Codes) -> Numbers:
+    """A count of the switches below, summed over those that feed each group, each once."""
+    known = below >= 0
+    pairs = np.unique(np.stack([group[known], below[known]], axis=1), axis=0)
+    return np.bincount(pairs[:, 0], weights=count[pairs[:, 1]], minlength=len(count)).astype(np.float64)

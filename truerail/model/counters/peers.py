@@ -1,0 +1,43 @@
+"""Which port is at the other end of a port's cable: as it is seen, else as it is planned."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.model.index import NONE, Mask
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import Wiring
+
+
+@dataclass(frozen=True)
+class Peers:
+    """`port[p]` is the code of the port at the other end of planned port p, -1 where nobody can tell; it need not be
+    planned itself. `seen[p]` is False where only the plan says so. Shapes (planned ports,).
+    """
+
+    port: Codes
+    seen: Mask
+
+
+def peers_of(wiring: Wiring) -> Peers:
+    """The other end of every planned port. The plan's word is taken where neither end is seen anywhere else.
+
+    Computed once for each wiring, kept with it.
+    """
+    found: Peers | None = wiring.__dict__.get("_peers")
+    if found is None:
+        found = wiring.__dict__["_peers"] = _peers(wiring)
+    return found
+
+
+def _peers(wiring: Wiring) -> Peers:
+    index, ports = wiring.index, wiring.index.planned_ports
+    own = np.arange(ports)
+    cable = index.cables_at(own)
+    planned = np.where(index.a[cable] == own, index.b[cable], index.a[cable]) if len(index.a) else own * 0 - 1
+    planned = np.where(cable >= 0, planned, NONE)
+    heard, device = wiring.heard[:ports], index.ports.device_of(planned)
+    free = (planned >= 0) & (wiring.partner[planned] < 0) & ((heard < 0) | (heard == device))
+    free &= ~wiring.ambiguous[:ports] & ~wiring.ambiguous[planned]
+    partner = wiring.partner[:ports]
+    return Peers(np.where(partner >= 0, partner, np.where(free, planned, NONE)), partner >= 0)

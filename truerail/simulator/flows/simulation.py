@@ -1,0 +1,166 @@
+"""A fabric that carries traffic: jobs run, faults act, ports count, and whoever asks reads it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from random import Random
+
+import numpy as np
+
+from truerail.model import Reading
+from truerail.simulator.flows.accounts import Step, gains_of
+from truerail.simulator.flows.conditions import Conditions, healthy
+from truerail.simulator.flows.connections import Connections, connections
+from truerail.simulator.flows.faults import FlowFault, Placed, Room, act, place, room_of
+from truerail.simulator.flows.hashing import Hasher
+from truerail.simulator.flows.jobs import Job, mixed_jobs
+from truerail.simulator.flows.ledger import new_ledger
+from truerail.simulator.flows.load import load_of
+from truerail.simulator.flows.net import Rates, net_of, routes_of
+from truerail.simulator.flows.paths import Paths, Switching, find_paths, seeds
+from truerail.simulator.flows.pauses import pauses_of
+from truerail.simulator.flows.polling import Poller, Polls
+from truerail.simulator.flows.truth import FlowTruth, cabling_truths, truth_of
+from truerail.simulator.simulation import TAKEN_AT, Simulation
+from truerail.simulator.world import World
+
+NOISE = 0.05
+"""How much more or less than usual a NIC's flows send in a step, as a share."""
+
+
+class FlowSimulation:
+    """Made by `flows`. `step` lets time pass, `readings` tells what devices would answer now, `truth` what is wrong."""
+
+    def __init__(
+        self, world: World, jobs: Sequence[Job] | None, switching: Switching, polls: Polls, seed: int, noise: float,
+        began: datetime,
+    ) -> None:  # fmt: skip
+        self.world, self.switching, self.seed, self.noise = world, switching, seed, noise
+        self.began, self.now = began, 0.0
+        self.net = net_of(world)
+        slots = self.net.nic.shape[1]
+        hosts = self.net.devices[: self.net.hosts]
+        self.jobs = tuple(mixed_jobs(hosts, slots, _random(seed, "jobs")) if jobs is None else jobs)
+        self.ledger = new_ledger(len(self.net.ports), seed)
+        self.poller = Poller(self.net, polls, switching.priority, np.random.default_rng([seed, 1]))
+        self.last: Step | None = None
+        self._rng = np.random.default_rng([seed, 2])
+        self._length = np.random.default_rng([seed, 3]).random(len(self.net.ports))
+        self._placed: list[Placed] = []
+        self._ways: dict[object, tuple[Connections, Paths]] = {}
+
+    @property
+    def at(self) -> datetime:
+        """The time of now."""
+        return self.began + timedelta(seconds=self.now)
+
+    def plant(self, fault: FlowFault) -> Placed:
+        """Adds a fault; its place is drawn unless it names one. Raises `NoRoom`, or ValueError for an unknown port."""
+        rng = _random(self.seed, f"fault {len(self._placed)} {fault.kind}")
+        placed = place(self._room(), fault, rng)
+        self._placed.append(placed)
+        return placed
+
+    def lift(self, placed: Placed) -> None:
+        """Takes a fault away. Raises ValueError where it does not stand."""
+        self._placed.remove(placed)
+
+    def rewire(self) -> None:
+        """Takes in that the world's cables or machines have changed."""
+        self.net = self.poller.net = net_of(self.world)
+        self._ways.clear()
+
+    def step(self, seconds: float = 10.0) -> None:
+        """Lets this much time pass, as one stretch in which nothing changes but at its begin."""
+        now = self._conditions(seconds)
+        flows, paths = self._ways_of(now)
+        noise = self._noise(flows)
+        load = load_of(self.net, flows, paths, now, self.switching, noise)
+        pauses = pauses_of(self.net, load, now, self.switching, self._length)
+        self.last = Step(self.net, flows, load, pauses, now, self.switching, noise, seconds)
+        self.ledger.close(gains_of(self.last), seconds)
+        self.now += seconds
+
+    def readings(self, at: datetime | None = None) -> list[Reading]:
+        """What a round of polls gets, each device at its own moment within the last step. `at` is the end of the round
+        where that is not the simulation's own time.
+        """
+        return self.poller.readings(self.ledger, at or self.at)
+
+    @property
+    def truth(self) -> tuple[FlowTruth, ...]:
+        """What is wrong in the last step: what stands of the faults, and what the cabling does."""
+        return (*self._fault_truths(), *cabling_truths(self.net))
+
+    def _fault_truths(self) -> list[FlowTruth]:
+        step = self.last
+        if step is None:
+            return []
+        names = tuple(step.flows.jobs[job].name for job in step.flows.job.tolist())
+        began = self.now - step.seconds
+        active = [placed for placed in self._placed if placed.fault.acts(began)]
+        return [truth_of(self.net, placed, step.load, self.switching, names) for placed in active]
+
+    def _room(self) -> Room:
+        flows, paths = self._ways_of(self._conditions(1.0))
+        busy = {host for job in flows.jobs for host in job.hosts}
+        return room_of(self.net, np.unique(paths.hops[paths.hops >= 0]), np.unique(flows.target), busy)
+
+    def _conditions(self, seconds: float) -> Conditions:
+        now = healthy(self.net)
+        for placed in self._placed:
+            if placed.fault.acts(self.now):
+                act(placed, now, self.now, seconds)
+        return now
+
+    def _ways_of(self, now: Conditions) -> tuple[Connections, Paths]:
+        """The flows and their paths: worked out when jobs, links or seeds change, kept for when they change back."""
+        jobs = (*(job for job in self.jobs if job.runs(self.now)), *now.jobs)
+        shared = self.switching.shared_seed or bool(now.shared_seed)
+        speed = self.net.speed * now.capacity
+        key = (jobs, now.down.tobytes(), now.unused.tobytes(), shared, speed.tobytes())
+        if key not in self._ways:
+            if len(self._ways) > 8:
+                self._ways.clear()
+            self._ways[key] = self._found(jobs, now, speed, shared=shared)
+        return self._ways[key]
+
+    def _found(
+        self, jobs: tuple[Job, ...], now: Conditions, speed: Rates, *, shared: bool
+    ) -> tuple[Connections, Paths]:
+        flows = connections(self.net, jobs, self.seed)
+        live = self.net.live & ~now.down
+        routes = routes_of(self.net, live, np.flatnonzero(now.unused))
+        hasher = Hasher(self.switching.hash, flows.key, seeds(self.net, self.seed, shared=shared))
+        net = replace(self.net, live=live)
+        return flows, find_paths(net, routes, flows, hasher, self.switching, speed)
+
+    def _noise(self, flows: Connections) -> Rates:
+        by_nic = self._rng.normal(1.0, self.noise, len(self.net.ports))
+        return np.asarray(np.clip(by_nic[flows.source], 0.2, 2.0))
+
+
+def flows(
+    fabric: World | Simulation,
+    jobs: Sequence[Job] | None = None,
+    faults: Sequence[FlowFault] = (),
+    seed: int = 0,
+    *,
+    switching: Switching | None = None,
+    polls: Polls | None = None,
+    noise: float = NOISE,
+    began: datetime = TAKEN_AT,
+) -> FlowSimulation:
+    """Traffic on a simulated fabric. Without `jobs`, a mix of usual ones. The same seed gives the same bytes.
+
+    Raises `NoRoom` where a fault finds no place, ValueError where it names a port that is not there.
+    """
+    world = fabric.world if isinstance(fabric, Simulation) else fabric
+    made = FlowSimulation(world, jobs, switching or Switching(), polls or Polls(), seed, noise, began)
+    for fault in faults:
+        made.plant(fault)
+    return made
+
+
+def _random(seed: int, purpose: str) -> Random:
+    return Random(f"{seed}/{purpose}")  # noqa: S311 - reproducible is what is wanted, not secret
