@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from truerail.model import Counter, PortCounters, Unreadable
+from truerail.model import Counter, NotTold, PortCounters, Unreadable
 from truerail.model.names import printable
 
 Words = Mapping[str, Counter]
@@ -56,7 +56,7 @@ class Tally:
         """The facts. Raises `Unreadable` where there is none."""
         found = self.facts()
         if not found:
-            raise Unreadable("no port's counters in it")
+            raise NotTold("no port's counters in it")
         return found
 
 

@@ -32,7 +32,7 @@ from collector._answer import is_json, lines
 from collector._counted import all_counts, count, may_be_cut, not_told, port_counters
 from collector._links import interfaces
 from collector._sections import Section, asks, is_prompt, sections
-from truerail.model import Command, Device, PortCounters, Role, Unreadable, collector, minutes
+from truerail.model import Command, Device, NotTold, PortCounters, Role, Unreadable, collector, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -70,7 +70,7 @@ def nic_counters(answer: str, device: Device) -> list[PortCounters]:
     found = _of_links(answer) if '"' in answer and is_json(answer) else _of_ports(answer)
     last = {one.port: one for one in found}
     if not last:
-        raise Unreadable("no port's counters in it")
+        raise NotTold("no port's counters in it")
     return list(last.values())
 
 

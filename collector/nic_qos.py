@@ -24,7 +24,7 @@ from typing import Any
 
 from collector._answer import decode, lines
 from collector._sections import asks, sections
-from truerail.model import Command, Device, PortQos, Role, Unreadable, collector, minutes
+from truerail.model import Command, Device, NotTold, PortQos, Role, Unreadable, collector, minutes
 
 _LIVE = (
     "cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
@@ -91,7 +91,7 @@ def nic_qos(answer: str, device: Device) -> list[PortQos]:
             _take(ports.setdefault(port, _Told()), line, number)
     found = [fact for port, told in ports.items() if (fact := told.fact(port)) != PortQos(port)]
     if not found:
-        raise Unreadable("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
+        raise NotTold("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
     return found
 
 

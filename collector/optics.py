@@ -25,7 +25,7 @@ from collector._answer import is_json, lines
 from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink
 from collector._module_json import optics as of_lanes
 from collector._sections import Section, asks, is_prompt, sections
-from truerail.model import Command, Device, Optic, Role, Unreadable, collector, minutes
+from truerail.model import Command, Device, NotTold, Optic, Role, Unreadable, collector, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -67,7 +67,7 @@ def optics(answer: str, device: Device) -> list[Optic]:
         text = text[:-1]
     found = [optic for section in sections(text, "", _ASKED) for optic in _of_port(section)]
     if not found:
-        raise Unreadable("no module in it", line=1, text=answer.lstrip().partition("\n")[0])
+        raise NotTold("no module in it", line=1, text=answer.lstrip().partition("\n")[0])
     return found
 
 

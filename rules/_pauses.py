@@ -87,6 +87,7 @@ def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, o
             hops[port] = min(far, hops.get(port, far))
     named = [{"port": str(pauses.told.wiring.index.spell(port)), "hops": far} for port, far in hops.items()]
     fields: dict[str, object] = {
+        "victims_whole": all(culprit.whole for culprit in culprits),
         "victims": sorted(named, key=lambda v: (v["hops"], natural_key(str(v["port"])))),
         "priority": worst.priority,
         "priorities": sorted({c.priority for c in culprits if c.priority is not None}),

@@ -9,11 +9,12 @@ ones carry twice or four times their share, mark, pause and slow every collectiv
 Half or more of the members carry under 5 % of the mean over the whole window, the same number on all siblings of a tier
 and pod, and this cannot be chance (below one in a million, over the siblings together). How likely chance is depends
 on the number of flows, which no interface counts; so it is bounded from below: by the ports that bring the traffic, by
-the NICs' speed, by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they are told. Members
-in use that fall into disjoint classes from switch to switch are evidence of their own, however few the flows. A few
+the NICs' speed, by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they tell. Uplinks in
+use that fall into disjoint classes from switch to switch are evidence of their own, however few the flows. A few
 large flows leave members idle by chance and are no finding. Uplinks that are down are no members. Uplinks
 whose neighbour has no traffic at all may be out of the routing and are no evidence. Where fewer than half are idle
-it is another imbalance: LBL002 and LBL003 tell. A single switch cannot show it, nor can fan-outs without a common divisor.
+it is another imbalance: LBL002 and LBL003 tell. A single switch cannot show it, nor can fan-outs without a common
+divisor.
 
 ## What to do
 Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_multipath_hash_seed`), or another hash
@@ -25,17 +26,10 @@ from collections.abc import Iterator
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.balance import Balance, balance_of
 from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.siblings import Siblings, siblings_of
+from truerail.model.counters.siblings import Siblings, polarized
 from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.plan import LoadBalancing, Role, Transport
+from truerail.model.plan import LoadBalancing, Transport
 from truerail.model.rule import Case, Undecided, rule
-
-CHANCE = 1e-6
-"""Less likely than this is no chance (detection.md 2.5: no false alarm in 10,000 simulated switches)."""
-IDLE_SHARE = 0.5
-"""The smallest share that a common divisor leaves idle, that of 2."""
-APART, APART_SHARE = 1, 0.1
-"""Siblings leave as many members idle, but for one or a tenth of all (detection.md 2.5)."""
 
 
 @rule(
@@ -52,37 +46,14 @@ def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         raise Undecided(TOO_FEW)
     if not b.judged.any():
         raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
-    for siblings in siblings_of(b):
-        if polarized(b, siblings):
-            yield from _findings(b, siblings)
-
-
-def polarized(b: Balance, siblings: Siblings) -> bool:
-    """Whether a repeated hash is what these siblings show."""
-    return (
-        len(siblings.groups) > 1
-        and siblings.idle_share >= IDLE_SHARE
-        and siblings.apart <= max(APART, APART_SHARE * siblings.members.max())
-        and siblings.chance < CHANCE
-        and _where_hashes_repeat(b, siblings)
-    )
-
-
-def _where_hashes_repeat(b: Balance, siblings: Siblings) -> bool:
-    """Above another hashing tier, or within bundles of parallel links, whose member is chosen by a second hash."""
-    index = b.telemetry.wiring.index
-    if index.devices.tier[int(b.switch[siblings.groups[0]])] > Role.LEAF.tier:
-        return True
-    rows = b.uplinks(int(siblings.groups[0]))
-    return len(set(b.above[rows].tolist())) < len(rows)
+    for siblings in polarized(b):
+        yield from _findings(b, siblings)
 
 
 def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
     names = b.names(siblings.groups)
     pairs = zip(siblings.groups.tolist(), siblings.idle.tolist(), siblings.members.tolist(), strict=True)
     for name, (group, idle, members) in zip(names, pairs, strict=True):
-        if idle / members < IDLE_SHARE - APART_SHARE:
-            continue
         yield ecmp_polarization.found(
             name,
             says=f"{idle} of {members} uplinks stay idle, as on its {len(names) - 1} siblings, and chance does that "

@@ -9,7 +9,8 @@ Paused for at least 5 % of the time by duration counters in nearly all samples (
 (PFC001) about; where the window is shorter, of all of it and of 100 seconds at least. Where only frames are counted,
 they give an upper bound, and 20 % of that are asked: `share_is_bound` says so, and a storm is then not ruled out. The
 finding is about the root of the wait-for graph, as with PFC001: the NIC that takes traffic too slowly, or the switch's
-egress that is full or slower than planned. `victims` are the ports that wait for it.
+egress that is full or slower than planned. `victims` are the ports that wait for it. Where more
+than 200 ports are roots, the worst 200 are told and the number of the others.
 
 ## What to do
 At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the
@@ -61,6 +62,7 @@ def _says(port: str, culprit: Culprit, victims: int) -> str:
     on = priority_words(culprit.priority, culprit.totals)
     how = f"{pauses_words(culprit)} on {on} {share_words(culprit)}{long}"
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
+    waits += f"; {culprit.others:,} more ports are under such pressure, the worst are told" * bool(culprit.others)
     return f"Traffic is held up {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"
 
 

@@ -196,6 +196,7 @@ def every_cause() -> Judgement:
     _port_shift(m)
     _relabelled(m)
     _silent(m)
+    _counted(m)
     return m.judgement(notes=("3 files of the capture were not asked for and were left alone.",))
 
 
@@ -271,6 +272,27 @@ def _silent(m: Maker) -> None:
             "LNK002", "mtu_mismatch", Severity.INFO, "gpu-002/enp26s0f0np0", "MTU 1500 and 9216", "Set both to 9216"
         )
     )
+
+
+def _counted(m: Maker) -> None:
+    """Causes that counters tell: no cable moves, each has one finding."""
+    for number, (kind, rule, name) in enumerate(
+        (
+            (CauseKind.DEGRADED_LINK, "LNK004", "signal_degraded"),
+            (CauseKind.FLAPPING_LINK, "LNK003", "link_flapping"),
+            (CauseKind.SLOW_HOST, "NIC005", "pcie_downtrained"),
+            (CauseKind.PFC_DEADLOCK, "PFC003", "pfc_deadlock"),
+            (CauseKind.PFC_STORM, "PFC001", "pfc_storm"),
+            (CauseKind.CONFIGURATION, "CFG001", "qos_mismatch"),
+            (CauseKind.ECMP_POLARIZATION, "LBL001", "ecmp_polarization"),
+            (CauseKind.DEAD_MEMBER, "LBL003", "dead_member"),
+            (CauseKind.OVERLOAD, "INC001", "incast"),
+        )
+    ):
+        subject = str(host_port(3, number % 8))
+        found = Finding(rule, name, Severity.WARNING, subject, f"{name} at {subject}", f"Look at {subject}")
+        m.findings.append(found)
+        m.because(kind, [subject], [found], says=f"{name} at {subject}", do=f"Look at {subject}")
 
 
 HOSTILE = (

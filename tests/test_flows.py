@@ -181,6 +181,26 @@ def test_a_link_at_half_speed_carries_half_and_holds_back_who_sends() -> None:
     assert of(made, K.HALF_SPEED).victims
 
 
+@pytest.mark.parametrize("variant", ["host", "uplink"])
+def test_who_sits_on_a_slow_link_says_so_and_nobody_else(variant: str) -> None:
+    made = running(FlowFault(K.HALF_SPEED, variant=variant))
+    wiring = told(made).wiring
+    speed = wiring.states.speed_gbps[: wiring.index.planned_ports]
+    slow = {str(wiring.index.spell(port)) for port in np.flatnonzero(speed == 200.0).tolist()}
+    ends = set(of(made, K.HALF_SPEED).ports)
+    assert slow == ends
+    assert set(map(str, made.slow_links)) == ends
+
+
+def test_without_pfc_no_nic_tells_of_pauses() -> None:
+    made = running(lossless=False)
+    names = {
+        c.counter for r in made.readings() for fact in _counted(r.facts) for c in fact.counters if r.device in HOSTS
+    }
+    assert "rx_prio3_bytes" in names
+    assert not [name for name in names if name.endswith(("_pause", "_pause_duration"))]
+
+
 def test_a_dirty_optic_shows_at_the_end_that_receives() -> None:
     made = running(FlowFault(K.DIRTY_OPTIC, variant="host"))
     port = code(made, of(made, K.DIRTY_OPTIC).culprit)

@@ -81,6 +81,10 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
         ("eos", "show qos interfaces ecn counters queue | json", "queue_counters", ECN),
         ("nxos", "show interface counters | json", "port_counters", BYTES),
         ("nxos", "show interface priority-flow-control detail", "pfc_counters", PFC),
+        ("nxos", "show queuing interface | json", "queue_counters", QUEUE),
+        ("junos", "show interfaces extensive | display json", "port_counters", BYTES | {(Quantity.LINK_DOWNS, None)}),
+        ("junos", "show interfaces extensive | display json", "pfc_counters", PFC),
+        ("junos", "show interfaces extensive | display json", "queue_counters", QUEUE - ECN),
     ],
 )
 def test_switches(platform: str, command: str, collector: str, tells: set[tuple[Quantity, int | None]]) -> None:
@@ -120,9 +124,9 @@ def test_nvue_tells_the_queues_of_one_port() -> None:
     assert compare(made, "leaf-1", "queue_counters", text) >= QUEUE
 
 
-@pytest.mark.parametrize("platform", ["cumulus", "sonic", "eos", "nxos"])
+@pytest.mark.parametrize("platform", ["cumulus", "sonic", "eos", "nxos", "junos"])
 def test_every_collector_of_counters_that_asks_a_platform_has_an_answer(platform: str) -> None:
     for name in ("port_counters", "pfc_counters"):
         asked = [one.text for one in collectors()[name].ask if not one.platforms or platform in one.platforms]
         assert prints(platform).keys() & set(asked), name
-    assert prints("junos") == {}
+    assert prints("snmp") == {}

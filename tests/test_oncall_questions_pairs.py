@@ -16,10 +16,10 @@ from truerail.oncall.answers import Pairs
 from truerail.oncall.job import job
 from truerail.oncall.pairs import count_pairs, joined
 from truerail.oncall.standing import Stand, Standing, standing_of
-from truerail.simulator import Fault, NoRoom, Shape, Simulation
+from truerail.simulator import VARIANTS, Fault, NoRoom, Shape, Simulation
 
 SHAPES = (RAIL_ONLY, SPINES, PODS, PLANES, SHARED, STRIDED, Shape(hosts=9, pods=3, rails=2, spines=0))
-KINDS = [kind for kind in CauseKind if kind not in (CauseKind.UNREACHABLE, CauseKind.UNKNOWN)]
+KINDS = [kind for kind in VARIANTS if kind is not CauseKind.UNREACHABLE]
 
 
 def add_up(verdicts: Iterable[str]) -> Pairs:

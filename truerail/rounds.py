@@ -17,6 +17,7 @@ from truerail.model import (
     Judgement,
     Plan,
     Port,
+    PortCounters,
     Reading,
     Role,
     Severity,
@@ -88,10 +89,11 @@ def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> t
 
 
 def _answered(seen: Snapshot) -> set[type[Fact]]:
-    """The kinds of facts that at least one device was asked for and answered."""
+    """The kinds of facts that at least one device was asked for and told. Counters mean nothing in a single round."""
     yields = {name: collector.yields for name, collector in collectors().items()}
     told = {reading.collector for reading in seen.readings if not reading.error}
-    return {kind for name in told for kind in yields.get(name, ())}
+    kinds = {kind for name in told for kind in yields.get(name, ())}
+    return kinds if seen.window is not None else kinds - {PortCounters}
 
 
 def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:

@@ -14,6 +14,7 @@ from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
 from truerail.causes.sightings import Sightings
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
+from truerail.causes.telemetry import correlate
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
 from truerail.model.paths import GpuRails, gpu_rails, rails_in
 from truerail.model.snapshot import Codes
@@ -33,7 +34,7 @@ def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
-    return number(drafts)
+    return number([*drafts, *correlate(wiring, drafts, left)])
 
 
 def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:

@@ -7,11 +7,11 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from collector import collectors
 from truerail.gather.limits import Ambient, Limits, pause_before
 from truerail.gather.questions import Known, applicable, by_file, first_commands, further_commands, optional
 from truerail.gather.table import Row
-from truerail.model import Reading, Target
-from truerail.model.collector import says_no
+from truerail.model import Device, NotTold, Reading, Target, Unreadable
 from truerail.transport.answers import Answers
 from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
@@ -112,13 +112,25 @@ def _wanted(name: str, collectors: Collection[str] | None) -> bool:
 
 def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
     """The optional questions to which the device has nothing to say: every command refused, or answered by nothing."""
-    empty = {answer.command for answer in answers if answer.refused or (not answer.error and says_no(answer.text))}
-    told = {answer.command for answer in answers}
+    told = {answer.command: answer for answer in answers}
     return [
         name
         for name in _unread(row, asked)
-        if name in optional() and all(text in empty for text in asked[name] if text in told)
+        if name in optional()
+        and all(_says_nothing(name, told[text], row.device) for text in asked[name] if text in told)
     ]
+
+
+def _says_nothing(name: str, answer: Answer, device: Device) -> bool:
+    if answer.error:
+        return answer.refused
+    try:
+        collectors()[name].read(answer.text, device)
+    except NotTold:
+        return True
+    except Unreadable:
+        return False
+    return False
 
 
 def _fail(row: Row, why: str) -> None:

@@ -1,6 +1,6 @@
 """The words: what a plan, a fact, a finding and a cause are. Imports nothing of ours."""
 
-from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, Unreadable, collector, minutes
+from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, NotTold, Unreadable, collector, minutes
 from truerail.model.facts import (
     KINDS,
     Counter,
@@ -59,6 +59,7 @@ __all__ = [
     "Neighbor",
     "NetAddress",
     "NetLink",
+    "NotTold",
     "Optic",
     "PcieLink",
     "Plan",

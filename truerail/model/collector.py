@@ -22,6 +22,10 @@ class Unreadable(ValueError):  # noqa: N818 - it is said of the answer: "unreada
         super().__init__(f"{f'line {line}: ' if line else ''}{why}{shown}")
 
 
+class NotTold(Unreadable):
+    """An answer that is whole and holds nothing of what was asked: no tool for it, no right to it, no such thing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """A read-only command. `platforms` limits it to network operating systems that know it; empty means any."""
@@ -99,28 +103,19 @@ _REFUSALS = (
 
 
 def refuse_refusals(answer: str) -> None:
-    """Raises `Unreadable` where an answer is empty or is a shell's or a device's way of saying no.
+    """Raises `NotTold` where an answer is empty or is a shell's or a device's way of saying no.
 
     Only the first lines of a short answer are looked at: a neighbour may well call itself "permission denied".
     """
     head = answer[:_HEAD].lstrip() or answer.strip()[:_HEAD]
     if not head:
-        raise Unreadable("empty answer")
+        raise NotTold("empty answer")
     if head[0] in "[{<" or not any(map(head.lower().__contains__, _REFUSALS)):
         return
     for number, line in enumerate(head.splitlines()[:5], 1):
         low = line.lower()
         if any(word in low for word in _REFUSALS) and (len(answer) < _SHORT or low.startswith("traceback")):
-            raise Unreadable("the device refused", line=number, text=line)
-
-
-def says_no(answer: str) -> bool:
-    """Whether an answer is empty, or a shell's or a device's way of saying no."""
-    try:
-        refuse_refusals(answer)
-    except Unreadable:
-        return True
-    return False
+            raise NotTold("the device refused", line=number, text=line)
 
 
 def minutes(count: float) -> float:

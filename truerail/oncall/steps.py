@@ -22,15 +22,17 @@ def step_lines(worklist: Worklist, publication: Publication) -> tuple[StepLine, 
 
 
 def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
-    step, device = entry.step, view.plan.devices.get(entry.step.device)
-    cause = _cause_of(view, by_id, entry)
+    step, cause = entry.step, _cause_of(view, by_id, entry)
+    rack, unit = _stands(view, step.device)
+    to_rack, to_unit = _stands(view, step.to.device if step.to else "")
+    far_rack, far_unit = _stands(view, step.far.device if step.far else "")
     return StepLine(
         key=step_key(entry.key),
         mark=entry.mark.value,
         kind=step.kind,
         cause=cause.key if cause else "",
-        rack=device.rack if device else "",
-        unit=device.unit if device else None,
+        rack=rack,
+        unit=unit,
         device=step.device,
         at=str(step.at),
         to=str(step.to) if step.to else None,
@@ -38,7 +40,17 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
         label=step.label,
         do=step.do,
         since=_since(view, cause, entry),
+        to_rack=to_rack,
+        to_unit=to_unit,
+        far_rack=far_rack,
+        far_unit=far_unit,
     )
+
+
+def _stands(view: View, name: str) -> tuple[str, int | None]:
+    """Rack and unit of a device, as the plan has them."""
+    device = view.plan.devices.get(name)
+    return (device.rack, device.unit) if device else ("", None)
 
 
 def step_key(key: Key) -> str:

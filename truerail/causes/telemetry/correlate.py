@@ -1,76 +1,98 @@
-"""From findings about traffic, links and hosts to few causes: each is explained by what outranks it, or is one itself."""
+"""From findings about traffic, links and hosts to few causes: what outranks a finding explains it, or it is a cause."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from truerail.causes.draft import Draft
-from truerail.causes.telemetry.crossing import Crossing, crossing_of
-from truerail.causes.telemetry.found import Found, Ground, found_in
-from truerail.causes.telemetry.roots import DOWN, MOVED, Root, reached, root_of_draft, root_of_finding
+from truerail.causes.telemetry.board import Board
+from truerail.causes.telemetry.crossing import Crossing, Spines
+from truerail.causes.telemetry.found import Ground, found_in
+from truerail.causes.telemetry.roots import DOWN, MOVED, Root, root_of_draft
 from truerail.causes.telemetry.table import PHYSICAL, ROWS
-from truerail.causes.telemetry.words import behind, impact, kind_of
-from truerail.model.counters.telemetry import telemetry_of
+from truerail.causes.telemetry.words import behind, impact
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.finding import Alternative, Finding
+from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, State, Wiring
-
-COMPETING = 0.6
-"""Of a cause's confidence what is left where another root would explain the same findings. Judgement."""
-
-
-@dataclass
-class _Board:
-    """Who explains what. `owner[finding]` is the draft that does, `symptoms[draft]` what it explains beside itself."""
-
-    found: Found
-    owner: dict[int, Draft] = field(default_factory=dict)
-    symptoms: dict[int, list[int]] = field(default_factory=dict)
-    rivals: dict[int, list[Draft]] = field(default_factory=dict)
-
-    def expand(self, roots: Iterable[tuple[Draft, Root]]) -> None:
-        """Gives these roots, which are of one rank, what they explain and nobody above them does."""
-        claims: dict[int, dict[int, tuple[int, Draft]]] = {}
-        for draft, root in roots:
-            for number, far, row in reached(self.found, root):
-                if number in self.owner or not self._fits(row.fits, root.number, number):
-                    continue
-                mine = claims.setdefault(number, {})
-                if id(draft) not in mine or far < mine[id(draft)][0]:
-                    mine[id(draft)] = (far, draft)
-        for number, by_draft in claims.items():
-            self._give(number, sorted(by_draft.values(), key=lambda claim: claim[0]))
-
-    def _fits(self, fits: object, root: int, number: int) -> bool:
-        if root >= 0 and not self.found.together(root, number):
-            return False
-        return bool(callable(fits) and fits(self.found, root, number))
-
-    def _give(self, number: int, claims: Sequence[tuple[int, Draft]]) -> None:
-        """The nearest root takes it; others as near are rivals."""
-        nearest, draft = claims[0]
-        self.owner[number] = draft
-        draft.explains.append(self.found.findings[number].id)
-        self.symptoms.setdefault(id(draft), []).append(number)
-        self.rivals.setdefault(id(draft), []).extend(other for far, other in claims[1:] if far == nearest)
 
 
 def correlate(wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Finding]) -> list[Draft]:
     """The causes that are left to be named once `drafts`, those of the cabling, have explained what they can.
 
-    `findings` are those that no draft explains yet; drafts get the ids of what they explain, and say so. Linear in
-    findings and victims but for sorting. Every finding of a rule in the table is then explained by exactly one cause.
+    `findings` are those that no draft explains yet. Drafts get the ids of what they explain, and say so. Every finding
+    of a rule in the table is then explained by exactly one cause. Linear in findings and victims but for sorting.
     """
-    mine = [finding for finding in findings if finding.rule in ROWS]
     ground = Ground(wiring)
-    crossings = dict(_crossings(ground, drafts))
-    board = _Board(found_in(ground, mine))
-    made: list[Draft] = []
-    if mine:
-        board.expand(_drafts(ground, [draft for draft in drafts if draft.kind in DOWN], crossings))
-        for rule in ROWS:
-            if rule not in PHYSICAL and not made_wiring(board):
-                pass
-            made += _of_rule(board, rule)
-    _say(board, [*drafts, *made], ground, crossings)
-    return made
+    board = Board(found_in(ground, [finding for finding in findings if finding.rule in ROWS]))
+    crossings = _crossings(ground, drafts)
+    board.expand(_roots(ground, (draft for draft in drafts if draft.kind in DOWN), crossings))
+    for rule in PHYSICAL:
+        board.rank(rule)
+    board.expand(_roots(ground, (draft for draft in drafts if draft.kind not in DOWN), crossings))
+    for rule in ROWS:
+        if rule not in PHYSICAL:
+            board.rank(rule)
+    for draft in drafts:
+        _say_impact(ground, draft, crossings.get(id(draft)))
+    given = set(map(id, drafts))
+    for key, draft in board.drafts.items():
+        _say_behind(board, draft, sure=1.0 if key in given else _reliability(board, draft))
+    return [draft for key, draft in board.drafts.items() if key not in given]
+
+
+def _roots(ground: Ground, drafts: Iterable[Draft], crossings: Mapping[int, Crossing]) -> Iterator[tuple[Draft, Root]]:
+    for draft in drafts:
+        root = root_of_draft(ground, draft, crossings.get(id(draft)))
+        if root is not None:
+            yield draft, root
+
+
+def _crossings(ground: Ground, drafts: Sequence[Draft]) -> dict[int, Crossing]:
+    """What the wrong-rail NICs of each draft send through the spines, by the draft's id."""
+    moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in drafts if draft.kind in MOVED]
+    if not moved:
+        return {}
+    index = ground.wiring.index
+    wrong = np.flatnonzero((ground.wiring.state == State.WRONG) & index.from_host)
+    away: Codes = wrong[index.ports.device_of(ground.wiring.place[wrong]) != index.b_device[wrong]]
+    spines = Spines(ground, _told(ground.wiring), away)
+    found = {id(draft): spines.crossing(cables) for draft, cables in moved}
+    return {key: crossing for key, crossing in found.items() if crossing is not None}
+
+
+def _told(wiring: Wiring) -> Telemetry:
+    """Kept with the wiring where there is something to keep: the two then hold each other."""
+    seen = wiring.identity.seen
+    return Telemetry(wiring, None) if seen.window is None else telemetry_of(wiring.index.plan, seen)
+
+
+def _say_impact(ground: Ground, draft: Draft, crossing: Crossing | None) -> None:
+    if crossing is not None:
+        draft.says = f"{_ended(draft.says)} {impact(ground, crossing)}"
+
+
+def _say_behind(board: Board, draft: Draft, sure: float) -> None:
+    """Adds what a cause explains beside itself, and the causes that would explain some of that as well."""
+    symptoms = [board.found.findings[number] for number in board.behind.get(id(draft), ())]
+    if symptoms:
+        draft.says = f"{_ended(draft.says)} {behind(symptoms)}"
+        draft.confidence *= sure
+    for other, count in board.rivals.get(id(draft), {}).items():
+        rival = board.drafts[other]
+        says = f"{count} of these finding{'s' * (count > 1)} may come from {rival.subjects[0]}, which is as near"
+        draft.alternatives = (*draft.alternatives, Alternative(rival.kind, says))
+
+
+def _reliability(board: Board, draft: Draft) -> float:
+    """How sure it is that a cause's link is where it is taken to be: symptoms are tied to it by that."""
+    found = board.found
+    _, ports = found.ground.places(draft.subjects[:1])
+    port = int(ports[0])
+    if port < 0:
+        return 1.0
+    return float(found.ground.wiring.sure[port]) or ONE_END
+
+
+def _ended(says: str) -> str:
+    return says if says.endswith(".") else f"{says}."

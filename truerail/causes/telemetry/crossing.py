@@ -5,8 +5,8 @@ sum: all that its leaf sends upwards beyond what the other leaves of its tier an
 itself sends, and what the others of its rail send to it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from truerail.causes.telemetry.found import Ground
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
-from truerail.model.plan import Role
+from truerail.model.plan import Device, Role
 from truerail.model.snapshot import Codes
 
 Numbers = npt.NDArray[np.float64]
@@ -25,8 +25,10 @@ WITHIN = 0.2
 """How far what crosses and what the leaf sends beyond its peers may be apart to be one (detection notes, C1)."""
 CORRELATED, LEAST_POLLS = 0.8, 10
 """From which correlation over how many samples two rates are one where their sizes differ (detection notes, C1)."""
+MOST_PEERS = 32
+"""Leaves that tell what is usual: no more are asked, their median is as good."""
 MOSTLY = 0.5
-"""From which share of all that a leaf sends upwards the wrong cable is to blame for what its uplinks suffer. Judgement."""
+"""From which share of all that a leaf sends upwards the wrong cable is to blame for what uplinks suffer. Judgement."""
 
 
 @dataclass(frozen=True)
@@ -51,74 +53,92 @@ class Crossing:
         return not self.idle and (near or self.correlation >= CORRELATED)
 
 
-def crossing_of(ground: Ground, told: Telemetry, cables: Codes, away: Codes) -> Crossing | None:
-    """What the NICs of these cables send through the spines; `away` are all wrong-rail cables of the fabric.
-
-    None where none of the cables ends on another leaf than planned.
-    """
-    index, place = ground.wiring.index, ground.wiring.place
-    stands = index.ports.device_of(place[cables])
-    keep = (stands >= 0) & (stands != index.b_device[cables]) & index.from_host[cables]
-    cables, stands = cables[keep], stands[keep]
-    if not len(cables):
-        return None
-    nics, ports = index.a[cables], place[cables]
-    out = _rates(told, Quantity.RX_BYTES, ports, Quantity.TX_BYTES, nics)
-    back = _rates(told, Quantity.TX_BYTES, ports, Quantity.RX_BYTES, nics)
-    known = _told(out)
-    sent = float(np.nansum(_mean(out)))
-    idle = not (_mean(out)[known] > IDLE_SHARE * np.nan_to_num(told.speed()[nics[known]])).any()
-    crosses = _by_leaf(index.b_device[cables], stands, out, back)
-    leaves = [_Leaf.of(ground, told, leaf, rates, away) for leaf, rates in crosses.items()]
-    extra, beyond = sum(leaf.crosses for leaf in leaves), sum(leaf.beyond for leaf in leaves)
-    return Crossing(
-        len(cables),
-        tuple(nics[~known].tolist()),
-        sent * 8 / 1e9 if known.any() else float("nan"),
-        extra / beyond if beyond > 0 else float("nan"),
-        idle,
-        max((leaf.correlation for leaf in leaves), default=float("nan")),
-        tuple(leaf.device for leaf in leaves if leaf.crosses >= MOSTLY * leaf.sends),
-    )
-
-
 @dataclass(frozen=True)
+class Spines:
+    """What leaves send through the spines. `away` are all cables of hosts that end on another switch than planned."""
+
+    ground: Ground
+    told: Telemetry
+    away: Codes
+    _upwards: dict[int, Numbers] = field(default_factory=dict)
+    _usual: dict[str, Numbers] = field(default_factory=dict)
+
+    def crossing(self, cables: Codes) -> Crossing | None:
+        """What the NICs of these cables send there. None where none of them ends on another planned switch."""
+        ground, told, index = self.ground, self.told, self.ground.wiring.index
+        cables = np.intersect1d(cables, self.away)
+        stands = index.ports.device_of(ground.wiring.place[cables])
+        cables, stands = cables[ground.tier[stands] > Role.HOST.tier], stands[ground.tier[stands] > Role.HOST.tier]
+        if not len(cables):
+            return None
+        nics, ports = index.a[cables], ground.wiring.place[cables]
+        out = _rates(told, Quantity.RX_BYTES, ports, Quantity.TX_BYTES, nics)
+        back = _rates(told, Quantity.TX_BYTES, ports, Quantity.RX_BYTES, nics)
+        known, mean = _told(out), _mean(out)
+        busy = mean[known] > IDLE_SHARE * np.nan_to_num(told.speed()[nics[known]])
+        crosses = _by_leaf(index.b_device[cables], stands, out, back)
+        leaves = [self._leaf(leaf, rates) for leaf, rates in crosses.items()]
+        beyond = sum(leaf.beyond for leaf in leaves)
+        return Crossing(
+            nics=len(cables),
+            untold=tuple(nics[~known].tolist()),
+            gbps=float(np.nansum(mean)) * 8 / 1e9 if known.any() else float("nan"),
+            share=sum(leaf.crosses for leaf in leaves) / beyond if beyond > 0 else float("nan"),
+            idle=not busy.any(),
+            correlation=max((leaf.correlation for leaf in leaves), default=float("nan")),
+            mostly=tuple(leaf.device for leaf in leaves if leaf.crosses >= MOSTLY * leaf.sends),
+        )
+
+    def _leaf(self, leaf: int, crosses: Numbers) -> "_Leaf":
+        upwards = self.upwards(leaf)
+        more = upwards - self.usual(self._devices[leaf].pod)
+        crossing, sends, beyond = (float(_mean(rates[None])[0]) for rates in (crosses, upwards, more))
+        return _Leaf(leaf, crossing, sends, beyond, _pearson(crosses, more))
+
+    def upwards(self, leaf: int) -> Numbers:
+        """Bytes per second over all uplinks of a leaf in each sample; NaN where one of them does not tell."""
+        if leaf not in self._upwards:
+            ports = self.told.ports_of(leaf)
+            ports = ports[(self.ground.uplink[ports] == leaf) & ~self.ground.wiring.states.down(ports)]
+            gained, span = self.told.part(Quantity.TX_BYTES, None, ports)
+            none = np.full(self.told.samples, np.nan)
+            self._upwards[leaf] = np.asarray((gained / span).sum(axis=0), dtype=np.float64) if len(ports) else none
+        return self._upwards[leaf]
+
+    def usual(self, pod: str) -> Numbers:
+        """What a leaf of a pod sends upwards, in each sample: the median of those without a wrong cable."""
+        if pod not in self._usual:
+            peers = [self.upwards(leaf) for leaf in self._untouched.get(pod, ())[:MOST_PEERS]]
+            some = bool(peers) and self.told.samples > 0 and bool((~np.isnan(peers)).any(axis=0).all())
+            self._usual[pod] = np.nanmedian(peers, axis=0) if some else np.full(self.told.samples, np.nan)
+        return self._usual[pod]
+
+    @cached_property
+    def _devices(self) -> list[Device]:
+        return list(self.ground.wiring.index.plan.devices.values())
+
+    @cached_property
+    def _untouched(self) -> dict[str, list[int]]:
+        index, place = self.ground.wiring.index, self.ground.wiring.place
+        touched = {*index.b_device[self.away].tolist(), *index.ports.device_of(place[self.away]).tolist()}
+        by_pod: dict[str, list[int]] = {}
+        for code, device in enumerate(self._devices):
+            if device.role is Role.LEAF and code not in touched:
+                by_pod.setdefault(device.pod, []).append(code)
+        return by_pod
+
+
+@dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A leaf between which and its rail's other leaf wrong cables send. Bytes per second, NaN where not told."""
+    """A leaf between which and another one wrong cables send. Bytes per second, NaN where not told."""
 
     device: int
     crosses: float
     sends: float
     """All that it sends upwards."""
     beyond: float
-    """More than its peers do."""
+    """What it sends upwards more than its peers do."""
     correlation: float
-
-    @classmethod
-    def of(cls, ground: Ground, told: Telemetry, leaf: int, crosses: Numbers, away: Codes) -> "_Leaf":
-        index = ground.wiring.index
-        upwards = _upwards(told, ground, leaf)
-        touched = {*index.b_device[away].tolist(), *index.ports.device_of(ground.wiring.place[away]).tolist()}
-        peers = [_upwards(told, ground, peer) for peer in _peers(ground, leaf) if peer not in touched]
-        usual = np.nanmedian(peers, axis=0) if _some(peers) else np.full(told.samples, np.nan)
-        beyond = float(_mean((upwards - usual)[None])[0])
-        return cls(
-            leaf, float(_mean(crosses[None])[0]), float(_mean(upwards[None])[0]), beyond, _pearson(crosses, upwards - usual)
-        )
-
-
-_MOST_PEERS = 32
-
-
-def _peers(ground: Ground, leaf: int) -> list[int]:
-    """Other leaves of the same pod: what they send upwards is what this one would."""
-    devices = list(ground.wiring.index.plan.devices.values())
-    own = devices[leaf]
-    alike = [
-        code for code, device in enumerate(devices)
-        if device.role is Role.LEAF and device.pod == own.pod and code != leaf
-    ]  # fmt: skip
-    return alike[:_MOST_PEERS]
 
 
 def _by_leaf(homes: Codes, stands: Codes, out: Numbers, back: Numbers) -> dict[int, Numbers]:
@@ -130,18 +150,6 @@ def _by_leaf(homes: Codes, stands: Codes, out: Numbers, back: Numbers) -> dict[i
     return found
 
 
-def _upwards(told: Telemetry, ground: Ground, leaf: int) -> Numbers:
-    """What a leaf sends over all of its uplinks in each sample; NaN where an uplink does not tell."""
-    ports = told.ports_of(leaf)
-    ports = ports[ground.uplink[ports] == leaf]
-    if not len(ports):
-        return np.full(told.samples, np.nan)
-    states = ground.wiring.states
-    ports = ports[~states.down(ports)]
-    gained, span = told.part(Quantity.TX_BYTES, None, ports)
-    return np.asarray((gained / span).sum(axis=0), dtype=np.float64)
-
-
 def _rates(told: Telemetry, here: Quantity, ports: Codes, there: Quantity, peers: Codes) -> Numbers:
     """Bytes per second in each sample as one end counts, else the other. Shape (ports, samples)."""
     rates = [gained / span for gained, span in (told.part(here, None, ports), told.part(there, None, peers))]
@@ -149,20 +157,16 @@ def _rates(told: Telemetry, here: Quantity, ports: Codes, there: Quantity, peers
     return np.asarray(np.where(better, rates[0], rates[1]), dtype=np.float64)
 
 
-def _told(rates: Numbers) -> npt.NDArray[np.bool_]:
+def _told(rates: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
     known = (~np.isnan(rates)).sum(axis=1)
     return np.asarray((known >= LEAST_SAMPLES) & (known >= LEAST_COVERAGE * rates.shape[1]), dtype=bool)
 
 
-def _mean(rates: Numbers) -> Numbers:
+def _mean(rates: npt.NDArray[np.floating]) -> Numbers:
     """By row over what is told; NaN where that is too little."""
     known = ~np.isnan(rates)
     total = np.where(known, rates, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
     return np.asarray(np.where(_told(rates), total, np.nan), dtype=np.float64)
-
-
-def _some(peers: Sequence[Numbers]) -> bool:
-    return bool(peers) and bool((~np.isnan(peers)).any(axis=0).all())
 
 
 def _pearson(one: Numbers, other: Numbers) -> float:

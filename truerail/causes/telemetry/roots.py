@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from truerail.causes.telemetry.crossing import Crossing
 
 from truerail.causes.draft import Draft
+from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import Found, Ground, victims
 from truerail.causes.telemetry.table import (
     CROSSES_SPINES,

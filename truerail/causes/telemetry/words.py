@@ -68,7 +68,7 @@ def impact(ground: Ground, crossing: Crossing) -> str:
         named = _listed([str(spell(port)) for port in crossing.untold])
         return f"Its impact is not observed: nobody counts the traffic of {named}"
     if crossing.idle:
-        return "It carries no traffic now, so it harms nothing yet"
+        return "No traffic goes over it now, so it harms nothing yet"
     who = "Its NIC sends" if crossing.nics == 1 else f"Its {crossing.nics} NICs send"
     says = f"{who} {crossing.gbps:.0f} Gb/s, which have to cross the spines"
     if not crossing.confirmed:

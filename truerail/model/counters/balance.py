@@ -71,7 +71,7 @@ class Balance:
 
     def sum(self, values: npt.NDArray[np.generic]) -> Numbers:
         """Sums of a member column by group."""
-        return np.bincount(self.group, weights=values.astype(np.float64), minlength=len(self.switch))
+        return _by_group(values, self.group, len(self.switch))
 
     def names(self, groups: Codes) -> list[str]:
         """The switches of some groups."""
@@ -116,7 +116,7 @@ def _measured(telemetry: Telemetry) -> Balance:
     size = len(switch)
 
     def by_group(values: npt.NDArray[np.generic]) -> Numbers:
-        return np.bincount(group, weights=values.astype(np.float64), minlength=size)
+        return _by_group(values, group, size)
 
     members, total = by_group(member).astype(np.int64), by_group(load)
     told = (members >= 2) & ~np.isnan(total)
@@ -129,10 +129,15 @@ def _measured(telemetry: Telemetry) -> Balance:
     hottest = np.zeros(size)
     np.maximum.at(hottest, group, np.nan_to_num(use))
     warm = (hottest >= WARM_MEMBER) | (by_group(np.nan_to_num(use)) / np.maximum(members, 1) >= WARM_MEAN)
+    position = np.arange(len(cable)) - first[group]
     return Balance(
-        telemetry, carried, switch, group, cable, port, above, np.arange(len(cable)) - first[group], member, load, speed,
-        members, total, idle, by_group(idle).astype(np.int64), uneven, peak, told, told & warm & (total > 0),
+        telemetry, carried, switch, group, cable, port, above, position, member, load, speed, members,
+        total, idle, by_group(idle).astype(np.int64), uneven, peak, told, told & warm & (total > 0),
     )  # fmt: skip
+
+
+def _by_group(values: npt.NDArray[np.generic], group: Codes, size: int) -> Numbers:
+    return np.bincount(group, weights=values.astype(np.float64), minlength=size).astype(np.float64)
 
 
 def _out_of_use(telemetry: Telemetry, port: Codes, peer: Codes) -> Mask:

@@ -78,30 +78,42 @@ def _at(values: Floats, port: Codes) -> Floats:
 
 def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
     """By the port's own counters; where it has none over all priorities, by their sum."""
-    ports = np.arange(telemetry.ports)
-    found = in_windows(*telemetry.part(quantity, None, ports))
-    silent = np.flatnonzero(np.isnan(found).all(axis=1))
+    order = np.arange(0) if telemetry.window is None else telemetry.window.order
+    windows = min(WINDOWS, len(order) // LEAST_SAMPLES)
+    which = _sorted_into(order, windows if windows >= LEAST_WINDOWS else 0)
+
+    def rates(priority: int | None) -> Floats:
+        return telemetry.reduced(quantity, priority, which.shape[1], lambda gained, span: _rates(gained, span, which))
+
+    found = rates(None)
+    silent = np.isnan(found).all(axis=1)
     priorities = [p for p in telemetry.priorities(quantity) if p is not None]
-    if len(silent) and priorities:
-        by_priority = [in_windows(*telemetry.part(quantity, p, silent)) for p in priorities]
+    if silent.any() and priorities:
+        by_priority = [rates(p)[silent] for p in priorities]
         told = ~np.isnan(by_priority).all(axis=0)
         found[silent] = np.where(told, np.nansum(by_priority, axis=0), np.nan)
     return found
 
 
-def in_windows(gained: Floats, span: Floats) -> Floats:
-    """Samples, shape (ports, samples), as rates in windows, shape (ports, windows); NaN where a window has gaps."""
-    windows = min(WINDOWS, gained.shape[1] // LEAST_SAMPLES)
-    windows = windows if windows >= LEAST_WINDOWS else 0
-    each = gained.shape[1] // max(windows, 1)
-    which = np.repeat(np.eye(windows, dtype=np.float32), each, axis=0)
-    gained, span = gained[:, gained.shape[1] - len(which) :], span[:, span.shape[1] - len(which) :]
+def _sorted_into(order: Codes, windows: int) -> Floats:
+    """Which sample counts for which window, shape (samples, windows): the last ones, equally many for each."""
+    each = len(order) // max(windows, 1)
+    which = np.zeros((int(order.max(initial=-1)) + 1, windows), dtype=np.float32)
+    for window in range(windows):
+        at = len(order) - (windows - window) * each
+        which[order[at : at + each], window] = 1
+    return which
+
+
+def _rates(gained: Floats, span: Floats, which: Floats) -> Floats:
+    """Samples, shape (rows, samples), as rates in windows, shape (rows, windows); NaN where a window has gaps."""
+    gained, span = gained[:, : len(which)], span[:, : len(which)]
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.asarray((gained @ which) / (span @ which), dtype=np.float32)
         gaps = np.flatnonzero(np.isnan(rate).any(axis=1))
         known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
         filled = (np.where(known, gained[gaps], 0) @ which) / (np.where(known, span[gaps], 0) @ which)
-    rate[gaps] = np.where(known @ which >= LEAST_COVERAGE * each, filled, np.nan)
+    rate[gaps] = np.where(known @ which >= LEAST_COVERAGE * which.sum(axis=0), filled, np.nan)
     return rate
 
 

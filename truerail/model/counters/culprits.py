@@ -1,7 +1,7 @@
 """The culprit at the root of a pause tree: which port, why, who suffers, and how sure that is."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,10 @@ BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
 """Confidence in a culprit: both ends of its link tell the pause and nothing else can be the root; one end does; there
 are several roots; the root stands behind what is monitored. Judgement.
 """
+MOST_PRESSED = 200
+"""Roots of back-pressure that are told at once, the worst first: more of them are no longer single slow ports."""
+MOST_WAITS, LEAST_WAITS = 200_000, 100
+"""Waits in all trees of a priority together, and in each tree in any case. Beyond that a tree is told in part."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,10 @@ class Culprit:
     unseen: bool
     roots: int
     watchdog: bool
+    whole: bool
+    """Whether `waits` are all; else those nearest to the root."""
+    others: int = 0
+    """Further roots that are not told because they are too many."""
 
     @property
     def first(self) -> Wait:
@@ -95,8 +103,11 @@ def pressure_culprits(pauses: Pauses) -> Iterator[Culprit]:
         graph = pg.graph.only(lasting)
         edges = np.flatnonzero(lasting)
         parts = np.bincount(graph.part[graph.roots], minlength=graph.nodes)
-        for root in np.flatnonzero(graph.roots).tolist():
-            yield _culprit(pauses, pg, graph, root, edges, int(parts[graph.part[root]]))
+        roots = np.flatnonzero(graph.roots)
+        roots = roots[np.argsort(-graph.awaited[roots], kind="stable")]
+        for root in roots[:MOST_PRESSED].tolist():
+            found = _culprit(pauses, pg, graph, root, edges, int(parts[graph.part[root]]), LEAST_WAITS)
+            yield replace(found, others=max(0, len(roots) - MOST_PRESSED))
 
 
 def _storms(pauses: Pauses, pg: PauseGraph) -> Iterator[Culprit]:
@@ -104,8 +115,9 @@ def _storms(pauses: Pauses, pg: PauseGraph) -> Iterator[Culprit]:
     chosen = [*np.flatnonzero(roots).tolist(), *_in_circles(pg, endless)]
     parts = np.bincount(pg.graph.part[chosen], minlength=pg.graph.nodes)
     edges = np.arange(len(pg.graph.tail))
+    most = max(LEAST_WAITS, MOST_WAITS // max(1, len(chosen)))
     for root in chosen:
-        yield _culprit(pauses, pg, pg.graph, root, edges, int(parts[pg.graph.part[root]]))
+        yield _culprit(pauses, pg, pg.graph, root, edges, int(parts[pg.graph.part[root]]), most)
 
 
 def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
@@ -122,9 +134,11 @@ def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
         yield int(graph.head[edges[np.lexsort((-graph.weight[edges], rose))[0]]])
 
 
-def _culprit(pauses: Pauses, pg: PauseGraph, graph: WaitGraph, root: int, edges: Codes, roots: int) -> Culprit:
+def _culprit(
+    pauses: Pauses, pg: PauseGraph, graph: WaitGraph, root: int, edges: Codes, roots: int, most: int
+) -> Culprit:
     """The culprit at a root of a graph whose edges are these of the priority's waits."""
-    behind = [(edges[found], hops) for found, hops in graph.behind(root)]
+    behind, whole = _behind(graph, root, edges, most)
     waits = [w for found, hops in behind for w in _waits(pauses, pg, found, hops)]
     nearest = behind[0][0]
     strongest = int(nearest[np.argmax(pg.waits.share[nearest])])
@@ -145,7 +159,20 @@ def _culprit(pauses: Pauses, pg: PauseGraph, graph: WaitGraph, root: int, edges:
         unseen=unseen,
         roots=roots,
         watchdog=bool(pg.waits.watchdog[every].any()),
+        whole=whole,
     )
+
+
+def _behind(graph: WaitGraph, root: int, edges: Codes, most: int) -> tuple[list[tuple[Codes, int]], bool]:
+    """The waits behind a root with their hops, at most so many, the nearest first; and whether they are all."""
+    found: list[tuple[Codes, int]] = []
+    left = most
+    for level, hops in graph.behind(root):
+        found.append((edges[level[:left]], hops))
+        if len(level) > left:
+            return found, False
+        left -= len(level)
+    return found, True
 
 
 def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[Wait]:

@@ -138,7 +138,7 @@ def _scatter(b: Balance, group: Codes, below: Codes) -> tuple[Numbers, Numbers, 
         feeders = np.bincount(group, weights=np.where(below >= 0, b.total[below] ** 2, 0), minlength=size)
         evenness = np.bincount(group, weights=np.where(below >= 0, (b.uneven * b.total)[below] ** 2, 0), minlength=size)
         sprayed = np.sqrt(evenness / feeders) < SPRAYED
-        return total, total**2 / error, sprayed
+        return total.astype(np.float64), total**2 / error, sprayed
 
 
 def _low(freedom: Numbers, errors: Numbers) -> Numbers:
@@ -164,7 +164,7 @@ def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes) -> Numbers:
         shared = np.where(below >= 0, (own / np.maximum(b.members, 1))[below], 0.0)
     passed = np.bincount(group[~hosted], weights=shared[~hosted], minlength=size)
     tiers = np.array([*index.devices.tier, NONE])[b.switch]
-    return np.nan_to_num(np.where((links > 0) & (tiers > Role.LEAF.tier), passed, own))
+    return np.asarray(np.nan_to_num(np.where((links > 0) & (tiers > Role.LEAF.tier), passed, own)), dtype=np.float64)
 
 
 def _through(group: Codes, below: Codes, count: Codes) -> Numbers:
@@ -172,3 +172,16 @@ def _through(group: Codes, below: Codes, count: Codes) -> Numbers:
     known = below >= 0
     pairs = np.unique(np.stack([group[known], below[known]], axis=1), axis=0)
     return np.bincount(pairs[:, 0], weights=count[pairs[:, 1]], minlength=len(count)).astype(np.float64)
+
+
+def evenness_bound(loads: Numbers) -> int:
+    """The least number of flows that random hashing spreads as evenly as these loads, shape (members,), are.
+
+    0 for few members: there few flows may fall evenly by chance.
+    """
+    freedom = np.array([len(loads) - 1.0])
+    if freedom[0] < LEAST_FREEDOM - 1:
+        return 0
+    squares = ((loads - loads.mean()) ** 2).sum() * len(loads) / freedom
+    with np.errstate(divide="ignore"):
+        return int(_floor(loads.sum() ** 2 / squares * _low(freedom, np.array([CLEAR_ERRORS])))[0])

@@ -4,6 +4,7 @@ Arrays have shape (planned ports, samples), the oldest sample first; NaN is "not
 of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -138,6 +139,26 @@ class Telemetry:
         found: Sums | None = self._sums.get(key)
         if found is None:
             found = self._sums[key] = self._sum_up(key)
+        return found
+
+    def reduced(
+        self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Floats, Floats], Floats]
+    ) -> Floats:
+        """What `measure` makes of gained and span, shapes (rows, the window's samples in `window.order`'s numbering) to
+        (rows, width), joined into (planned ports, width). Measured before it is joined, as in `summed`.
+        """
+        found = np.full((self.ports, width), np.nan, dtype=np.float32)
+        best = np.zeros(self.ports, dtype=np.int64)
+        for name, source in self.window.sources.items() if self.window else ():
+            series = source.series.get((quantity, priority))
+            if series is None:
+                continue
+            measured = measure(series.gained, source.span)
+            told = (~np.isnan(measured)).sum(axis=1)
+            rows = self._rows_of(name, source)
+            port = np.flatnonzero(rows >= 0)
+            port = port[told[rows[port]] > best[port]]
+            found[port], best[port] = measured[rows[port]], told[rows[port]]
         return found
 
     def told_as(self, port: int) -> list[tuple[str, str, str]]:

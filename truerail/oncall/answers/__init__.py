@@ -46,7 +46,9 @@ from truerail.oncall.answers.views import (
     DeviceView,
     FabricView,
     PanelPort,
+    PortRates,
     RailLine,
+    Rates,
     StepLine,
 )
 
@@ -79,8 +81,10 @@ __all__ = [
     "Pairs",
     "PanelPort",
     "PathAnswer",
+    "PortRates",
     "RailLine",
     "RailPath",
+    "Rates",
     "StateCount",
     "StepLine",
     "Storm",

@@ -168,3 +168,44 @@ class StepLine:
     label: str
     do: str
     since: datetime | None
+    to_rack: str = ""
+    """Where the device of `to` stands."""
+    to_unit: int | None = None
+    far_rack: str = ""
+    """Where the device of `far` stands."""
+    far_unit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortRates:
+    """What a port counted, one value for each sample, the oldest first: None where a sample was not told; no values at
+    all where nobody counts it. `peer` is the planned other end.
+    """
+
+    port: str
+    rail: int | None
+    plane: int | None
+    peer: str | None
+    speed_gbps: float | None
+    tx_gbps: tuple[float | None, ...]
+    rx_gbps: tuple[float | None, ...]
+    paused: tuple[float | None, ...]
+    """Share of time, 0..1, for which its neighbour stopped it, on the priority that was stopped longest."""
+    paused_exact: bool
+    """Measured; else frames allow for it at most."""
+    pausing: tuple[float | None, ...]
+    """The same for its neighbour, which it stopped."""
+    pausing_exact: bool
+    errors: Mapping[str, int]
+    """In all these samples, by kind; a kind that nobody counts is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """`rates DEVICE|PORT`. `begins` tells when each sample began; `told` is False where nobody counts anything."""
+
+    asked: str
+    begins: tuple[datetime, ...]
+    ports: tuple[PortRates, ...]
+    told: bool
+    says: str

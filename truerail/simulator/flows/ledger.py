@@ -46,10 +46,10 @@ class Ledger:
         self.gained, self.at, self.seconds = gained.copy(), self.at + seconds, seconds
         self.gained[self._gauges, :] = 0
 
-    def as_of(self, ago: Rates) -> Rates:
-        """What was counted so many seconds ago, by port, within the last step. Shape (quantities, ports)."""
+    def as_of(self, ago: Rates | float, ports: slice = slice(None)) -> Rates:
+        """What these ports had counted so many seconds ago, within the last step. Shape (quantities, ports)."""
         share = np.clip(ago / self.seconds, 0.0, 1.0)
-        return np.asarray(np.floor(self.total - self.gained * share))
+        return np.asarray(np.floor(self.total[:, ports] - self.gained[:, ports] * share))
 
 
 def new_ledger(ports: int, seed: int) -> Ledger:

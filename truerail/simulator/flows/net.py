@@ -5,6 +5,7 @@ routes of the NICs that are plugged into it, whatever the plan says.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -45,9 +46,19 @@ class Net:
         """How many hosts there are; they are the first devices."""
         return len(self.nic)
 
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.devices)}
+
+    def span_of(self, device: str) -> slice:
+        """The ports of one device, in its own order: they stand together."""
+        begin, end = np.searchsorted(self.device, [self._place[device], self._place[device] + 1])
+        return slice(int(begin), int(end))
+
     def ports_of(self, device: str) -> Codes:
-        """The ports of one device, in its own order."""
-        return np.flatnonzero(self.device == self.devices.index(device))
+        """The numbers of one device's ports."""
+        span = self.span_of(device)
+        return np.arange(span.start, span.stop)
 
     def leaf_of(self, port: Codes) -> Codes:
         """The device that each NIC is plugged into; -1 where it has no live cable."""

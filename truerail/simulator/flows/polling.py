@@ -12,6 +12,7 @@ from truerail.model.index import Devices
 from truerail.model.snapshot import Codes
 from truerail.simulator.flows.ledger import PLACE, Key, Ledger, Q
 from truerail.simulator.flows.net import Net, Rates
+from truerail.simulator.flows.paths import Switching
 
 NIC_COUNTERS: tuple[tuple[str, Key], ...] = (
     ("rx_packets_phy", (Q.RX_PACKETS, False)),
@@ -97,7 +98,7 @@ class Poller:
 
     net: Net
     polls: Polls
-    priority: int
+    switching: Switching
     rng: np.random.Generator
     _base: Rates | None = None
     _kept: dict[str, tuple[Reading, ...]] = field(default_factory=dict)
@@ -172,7 +173,7 @@ class Poller:
     def _form(self, collector: str) -> "_Form":
         key = (collector, self.polls.durations)
         if key not in self._forms:
-            self._forms[key] = _form(collector, self.polls, self.priority)
+            self._forms[key] = _form(collector, self.polls, self.switching)
         return self._forms[key]
 
 
@@ -185,16 +186,18 @@ class _Form:
     mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
-def _form(collector: str, polls: Polls, priority: int) -> _Form:
-    named = _named(collector, polls, priority)
+def _form(collector: str, polls: Polls, switching: Switching) -> _Form:
+    named = _named(collector, polls, switching)
     rows = np.array([PLACE[key] for _, key in named])
     mask = [(1 << 32) - 1 if collector == "rdma_counters" and key[0] in NARROW else (1 << 64) - 1 for _, key in named]
     return _Form(tuple(counter for counter, _ in named), rows, np.array(mask, dtype=np.uint64))
 
 
-def _named(collector: str, polls: Polls, priority: int) -> list[tuple[Counter, Key]]:
-    if collector == "nic_counters":
-        return [(Counter(name.format(priority), priority if key[1] else None), key) for name, key in NIC_COUNTERS]
+def _named(collector: str, polls: Polls, switching: Switching) -> list[tuple[Counter, Key]]:
+    priority = switching.priority
+    if collector == "nic_counters":  # mlx5 counts pauses only where PFC is on
+        told = [(name, key) for name, key in NIC_COUNTERS if switching.lossless or "_pause" not in name]
+        return [(Counter(name.format(priority), priority if key[1] else None), key) for name, key in told]
     if collector == "rdma_counters":
         extra = [(Counter(Q.FLOWS.value), (Q.FLOWS, False))] if polls.flows else []
         return [(Counter(name), key) for name, key in RDMA_COUNTERS] + extra

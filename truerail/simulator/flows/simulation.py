@@ -7,11 +7,11 @@ from random import Random
 
 import numpy as np
 
-from truerail.model import Reading
+from truerail.model import Port, Reading
 from truerail.simulator.flows.accounts import Step, gains_of
 from truerail.simulator.flows.conditions import Conditions, healthy
 from truerail.simulator.flows.connections import Connections, connections
-from truerail.simulator.flows.faults import FlowFault, Placed, Room, act, place, room_of
+from truerail.simulator.flows.faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
 from truerail.simulator.flows.hashing import Hasher
 from truerail.simulator.flows.jobs import Job, mixed_jobs
 from truerail.simulator.flows.ledger import new_ledger
@@ -42,11 +42,12 @@ class FlowSimulation:
         hosts = self.net.devices[: self.net.hosts]
         self.jobs = tuple(mixed_jobs(hosts, slots, _random(seed, "jobs")) if jobs is None else jobs)
         self.ledger = new_ledger(len(self.net.ports), seed)
-        self.poller = Poller(self.net, polls, switching.priority, np.random.default_rng([seed, 1]))
+        self.poller = Poller(self.net, polls, switching, np.random.default_rng([seed, 1]))
         self.last: Step | None = None
         self._rng = np.random.default_rng([seed, 2])
         self._length = np.random.default_rng([seed, 3]).random(len(self.net.ports))
         self._placed: list[Placed] = []
+        self._planted = 0
         self._ways: dict[object, tuple[Connections, Paths]] = {}
 
     @property
@@ -56,8 +57,8 @@ class FlowSimulation:
 
     def plant(self, fault: FlowFault) -> Placed:
         """Adds a fault; its place is drawn unless it names one. Raises `NoRoom`, or ValueError for an unknown port."""
-        rng = _random(self.seed, f"fault {len(self._placed)} {fault.kind}")
-        placed = place(self._room(), fault, rng)
+        placed = place(self._room(), fault, _random(self.seed, f"fault {self._planted} {fault.kind}"))
+        self._planted += 1
         self._placed.append(placed)
         return placed
 
@@ -91,6 +92,17 @@ class FlowSimulation:
     def truth(self) -> tuple[FlowTruth, ...]:
         """What is wrong in the last step: what stands of the faults, and what the cabling does."""
         return (*self._fault_truths(), *cabling_truths(self.net))
+
+    @property
+    def slow_links(self) -> dict[Port, float]:
+        """Ports whose link runs below its planned speed in the last step, with what they say of it, in Gb/s."""
+        if self.last is None:
+            return {}
+        share = self.last.now.capacity
+        slow = [
+            port for placed in self._placed if placed.fault.kind is FlowFaultKind.HALF_SPEED for port in placed.ports
+        ]
+        return {self.net.ports[p]: float(self.net.speed[p] * share[p] * 8 / 1e9) for p in slow if share[p] < 1}
 
     def _fault_truths(self) -> list[FlowTruth]:
         step = self.last

@@ -1,11 +1,16 @@
 """A snapshot with its window of counters, as a service would have it after some minutes of polling."""
 
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import replace
 
-from truerail.model import Reading, Snapshot
+from truerail.model import Fact, NetLink, RdmaLink, Reading, Snapshot
 from truerail.model.counters.window import STEP_SECONDS, Window
+from truerail.model.index import Devices
 from truerail.simulator.flows.simulation import FlowSimulation
 from truerail.simulator.simulation import Simulation
+
+Speeds = Mapping[tuple[str, str], float]
+"""Gb/s by device and by the name that the device has for a port or an RDMA device."""
 
 
 def snapshot_after(
@@ -13,7 +18,8 @@ def snapshot_after(
 ) -> Snapshot:
     """Lets the traffic of a fabric go on for so many minutes and polls it all the while.
 
-    The answers about cabling and links are those of the fabric as it stands. The window keeps its last samples.
+    The answers about cabling and links are those of the fabric as it stands, and who sits on a link at half speed says
+    so. The window keeps its last samples.
     """
     window = Window(step_seconds=step_seconds)
     last: list[Reading] = []
@@ -23,12 +29,39 @@ def snapshot_after(
         last = traffic.readings()
         window.put(last)
     still = fabric.snapshot()
-    moved = traffic.at - still.at
-    readings = [_later(reading, moved) for reading in still.readings]
+    moved, slow = traffic.at - still.at, _slow(traffic)
+    named = {device for device, _ in slow}
+    readings = [
+        replace(
+            reading, at=reading.at + moved, facts=_slowed(reading, slow) if reading.device in named else reading.facts
+        )
+        for reading in still.readings
+    ]
     return Snapshot(traffic.at, (*readings, *last), window=window)
 
 
-def _later(reading: Reading, moved: timedelta) -> Reading:
-    return Reading(
-        reading.device, reading.collector, reading.at + moved, reading.facts, reading.error, source=reading.source
-    )
+def _slow(traffic: FlowSimulation) -> Speeds:
+    """What devices say of their slow links, under the names that answers are filed under and that ports have there."""
+    world = traffic.world
+    known = Devices(world.fabric.plan)
+    found: dict[tuple[str, str], float] = {}
+    for port, gbps in traffic.slow_links.items():
+        device = known.names[known.find(world.folder(port.device))]
+        names = [port.name]
+        if world.is_host(port.device):
+            nic = world.nic_name(port.device, world.slot(port))
+            names = [nic.netdev, nic.rdma]
+        found |= {(device, name): gbps for name in names}
+    return found
+
+
+def _slowed(reading: Reading, slow: Speeds) -> tuple[Fact, ...]:
+    return tuple(_fact(fact, reading.device, slow) for fact in reading.facts)
+
+
+def _fact(fact: Fact, device: str, slow: Speeds) -> Fact:
+    if isinstance(fact, NetLink) and (device, fact.netdev) in slow:
+        return fact._replace(speed_gbps=slow[device, fact.netdev])
+    if isinstance(fact, RdmaLink) and (device, fact.device) in slow:
+        return fact._replace(rate_gbps=slow[device, fact.device])
+    return fact

@@ -8,6 +8,7 @@ from truerail.simulator.living.fabric import LivingFabric, living_fabric
 from truerail.simulator.living.faults import Standing, StandingFaults
 from truerail.simulator.living.hearing import Daemons
 from truerail.simulator.living.story import Entry
+from truerail.simulator.living.traffic import LivingTraffic, Trouble
 from truerail.simulator.living.transport import SimulatedTransport
 from truerail.simulator.living.world import LivingWorld
 
@@ -16,10 +17,12 @@ __all__ = [
     "Director",
     "Entry",
     "LivingFabric",
+    "LivingTraffic",
     "LivingWorld",
     "Pace",
     "SimulatedTransport",
     "Standing",
     "StandingFaults",
+    "Trouble",
     "living_fabric",
 ]

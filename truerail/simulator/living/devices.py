@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from truerail.simulator.living.hearing import LiveEther
+from truerail.simulator.living.traffic import LivingTraffic
 from truerail.simulator.living.world import LivingWorld
 from truerail.simulator.render import eos, host, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, switch
 from truerail.simulator.render.beacon import Heard
@@ -28,8 +29,8 @@ class Kit:
 class Devices:
     """All devices of a living world. Steady answers are made once for each change of the world around a device."""
 
-    def __init__(self, living: LivingWorld) -> None:
-        self._living = living
+    def __init__(self, living: LivingWorld, traffic: LivingTraffic) -> None:
+        self._living, self._traffic = living, traffic
         self._kept: dict[str, tuple[int, dict[str, str]]] = {}
 
     def answer(self, machine: str, command: str) -> str | None:
@@ -37,7 +38,9 @@ class Devices:
         ether = self._living.turn()
         platform = self.platform(machine)
         if platform == "snmp" and (oids := subtrees(command)):
-            return _walk(ether, machine, oids)
+            return _walk(ether, machine, oids, self._traffic.counted(machine))
+        if (counted := self._traffic.answer(machine, platform, command)) is not None:
+            return counted
         kit = KITS[platform]
         if tool := kit.fleeting.get(command):
             return tool(ether, machine)
@@ -62,10 +65,10 @@ class Devices:
         return kept[command]
 
 
-def _walk(ether: LiveEther, switch_name: str, oids: tuple[str, ...]) -> str:
+def _walk(ether: LiveEther, switch_name: str, oids: tuple[str, ...], counted: snmp.Counted) -> str:
     """The rows of these subtrees; a cut walk keeps the order of the agent."""
     wanted = tuple(f".{oid}." for oid in oids)
-    whole = snmp.walk(ether, switch_name, switch.neighbors(ether, switch_name))
+    whole = snmp.walk(ether, switch_name, switch.neighbors(ether, switch_name), counted)
     return "".join(line for line in whole.splitlines(keepends=True) if line.startswith(wanted))
 
 

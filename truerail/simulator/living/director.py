@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf, isfinite
 from random import Random
 
 from truerail.model import CauseKind
 from truerail.simulator.claims import NoRoom
 from truerail.simulator.faults import Fault
+from truerail.simulator.flows import FlowFault, FlowFaultKind
 from truerail.simulator.living.faults import Standing, StandingFaults
-from truerail.simulator.living.story import Entry, appeared, repaired
+from truerail.simulator.living.story import Entry, appeared, broke_out, ended, repaired
+from truerail.simulator.living.traffic import LivingTraffic, Trouble
 from truerail.simulator.living.world import LivingWorld
 from truerail.simulator.survey import survey
 from truerail.simulator.truth import Truth
@@ -29,10 +32,18 @@ DAILY = {
 }
 """What goes wrong on an ordinary day, and how often each beside the others."""
 
+TROUBLES = {
+    FlowFault(FlowFaultKind.STORM): 3,
+    FlowFault(FlowFaultKind.SLOW_RECEIVER): 2,
+    FlowFault(FlowFaultKind.HALF_SPEED, variant="host"): 2,
+}
+"""What goes wrong with the traffic, and how often each beside the others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds, from and to: until the next fault, and until the technician has repaired the next one.
+    """Seconds, from and to: until the next fault, and until the technician has repaired the next one; until something
+    goes wrong with the traffic, of which one thing stands at a time, and how long that lasts.
 
     No more than `most` faults stand at a time. Nothing is repaired within the first `seen_seconds` of its life, so
     that whoever looks has seen it.
@@ -40,6 +51,8 @@ class Pace:
 
     fault_seconds: tuple[float, float] = (45.0, 90.0)
     repair_seconds: tuple[float, float] = (30.0, 60.0)
+    trouble_seconds: tuple[float, float] = (inf, inf)
+    lasting_seconds: tuple[float, float] = (90.0, 150.0)
     most: int = 7
     seen_seconds: float = 30.0
 
@@ -51,21 +64,28 @@ class Director:
     """
 
     def __init__(
-        self, living: LivingWorld, faults: StandingFaults, script: Sequence[Fault], pace: Pace, rng: Random
+        self,
+        living: LivingWorld,
+        faults: StandingFaults,
+        traffic: LivingTraffic,
+        script: Sequence[Fault],
+        pace: Pace,
+        rng: Random,
     ) -> None:
-        self._living, self._faults, self._pace, self._rng = living, faults, pace, rng
+        self._living, self._faults, self._traffic, self._pace, self._rng = living, faults, traffic, pace, rng
         self._script = list(script)
         self._weights = [DAILY.get(fault, 1) for fault in self._script]
         self._next_fault = self._drawn(pace.fault_seconds)
         self._next_repair = self._drawn(pace.repair_seconds)
+        self._next_trouble = self._drawn(pace.trouble_seconds) if isfinite(pace.trouble_seconds[0]) else inf
         self.paused = False
         self.log: list[Entry] = []
         self.tell: Callable[[Entry], None] = lambda entry: None
 
     @property
-    def standing(self) -> tuple[Standing, ...]:
-        """The faults of now, the oldest first."""
-        return tuple(self._faults)
+    def standing(self) -> tuple[Standing | Trouble, ...]:
+        """The faults of now, the oldest first, those of the traffic last."""
+        return (*self._faults, *self._traffic)
 
     @property
     def truth(self) -> Truth:
@@ -88,6 +108,25 @@ class Director:
             self._next_fault = self._drawn(self._pace.fault_seconds)
             if len(self._faults) < self._pace.most:
                 self._draw()
+        if not self.paused and now >= self._next_trouble:
+            self._turn_traffic()
+
+    def _turn_traffic(self) -> None:
+        """What is wrong with the traffic ends, or something goes wrong."""
+        standing = list(self._traffic)
+        if standing:
+            self.fix(standing[0])
+            self._next_trouble = self._drawn(self._pace.trouble_seconds)
+            return
+        self._next_trouble = self._drawn(self._pace.lasting_seconds)
+        with suppress(NoRoom):
+            self.disturb(*self._rng.choices(list(TROUBLES), list(TROUBLES.values())))
+
+    def disturb(self, fault: FlowFault) -> Trouble:
+        """Something goes wrong with the traffic now, at a place that is drawn unless it is named. Raises `NoRoom`."""
+        trouble = self._traffic.plant(fault, self._faults.number())
+        self._note(trouble, broke_out(trouble), repaired=False)
+        return trouble
 
     def plant(self, fault: Fault) -> Standing:
         """A fault appears now, at a place that is drawn. Raises `NoRoom`."""
@@ -95,19 +134,23 @@ class Director:
         self._note(standing, appeared(self._living.world, standing), repaired=False)
         return standing
 
-    def fix(self, what: str | int | Standing) -> Standing:
+    def fix(self, what: str | int | Standing | Trouble) -> Standing | Trouble:
         """Repairs a fault now: by its number, or by a device or port that it is about. Raises LookupError."""
         number = what if isinstance(what, int) else self.find(what).number
+        if self._traffic.get(number):
+            trouble = self._traffic.lift(number)
+            self._note(trouble, ended(trouble), repaired=True)
+            return trouble
         standing = self._faults.repair(number)
         self._note(standing, repaired(standing), repaired=True)
         return standing
 
-    def find(self, what: str | Standing) -> Standing:
+    def find(self, what: str | Standing | Trouble) -> Standing | Trouble:
         """The fault that is meant: itself, its number as text, or a device or port of it. Raises LookupError."""
-        if isinstance(what, Standing):
+        if isinstance(what, Standing | Trouble):
             return what
         name = what.strip().removeprefix("#")
-        for standing in self._faults:
+        for standing in self.standing:
             if name == str(standing.number) or standing.concerns(name):
                 return standing
         raise LookupError(f"no fault stands that {what.strip()!r} is part of")
@@ -130,7 +173,7 @@ class Director:
     def _drawn(self, seconds: tuple[float, float]) -> float:
         return self._living.ambient.clock() + self._rng.uniform(*seconds)
 
-    def _note(self, standing: Standing, says: str, *, repaired: bool) -> None:
+    def _note(self, standing: Standing | Trouble, says: str, *, repaired: bool) -> None:
         ambient = self._living.ambient
         entry = Entry(ambient.clock(), ambient.now(), repaired, standing, says)
         self.log.append(entry)

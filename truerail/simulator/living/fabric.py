@@ -13,6 +13,7 @@ from truerail.simulator.faults import KINDS, Fault
 from truerail.simulator.living.director import DAILY, Director, Pace
 from truerail.simulator.living.faults import StandingFaults
 from truerail.simulator.living.hearing import Daemons
+from truerail.simulator.living.traffic import LivingTraffic
 from truerail.simulator.living.transport import SimulatedTransport
 from truerail.simulator.living.world import LivingWorld
 from truerail.simulator.shape import Shape, build
@@ -20,6 +21,8 @@ from truerail.simulator.world import World, as_planned
 
 QUICK = Daemons(tx_seconds=5.0, hold=4)
 """LLDP daemons that are set to notice sooner than usual: nobody likes to wait for two minutes in a demonstration."""
+TROUBLE_SECONDS = (60.0, 150.0)
+"""From and to: until something goes wrong with the traffic, where nobody says otherwise."""
 TIMEOUT_SECONDS = 3.0
 """What a device of the fabric gets to let somebody in."""
 
@@ -58,8 +61,10 @@ def living_fabric(
             standing.plant(fault, living.ether.began)
     living.settle()
     script = tuple(dict.fromkeys(faults)) or tuple(DAILY)
-    director = Director(living, standing, script, pace or Pace(), _random(seed, "script"))
-    transport = SimulatedTransport(living, _random(seed, "latency"))
+    traffic = LivingTraffic(living, seed)
+    pace = pace or Pace(trouble_seconds=TROUBLE_SECONDS)
+    director = Director(living, standing, traffic, script, pace, _random(seed, "script"))
+    transport = SimulatedTransport(living, traffic, _random(seed, "latency"))
     return LivingFabric(world.fabric.plan, targets(world), transport, director, living)
 
 

@@ -71,6 +71,11 @@ class StandingFaults:
         """The fault of that number, where it still stands."""
         return self._standing.get(number)
 
+    def number(self) -> int:
+        """The number of the next fault, whatever its kind. Given once."""
+        self._planted += 1
+        return self._planted
+
     def plant(self, fault: Fault, since: float | None = None) -> Standing:
         """Plants a fault now, at a place that is drawn, or as if it were there `since` then. Raises `NoRoom`; the world
         is as it was then.
@@ -79,10 +84,9 @@ class StandingFaults:
         for name, ledger in ledgers.items():
             setattr(self._site, name, ledger)
         cause, change = self._living.alter(lambda _: plant_one(self._site, fault))
-        self._planted += 1
         claims = {name: frozenset(ledger.added) for name, ledger in ledgers.items()}
         since = self._living.changed_at if since is None else since
-        standing = Standing(self._planted, cause, since, change, claims)
+        standing = Standing(self.number(), cause, since, change, claims)
         self._standing[standing.number] = standing
         return standing
 

@@ -5,7 +5,9 @@ from datetime import datetime
 
 from truerail.model import CauseKind
 from truerail.outputs.words import count
+from truerail.simulator.flows import FlowFaultKind
 from truerail.simulator.living.faults import Standing
+from truerail.simulator.living.traffic import Trouble
 from truerail.simulator.world import World
 
 
@@ -16,7 +18,7 @@ class Entry:
     at: float
     when: datetime
     repaired: bool
-    standing: Standing
+    standing: Standing | Trouble
     says: str
 
 
@@ -49,6 +51,30 @@ def appeared(world: World, standing: Standing) -> str:
 def repaired(standing: Standing) -> str:
     """What was put right."""
     return f"the technician repaired {standing.kind} of {_hosts(standing.cause.subjects)}"
+
+
+def broke_out(trouble: Trouble) -> str:
+    """What went wrong with the traffic."""
+    subjects = " and ".join(trouble.cause.subjects)
+    match trouble.kind, trouble.placed.variant:
+        case FlowFaultKind.STORM, _:
+            return f"a PFC storm broke out: {subjects} pauses its leaf without end, and all who send to it wait"
+        case FlowFaultKind.SLOW_RECEIVER, "pcie":
+            return f"{subjects} takes in half of what its link brings: its PCIe stalls"
+        case FlowFaultKind.SLOW_RECEIVER, _:
+            return f"{subjects} takes in half of what its link brings: its application posts too few buffers"
+        case FlowFaultKind.HALF_SPEED, _:
+            return f"the link of {subjects} came up again at half its speed"
+    return f"{trouble.kind} at {subjects}" if subjects else f"{trouble.kind} on the whole fabric"
+
+
+def ended(trouble: Trouble) -> str:
+    """What the operator put right."""
+    return f"the operator ended {trouble.kind}{_of(trouble.cause.subjects)}"
+
+
+def _of(subjects: tuple[str, ...]) -> str:
+    return f" of {_hosts(subjects)}" if subjects else ""
 
 
 def _hosts(subjects: tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ from random import Random
 from truerail.model import Target
 from truerail.model.names import device_key
 from truerail.simulator.living.devices import Devices
+from truerail.simulator.living.traffic import LivingTraffic
 from truerail.simulator.living.world import LivingWorld
 from truerail.transport.declared import refuse_undeclared
 from truerail.transport.protocol import Answer, ConnectError, TransportError
@@ -21,9 +22,9 @@ _SHELLS = ("linux", "cumulus", "sonic")
 class SimulatedTransport:
     """The `Transport` of a living fabric. A target is found by its name, as the plan has it."""
 
-    def __init__(self, living: LivingWorld, rng: Random) -> None:
+    def __init__(self, living: LivingWorld, traffic: LivingTraffic, rng: Random) -> None:
         self._living, self._rng = living, rng
-        self._devices = Devices(living)
+        self._devices = Devices(living, traffic)
         self._machines = {device_key(name): name for name in living.world.fabric.plan.devices}
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:

@@ -1,6 +1,8 @@
-"""A whole numeric walk as `snmpbulkwalk -On` prints it: LLDP-MIB (IEEE 802.1AB), ifTable and ifXTable (RFC 2863)."""
+"""A whole numeric walk as `snmpbulkwalk -On` prints it: LLDP-MIB (IEEE 802.1AB), ifTable and ifXTable (RFC 2863), and
+the pause frames of CISCO-PFC-EXT-MIB.
+"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from truerail.model import Port
 from truerail.simulator.render.beacon import Ether, Heard
@@ -12,17 +14,29 @@ _IF = ".1.3.6.1.2.1.2.2.1"
 _IF_X = ".1.3.6.1.2.1.31.1.1.1"
 _SUBTYPES = {"mac": 3, "ifname": 5, "local": 7}
 _BRIDGE_ROUTER, _STATION = "28 00", "01 00"
+_PAUSES = ".1.3.6.1.4.1.9.9.813.1.2.1"
 _MTU = 9216
+_PRIORITY = 3
+_NARROW = {13: "rx_discards", 14: "rx_errors", 19: "tx_discards"}
+_WIDE = {6: "rx_bytes", 7: "rx_packets", 10: "tx_bytes", 11: "tx_packets"}
+_FRAMES = {2: "tx_pause_frames", 3: "rx_pause_frames"}
+Counted = Mapping[str, Sequence[int]]
+"""What the ports of a switch have counted, by quantity, in the order of their numbers."""
 
 
-def walk(ether: Ether, switch: str, heard: Sequence[Heard]) -> str:
-    """The walk of one switch. The local port number of LLDP-MIB is the interface index, as lldpd and SONiC have it."""
+def walk(ether: Ether, switch: str, heard: Sequence[Heard], counted: Counted | None = None) -> str:
+    """The walk of one switch. The local port number of LLDP-MIB is the interface index, as lldpd and SONiC have it.
+
+    Without `counted`, nothing has gone through the switch yet.
+    """
     world = ether.world
     jacks = [
         (world.port_index(switch, number), Port(switch, name))
         for number, name in enumerate(world.fabric.ports[switch], 1)
     ]
-    rows = [*_local(ether, jacks), *_remote(ether, switch, heard), *_interfaces(ether, jacks)]
+    counters = _Counters([index for index, _ in jacks], counted or {})
+    interfaces = _interfaces(ether, jacks, counters)
+    rows = [*_local(ether, jacks), *_remote(ether, switch, heard), *interfaces, *counters.pauses()]
     return "".join(f"{row}\n" for row in rows)
 
 
@@ -66,7 +80,35 @@ def _columns(one: Heard) -> tuple[str, ...]:
     )
 
 
-def _interfaces(ether: Ether, jacks: list[tuple[int, Port]]) -> Iterator[str]:
+class _Counters:
+    """Columns of counters: 32 bits in ifTable, 64 in the others."""
+
+    def __init__(self, indexes: list[int], counted: Counted) -> None:
+        self._indexes, self._counted = indexes, counted
+
+    def narrow(self) -> Iterator[str]:
+        """Those of ifTable."""
+        for column, quantity in _NARROW.items():
+            for index, value in self._of(quantity):
+                yield f"{_IF}.{column}.{index} = Counter32: {value & 0xFFFFFFFF}"
+
+    def wide(self) -> Iterator[str]:
+        """Those of ifXTable."""
+        for column, quantity in _WIDE.items():
+            for index, value in self._of(quantity):
+                yield f"{_IF_X}.{column}.{index} = Counter64: {value}"
+
+    def pauses(self) -> Iterator[str]:
+        """Pause frames by interface and priority."""
+        for column, quantity in _FRAMES.items():
+            for index, value in self._of(quantity):
+                yield f"{_PAUSES}.{column}.{index}.{_PRIORITY} = Counter64: {value}"
+
+    def _of(self, quantity: str) -> Iterator[tuple[int, int]]:
+        return zip(self._indexes, self._counted.get(quantity, [0] * len(self._indexes)), strict=True)
+
+
+def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters) -> Iterator[str]:
     world = ether.world
     up = {index: world.carrier(jack) for index, jack in jacks}
     yield from (f'{_IF}.2.{index} = STRING: "{jack.name}"' for index, jack in jacks)
@@ -74,6 +116,8 @@ def _interfaces(ether: Ether, jacks: list[tuple[int, Port]]) -> Iterator[str]:
     yield from (f"{_IF}.6.{index} = {_hex(world.switch_mac(jack.device, ether.number(jack)))}" for index, jack in jacks)
     yield from (f"{_IF}.7.{index} = INTEGER: 1" for index, _ in jacks)
     yield from (f"{_IF}.8.{index} = INTEGER: {1 if up[index] else 2}" for index, _ in jacks)
+    yield from counters.narrow()
     yield from (f'{_IF_X}.1.{index} = STRING: "{jack.name}"' for index, jack in jacks)
+    yield from counters.wide()
     yield from (f"{_IF_X}.15.{index} = Gauge32: {400000 if up[index] else 0}" for index, _ in jacks)
     yield from (f'{_IF_X}.18.{index} = STRING: "{ether.label(jack)}"' for index, jack in jacks)

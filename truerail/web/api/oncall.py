@@ -5,12 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from truerail.oncall.answers import BadQuestion, Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
+from truerail.oncall.answers import BadQuestion, Blast, Diff, Job, PathAnswer, Rates, Storm, Timeline, Where, Why
 from truerail.oncall.blast import blast
 from truerail.oncall.diff import diff, diff_plan
 from truerail.oncall.job import job
 from truerail.oncall.moments import span
 from truerail.oncall.path import path
+from truerail.oncall.rates import rates
 from truerail.oncall.storm import storm
 from truerail.oncall.timeline import timeline
 from truerail.oncall.view import LONGEST_NODESET
@@ -107,6 +108,14 @@ async def the_storm(
 ) -> Response:
     """PFC storms: the culprit of each, why, and who waits for it; all, or those that something takes part in."""
     return await pondered(request, desk, shown, lambda: storm(shown.publication, of))
+
+
+@router.get("/rates", response_model=Rates)
+async def the_rates(
+    request: Request, desk: AtDesk, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
+) -> Response:
+    """What its ports carry, how long they are paused, and which errors they counted, sample by sample."""
+    return await pondered(request, desk, shown, lambda: rates(shown.publication, of))
 
 
 @router.get("/timeline", response_model=Timeline)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from collector import collectors
-from truerail.simulator.flows.prints import cumulus, eos, hosts, nxos, sonic
+from truerail.simulator.flows.prints import cumulus, eos, hosts, junos, nxos, sonic
 from truerail.simulator.flows.prints.sheet import Sheet, sheet_of
 
 Print = Callable[[Sheet], str]
@@ -53,5 +53,8 @@ def prints(platform: str) -> Mapping[str, Print]:
             return {
                 "show interface counters | json": nxos.counters,
                 "show interface priority-flow-control detail": nxos.pfc,
+                "show queuing interface | json": nxos.queues,
             }
+        case "junos":
+            return {"show interfaces extensive | display json": junos.extensive}
     return {}

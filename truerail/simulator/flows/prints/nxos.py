@@ -21,6 +21,28 @@ def counters(sheet: Sheet) -> str:
     return dumps(found) + "\n"
 
 
+def queues(sheet: Sheet) -> str:
+    """`show queuing interface | json`: a row for each port, in it one for each kind of count."""
+    kinds = (("Tx", "Pkts", Q.TX_PACKETS), ("Tx", "Byts", Q.TX_BYTES), ("Tail Drop", "Pkts", Q.QUEUE_DROPS),
+             ("ECN", "Pkts", Q.ECN_MARKED_PACKETS))  # fmt: skip
+    columns = [(kind, unit, sheet.of(quantity, rdma=True)) for kind, unit, quantity in kinds]
+    rows = []
+    for number, port in enumerate(sheet.ports):
+        told = [
+            {"eq-stat-type": kind, "eq-stat-units": unit, "eq-uc-stat-value": str(values[number])}
+            for kind, unit, values in columns
+        ]
+        entry = _table("qosgrp_egress_stats_entry", told)
+        group = _table("qosgrp_egress_stats", {"eq-qosgrp": str(sheet.priority), **entry})
+        rows.append({"dir": "Egress", "if_name_str": port, **group})
+    return dumps(_table("module", _table("queuing_interface", rows))) + "\n"
+
+
+def _table(name: str, rows: object) -> dict[str, Any]:
+    """A table of NX-OS' JSON: an object in place of a list where there is one row."""
+    return {f"TABLE_{name}": {f"ROW_{name}": rows}}
+
+
 def pfc(sheet: Sheet) -> str:
     """`show interface priority-flow-control detail`."""
     received, sent = sheet.of(Q.RX_PAUSE_FRAMES, rdma=True), sheet.of(Q.TX_PAUSE_FRAMES, rdma=True)

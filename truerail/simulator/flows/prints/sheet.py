@@ -26,11 +26,10 @@ class Sheet:
 
 def sheet_of(net: Net, ledger: Ledger, machine: str, ago_seconds: float, priority: int) -> Sheet:
     """What a machine has counted so many seconds ago, within the ledger's last step."""
-    ports = net.ports_of(machine)
-    ago = np.full(len(net.ports), ago_seconds)
-    values = ledger.as_of(ago)[:, ports].astype(np.uint64)
+    ports = net.span_of(machine)
+    values = ledger.as_of(ago_seconds, ports).astype(np.uint64)
     world = net.world
     if not world.is_host(machine):
         return Sheet(tuple(world.fabric.ports[machine]), (), values, priority)
-    names = [world.nic_name(machine, slot) for slot in range(len(ports))]
+    names = [world.nic_name(machine, slot) for slot in range(net.nic.shape[1])]
     return Sheet(tuple(name.netdev for name in names), tuple(name.rdma for name in names), values, priority)

@@ -1,0 +1,94 @@
+"""One uplink of a switch stays unused while all others share the load evenly.
+
+## Why it matters
+The link is paid for and lost: routing gives it no weight, its next hop is a black hole, or it is drained and forgotten.
+The others carry its share, and nothing complains, because the port is up and counts no errors.
+
+## How it is seen
+Exactly one member of the group carries under 5 % of the mean, in every window, while its link is up and the others
+differ by no more than a quarter. With few flows that is chance: the finding needs so many flows, by the lower bounds of
+LBL001 or by how even the others are, that a member without any happens less than once in 10,000 times. Adaptive routing
+and spraying leave no member out by chance. Uplinks that are down or switched off are no members.
+
+## What to do
+Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,
+and whether the link is in the group at all; then at its errors: adaptive routing avoids a bad link.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters.balance import Balance, balance_of
+from truerail.model.counters.carried import TOO_FEW, overall
+from truerail.model.counters.dead import dead_members
+from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.rule import Case, Undecided, rule
+
+
+@rule("LBL003", severity=Severity.WARNING, needs=[PortCounters])
+def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Uplinks that are up and get nothing."""
+    b = balance_of(telemetry_of(plan, seen))
+    if not b.carried.enough:
+        raise Undecided(TOO_FEW)
+    if not b.judged.any():
+        raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
+    for group, chance in dead_members(b).items():
+        yield _finding(b, group, chance)
+
+
+def _finding(b: Balance, group: int, chance: float) -> Finding:
+    rows = b.uplinks(group)
+    row = int(rows[b.idle[rows]][0])
+    port, name = b.telemetry.wiring.index.spell(int(b.port[row])), b.names(np.array([group]))[0]
+    received = float(overall(b.carried.rx[b.port[[row]]])[0])
+    share = 1 / max(int(b.members[group]) - 1, 1)
+    return dead_member.found(
+        port,
+        says=f"is up and carries {b.load[row] * 8e-9:.2f} Gb/s, while the other {b.members[group] - 1} uplinks of "
+        f"{name} carry {b.total[group] * share * 8e-9:.3g} Gb/s each on average",
+        do=f"Look why {name} does not send over {port}: routes, weights, a drained neighbour, the ECMP group.",
+        confidence=0.9,
+        detail=(
+            ("chance", chance),
+            ("receives_gbps", None if np.isnan(received) else round(received * 8e-9, 3)),
+            ("shares", dict(b.shares(group))),
+        ),
+    )
+
+
+_PLAN = "\n".join(
+    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(16)]
+    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(16)]
+)
+
+
+def _rates(idle: int, others: float = 1e10) -> dict[str, dict[str, float]]:
+    return {f"leaf-0/up{s}": {"tx_bytes": 0.0 if s == idle else others * (1 + s % 3 / 50)} for s in range(16)}
+
+
+FIRES = Case(
+    "Fifteen uplinks share the load evenly, the sixteenth gets nothing.",
+    _PLAN,
+    {},
+    ("leaf-0/up3",),
+    rates=_rates(3),
+)
+
+QUIET = (
+    Case("All uplinks carry alike.", _PLAN, {}, rates=_rates(99)),
+    Case(
+        "Few flows: one uplink gets none of them, others get two.",
+        _PLAN,
+        {},
+        rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
+    ),
+    Case(
+        "It carried in one of the windows.",
+        _PLAN,
+        {},
+        rates=_rates(3) | {"leaf-0/up3": {"tx_bytes": [0.0] * 9 + [1.6e9] * 3}},
+    ),
+)

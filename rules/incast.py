@@ -1,0 +1,142 @@
+"""Many senders meet at one host port (incast).
+
+## Why it matters
+The leaf's port to the host is the bottleneck, its queue fills within microseconds, and the switch marks, pauses or
+drops for everybody who shares its buffer. It is the traffic's shape, no fault of the link: parameter servers,
+checkpoints, unbalanced all-to-all.
+
+## How it is seen
+A port to a host sends at half its speed or more and three times as much as it gets back, the host does not pause it,
+and the switch is congested: one packet in a thousand is ECN-marked at that port, or the switch pauses four or more of
+its other ports. Bursts last tens of microseconds, so averages over polls show the heavy cases only. Which of several
+such ports of a switch the pauses are for cannot be told: then each is named with less confidence.
+
+## What to do
+Look which job receives there. Spread the receivers, stagger checkpoints, or let congestion control react earlier (ECN
+thresholds below PFC's). If the host pauses the switch instead, it is a slow receiver: PFC001.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters.carried import TOO_FEW, Carried, carried_of, overall
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.rule import Case, Undecided, rule
+from truerail.model.snapshot import Codes
+
+USE = 0.5
+"""Share of its speed from which the egress is busy (detection.md 4b)."""
+ONE_SIDED = 3.0
+"""Times as much as comes back (detection.md 4b)."""
+PAUSED_PORTS = 4
+"""Ports that the switch pauses (detection.md 4b)."""
+MARKED = 0.001
+"""Share of marked packets from which congestion is worth a word (detection.md 4b), for packets of `PACKET` bytes."""
+PACKET = 4096
+"""RoCE's largest MTU: smaller packets only make marks more frequent."""
+PAUSED_US = 10_000.0
+"""Microseconds a second that the host may pause the port: a hundredth of the time."""
+PAUSE_FRAMES = 100.0
+"""Pause frames a second from which a port counts as paused."""
+
+
+@rule("INC001", severity=Severity.WARNING, needs=[PortCounters])
+def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Ports to hosts where many senders meet."""
+    telemetry = telemetry_of(plan, seen)
+    carried = carried_of(telemetry)
+    if not carried.enough:
+        raise Undecided(TOO_FEW)
+    signs = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
+    if not telemetry.counts(*signs):
+        raise Undecided("no switch tells ECN marks or pauses sent")
+    egress = _one_sided(telemetry, carried)
+    marked = _rate(telemetry, Quantity.ECN_MARKED_PACKETS)[egress] * PACKET >= MARKED * overall(carried.tx[egress])
+    pausing = _pausing(telemetry, egress)
+    switch = telemetry.wiring.index.ports.device_of(egress)
+    several = np.unique(switch, return_inverse=True, return_counts=True)
+    for n in np.flatnonzero(marked | (pausing >= PAUSED_PORTS)).tolist():
+        sure = bool(marked[n]) or several[2][several[1][n]] == 1
+        yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)
+
+
+def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:
+    """Switch ports to hosts that send much more than they get and are not paused by the host."""
+    index = telemetry.wiring.index
+    port = index.b[index.from_host & (index.b >= 0)]
+    sent, back = overall(carried.tx[port]), overall(carried.rx[port])
+    with np.errstate(invalid="ignore"):
+        port = port[(sent >= USE * telemetry.speed()[port]) & (sent >= ONE_SIDED * back)]
+        paused = np.nan_to_num(_rate(telemetry, Quantity.RX_PAUSE_US)[port]) > PAUSED_US
+        paused |= np.nan_to_num(_rate(telemetry, Quantity.RX_PAUSE_FRAMES)[port]) > PAUSE_FRAMES
+    return np.asarray(port[~paused], dtype=np.int64)
+
+
+def _pausing(telemetry: Telemetry, egress: Codes) -> Codes:
+    """How many other ports the switch of each egress pauses."""
+    ports = telemetry.wiring.index.ports
+    with np.errstate(invalid="ignore"):
+        pauses = _rate(telemetry, Quantity.TX_PAUSE_FRAMES) > PAUSE_FRAMES
+    owner = ports.device_of(np.flatnonzero(pauses))
+    count = np.bincount(owner, minlength=int(ports.device_of(egress).max(initial=0)) + 1)
+    return np.asarray(count[ports.device_of(egress)] - pauses[egress], dtype=np.int64)
+
+
+def _rate(telemetry: Telemetry, quantity: Quantity) -> npt.NDArray[np.float64]:
+    """Counted per second over all priorities; NaN where nothing is told."""
+    rates = [telemetry.summed(quantity, priority).rate for priority in telemetry.priorities(quantity)]
+    total = np.full(telemetry.ports, np.nan)
+    for rate in rates:
+        total = np.where(np.isnan(total), rate, total + np.nan_to_num(rate))
+    return total
+
+
+def _finding(telemetry: Telemetry, carried: Carried, port: int, marked: bool, pausing: int, sure: float) -> Finding:
+    spelled, host = telemetry.wiring.index.spell(port), telemetry.wiring.index.spell(int(carried.peer[port]))
+    sent = float(overall(carried.tx[[port]])[0])
+    signs = (["marks packets here"] if marked else []) + ([f"pauses {pausing} other ports"] if pausing else [])
+    return incast.found(
+        spelled,
+        says=f"sends {sent * 8e-9:.3g} Gb/s to {host}, over {ONE_SIDED:.0f} times what comes back, and the switch "
+        f"{' and '.join(signs)}",
+        do=f"Look which job receives at {host}; spread or stagger its senders.",
+        confidence=sure,
+        detail=(("sends_gbps", round(sent * 8e-9, 3)), ("marked", marked), ("pauses_ports", pausing)),
+    )
+
+
+_PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(8))
+_SENDERS = {f"leaf-0/p{n}": {"rx_bytes": 6e9, "tx_bytes": 1e9, "tx_pause_frames:3": 5e3} for n in range(1, 8)}
+_EGRESS = {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "tx_pause_frames:3": 0.0, "rx_pause_us:3": 0.0}
+
+FIRES = (
+    Case(
+        "Seven hosts send to one, and the leaf pauses them.",
+        _PLAN,
+        {},
+        ("leaf-0/p0",),
+        rates=_SENDERS | {"leaf-0/p0": _EGRESS},
+    ),
+    Case(
+        "The port to one host marks packets.",
+        _PLAN,
+        {},
+        ("leaf-0/p0",),
+        rates={"leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9, "ecn_marked_packets": 1e5}},
+    ),
+)
+
+QUIET = (
+    Case("It gets back as much as it sends.", _PLAN, {}, rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_bytes": 4e10}}),
+    Case(
+        "The host pauses the port: a slow receiver.",
+        _PLAN,
+        {},
+        rates=_SENDERS | {"leaf-0/p0": _EGRESS | {"rx_pause_us:3": 5e5}},
+    ),
+    Case("No sign of congestion.", _PLAN, {}, rates={"leaf-0/p0": _EGRESS}),
+)

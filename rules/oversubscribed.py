@@ -1,0 +1,163 @@
+"""A leaf has less uplink than its design gives it, or all of its uplinks are full.
+
+## Why it matters
+Traffic that leaves the rail shares what is left of the uplinks. Nothing is wrong with a cable or a hash then: the leaf
+lacks capacity, and balancing cannot help.
+
+## How it is seen
+By its links: the speed of the ports to hosts over the speed of the uplinks that are up, compared with the same in the
+plan; over 5 % more is a finding that names the missing uplinks. By its load: every uplink runs at 85 % or more, evenly
+(the effective number of uplinks in use is 95 % of all), and packets are marked or pauses are sent. Uplinks of which
+nobody tells whether they are up count as up.
+
+## What to do
+Bring the missing uplinks back (CAB003 tells why each is missing). Where all are up and full, add uplinks, move jobs
+closer together, or look which job crosses rails (PXN off, wrong NIC order, hosts on the wrong leaf).
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Finding, NetLink, Plan, Port, Severity, Snapshot
+from truerail.model.counters.balance import Balance, balance_of
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.index import Mask
+from truerail.model.rule import Case, Undecided, rule
+from truerail.model.snapshot import Codes
+from truerail.model.wiring import State
+
+MORE = 1.05
+"""Times the planned ratio from which it is a finding (detection.md 4b)."""
+FULL = 0.85
+"""Share of its speed at which an uplink is full (detection.md 4b)."""
+EVEN = 0.95
+"""Effective number of uplinks in use, over their number, from which the load is even (detection.md 4b)."""
+PAUSES = 100.0
+"""Marks or pause frames a second on an uplink's switch that tell congestion."""
+
+
+@rule("CAP001", severity=Severity.WARNING, needs=[NetLink])
+def oversubscribed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Leaves that lost uplinks, and leaves whose uplinks are all full."""
+    telemetry = telemetry_of(plan, seen)
+    b = balance_of(telemetry)
+    index = telemetry.wiring.index
+    if not len(b.switch):
+        raise Undecided("the plan has no uplinks")
+    hosts = np.bincount(
+        index.b_device[index.from_host],
+        weights=_speeds(index.speed_gbps[index.from_host]),
+        minlength=len(index.devices.names),
+    )[b.switch]
+    speeds = _speeds(index.speed_gbps[b.cable])
+    lost = _lost(b)
+    design, left = b.sum(speeds), b.sum(np.where(lost, 0.0, speeds))
+    for group in np.flatnonzero((hosts > 0) & (design > MORE * left)).tolist():
+        gone = b.uplinks(group)[lost[b.uplinks(group)]]
+        yield _short(b, group, (hosts[group], design[group], left[group]), [index.spell(int(b.port[r])) for r in gone])
+    for group in np.flatnonzero(_full(telemetry, b) & (hosts > 0) & (design <= MORE * left)).tolist():
+        yield _saturated(b, group, hosts[group] / design[group])
+
+
+def _speeds(planned: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Planned speeds; where the plan tells none, all are taken to be equal to the commonest that it does tell."""
+    told = planned[~np.isnan(planned)]
+    values, counts = np.unique(told, return_counts=True)
+    return np.where(np.isnan(planned), values[counts.argmax()] if len(values) else 1.0, planned)
+
+
+def _lost(b: Balance) -> Mask:
+    """Uplinks that one end says are down. Cables that LLDP sees are up."""
+    wiring = b.telemetry.wiring
+    lost = np.zeros(len(b.cable), dtype=bool)
+    rows = np.flatnonzero(wiring.state[b.cable] != State.RIGHT)
+    lost[rows] = wiring.states.down(b.port[rows]) | wiring.states.down(wiring.index.b[b.cable[rows]])
+    return lost
+
+
+def _full(telemetry: Telemetry, b: Balance) -> Mask:
+    """Groups whose members are all full, evenly, and whose switch marks or pauses."""
+    if not b.carried.enough:
+        return np.zeros(len(b.switch), dtype=bool)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        full = b.sum(b.member & (b.load >= FULL * b.speed)) == b.members
+        part = np.where(b.load > 0, b.load / b.total[b.group], 1.0)
+        effective = np.exp(-b.sum(part * np.log(part))) / b.members
+    return np.asarray(b.judged & full & (effective >= EVEN) & np.isin(b.switch, _congested(telemetry)), dtype=bool)
+
+
+def _congested(telemetry: Telemetry) -> Codes:
+    """Devices that mark packets or send pauses."""
+    busy = np.zeros(telemetry.ports, dtype=bool)
+    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
+        for priority in telemetry.priorities(quantity):
+            with np.errstate(invalid="ignore"):
+                busy |= telemetry.summed(quantity, priority).rate > PAUSES
+    return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(busy)))
+
+
+def _short(b: Balance, group: int, sums: tuple[float, float, float], gone: list[Port]) -> Finding:
+    hosts, design, left = sums
+    name = b.names(np.array([group]))[0]
+    ratio = f"{hosts / left:.2f} to 1" if left else "without uplinks"
+    return oversubscribed.found(
+        name,
+        says=f"{len(gone)} of {len(b.uplinks(group))} uplinks are down: {hosts / design:.2f} to 1 is planned, "
+        f"it is {ratio}",
+        do=f"Bring back {', '.join(map(str, gone))}.",
+        expected=f"{hosts / design:.2f}",
+        observed=f"{hosts / left:.2f}" if left else None,
+        confidence=0.95,
+        detail=(("uplinks_down", [str(port) for port in gone]),),
+    )
+
+
+def _saturated(b: Balance, group: int, ratio: float) -> Finding:
+    name = b.names(np.array([group]))[0]
+    rows = b.uplinks(group)
+    least = float((b.load[rows] / b.speed[rows])[b.member[rows]].min())
+    return oversubscribed.found(
+        name,
+        says=f"all {b.members[group]} uplinks run at {least:.0%} of their speed or more, evenly, and the switch marks "
+        f"or pauses (planned ratio {ratio:.2f} to 1)",
+        do=f"Add uplinks to {name}, or find the traffic that leaves the rail.",
+        confidence=0.8,
+        detail=(("least_use", round(least, 3)), ("ratio", round(ratio, 3))),
+    )
+
+
+_PLAN = "\n".join(
+    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4)]
+    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
+)
+_UP = {"leaf-0": [NetLink(f"up{s}", operstate="UP") for s in range(4)]}
+
+
+def _rates(use: float, marks: float = 1e5) -> dict[str, dict[str, float]]:
+    return {f"leaf-0/up{s}": {"tx_bytes": use * 5e10, "ecn_marked_packets": marks} for s in range(4)}
+
+
+FIRES = (
+    Case(
+        "One of four uplinks is down.",
+        _PLAN,
+        {"leaf-0": [NetLink("up2", operstate="DOWN")]},
+        ("leaf-0",),
+    ),
+    Case(
+        "All uplinks are down, as the spines say.",
+        _PLAN,
+        {f"spine-{s}": [NetLink("p0", operstate="DOWN")] for s in range(4)},
+        ("leaf-0",),
+    ),
+    Case("All uplinks are full.", _PLAN, _UP, ("leaf-0",), rates=_rates(0.95)),
+)
+
+QUIET = (
+    Case("All uplinks are up.", _PLAN, _UP),
+    Case("They are full, and nothing is marked or paused.", _PLAN, _UP, rates=_rates(0.95, 0.0)),
+    Case("They carry half.", _PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
+)

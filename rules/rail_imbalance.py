@@ -1,0 +1,105 @@
+"""A host loads its rails unevenly.
+
+## Why it matters
+Each GPU has its own NIC, and a collective waits for the slowest of them. One rail at half the rate halves the job, and
+averages over eight rails hardly move.
+
+## How it is seen
+The least loaded NIC of a host against the median of its NICs, by what they send and receive on the wire (phy and
+priority counters, or the switch ports they are cabled to; never netdev statistics, which RDMA bypasses), in every
+window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link and next to nothing, while the median
+runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not
+judged, nor hosts with two or more idle NICs (a job on fewer GPUs). Where the hosts of one level of load share the same
+low rails, it is the work
+(pipeline or expert parallelism, PXN, storage on one NIC) and no finding. In synchronous collectives one slow NIC drags
+its peers to its own rate: then all look alike and low, and nothing is seen here; look at pauses and retransmissions.
+
+## What to do
+Look at the low NIC: PCIe width, link speed and errors, pauses towards it, its GPU and the mapping of GPU to NIC, and at
+its leaf port. If the work is meant to be so, mute the host.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
+from truerail.model.counters.rails import ACTIVE, IDLE, LOW, Rails, rails_of
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.rule import Case, Undecided, rule
+
+VERY_LOW = 0.6
+"""Share of the median below which the imbalance is critical (detection.md 3)."""
+
+
+@rule("RAL001", severity=Severity.WARNING, needs=[PortCounters])
+def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Hosts of which one NIC carries clearly less than the others."""
+    telemetry = telemetry_of(plan, seen)
+    rails = rails_of(telemetry)
+    if not rails.carried.enough:
+        raise Undecided(TOO_FEW)
+    if not rails.busy.any():
+        raise Undecided("no host whose NICs are told and carry a tenth of their line rate")
+    with np.errstate(invalid="ignore"):
+        low = (rails.share < LOW) | np.isnan(rails.share)
+    always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
+    for row in np.flatnonzero(rails.judged & always.any(axis=1)).tolist():
+        nics = np.flatnonzero(always[row])
+        nic = int(nics[np.argmin(rails.typical[row, nics])])
+        port = rails.port[row, [nic]]
+        if not telemetry.wiring.states.down(port)[0]:
+            yield _finding(telemetry, rails, row, nic)
+
+
+def _finding(telemetry: Telemetry, rails: Rails, row: int, nic: int) -> Finding:
+    index = telemetry.wiring.index
+    code = int(rails.port[row, nic])
+    port, share = index.spell(code), float(rails.typical[row, nic])
+    middle = float(np.nanmedian(rails.use[row]))
+    idle = float(rails.use[row, nic]) < IDLE and middle >= ACTIVE
+    rail = int(index.rail[index.cables_at(np.array([code]))][0])
+    what = "is idle" if idle else f"carries {share:.0%} of the median NIC"
+    return rail_imbalance.found(
+        port.device,
+        says=f"rail {rail} ({port.name}) {what}; that one runs at "
+        f"{middle:.0%} of the line rate (averages of both directions)",
+        do=f"Look at {port}: PCIe width, link speed, errors, pauses and its leaf port.",
+        severity=Severity.CRITICAL if idle or share < VERY_LOW else Severity.WARNING,
+        rail=rail,
+        confidence=0.8,
+        detail=(
+            ("port", str(port)),
+            ("share_of_median", round(share, 3)),
+            ("idle", idle),
+            (
+                "note",
+                "a slow NIC in a synchronous collective drags its peers to its own rate and is then not seen here",
+            ),
+        ),
+    )
+
+
+_PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))
+
+
+def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
+    return {
+        f"h{h}/nic{r}": {"tx_bytes": 2e10 * slow.get(h, {}).get(r, 1.0), "rx_bytes": 2e10 * slow.get(h, {}).get(r, 1.0)}
+        for h in range(4)
+        for r in range(8)
+    }
+
+
+FIRES = (
+    Case("One rail of a host runs at three quarters.", _PLAN, {}, ("h1",), rates=_rates({1: {3: 0.75}})),
+    Case("One rail of a host is idle.", _PLAN, {}, ("h2",), rates=_rates({2: {5: 0.0}})),
+)
+
+QUIET = (
+    Case("All rails are loaded alike.", _PLAN, {}, rates=_rates({})),
+    Case("A job uses four of eight GPUs.", _PLAN, {}, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
+    Case("All hosts of the job load the same rail less.", _PLAN, {}, rates=_rates({h: {3: 0.5} for h in range(4)})),
+    Case("The NIC has no link.", _PLAN, {"h2": [NetLink("nic5", operstate="DOWN")]}, rates=_rates({2: {5: 0.0}})),
+)

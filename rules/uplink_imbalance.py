@@ -1,0 +1,177 @@
+"""A switch spreads its load over its uplinks more unevenly than the number of flows explains.
+
+## Why it matters
+The busiest uplink sets the pace of the collectives that cross it. A hash that leaves out the fields that vary (the
+UDP source port, the queue pair), weights that nobody wanted and a degraded link all look like this.
+
+## How it is seen
+In every window the busiest member carries half more than the mean, or the loads scatter by more than a quarter. Some
+few flows do that to any hash: loads of F flows over K uplinks scatter by sqrt((K-1)/F), and up to twice that is
+expected for the fewest flows that can be there (LBL001 says how they are bounded). What is beyond, or idle members that
+are less likely than one in a million, is a finding. Adaptive routing and spraying have no such excuse: there uneven
+uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares that are the same on
+three or more siblings and in every window (weights), and what LBL001 and LBL003 report.
+
+## What to do
+See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,
+and at errors, pauses and speed of the uplinks that carry least. One cause for all: the same neighbour on many switches.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters.balance import Balance, Numbers, balance_of
+from truerail.model.counters.carried import TOO_FEW
+from truerail.model.counters.dead import dead_members
+from truerail.model.counters.flow_bounds import flow_bounds
+from truerail.model.counters.occupancy import idle_chance
+from truerail.model.counters.siblings import CHANCE, polarized, weighted
+from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.index import Mask
+from truerail.model.plan import LoadBalancing
+from truerail.model.rule import Case, Undecided, rule
+
+PEAK, UNEVEN = 1.5, 0.25
+"""Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
+EXPECTED = 2.0
+"""Times the scatter of random hashing that is still expected (detection.md 2.5)."""
+
+
+@rule("LBL002", severity=Severity.WARNING, needs=[PortCounters])
+def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Switches whose uplinks are uneven beyond what their flows explain."""
+    b = balance_of(telemetry_of(plan, seen))
+    if not b.carried.enough:
+        raise Undecided(TOO_FEW)
+    if not b.judged.any():
+        raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
+    explained = np.zeros(len(b.switch), dtype=bool)
+    explained[list(dead_members(b))] = True
+    for siblings in polarized(b):
+        explained[siblings.groups] = True
+    uneven = b.judged & ~explained & ((b.peak > PEAK) | (b.uneven > UNEVEN))
+    hashed = plan.load_balancing is LoadBalancing.ECMP
+    expected = EXPECTED * _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
+    candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
+    weights = weighted(b, candidates)
+    for group in candidates[~weights].tolist():
+        if _always(b, group):
+            yield _finding(b, group, float(expected[group]))
+
+
+def _scatter_by_chance(b: Balance) -> Numbers:
+    """The coefficient of variation that random hashing gives the fewest flows that can be there; infinite for none."""
+    flows = flow_bounds(b)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt((b.members - 1) / np.maximum(flows.rates, flows.from_below)))
+
+
+def _not_chance(b: Balance, which: Mask) -> Mask:
+    """Groups whose idle members, each for itself, cannot be chance."""
+    found = np.zeros(len(which), dtype=bool)
+    least = flow_bounds(b).least
+    for group in np.flatnonzero(which & (b.idle_members > 0)).tolist():
+        chance = idle_chance(int(least[group]), int(b.members[group]), int(b.idle_members[group]))
+        found[group] = chance < CHANCE
+    return found
+
+
+def _always(b: Balance, group: int) -> bool:
+    """Whether the group is uneven in every window that is told."""
+    rows = b.uplinks(group)
+    windows = b.in_windows(rows[b.member[rows]])
+    windows = windows[:, ~np.isnan(windows).any(axis=0)]
+    mean = windows.mean(axis=0)
+    return bool(((windows.max(axis=0) > PEAK * mean) | (windows.std(axis=0) > UNEVEN * mean)).all())
+
+
+def _finding(b: Balance, group: int, expected: float) -> Finding:
+    name = b.names(np.array([group]))[0]
+    idle = int(b.idle_members[group])
+    return uplink_imbalance.found(
+        name,
+        says=f"the busiest of {b.members[group]} uplinks carries {b.peak[group]:.1f} times the mean, "
+        f"{idle or 'none'} of them {'stays' if idle == 1 else 'stay'} idle",
+        do=f"Look at hash fields, weights and the links that carry least on {name}.",
+        confidence=0.7,
+        detail=(
+            ("peak", round(float(b.peak[group]), 3)),
+            ("uneven", round(float(b.uneven[group]), 3)),
+            ("expected_at_most", round(expected, 3)),
+            ("idle", idle),
+            ("shares", dict(b.shares(group))),
+        ),
+    )
+
+
+_PLAN = "\n".join(
+    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(64)]
+    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
+)
+_HOSTS = {f"leaf-0/p{n}": {"rx_bytes": 1e9} for n in range(64)}
+
+
+def _rates(*shares: float) -> dict[str, dict[str, float]]:
+    return {f"leaf-0/up{s}": {"tx_bytes": 64e9 * share} for s, share in enumerate(shares)}
+
+
+_SIBLINGS = "\n".join(f"leaf-{n}/up{s} spine-{s}/p{n} speed={200 if s else 400}" for n in range(4) for s in range(4))
+
+FIRES = (
+    Case(
+        "64 hosts send alike, and one of four uplinks carries two thirds of it.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        rates=_HOSTS | _rates(0.66, 0.12, 0.12, 0.1),
+    ),
+    Case(
+        "Half of the uplinks stay idle on one switch alone.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        rates=_HOSTS | _rates(0.5, 0.5, 0.0, 0.0),
+    ),
+    Case(
+        "Adaptive routing steers away from one uplink.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        load_balancing=LoadBalancing.ADAPTIVE,
+        rates=_rates(0.3, 0.3, 0.3, 0.1),
+    ),
+)
+
+QUIET = (
+    Case("All uplinks carry alike.", _PLAN, {}, rates=_HOSTS | _rates(0.25, 0.25, 0.26, 0.24)),
+    Case(
+        "Four hosts send at full speed: some uplinks get two flows, others none.",
+        _PLAN,
+        {},
+        rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}
+        | {f"leaf-0/up{s}": {"tx_bytes": 4e10 * flows} for s, flows in enumerate((1, 1, 0, 1))}
+        | {"leaf-0/up0": {"tx_bytes": 5e10}},
+    ),
+    Case(
+        "Uplinks of different speed carry by their speed.",
+        _SIBLINGS,
+        {},
+        rates={f"leaf-{n}/up{s}": {"tx_bytes": 1e10 if s else 2e10} for n in range(4) for s in range(4)},
+    ),
+    Case(
+        "All siblings give the same uplink the same larger share: weights.",
+        _SIBLINGS,
+        {},
+        load_balancing=LoadBalancing.ADAPTIVE,
+        rates={f"leaf-{n}/up{s}": {"tx_bytes": (n + 3) * (1e9 if s else 4e9)} for n in range(4) for s in range(4)},
+    ),
+    Case(
+        "It was uneven for half of the time only.",
+        _PLAN,
+        {},
+        rates=_HOSTS | _rates(0.25, 0.25, 0.25, 0.25) | {"leaf-0/up0": {"tx_bytes": [16e9] * 6 + [32e9] * 6}},
+        load_balancing=LoadBalancing.SPRAY,
+    ),
+)

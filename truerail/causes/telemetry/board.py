@@ -1,0 +1,80 @@
+"""Who explains what: roots claim findings rank by rank, the nearest root first."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+
+from truerail.causes.draft import Draft
+from truerail.causes.telemetry.found import Found
+from truerail.causes.telemetry.roots import Root, reached, root_of_finding
+from truerail.causes.telemetry.words import kind_of
+
+
+@dataclass
+class Board:
+    """`owner[finding]` is the draft that explains it. By the draft's id: `behind` are the findings that it explains
+    beside those it is made of, `rivals` how many of them each other draft would explain as well.
+    """
+
+    found: Found
+    owner: dict[int, Draft] = field(default_factory=dict)
+    behind: dict[int, list[int]] = field(default_factory=dict)
+    rivals: dict[int, Counter[int]] = field(default_factory=dict)
+    drafts: dict[int, Draft] = field(default_factory=dict)
+
+    def rank(self, rule: str) -> None:
+        """Findings of a rule that nothing above them explains become causes; then all of them claim what is below."""
+        fresh: dict[Hashable, Draft] = {}
+        roots: list[tuple[Draft, Root]] = []
+        for number in self.found.by_rule.get(rule, ()):
+            root = root_of_finding(self.found, number)
+            draft = self.owner.get(number) or self._begin(number, root, fresh)
+            draft.harm = max(draft.harm, len(root.paused))
+            roots.append((draft, root))
+        self.expand(roots)
+
+    def _begin(self, number: int, root: Root, fresh: dict[Hashable, Draft]) -> Draft:
+        """A cause of its own, or that of another finding of the rule that is one with it."""
+        finding = self.found.findings[number]
+        key = _one_with(self.found, number)
+        draft = fresh.get(key)
+        if draft is None:
+            subjects = tuple(dict.fromkeys(self.found.details[number].get("cycle", ()))) or (finding.subject,)
+            draft = Draft(kind_of(finding), subjects, finding.says, finding.do, confidence=finding.confidence)
+            fresh[key] = draft
+        elif finding.subject not in draft.subjects:
+            draft.subjects = (*draft.subjects, finding.subject)
+        self.owner[number] = draft
+        draft.explains.append(finding.id)
+        return draft
+
+    def expand(self, roots: Iterable[tuple[Draft, Root]]) -> None:
+        """Gives roots of one rank what they explain and nothing above them does."""
+        claims: dict[int, dict[int, int]] = {}
+        for draft, root in roots:
+            self.drafts[id(draft)] = draft
+            for number, far, row in reached(self.found, root):
+                timely = root.number < 0 or self.found.together(root.number, number)
+                if number not in self.owner and timely and row.fits(self.found, root.number, number):
+                    mine = claims.setdefault(number, {})
+                    mine[id(draft)] = min(far, mine.get(id(draft), far))
+        for number, distances in claims.items():
+            self._give(number, distances)
+
+    def _give(self, number: int, distances: dict[int, int]) -> None:
+        """The nearest root takes it, of several the first; others as near are its rivals."""
+        winner = min(distances, key=distances.__getitem__)
+        draft = self.owner[number] = self.drafts[winner]
+        draft.explains.append(self.found.findings[number].id)
+        self.behind.setdefault(winner, []).append(number)
+        for other, far in distances.items():
+            if other != winner and far == distances[winner]:
+                self.rivals.setdefault(winner, Counter())[other] += 1
+
+
+def _one_with(found: Found, number: int) -> Hashable:
+    """What findings of a rule share that are one cause: a link, or the siblings of a tier with one hash."""
+    if found.findings[number].rule == "LBL001":
+        return tuple(found.details[number].get("siblings", (number,)))
+    link = int(found.link[number])
+    return ("link", link) if found.findings[number].rule.startswith("LNK") and link >= 0 else number
