@@ -7,11 +7,12 @@ should be dropped. Global pause (IEEE 802.3x) stops everything on a link, contro
 ## How it is seen
 - pauses counted on a priority that the port's own settings do not have as lossless;
 - where settings are read of other ports only: on a priority that most of them do not have as lossless;
-- where no settings are read: on a priority on which no more than a tenth of all ports that pause do so, of ten at
-  least (a guess, with confidence 0.6);
+- where no settings are read: on a priority on which at most a tenth of all ports that pause do so, with ten of those
+  at least (a guess, with confidence 0.6);
 - any frame of global pause.
 
-The subject is the port that sends the pauses; where the other end of the cable is not known, the one that receives them.
+The subject is the port that sends the pauses; where the other end of its cable is not known, the one that receives
+them.
 
 ## What to do
 Set the same lossless priorities on both ends (`mlnx_qos --pfc`, `dcb pfc`, the switch's QoS profile; CFG001 says what

@@ -11,7 +11,8 @@ from truerail.web.desk import Desk
 READS = (
     "fabric", "map", "devices", "devices/gpu-001", "ports", "cables", "findings", "findings/a", "causes", "causes/a",
     "steps", "history", "plan", "verdicts", "unread", "where?port=a", "job?nodes=a", "blast?of=a", "path?from=a&to=b",
-    "diff?since=2h", "diff?plan=true", "why?finding=a", "timeline?of=a", "find?text=a",
+    "diff?since=2h", "diff?plan=true", "why?finding=a", "storm", "storm?of=a", "timeline?of=a",
+    "find?text=a",
 )  # fmt: skip
 
 

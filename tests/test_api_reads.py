@@ -15,6 +15,7 @@ from truerail.oncall.diff import diff_plan
 from truerail.oncall.fabric_map import fabric_map
 from truerail.oncall.job import job
 from truerail.oncall.path import path
+from truerail.oncall.storm import storm
 from truerail.oncall.where import where
 from truerail.outputs.metrics import CONTENT_TYPE
 
@@ -33,6 +34,8 @@ def test_the_questions_have_the_answers_of_the_core(api: Api) -> None:
     assert api.json("blast", of="p1-leaf-0") == as_json(blast(shown, "p1-leaf-0"))
     assert api.json("path", from_="gpu-001", to="gpu-002") == as_json(path(shown, "gpu-001", "gpu-002"))
     assert api.json("diff", plan="true") == as_json(diff_plan(shown))
+    assert api.json("storm", of="gpu-001") == as_json(storm(shown, "gpu-001"))
+    assert api.get("storm?of=nobody").status_code == 404
     told = api.json("where", port=finding.subject)
     asked = as_json(where(shown, finding.subject))
     assert [one["subject"] for one in told["paths"]] == [one["subject"] for one in asked["paths"]]
@@ -141,7 +144,7 @@ def test_every_get_has_a_tag_and_honours_it(api: Api) -> None:
         "fabric", "map", "devices", "devices/gpu-001", "ports", "cables", "findings", f"findings/{finding}", "causes",
         f"causes/{cause}", "steps", "rounds", "history", "plan", "plans", "verdicts", "unread", "audit",
         "where?port=gpu-001", "job?nodes=gpu-001", "blast?of=gpu-001", "path?from=gpu-001&to=gpu-002", "diff?plan=true",
-        f"why?finding={finding}", "timeline?of=gpu-001", "find?text=gpu", "acknowledgements", "maintenance",
+        f"why?finding={finding}", "storm", "timeline?of=gpu-001", "find?text=gpu", "acknowledgements", "maintenance",
     ):  # fmt: skip
         first = api.get(url)
         assert first.status_code == 200, url

@@ -238,6 +238,9 @@ def test_polarized_spines_leave_uplinks_idle() -> None:
         net = made.net
         up = (net.tier[net.device] == 2) & (net.tier[net.device[net.far]] == 3) & (net.far >= 0)
         idle[len(faults)] = (gained(made, Q.TX_BYTES, rdma=True)[up] == 0).mean()
+        suffer = {victim.port for truth in made.truth for victim in truth.victims}
+        nothing = np.flatnonzero(up & (gained(made, Q.TX_BYTES, rdma=True) == 0)).tolist()
+        assert suffer == {str(net.ports[port]) for port in nothing}
     assert idle == {0: 0.0, 1: 0.75}  # with eight and four ways only one of four is ever taken
 
 

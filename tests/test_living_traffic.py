@@ -129,6 +129,7 @@ def test_the_script_brings_troubles_one_at_a_time_and_ends_them() -> None:
         most = max(most, len(site.director.standing) - 1)
     assert most == 1
     kinds = [entry.standing.kind for entry in site.director.log]
+    assert kinds[0] is K.STORM
     assert {K.STORM, K.SLOW_RECEIVER, K.HALF_SPEED} <= set(kinds)
     assert [entry.repaired for entry in site.director.log][:6] == [False, True, False, True, False, True]
     places = {entry.standing.cause.subjects for entry in site.director.log}

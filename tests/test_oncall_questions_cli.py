@@ -24,6 +24,7 @@ from truerail.oncall.blast import blast
 from truerail.oncall.diff import diff_plan
 from truerail.oncall.job import job
 from truerail.oncall.path import path
+from truerail.oncall.storm import storm
 from truerail.oncall.timeline import timeline
 from truerail.oncall.where import where
 from truerail.oncall.why import why
@@ -51,6 +52,7 @@ QUESTIONS = {
     "blast": (("leaf-0",), lambda: blast(SHOWN, "leaf-0")),
     "path": (("gpu-001", "gpu-002"), lambda: path(SHOWN, "gpu-001", "gpu-002")),
     "diff": (("--plan",), lambda: diff_plan(SHOWN)),
+    "storm": ((), lambda: storm(SHOWN)),
     "why": ((FINDING.id,), lambda: why(SHOWN, NoHistory(), FINDING.id)),
 }
 

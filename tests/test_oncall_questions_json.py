@@ -15,7 +15,7 @@ from oncall_fabrics import PLANES, SPINES, published
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
 from truerail.oncall import answers
-from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Timeline, Where, Why, as_json
+from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why, as_json
 from truerail.oncall.answers_json import BadAnswer, answer_from_json
 from truerail.oncall.blast import blast
 from truerail.oncall.diff import diff_plan
@@ -29,7 +29,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.words import Tone
 from truerail.simulator import Fault
 
-KINDS = (Where, Job, Blast, PathAnswer, Diff, Why, Timeline)
+KINDS = (Where, Job, Blast, PathAnswer, Diff, Why, Storm, Timeline)
 SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.UNREACHABLE, "hung"))
 
 

@@ -1,13 +1,15 @@
 """Who explains what: roots claim findings rank by rank, the nearest root first."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from truerail.causes.draft import Draft
+from truerail.causes.telemetry.congestion import congestions
 from truerail.causes.telemetry.found import Found
 from truerail.causes.telemetry.roots import Root, reached, root_of_finding
-from truerail.causes.telemetry.words import kind_of
+from truerail.causes.telemetry.words import kind_of, said_of
 
 
 @dataclass
@@ -21,6 +23,11 @@ class Board:
     behind: dict[int, list[int]] = field(default_factory=dict)
     rivals: dict[int, Counter[int]] = field(default_factory=dict)
     drafts: dict[int, Draft] = field(default_factory=dict)
+
+    @cached_property
+    def congestion(self) -> Mapping[int, int]:
+        """Findings of pressure that are one congestion: each to the first of them."""
+        return congestions(self.found)
 
     def rank(self, rule: str) -> None:
         """Findings of a rule that nothing above them explains become causes; then all of them claim what is below."""
@@ -36,17 +43,21 @@ class Board:
     def _begin(self, number: int, root: Root, fresh: dict[Hashable, Draft]) -> Draft:
         """A cause of its own, or that of another finding of the rule that is one with it."""
         finding = self.found.findings[number]
-        key = _one_with(self.found, number)
+        key = self._one_with(number)
         draft = fresh.get(key)
         if draft is None:
             subjects = tuple(dict.fromkeys(self.found.details[number].get("cycle", ()))) or (finding.subject,)
-            draft = Draft(kind_of(finding), subjects, finding.says, finding.do, confidence=finding.confidence)
+            draft = Draft(kind_of(finding), subjects, said_of(finding), finding.do, confidence=finding.confidence)
             fresh[key] = draft
         elif finding.subject not in draft.subjects:
             draft.subjects = (*draft.subjects, finding.subject)
         self.owner[number] = draft
         draft.explains.append(finding.id)
         return draft
+
+    def made(self, number: int) -> bool:
+        """Whether a finding is the one that its cause begins with."""
+        return self.owner[number].explains[:1] == [self.found.findings[number].id]
 
     def expand(self, roots: Iterable[tuple[Draft, Root]]) -> None:
         """Gives roots of one rank what they explain and nothing above them does."""
@@ -71,10 +82,11 @@ class Board:
             if other != winner and far == distances[winner]:
                 self.rivals.setdefault(winner, Counter())[other] += 1
 
-
-def _one_with(found: Found, number: int) -> Hashable:
-    """What findings of a rule share that are one cause: a link, or the siblings of a tier with one hash."""
-    if found.findings[number].rule == "LBL001":
-        return tuple(found.details[number].get("siblings", (number,)))
-    link = int(found.link[number])
-    return ("link", link) if found.findings[number].rule.startswith("LNK") and link >= 0 else number
+    def _one_with(self, number: int) -> Hashable:
+        """What findings of a rule share that are one cause: a link, a tier's hash, a pause tree."""
+        rule, link = self.found.findings[number].rule, int(self.found.link[number])
+        if rule == "LBL001":
+            return tuple(self.found.details[number].get("siblings", (number,)))
+        if rule.startswith("LNK") and link >= 0:
+            return ("link", link)
+        return self.congestion.get(number, number) if rule == "PFC002" else number

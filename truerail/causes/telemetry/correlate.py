@@ -7,6 +7,7 @@ import numpy as np
 from truerail.causes.draft import Draft
 from truerail.causes.telemetry.board import Board
 from truerail.causes.telemetry.crossing import Crossing, Spines
+from truerail.causes.telemetry.doubts import doubt_slow_nics
 from truerail.causes.telemetry.found import Ground, found_in
 from truerail.causes.telemetry.roots import DOWN, MOVED, Root, root_of_draft
 from truerail.causes.telemetry.table import PHYSICAL, ROWS
@@ -35,10 +36,16 @@ def correlate(wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Findin
             board.rank(rule)
     for draft in drafts:
         _say_impact(ground, draft, crossings.get(id(draft)))
+    doubt_slow_nics(ground, _by_traffic_only(board), drafts)
     given = set(map(id, drafts))
     for key, draft in board.drafts.items():
         _say_behind(board, draft, sure=1.0 if key in given else _reliability(board, draft))
     return [draft for key, draft in board.drafts.items() if key not in given]
+
+
+def _by_traffic_only(board: Board) -> list[Draft]:
+    """Causes made of a NIC's rates and nothing else."""
+    return [board.owner[number] for number in board.found.by_rule.get("RAL002", ()) if board.made(number)]
 
 
 def _roots(ground: Ground, drafts: Iterable[Draft], crossings: Mapping[int, Crossing]) -> Iterator[tuple[Draft, Root]]:

@@ -75,8 +75,8 @@ class Ground:
 
 @dataclass(frozen=True)
 class Found:
-    """Findings with their places. Columns have shape (findings,); `port` and `link` are -1 where a finding is about a
-    whole device, `since` and `until` Unix seconds, infinite where not told.
+    """Findings with their places. Columns have shape (findings,). `port` is -1 where the subject is a whole device;
+    `link` is then that of the port that the finding singles out, if it does, else -1.
     """
 
     ground: Ground
@@ -124,6 +124,31 @@ class Found:
         own = planned[uplink[port[planned]] >= 0]
         return _grouped(own.tolist(), lambda number: int(uplink[port[number]]))
 
+    @cached_property
+    def paused(self) -> Mapping[int, list[tuple[int, int]]]:
+        """The ports that findings name as their victims: port codes and distances, by the finding's number."""
+        named = [(number, *one) for number, detail in enumerate(self.details) for one in victims(detail)]
+        _, ports = self.ground.places([port for _, port, _ in named])
+        by_finding: dict[int, list[tuple[int, int]]] = {}
+        for port, (number, _, hops) in zip(ports.tolist(), named, strict=True):
+            if port >= 0:
+                by_finding.setdefault(number, []).append((port, hops))
+        return {number: sorted(ports, key=lambda one: one[1]) for number, ports in by_finding.items()}
+
+    @cached_property
+    def pausing_uplinks(self) -> Mapping[int, list[int]]:
+        """Numbers of the findings whose culprit itself pauses an uplink of a switch."""
+        uplink = self.ground.uplink
+        pairs = {
+            (int(uplink[port]), number)
+            for number, ports in self.paused.items()
+            for port, hops in ports
+            if hops == 1 and port < len(uplink) and uplink[port] >= 0
+        }
+        groups = _grouped(range(len(pairs)), [switch for switch, _ in sorted(pairs)].__getitem__)
+        numbers = [number for _, number in sorted(pairs)]
+        return {switch: [numbers[row] for row in rows] for switch, rows in groups.items()}
+
     def at_host(self, number: int) -> bool:
         """Whether a finding is about a host or a port of one."""
         return self.ground.is_host(int(self.device[number]))
@@ -138,7 +163,9 @@ class Found:
 def found_in(ground: Ground, findings: Sequence[Finding]) -> Found:
     """Findings with the places of their subjects."""
     device, port = ground.places([finding.subject for finding in findings])
-    return Found(ground, findings, device, port, ground.link_of(port))
+    singled = [str(dict(finding.detail).get("port", "")) for finding in findings]
+    _, inside = ground.places(singled)
+    return Found(ground, findings, device, port, ground.link_of(np.where(port >= 0, port, inside)))
 
 
 def _grouped(numbers: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:

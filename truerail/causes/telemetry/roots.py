@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.causes.draft import Draft
 from truerail.causes.telemetry.crossing import Crossing
-from truerail.causes.telemetry.found import Found, Ground, victims
+from truerail.causes.telemetry.found import Found, Ground
 from truerail.causes.telemetry.table import (
     CROSSES_SPINES,
     HOST_ORDER,
@@ -22,6 +22,7 @@ from truerail.causes.telemetry.table import (
     Scope,
 )
 from truerail.model.finding import CauseKind
+from truerail.model.index import NONE
 from truerail.model.snapshot import Codes
 
 DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
@@ -50,17 +51,13 @@ def root_of_finding(found: Found, number: int) -> Root:
     """A finding as a root."""
     ground, finding = found.ground, found.findings[number]
     detail = found.details[number]
-    link, device = int(found.link[number]), int(found.device[number])
-    links = (link,) if link >= 0 else ()
-    whole = [device] if link < 0 else []
+    port, device = int(found.port[number]), int(found.device[number])
+    links = (int(found.link[number]),) if port >= 0 else ()
+    whole = [device] if port < 0 else []
     if finding.rule == "PFC003":
         owners, _ = ground.places([str(name) for name in detail.get("cycle", ())])
         whole = owners.tolist()
-    names = list(victims(detail))
-    _, ports = ground.places([name for name, _ in names])
-    paused = tuple((port, hops) for port, (_, hops) in zip(ports.tolist(), names, strict=True) if port >= 0)
-    near = sorted(paused, key=lambda one: one[1])
-    return _root(ground, number, ROWS[finding.rule], links, _known(whole), near)
+    return _root(ground, number, ROWS[finding.rule], links, _known(whole), found.paused.get(number, ()))
 
 
 def _root(
@@ -137,13 +134,17 @@ def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
         case Scope.LINK:
             yield from ((number, 0) for link in root.links for number in found.on_link.get(link, ()))
         case Scope.HOST:
-            yield from ((number, 0) for device in root.hosts for number in found.of_device.get(device, ()))
+            for number in (number for device in root.hosts for number in found.of_device.get(device, ())):
+                if int(found.link[number]) in (NONE, *root.links):
+                    yield number, 0
         case Scope.SWITCH:
             yield from ((number, 0) for device in root.switches for number in found.of_device.get(device, ()))
         case Scope.UPLINKS:
             yield from ((number, 0) for device in root.switches for number in found.on_uplinks.get(device, ()))
         case Scope.DEVICE:
             yield from ((number, 0) for device in root.whole for number in found.in_device.get(device, ()))
+        case Scope.ABOVE:
+            yield from ((number, 1) for device in root.switches for number in found.pausing_uplinks.get(device, ()))
         case Scope.PAUSED:
             yield from _paused(found, root)
 
@@ -156,7 +157,7 @@ def _paused(found: Found, root: Root) -> Iterator[tuple[int, int]]:
         yield from ((number, hops) for number in found.on_link.get(link, ()))
         if device not in seen:
             seen.add(device)
-            yield from ((number, hops) for number in found.of_device.get(device, ()))
+            yield from ((number, hops) for number in found.of_device.get(device, ()) if found.link[number] < 0)
 
 
 def _known(devices: Sequence[int]) -> tuple[int, ...]:

@@ -20,13 +20,15 @@ class Scope(StrEnum):
     LINK = "link"
     """A symptom at either end of the root's link."""
     HOST = "host"
-    """About the host at an end of the root's link as a whole."""
+    """About the host at an end of the root's link as a whole, and no other NIC of it."""
     SWITCH = "switch"
     """About the switch at an end of the root's link, or the root's switch, as a whole."""
     UPLINKS = "uplinks"
     """At an uplink of the root's switch."""
     DEVICE = "device"
     """About the root's device or any port of it."""
+    ABOVE = "above"
+    """A culprit that pauses an uplink of the root's switch."""
     PAUSED = "paused"
     """At a link that the root pauses, or about a device that such a port belongs to."""
 
@@ -75,6 +77,11 @@ class Row:
     scope: Scope
     rules: tuple[str, ...]
     fits: Fits = _always
+
+
+def untold_egress(found: Found, root: int, symptom: int) -> bool:
+    """The culprit is a switch of which no port shows where it is held up: its uplinks, as far as anybody can tell."""
+    return found.details[symptom].get("sub_cause") == Reason.EGRESS_UNTOLD.value
 
 
 S = Scope
@@ -163,12 +170,18 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "LBL001": (
         Row("load", S.SWITCH, ("LBL002", "CAP001")),
         Row("load", S.UPLINKS, ("LBL003", *CROWDED), egress),
+        Row("load", S.DEVICE, ("PFC002",), untold_egress),
+        Row("load", S.ABOVE, ("PFC002",), egress),
     ),
     "LBL003": (
         Row("load", S.SWITCH, ("LBL002",)),
         Row("load", S.UPLINKS, CROWDED, egress),
+        Row("load", S.DEVICE, ("PFC002",), untold_egress),
     ),
-    "CAP001": (Row("load", S.UPLINKS, CROWDED, egress),),
+    "CAP001": (
+        Row("load", S.UPLINKS, CROWDED, egress),
+        Row("load", S.DEVICE, ("PFC002",), untold_egress),
+    ),
     "INC001": (
         Row("load", S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
         Row("load", S.PAUSED, ("ECN001", "RAL002", "RAL001")),

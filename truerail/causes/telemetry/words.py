@@ -1,6 +1,5 @@
 """What is said of causes that counters tell, and of the traffic behind the causes of the cabling."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isnan
 
@@ -46,13 +45,17 @@ def kind_of(finding: Finding) -> CauseKind:
     return KINDS[finding.rule]
 
 
+def said_of(finding: Finding) -> str:
+    """What a finding says, with its subject where it does not name that."""
+    return finding.says if finding.subject in finding.says else f"{finding.subject}: {finding.says}"
+
+
 def behind(symptoms: Sequence[Finding]) -> str:
     """One sentence on what a cause explains beside what it is."""
-    rules = Counter(symptom.name.replace("_", " ") for symptom in symptoms)
     where: dict[str, list[str]] = {}
     for symptom in symptoms:
         where.setdefault(symptom.name.replace("_", " "), []).append(symptom.subject)
-    parts = [f"{rule} at {_listed(where[rule])}" for rule, _ in rules.most_common()]
+    parts = [f"{rule} at {_listed(names)}" for rule, names in where.items()]
     return f"It explains {'; '.join(parts)}"
 
 

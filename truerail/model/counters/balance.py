@@ -29,7 +29,7 @@ WARM_MEMBER, WARM_MEAN = 0.20, 0.05
 
 @dataclass(frozen=True)
 class Balance:
-    """Loads and measures of every group. `even` columns are over members, `member` says which uplinks are members."""
+    """Loads and measures of every group; `member` says which uplinks are members."""
 
     telemetry: Telemetry
     carried: Carried

@@ -39,12 +39,8 @@ class Siblings:
     members: Codes
     chance: float
     """All of it together."""
-    single: tuple[float, ...]
-    """Each switch for itself, by the flows that are sure."""
     classes: int
     """Disjoint classes into which the members in use fall; 0 where they overlap in part."""
-    unrouted: Codes
-    """Members of each whose neighbour has no traffic at all: routing may leave them out, so they are no evidence."""
 
     @property
     def idle_share(self) -> float:
@@ -94,7 +90,7 @@ def siblings_of(b: Balance) -> Iterator[Siblings]:
 
 
 def _family(b: Balance, flows: FlowBounds, groups: Codes) -> Siblings:
-    used, unrouted = _patterns(b, groups)
+    used, unrouted = _patterns(b, groups)  # routing may leave those out, so they are no evidence
     members, idle = b.members[groups] - unrouted, b.idle_members[groups] - unrouted
 
     def chances(count: Codes) -> tuple[float, ...]:
@@ -111,7 +107,7 @@ def _family(b: Balance, flows: FlowBounds, groups: Codes) -> Siblings:
             bolder = np.maximum(bolder, flows.claimed)
         chance = min(chance, joint_chance(chances(bolder)))
     chance = _both(chance, pattern) if classes > 1 else chance
-    return Siblings(groups, b.idle_members[groups], b.members[groups], chance, single, classes, unrouted)
+    return Siblings(groups, b.idle_members[groups], b.members[groups], chance, classes)
 
 
 def _both(one: float, other: float) -> float:

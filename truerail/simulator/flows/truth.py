@@ -19,7 +19,9 @@ LEAST_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """A port that suffers: it is paused, or gets nothing. `hops` counts links from the culprit's."""
+    """A port that suffers: it is paused, or gets nothing though its neighbours do. `hops` counts links from the
+    culprit's.
+    """
 
     port: str
     hops: int
@@ -74,10 +76,26 @@ def _victims(net: Net, placed: Placed, load: Load, switching: Switching, roots: 
         found = _pressed(net, load, switching, roots)
         if placed.fault.kind is K.SLOW_RECEIVER:
             found |= dict.fromkeys(roots, 0)
+    elif placed.fault.kind is K.POLARIZATION:
+        found = dict.fromkeys(_idle_uplinks(net, load), 0)
     else:
         return
     for port, hops in sorted(found.items(), key=lambda item: (item[1], item[0])):
         yield Victim(str(net.world.announced_port(net.ports[port])), hops)
+
+
+def _idle_uplinks(net: Net, load: Load) -> list[int]:
+    """Uplinks above the leaves that carry nothing, on switches that send upwards by others.
+
+    None where jobs send nothing that far up, or where the fan-outs have no common factor: then nobody can tell.
+    """
+    sends, climbs = np.zeros(len(net.ports), dtype=bool), np.zeros(len(net.devices), dtype=bool)
+    sends[load.paths.hops[load.paths.hops >= 0]] = True
+    tier = net.tier[net.device]
+    up = net.live & (tier > 1) & (net.tier[net.device[net.far]] > tier)
+    climbs[net.device[up & sends]] = True
+    idle: list[int] = np.flatnonzero(up & ~sends & climbs[net.device]).tolist()
+    return idle
 
 
 def _waiting(net: Net, load: Load, switching: Switching, root: int) -> tuple[tuple[int, int], ...]:

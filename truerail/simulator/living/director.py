@@ -120,7 +120,12 @@ class Director:
             return
         self._next_trouble = self._drawn(self._pace.lasting_seconds)
         with suppress(NoRoom):
-            self.disturb(*self._rng.choices(list(TROUBLES), list(TROUBLES.values())))
+            self.disturb(self._next_of_traffic())
+
+    def _next_of_traffic(self) -> FlowFault:
+        """A storm at first, so that whoever looks on sees one; then what is drawn."""
+        seen = any(isinstance(entry.standing, Trouble) for entry in self.log)
+        return self._rng.choices(list(TROUBLES), list(TROUBLES.values()))[0] if seen else next(iter(TROUBLES))
 
     def disturb(self, fault: FlowFault) -> Trouble:
         """Something goes wrong with the traffic now, at a place that is drawn unless it is named. Raises `NoRoom`."""

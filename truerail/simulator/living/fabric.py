@@ -21,7 +21,7 @@ from truerail.simulator.world import World, as_planned
 
 QUICK = Daemons(tx_seconds=5.0, hold=4)
 """LLDP daemons that are set to notice sooner than usual: nobody likes to wait for two minutes in a demonstration."""
-TROUBLE_SECONDS = (60.0, 150.0)
+TROUBLE_SECONDS = (45.0, 120.0)
 """From and to: until something goes wrong with the traffic, where nobody says otherwise."""
 TIMEOUT_SECONDS = 3.0
 """What a device of the fabric gets to let somebody in."""

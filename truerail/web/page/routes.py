@@ -18,6 +18,7 @@ NAVIGATION = (
     ("/", "Overview", "overview"),
     ("/punch", "Punch list", "punch"),
     ("/changes", "Changes", "changes"),
+    ("/storm", "Storms", "storm"),
     ("/ask", "Ask", "ask"),
     ("/maintenance", "Maintenance", "maintenance"),
 )
@@ -50,6 +51,7 @@ class _Pages:
             ("/", "overview", "Overview"),
             ("/punch", "punch", "Punch list"),
             ("/changes", "changes", "Changes"),
+            ("/storm", "storm", "PFC storms"),
             ("/timeline", "timeline", "Timeline"),
             ("/ask", "ask", "Ask"),
             ("/find", "find", "Find"),

@@ -1,0 +1,138 @@
+// A pause tree as a drawing: the culprit at the root, an arrow to everyone that it stops, straight or through others.
+// On a wide page hops run to the right; on a narrow one they are steps inwards.
+
+import { branches, deviceOf, portOf } from "./branches.js";
+import { ending } from "./crossing.js";
+import { svg } from "./dom.js";
+import { thing } from "./links.js";
+import { folded } from "./nodeset.js";
+import { count } from "./words.js";
+
+/** @typedef {import("./branches.js").Branch} Branch */
+/** @typedef {{branch: Branch, x: number, y: number, width: number, link: string, label: [number, number]}} Spot */
+
+const BOX = 36;
+const WIDE = Object.freeze({ row: 46, top: 24, box: 160, gap: 100 });
+const NARROW = Object.freeze({ row: 60, step: 16, width: 340 });
+const STRONG = 0.8;
+
+/** @param {any} tree StormTree @param {boolean} narrow */
+export function stormTree(tree, narrow) {
+  const root = branches(tree);
+  const spots = narrow ? inwards(root) : rightwards(root);
+  const width = narrow ? NARROW.width : Math.max(...spots.map((spot) => spot.x + spot.width)) + 2;
+  const height = Math.max(...spots.map((spot) => spot.y)) + BOX / 2 + 6;
+  const says = `Pause tree of ${tree.culprit}: ${count(tree.edges.length, "link is", "links are")} paused because of it.`;
+  return svg("svg.stormtree", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": says },
+    narrow ? null : heads(spots),
+    spots.filter((spot) => spot.link).map((spot) => wait(spot, tree, narrow)),
+    spots.map((spot) => device(spot, tree)));
+}
+
+/** Rows from the top, a device in the middle of those that wait for it. @param {Branch} root @returns {Spot[]} */
+function rightwards(root) {
+  /** @type {Spot[]} */ const spots = [];
+  let row = 0;
+  /** @param {Branch} branch @param {number} depth @returns {Spot} */
+  const put = (branch, depth) => {
+    const below = branch.children.map((child) => put(child, depth + 1));
+    const y = below.length ? (below[0].y + below[below.length - 1].y) / 2 : WIDE.top + BOX / 2 + WIDE.row * row++;
+    const x = depth * (WIDE.box + WIDE.gap) + 1;
+    for (const child of below) {
+      const [from, to, bend] = [x + WIDE.box, child.x, WIDE.gap * 0.3];
+      child.link = `M${from} ${y} C ${from + bend} ${y}, ${from} ${child.y}, ${from + bend} ${child.y} H ${to}`;
+      child.label = [to - 12, child.y - 5];
+    }
+    const spot = { branch, x, y, width: WIDE.box, link: "", label: /** @type {[number, number]} */ ([0, 0]) };
+    spots.push(spot);
+    return spot;
+  };
+  put(root, 0);
+  return spots;
+}
+
+/** One row a device, below the one that it waits for. @param {Branch} root @returns {Spot[]} */
+function inwards(root) {
+  /** @type {Spot[]} */ const spots = [];
+  /** @param {Branch} branch @param {number} depth @param {Spot | null} above */
+  const put = (branch, depth, above) => {
+    const x = depth * NARROW.step + 1;
+    const y = BOX / 2 + 2 + NARROW.row * spots.length;
+    const link = above ? `M${above.x + 8} ${above.y + BOX / 2} V ${y} H ${x}` : "";
+    /** @type {Spot} */
+    const spot = { branch, x, y, width: NARROW.width - x - 1, link, label: [x + 14, y - BOX / 2 - 6] };
+    spots.push(spot);
+    for (const child of branch.children) put(child, depth + 1, spot);
+  };
+  put(root, 0, null);
+  return spots;
+}
+
+/** @param {Spot[]} spots */
+function heads(spots) {
+  const far = Math.max(...spots.map((spot) => spot.branch.hops));
+  return Array.from({ length: far + 1 }, (_, hops) =>
+    svg("text.head", { x: hops * (WIDE.box + WIDE.gap) + 1, y: 12 }, hops ? count(hops, "hop") : "culprit"));
+}
+
+/** @param {any[]} waits StormEdge */
+function shares(waits) {
+  const all = waits.map((one) => Math.round(one.share * 100));
+  const [least, most] = [Math.min(...all), Math.max(...all)];
+  const bound = waits.every((one) => one.exact) ? "" : "≤ ";
+  return `${bound}${least === most ? "" : `${least}–`}${most} %`;
+}
+
+/** The arrow to a device that is stopped, with the share of time and the priority. @param {Spot} spot @param {any} tree @param {boolean} narrow */
+function wait({ branch, link, label: [x, y], x: tip, y: middle }, tree, narrow) {
+  const { waits } = branch;
+  const share = Math.max(...waits.map((one) => one.share));
+  const both = waits.every((one) => one.told_by === "both ends");
+  const anchor = narrow ? "start" : "end";
+  const lines = waits.length > 1 ? `${waits.length} × ` : "";
+  const priority = tree.priority === null ? "" : ` · P${tree.priority}`;
+  const told = both ? "both ends" : "one end";
+  return svg(`g.wait${share >= STRONG ? ".strong" : ""}${both ? "" : ".lone"}`, null,
+    svg("path.line", { d: link, "stroke-width": (1.2 + 2.6 * share).toFixed(1) }),
+    svg("path.tip", { d: `M${tip - 9} ${middle - 5} L ${tip} ${middle} L ${tip - 9} ${middle + 5} Z` }),
+    svg("text.share", { x, y, "text-anchor": anchor }, `${lines}${shares(waits)}${priority}${narrow ? ` · ${told}` : ""}`),
+    narrow ? null : svg("text.soft", { x, y: y + 18, "text-anchor": anchor }, told));
+}
+
+/** @param {Spot} spot @param {any} tree */
+function device({ branch, x, y, width }, tree) {
+  const { many, kind, role, device: name } = branch;
+  const [first, second] = many.length ? [count(many.length, `more ${role === "host" ? "host" : "device"}`), folded(many)] : [name || "somebody not known", detail(branch, tree)];
+  const fit = Math.floor((width - 18) / 7.3);
+  const box = [
+    svg("title", null, words(branch, tree)),
+    svg("rect.box", { x: x + 0.5, y: y - BOX / 2 + 0.5, width: width - 1, height: BOX - 1, rx: 6 }),
+    svg("text.name", { x: x + 10, y: y - 2 }, ending(first, fit)),
+    svg("text.soft", { x: x + 10, y: y + 11 }, ending(second, Math.floor(fit * 1.12))),
+  ];
+  const drawn = `${kind}${kind === "culprit" && tree.level !== "storm" ? ".suspect" : ""}`;
+  if (many.length || !name) return svg(`g.stop.${drawn}`, null, box);
+  return svg(`a.stop.${drawn}`, { href: thing(name, role), "aria-label": words(branch, tree) }, box);
+}
+
+/** The port, and what the device does with the pause. @param {Branch} branch @param {any} tree */
+function detail({ kind, waits, role, device: name }, tree) {
+  if (kind === "culprit" && !waits.length) {
+    if (tree.behind) return "not monitored";
+    return deviceOf(tree.culprit) === name ? portOf(tree.culprit) : role ?? "";
+  }
+  const ports = [...new Set(waits.map((wait) => portOf(wait.waiting)))];
+  return ports.length > 1 ? count(ports.length, "port") : ports[0] || role || "";
+}
+
+/** A device's place in the tree, in words. @param {Branch} branch @param {any} tree */
+function words({ waits, many, kind }, tree) {
+  if (!waits.length) return `${tree.culprit}: the storm begins ${tree.behind ? "behind it" : "here"}`;
+  if (many.length) return `${folded(many)}: ${count(waits.length, "port waits", "ports wait")}, ${shares(waits)} of the time`;
+  const on = tree.priority === null ? "" : ` on priority ${tree.priority}`;
+  const each = waits.map(
+    (wait) => `${wait.waiting || "a port not known"} waits for ${wait.on || "a port not known"} ${shares([wait])} of the time${on}, told by ${wait.told_by}`
+  );
+  const further = kind === "between" ? "; it pauses others itself" : "";
+  return `${each.join("; ")}; ${count(waits[0].hops, "hop")} from the culprit${further}`;
+}
