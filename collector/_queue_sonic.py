@@ -64,7 +64,8 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
         for queue, told in queues.items() if isinstance(queues, dict) else ():
             for label, value in told.items() if isinstance(told, dict) else ():
                 if label in _NAMES:
-                    tally.note(port, *_of_queue(queue, (label,)), count(value))
+                    (counter,) = _of_queue(queue, (label,))
+                    tally.note(port, counter, count(value))
     return tally.facts()
 
 

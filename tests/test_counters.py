@@ -11,8 +11,8 @@ from truerail.model import Counter, NetLink, PortCounters, RdmaLink, Reading, Sn
 from truerail.model.cases import SAMPLES, plan_of, scene
 from truerail.model.counters import Column, Kind, Quantity, Window, columns_of
 from truerail.model.counters.hygiene import counted
+from truerail.model.counters.intake import CACHED_SECONDS
 from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.counters.window import FROZEN_SAMPLES
 from truerail.model.rule import Case
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -96,7 +96,7 @@ def test_an_agent_that_answers_from_its_cache_is_no_standstill() -> None:
 
 
 def test_a_device_that_stands_still_for_long_is_believed() -> None:
-    values = [0, 1000] + [1000] * (FROZEN_SAMPLES + 1)
+    values = [0, 1000] + [1000] * (int(CACHED_SECONDS // 10) + 1)
     found = gained(rounds(*values))
     assert found[-1] == 0
     assert np.isnan(found[2])

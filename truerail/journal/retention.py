@@ -32,6 +32,7 @@ def _old(before: datetime, rounds_before: datetime) -> list[tuple[Table, ColumnE
         (tables.windows, or_(windows.ended_at < before, windows.ends < before)),
         (tables.plans, and_(plans.at < before, plans.seq != newest_plan.scalar_subquery())),
         (tables.audit, tables.audit.c.at < before),
+        (tables.blobs, tables.blobs.c.at < rounds_before),
         (tables.rounds, and_(rounds.at < rounds_before, rounds.number != newest_round.scalar_subquery())),
     ]
 

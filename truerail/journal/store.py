@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, func, select
 
-from truerail.journal import reading, retention, tables
+from truerail.journal import blobs, reading, retention, tables
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.database import Database
 from truerail.journal.restoring import memory_of
@@ -111,6 +111,15 @@ class Journal:
     def retain(self, now: datetime) -> int:
         """Deletes what is older than is to be kept; how many rows. In small steps: nobody waits for it long."""
         return retention.retain(self._database, now - self._keep, now - self._keep_rounds)
+
+    def keep_blob(self, name: str, body: bytes, at: datetime) -> None:
+        """Keeps bytes under a name, in place of what was there. One writer for each name at a time."""
+        blobs.put(self._database, name, body, at)
+
+    def blob(self, name: str) -> bytes | None:
+        """The bytes under a name; None where there are none."""
+        with self._database.reading() as connection:
+            return blobs.get(connection, name)
 
     # --- what people write, each with its line in the audit log -------------------------------------------------------
 

@@ -211,3 +211,16 @@ audit = Table(
     Column("detail", Words, nullable=False),
     sqlite_autoincrement=True,
 )
+
+blobs = Table(
+    "blobs",
+    metadata,
+    _seq(),
+    Column("name", Key, nullable=False),
+    Column("at", Utc, nullable=False),
+    Column("part", Integer, nullable=False),
+    Column("parts", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Index("blobs_name", "name", "at", "part", unique=True),
+    sqlite_autoincrement=True,
+)

@@ -1,5 +1,6 @@
 """From what is known now to what is shown: rules, causes, lives, punch list, everything that readers will ask for."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,6 +9,7 @@ from datetime import datetime
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Judgement, Plan, Reading, Snapshot
 from truerail.model.counters import Window
+from truerail.model.counters.storage import Still, still
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.publication import CollectorRun, JournalState, Publication
@@ -50,6 +52,8 @@ class Judge:
     prepare: list[Prepare] = field(default_factory=list)
     worklist: Worklist = field(default_factory=Worklist)
     window: Window = field(default_factory=Window)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
+    """Held by whoever puts into the window, copies it or exchanges it."""
 
     @classmethod
     def begin(cls, settings: Settings) -> "Judge":
@@ -65,6 +69,18 @@ class Judge:
         memory, next_number = journal.restore(), journal.next_number()
         self.lives.restore(memory)
         self.number += next_number - 1
+
+    def remember(self, window: Window) -> None:
+        """Goes on with the counters of a former run, where none were counted yet and they are counted alike."""
+        with self._counting:
+            alike = (window.samples, window.step_seconds) == (self.window.samples, self.window.step_seconds)
+            if alike and not self.window.sources:
+                self.window = window
+
+    def counters(self) -> Still | None:
+        """A copy of what was counted; None where nothing was. Waits while something is judged."""
+        with self._counting:
+            return still(self.window) if self.window.sources else None
 
     def settle(self, recovery: Recovery) -> None:
         """Takes other recovery settings from the next judgement on."""
@@ -84,7 +100,7 @@ class Judge:
     ) -> Judged:
         """The next publication. `counted` are the readings of counters since the last one."""
         began = time.monotonic()
-        with garbage_collection_paused():
+        with garbage_collection_paused(), self._counting:
             self.window.put(counted)
             snapshot = replace(snapshot, window=self.window if self.window.sources else None)
             judgement = judge(plan, snapshot, notes=notes)

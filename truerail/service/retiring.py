@@ -16,6 +16,9 @@ def retire(publication: Publication) -> None:
     """Forgets everything that was derived from a publication. The plan is left alone: the next one shares it."""
     wirings = publication.snapshot.__dict__.get("_wirings", {})
     for _, wiring in list(wirings.values()):
+        telemetry = wiring.__dict__.get("_telemetry")
+        if telemetry is not None:
+            _bare(telemetry)
         _bare(wiring)
     for value in (publication.snapshot, publication.judgement, publication):
         _bare(value)

@@ -16,6 +16,7 @@ from truerail.model import Plan, Target
 from truerail.model.history import HistoryGone
 from truerail.model.publication import JournalHealth, JournalState
 from truerail.service.asking import Asking, intervals
+from truerail.service.counted import KEPT_SECONDS, KeptCounters
 from truerail.service.desk import Desk
 from truerail.service.judging import Judge, Judged
 from truerail.service.logs import logger, set_up
@@ -66,6 +67,7 @@ class Watch:
         self.shown = Shown(clock())
         self.desk = Desk(journal, clock, self._remark)
         self._keeper = Keeper(journal, settings.journal.waiting_rounds, self._journal_changed) if journal else None
+        self._counters = KeptCounters(judge, journal, clock) if journal else None
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
         self.asking = Asking(self._gatherer(), heard=self._fresh.set, **self._pace())
 
@@ -91,6 +93,7 @@ class Watch:
         self.shown.stop()
         if self._keeper:
             await asyncio.to_thread(self._keeper.close)
+        await self._keep_counters()
         if self.journal:
             await asyncio.to_thread(self.journal.close)
         self._log.info("stopped", judgements=self.judgements)
@@ -175,9 +178,10 @@ class Watch:
 
     async def _resume(self) -> None:
         """Goes on where the journal ends, as soon as it can be read: until then nothing is written into it."""
-        if self._resumed or self.journal is None:
+        if self._resumed or self.journal is None or self._counters is None:
             return
         try:
+            await asyncio.to_thread(self._counters.restore)
             await asyncio.to_thread(self.judge.resume, self.journal)
         except HistoryGone as error:
             if self._away is None:
@@ -188,6 +192,11 @@ class Watch:
             if self._away is not None:
                 self._away = None
                 self._tell_journal(self.journal_state)
+
+    async def _keep_counters(self) -> None:
+        if self._counters and self._resumed:
+            with suppress(HistoryGone):  # said by the rounds that are not kept either
+                await asyncio.to_thread(self._counters.keep)
 
     @property
     def journal_state(self) -> JournalState:
@@ -222,6 +231,7 @@ class Watch:
         self._schedule.all_of(every, lambda name: partial(self.asking.due, name), jitter)
         self._schedule.every("maintenance windows", WINDOWS_SECONDS, self._remark)
         self._schedule.every("retention", RETENTION_SECONDS, self._retain)
+        self._schedule.every("counters", KEPT_SECONDS, self._keep_counters)
         self._schedule.every("garbage", GARBAGE_SECONDS, self._collect)
 
     async def _retain(self) -> None:

@@ -12,7 +12,7 @@ from truerail.web.api.service import router as service
 from truerail.web.desk import Desk
 from truerail.web.head import Head
 from truerail.web.openapi import DESCRIPTION, TAGS, complete
-from truerail.web.page.routes import pages
+from truerail.web.page.routes import Pages
 from truerail.web.strict import parameters_of
 
 
@@ -30,10 +30,11 @@ def create_app(tower: Tower, settings: Settings) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )
     app.state.desk = Desk(tower, settings)
-    problems.install(app)
+    pages = Pages(tower, settings)
+    problems.install(app, pages.lost)
     app.include_router(routes())
     app.include_router(service)
-    app.include_router(pages(tower, settings), include_in_schema=False)
+    app.include_router(pages.router(), include_in_schema=False)
     complete(app)
     app.state.parameters = parameters_of(app)
     install_access(app, settings, tower)

@@ -1,10 +1,12 @@
 """Every error as application/problem+json (RFC 9457): what was wrong, and with which value; nothing of the inside.
 
+A person who opens an address that is not there gets a page instead: a GET outside the API that accepts HTML.
+
 RequestValidationError 422   BadQuestion, NodeSetError, BadCursor 400   NotFound 404   ListMovedOn 410
 PlanError 422                NotReady, HistoryGone, TooManyStreams 503  HTTPException its own   anything else 500
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -82,13 +84,13 @@ def problem(
     return Response(orjson.dumps(told), status, given, media_type=MEDIA_TYPE)
 
 
-def install(app: FastAPI) -> None:
-    """Makes every error of the application a problem."""
+def install(app: FastAPI, lost: Callable[[str], Response]) -> None:
+    """Makes every error of the application a problem. `lost` makes the page for an address that is not there."""
     for kind, status, word in _KINDS:
         app.add_exception_handler(kind, _told(status, word))
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(PlanError, _bad_plan)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, _http(lost))
     app.add_exception_handler(Exception, _broken)
 
 
@@ -141,13 +143,24 @@ async def _bad_plan(request: Request, error: Exception) -> Response:
     return problem(422, detail, kind="bad plan", faults=faults)
 
 
-async def _http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - FastAPI calls it for nothing else
-    detail = f"{request.method} {request.url.path}: {error.detail}"
-    headers = dict(error.headers or {})
-    if "Allow" in headers:
-        headers["Allow"] = _allowed(request, headers["Allow"])
-    return problem(error.status_code, detail, headers=headers)
+def _http(lost: Callable[[str], Response]) -> Any:
+    async def handler(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101 - FastAPI calls it for nothing else
+        if error.status_code == 404 and _is_for_eyes(request):
+            return lost(request.url.path)
+        detail = f"{request.method} {request.url.path}: {error.detail}"
+        headers = dict(error.headers or {})
+        if "Allow" in headers:
+            headers["Allow"] = _allowed(request, headers["Allow"])
+        return problem(error.status_code, detail, headers=headers)
+
+    return handler
+
+
+def _is_for_eyes(request: Request) -> bool:
+    """Whether a browser asks for a page: programs send `*/*` or JSON, and what is under `/api` is theirs."""
+    named = request.headers.get("accept", "").lower()
+    return request.method == "GET" and not request.url.path.startswith("/api/") and "text/html" in named
 
 
 def _allowed(request: Request, first: str) -> str:

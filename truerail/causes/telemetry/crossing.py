@@ -108,9 +108,12 @@ class Spines:
     def usual(self, pod: str) -> Numbers:
         """What a leaf of a pod sends upwards, in each sample: the median of those without a wrong cable."""
         if pod not in self._usual:
-            peers = [self.upwards(leaf) for leaf in self._untouched.get(pod, ())[:MOST_PEERS]]
-            some = bool(peers) and self.told.samples > 0 and bool((~np.isnan(peers)).any(axis=0).all())
-            self._usual[pod] = np.nanmedian(peers, axis=0) if some else np.full(self.told.samples, np.nan)
+            peers = np.array([self.upwards(leaf) for leaf in self._untouched.get(pod, ())[:MOST_PEERS]])
+            usual = np.full(self.told.samples, np.nan)
+            if len(peers):
+                known = np.flatnonzero((~np.isnan(peers)).any(axis=0))
+                usual[known] = np.nanmedian(peers[:, known], axis=0)
+            self._usual[pod] = usual
         return self._usual[pod]
 
     @cached_property

@@ -90,13 +90,13 @@ CROWDED = ("ECN001", "PFC002", "INC001")
 """What shows at an egress that gets more than it can send."""
 
 _SLOW_LINK = (
-    Row("C4", S.LINK, ("LNK001", "LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001")),
+    Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001")),
     Row("C4", S.LINK, PAUSES, egress),
     Row("C4", S.HOST, ("RAL001",)),
     Row("C4", S.SWITCH, ("LBL002", "CAP001")),
 )
 _BAD_SIGNAL = (
-    Row("C5", S.LINK, ("LNK003", "LNK004", "RAL002", "LBL003")),
+    Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003")),
     Row("C5", S.LINK, PAUSES, egress),
     Row("C5", S.HOST, ("RAL001",)),
     Row("C5", S.SWITCH, ("LBL002",)),
@@ -145,7 +145,7 @@ HOST_ORDER = (
 
 ROWS: Mapping[str, tuple[Row, ...]] = {
     "LNK001": _SLOW_LINK,
-    "LNK005": _BAD_SIGNAL,
+    "LNK005": (Row("C5", S.LINK, ("LNK004",)), *_BAD_SIGNAL),
     "LNK004": _BAD_SIGNAL,
     "LNK003": (*_FLAP, Row("C7", S.DEVICE, ("RAL002", "RAL001", "LBL003", "LBL002"))),
     "NIC005": (*_SLOW_HOST, Row("C8", S.DEVICE, PAUSES, _and(loud, drains_slowly))),

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.counters.quantities import Kind, Quantity
+from truerail.model.index import Mask
 
 Raw = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float32]
@@ -18,6 +19,8 @@ MOST_BYTES_PER_SECOND = 2e11
 """A port of 1.6 Tb/s. A faster counter is a broken one."""
 MOST_EVENTS_PER_SECOND = 3e9
 """Packets of 64 bytes at 1.6 Tb/s."""
+MOST_PACES = 6
+"""A minute, at a reading every 10 seconds: the share of a window in which a habit is told from a moment."""
 _HALF, _WHOLE = np.uint64(1 << 31), np.uint64(1 << 32)
 
 
@@ -31,21 +34,52 @@ def most_per_second(quantity: Quantity) -> float:
     return 1.5e6 if name.endswith("_us") else MOST_EVENTS_PER_SECOND
 
 
-def counted(before: Raw, now: Raw, seconds: Seconds, *, quantity: Quantity, kind: Kind, bits: int) -> Floats:
+def fell(before: Raw, now: Raw) -> Mask:
+    """Counters that went backwards, shape (n,)."""
+    return np.asarray(now < before)
+
+
+def counted(
+    before: Raw, now: Raw, seconds: Seconds, *, quantity: Quantity, kind: Kind, bits: int, anew: Mask | None = None
+) -> Floats:
     """What was counted between two readings, shape (n,); NaN where a reset, a glitch or no time stands in between.
 
     `seconds` is what lies between the readings of each. Durations in microseconds may exceed the time by half, because
-    switches add them up at their own pace.
+    switches add them up at their own pace. `anew` marks ports of which another counter, one that never wraps, went
+    backwards: the device restarted, or the name now means another port. Nothing is known of traffic then, and no 32-bit
+    counter has wrapped.
     """
-    forward = now >= before
+    anew = np.zeros(len(now), dtype=bool) if anew is None else anew
+    forward = ~fell(before, now)
     gained = np.where(forward, now - before, np.uint64(0)).astype(np.float64)
     if bits == 32:
-        wrapped = ~forward & (before > _HALF) & (now < _HALF)
+        wrapped = ~forward & ~anew & (before > _HALF) & (now < _HALF)
         around = np.where(wrapped, _WHOLE - before + now, np.uint64(0)).astype(np.float64)
         plausible = wrapped & (around <= 1.2 * most_per_second(quantity) * seconds)
         gained = np.where(plausible, around, gained)
         forward = forward | plausible
-    reset = now.astype(np.float64) if kind is Kind.ERRORS else np.full(len(now), np.nan)
+    forward = forward & ~(anew & (before > 0 if kind is Kind.ERRORS else True))
+    reset = np.where(fell(before, now), now.astype(np.float64), np.nan) if kind is Kind.ERRORS else np.nan
     gained = np.where(forward, gained, reset)
     broken = (seconds <= 0) | (gained > 1.2 * most_per_second(quantity) * np.maximum(seconds, 1.0))
     return np.where(broken, np.nan, gained).astype(np.float32)
+
+
+def across(gained: Floats, seconds: Seconds, *, skipped: Mask, kind: Kind, pace: float, samples: int) -> Floats:
+    """What of these gains may count in a sample, shape (n,): the rest becomes NaN.
+
+    `seconds` lie behind each and `pace` is what usually does; `skipped` were missing in the last reading of their port.
+    Traffic over a longer gap is of another time, and over a skipped reading of a longer time than the port's others.
+    Errors are carried over both: they happened, no matter when, as long as that was within a window of `samples`.
+    """
+    lost = seconds > samples * pace if kind is Kind.ERRORS else (seconds > MOST_PACES * pace) | skipped
+    return np.where(lost, np.float32(np.nan), gained)
+
+
+def own_pace(span: Floats, step_seconds: float) -> Floats:
+    """Seconds that usually lie behind a sample of each row, shape (rows,), at least `step_seconds`; NaN where none is
+    known. `span` has shape (rows, samples).
+    """
+    known = np.count_nonzero(~np.isnan(span), axis=1)
+    middle = np.sort(span, axis=1)[np.arange(len(span)), np.maximum(known - 1, 0) // 2]  # NaN sorts behind all
+    return np.asarray(np.maximum(middle, np.float32(step_seconds)), dtype=np.float32)

@@ -11,9 +11,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.counters.hygiene import Floats
-from truerail.model.counters.quantities import Kind, Quantity
-from truerail.model.counters.window import Key, Source, Window
+from truerail.model.counters.hygiene import Floats, own_pace
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.series import Key, Source
+from truerail.model.counters.window import Window
 from truerail.model.facts import RdmaLink
 from truerail.model.index import NONE, Mask
 from truerail.model.plan import Plan
@@ -32,7 +33,7 @@ class Telemetry:
     wiring: Wiring
     window: Window | None
     _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
-    _rows: dict[str, Codes] = field(default_factory=dict)
+    _rows: dict[str, tuple[Source, Codes]] = field(default_factory=dict)
     _sums: dict[Key, "Sums"] = field(default_factory=dict)
 
     @property
@@ -72,9 +73,20 @@ class Telemetry:
             )
 
     def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Share of the last samples that are there, shape (planned ports,), 0..1."""
-        known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
-        return np.asarray(known.mean(axis=1) if known.shape[1] else np.zeros(len(known)), dtype=np.float32)
+        """Share of the last samples that are there, shape (planned ports,), 0..1.
+
+        A port is held to its own pace: of one that is read every 60 seconds, or whose agent counts anew every 30, no
+        more can be there.
+        """
+        known = np.count_nonzero(~np.isnan(self.gained(quantity, priority)[:, _last(last)]), axis=1)
+        samples = len(self.window.order[_last(last)]) if self.window else 0
+        share: Floats = np.asarray(known / max(samples, 1), dtype=np.float32)
+        gaps = np.flatnonzero((known > 0) & (known < samples))
+        if self.window and len(gaps):
+            pace = own_pace(self.span(quantity, priority)[gaps], self.window.pace)
+            expected = np.maximum(samples * self.window.pace / pace, 1)
+            share[gaps] = np.fmin(np.fmax(known[gaps] / expected, share[gaps]), 1)
+        return share
 
     def part(
         self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
@@ -273,10 +285,7 @@ class Telemetry:
             at = rows[port]
             gained = series.gained[at][:, order]
             known = (~np.isnan(gained)).sum(axis=1)
-            if series.kind is Kind.GAUGE or what == "gained":
-                values = gained
-            else:
-                values = np.where(np.isnan(gained), np.nan, source.span[at][:, order])
+            values = gained if what == "gained" else np.where(np.isnan(gained), np.nan, source.span[at][:, order])
             better = known > best[port]
             found[port[better]] = values[better]
             best[port[better]] = known[better]
@@ -284,10 +293,10 @@ class Telemetry:
 
     def _rows_of(self, name: str, source: Source) -> Codes:
         """The source's row of every planned port; -1 where it has none."""
-        rows = self._rows.get(name)
-        if rows is None:
-            rows = self._rows[name] = _rows(self.wiring, source, self.ports)
-        return rows
+        found = self._rows.get(name)
+        if found is None or found[0] is not source:  # a window that forgets ports makes a new source
+            found = self._rows[name] = (source, _rows(self.wiring, source, self.ports))
+        return found[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """How counters reach whoever asks: a little late, sometimes not at all, sometimes from a cache."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -69,8 +69,8 @@ SWITCH_COUNTERS: dict[str, tuple[Key, ...]] = {
         (Q.QUEUE_WATERMARK_BYTES, True),
     ),
 }  # fmt: skip
-_MOST_REPEATS = 3
-"""How often a device gives the same answer: agents refresh their caches every 5 to 30 seconds."""
+_CACHE_SECONDS = 30.0
+"""No answer from a cache is older: agents refresh theirs every 5 to 30 seconds."""
 _QUEUE_WORDS = {Q.TX_PACKETS: Q.QUEUE_PACKETS, Q.TX_BYTES: Q.QUEUE_BYTES}
 _DURATIONS = frozenset((Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS))
 
@@ -102,7 +102,6 @@ class Poller:
     rng: np.random.Generator
     _base: Rates | None = None
     _kept: dict[str, tuple[Reading, ...]] = field(default_factory=dict)
-    _repeats: dict[str, int] = field(default_factory=dict)
     _forms: dict[tuple[str, bool], "_Form"] = field(default_factory=dict)
 
     def readings(self, ledger: Ledger, at: datetime) -> list[Reading]:
@@ -115,15 +114,14 @@ class Poller:
         whole = values.astype(np.uint64)
         found: list[Reading] = []
         for device, name, ports in self._answering():
+            stamp = at.timestamp() - float(ago[device])
+            kept = self._kept.get(name, ())
             if lost[device]:
                 found += [Reading(name, of, at, error="no answer in time") for of in self._collectors(device)]
-            elif cached[device] and self._repeats.get(name, _MOST_REPEATS) < _MOST_REPEATS:
-                self._repeats[name] += 1
-                stamp = at.timestamp() - float(ago[device])
-                found += [_again(reading, at, stamp) for reading in self._kept[name]]
+            elif cached[device] and kept and stamp - kept[0].read_at <= _CACHE_SECONDS:
+                found += [replace(reading, at=at, read_at=stamp) for reading in kept]
             else:
-                self._repeats[name] = 1
-                self._kept[name] = tuple(self._device(device, name, ports, whole, at, at.timestamp() - ago[device]))
+                self._kept[name] = tuple(self._device(device, name, ports, whole, at, stamp))
                 found += self._kept[name]
         return found
 
@@ -208,7 +206,3 @@ def _named(collector: str, polls: Polls, switching: Switching) -> list[tuple[Cou
 def _word(collector: str, quantity: Quantity) -> str:
     word = _QUEUE_WORDS.get(quantity, quantity) if collector == "queue_counters" else quantity
     return word.value
-
-
-def _again(reading: Reading, at: datetime, read_at: float) -> Reading:
-    return Reading(reading.device, reading.collector, at, reading.facts, read_at=read_at)

@@ -10,7 +10,7 @@ import truerail
 from truerail.model.names import printable
 from truerail.service.settings import Settings
 from truerail.service.tower import Tower
-from truerail.web.page.assets import MEDIA, Assets, load, suffix
+from truerail.web.page.assets import MEDIA, load, suffix
 
 FOREVER = "public, max-age=31536000, immutable"
 LONGEST_NAME = 300
@@ -24,14 +24,11 @@ NAVIGATION = (
 )
 
 
-def pages(tower: Tower, settings: Settings) -> APIRouter:
+class Pages:
     """Page routes, and the static files behind them. None of them asks a device or reads the journal."""
-    return _Pages(tower, settings, load()).router()
 
-
-class _Pages:
-    def __init__(self, tower: Tower, settings: Settings, assets: Assets) -> None:
-        self._tower, self._settings, self._assets = tower, settings, assets
+    def __init__(self, tower: Tower, settings: Settings) -> None:
+        self._tower, self._settings, self._assets = tower, settings, load()
         self._templates = Environment(
             loader=PackageLoader("truerail.web.page", "templates"),
             autoescape=True,
@@ -41,7 +38,7 @@ class _Pages:
             lstrip_blocks=True,
         )
         self._templates.globals.update(
-            static=f"/static/{assets.version}", navigation=NAVIGATION, version=truerail.__version__
+            static=f"/static/{self._assets.version}", navigation=NAVIGATION, version=truerail.__version__
         )
 
     def router(self) -> APIRouter:
@@ -84,7 +81,11 @@ class _Pages:
 
         return page
 
-    def _page(self, name: str, title: str, thing: str = "") -> HTMLResponse:
+    def lost(self, address: str) -> HTMLResponse:
+        """What stands where no page is: a person gets a way on, not a problem document."""
+        return self._page("lost", "Not found", printable(address, LONGEST_NAME), status=404)
+
+    def _page(self, name: str, title: str, thing: str = "", status: int = 200) -> HTMLResponse:
         published = self._tower.publication
         modules = self._assets.imports(f"{name}.js")
         fabric = published.fabric if published else self._settings.fabric
@@ -97,7 +98,7 @@ class _Pages:
             needed=modules[1:],
             later=self._assets.later(modules[0]),
         )
-        return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
+        return HTMLResponse(html, status, headers={"Cache-Control": "no-store" if status == 404 else "no-cache"})
 
     def login(self, request: Request) -> HTMLResponse:
         """The log-in form; its answer goes to `POST /login`. `failed` says that the last try was refused."""

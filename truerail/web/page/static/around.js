@@ -7,6 +7,7 @@ import { byId, redraw } from "./dom.js";
 import { frame, serviceTroubles } from "./frame.js";
 import { collectors, counts, coverage, rails } from "./panels.js";
 import { pointing } from "./pointing.js";
+import { standing } from "./standing.js";
 import { trouble, watch } from "./watch.js";
 
 /**
@@ -30,6 +31,7 @@ export function around(picture, failure) {
     redraw(byId("counts"), counts(round.findings, round.muted));
   });
   live.on("mutes", () => text(address("map")).then((answer) => picture.whole(JSON.parse(answer)), () => {}));
+  standing(live, byId("standing"));
   const point = pointing(map);
   watch(
     live,

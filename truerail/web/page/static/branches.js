@@ -68,7 +68,7 @@ function grow(branch, under, nodes, drawn) {
   const shown = loudest(passing, room.passing);
   for (const one of shown) drawn.add(one.device);
   for (const one of shown) grow(one, under, nodes, drawn);
-  branch.children = [...shown, ...rest(passing, shown), ...folding(ends, room.ends)];
+  branch.children = [...folding(ends, room.ends), ...shown, ...rest(passing, shown)];
 }
 
 /** @param {string} device @param {any[]} waits @param {Map<string, any>} nodes @returns {Branch} */

@@ -3,13 +3,13 @@
 import { acknowledgeButton } from "./acknowledge.js";
 import { piece } from "./api.js";
 import { crossing } from "./crossing.js";
-import { instruction } from "./causes.js";
+import { instruction, treeLink } from "./causes.js";
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { card, findingList, life, table } from "./lines.js";
 import { portLink } from "./links.js";
 import { watch } from "./watch.js";
-import { count, percent, sentence } from "./words.js";
+import { count, kindWords, percent, sentence } from "./words.js";
 
 const key = document.body.dataset.thing ?? "";
 const page = frame();
@@ -23,11 +23,11 @@ function draw(cause) {
     el("div.title", null, el("div", null, el(
       "p.soft",
       null,
-      el(`b.${cause.severity}`, null, cause.kind.replaceAll("-", " ")),
+      el(`b.${cause.severity}`, null, kindWords(cause.kind)),
       ` · ${percent(cause.confidence)} sure · ${cause.harm ? `${count(cause.harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts` : "no GPU hurt"}`,
     ),
       el("h1", null, sentence(cause.says)), el("p.do", null, instruction(cause)), el("p", null, life(cause))),
-    el("div.buttons", null, acknowledgeButton(cause.key, cause.says, cause.muted))),
+    el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.says, cause.muted))),
     moves(cause), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));
 }

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { acknowledgeButton } from "./acknowledge.js";
 import { life } from "./lines.js";
 import * as links from "./links.js";
-import { count, percent, sentence } from "./words.js";
+import { count, kindWords, percent, sentence } from "./words.js";
 
 const FIRST_MOVES = 4;
 
@@ -29,13 +29,20 @@ export function causeCard(cause, { hover } = {}) {
       el(
         "a.kind",
         { href: links.cause(cause.key), "data-key": cause.key },
-        cause.kind.replaceAll("-", " "),
+        kindWords(cause.kind),
       ), life(cause),
       el("span.harm", { title: "GPUs that lose their rail while it lasts" }, cause.harm ? `${count(cause.harm, "GPU")}` : "no GPU hurt")),
     el("p.says", null, sentence(cause.says)),
     el("p.do", null, instruction(cause)),
     moves(cause),
-    el("footer", null, el("span", null, `${percent(cause.confidence)} sure, explains ${count(cause.explains.length, "finding")}`), acknowledgeButton(cause.key, cause.says, cause.muted)));
+    el("footer", null, el("span", null, `${percent(cause.confidence)} sure, explains ${count(cause.explains.length, "finding")}`),
+      treeLink(cause), acknowledgeButton(cause.key, cause.says, cause.muted)));
+}
+
+/** Leads to the pause tree of a storm. @param {any} cause @param {string} [kind] */
+export function treeLink(cause, kind = "") {
+  if (cause.kind !== "pfc-storm" || !cause.subjects.length) return null;
+  return el(`a${kind}`, { href: links.storm(cause.subjects[0]), "data-key": `tree-${cause.key}` }, "Pause tree");
 }
 
 /** @param {any} cause */

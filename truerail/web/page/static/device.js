@@ -8,6 +8,7 @@ import { frame, watchService } from "./frame.js";
 import { hostBody } from "./host.js";
 import { card, findingList, stateChip, table } from "./lines.js";
 import { placeOf, thing } from "./links.js";
+import { ratesCard } from "./rates.js";
 import { switchBody } from "./switch.js";
 import { timelineCard } from "./events.js";
 import { watch } from "./watch.js";
@@ -16,6 +17,7 @@ import { ago, figure, span } from "./words.js";
 const name = document.body.dataset.thing ?? "";
 const page = frame();
 const node = byId("page");
+const traffic = ratesCard(page.live, name);
 
 /** @param {any} view DeviceView */
 function draw(view) {
@@ -26,7 +28,7 @@ function draw(view) {
     "Causes",
     view.causes.map((/** @type {any} */ cause) => causeCard(cause)),
   ) : null;
-  redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view),
+  redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view), traffic,
     el("div.halves", null,
       el("div", null, others, card("Findings", findingList(view.findings, "No findings on it."))),
       el("div", null, timelineCard(device.device), asked(view))));

@@ -7,12 +7,13 @@ import { byId, el, redraw } from "./dom.js";
 import { timelineCard } from "./events.js";
 import { frame, watchService } from "./frame.js";
 import { card, facts, life, stateChip } from "./lines.js";
-import { endLink, portLink } from "./links.js";
+import { endLink, portLink, storm } from "./links.js";
 import { prose } from "./markdown.js";
 import { railsDrawing } from "./rails.js";
 import { watch } from "./watch.js";
 import { ago, moment, percent, sentence } from "./words.js";
 
+const STORMS = new Set(["PFC001", "PFC003"]);
 const page = frame();
 const node = byId("page");
 
@@ -44,7 +45,8 @@ function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
       ` · ${finding.rule} ${finding.name} · ${finding.id}`,
     ), el("h1", null, sentence(finding.says)),
       el("p.do", null, sentence(finding.do)), el("p", null, life(finding))),
-    el("div.buttons", null, acknowledgeButton(finding.id, finding.says, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
+    el("div.buttons", null, STORMS.has(finding.rule) ? el("a.button", { href: storm(finding.subject) }, "Pause tree") : null,
+      acknowledgeButton(finding.id, finding.says, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
     by ? el("p.note", null, el("b", null, `Acknowledged by ${by}. `), reason ?? "") : null,
   ];
 }

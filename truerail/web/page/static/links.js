@@ -19,6 +19,9 @@ export const finding = (id) => `/findings/${piece(id)}`;
 /** @param {string} key */
 export const cause = (key) => `/causes/${piece(key)}`;
 
+/** The pause tree that a port or device takes part in. @param {string} name */
+export const storm = (name) => `/storm?of=${encodeURIComponent(name)}`;
+
 /** A port or device as a link to its device. @param {string} name @param {string | null} [role] */
 export function portLink(name, role) {
   return el("a.port", { href: thing(name, role) }, name);

@@ -3,9 +3,8 @@
 import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { cause as causeUrl, placeOf } from "./links.js";
-import { places } from "./places.js";
 import { watch } from "./watch.js";
-import { ago, count, sentence } from "./words.js";
+import { ago, count, kindWords, sentence } from "./words.js";
 
 const MARKS = Object.freeze({ left: "", new: "new", done: "✓", unseen: "?" });
 const page = frame();
@@ -13,7 +12,6 @@ const filter = byId("rack");
 const hide = byId("hide");
 const order = new Intl.Collator("en", { numeric: true });
 /** @type {any[]} */ let steps = [];
-/** @type {Map<string, any>} */ let where = new Map();
 
 /** @param {any} answer */
 function draw({ items, total }) {
@@ -21,10 +19,6 @@ function draw({ items, total }) {
   const racks = [...new Set(steps.map((step) => step.rack).filter(Boolean))];
   redraw(byId("racks"), racks.map((rack) => el("option", { value: rack })));
   show(total);
-  void places(steps.flatMap((step) => [step.far, step.to])).then((found) => {
-    where = found;
-    show(total);
-  });
 }
 
 /** Walking order: racks by name, units from the top, then ports. @param {any} one @param {any} other */
@@ -32,10 +26,10 @@ function walk(one, other) {
   return Number(!one.rack) - Number(!other.rack) || order.compare(one.rack, other.rack) || (other.unit ?? 0) - (one.unit ?? 0) || order.compare(one.at, other.at);
 }
 
-/** A far end with its rack and unit. @param {string} name */
-function far(name) {
-  const device = where.get(name.split("/", 1)[0]);
-  return [el("span.port", null, name), device && placeOf(device) ? el("small", null, ` ${placeOf(device)}`) : null];
+/** A port with its rack and unit. @param {string} name @param {string} rack @param {number | null} unit */
+function far(name, rack, unit) {
+  const place = placeOf({ rack, unit });
+  return [el("span.port", null, name), place ? el("small", null, ` ${place}`) : null];
 }
 
 /** @param {number} [total] */
@@ -96,15 +90,15 @@ function line(step) {
         "p.move",
         null,
         el("span", { "aria-label": "move to" }, "→ "),
-        step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to),
+        step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to, step.to_rack, step.to_unit),
       ) : el("p.move", null, sentence(step.do)),
       el(
         "p.far.soft",
         null,
-        step.far ? ["other end ", far(step.far)] : null,
+        step.far ? ["other end ", far(step.far, step.far_rack, step.far_unit)] : null,
         step.label ? el("span.label", null, step.label) : null,
       ),
-      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, step.kind.replaceAll("-", " ")), step.since ? ` · since ${ago(step.since)}` : "", step.mark === "unseen" ? " · cannot be seen now" : "")));
+      el("p.small.soft", null, el("a", { href: causeUrl(step.cause), "data-key": step.key }, kindWords(step.kind)), step.since ? ` · since ${ago(step.since)}` : "", step.mark === "unseen" ? " · cannot be seen now" : "")));
 }
 
 filter.value = new URLSearchParams(location.search).get("rack") ?? "";

@@ -14,6 +14,7 @@ import { ago, count, figure, moment, percent, sentence, span } from "./words.js"
 const MOST_STORMS = 20;
 const MOST_WAITS = 500;
 const LONGEST_NODESET = 4096;
+const CALM = "there is no PFC storm";
 const page = frame();
 const answer = byId("answer");
 const of = new URLSearchParams(location.search).get("of") ?? "";
@@ -36,8 +37,8 @@ function draw(storm) {
 /** @param {string} says */
 function calm(says) {
   return el("section.card", { "aria-label": "No storm" }, el("div.empty.calm", { role: "status" }, el("span.mark", { "aria-hidden": "true" }, "✓"),
-    el("h2", null, "No PFC storm stands"),
-    el("p", null, sentence(says)),
+    el("h2", null, "No PFC storm"),
+    says === CALM ? null : el("p", null, sentence(says)),
     el("p.soft", null, "This page follows every round: a storm appears here with its culprit as soon as counters tell of it."),
     of ? el("p", null, el("a", { href: "/storm" }, "All storms")) : null));
 }
@@ -45,7 +46,7 @@ function calm(says) {
 /** @param {string} says */
 function doubt(says) {
   return el("section.card", { "aria-label": "Not known" }, el("div.empty.doubtful", { role: "status" }, el("span.mark", { "aria-hidden": "true" }, "?"),
-    el("h2", null, "Nobody can tell whether a storm stands"),
+    el("h2", null, "Not known"),
     el("p", null, sentence(says)),
     el("p.soft", null, "Pauses are read with nic_counters on hosts and pfc_counters on switches, and need three rounds.")));
 }
@@ -91,18 +92,9 @@ const portionOf = (share) => `${Math.round(share * 100)} %`;
 const pause = (us) => (us < 1000 ? `${figure(Math.round(us))} µs` : span(us / 1e6));
 
 function legend() {
-  return el(
-    "p.legend.pad",
-    null,
-    el("span", null, "An arrow leads to whom it stops, with the share of time and the priority."),
-    el("span.key.strong"),
-    "80 % or more",
-    el("span.key.weak"),
-    "less",
-    el("span.key.lone"),
-    "told by one end only",
-    el("span", null, "≤ frames allow for it at most"),
-  );
+  const key = (/** @type {string} */ kind, /** @type {string} */ word) => el("span", null, el(`span.key.${kind}`), word);
+  return el("p.legend.pad", null, el("span", null, "An arrow leads to whom it stops, with the share of time and the priority."),
+    key("strong", "80 % or more"), key("weak", "less"), key("lone", "told by one end only"), el("span", null, "≤ frames allow for it at most"));
 }
 
 /** @param {any} tree */

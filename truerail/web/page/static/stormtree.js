@@ -12,7 +12,7 @@ import { count } from "./words.js";
 /** @typedef {{branch: Branch, x: number, y: number, width: number, link: string, label: [number, number]}} Spot */
 
 const BOX = 36;
-const WIDE = Object.freeze({ row: 46, top: 24, box: 160, gap: 100 });
+const WIDE = Object.freeze({ row: 46, top: 24, box: 148, gap: 116 });
 const NARROW = Object.freeze({ row: 60, step: 16, width: 340 });
 const STRONG = 0.8;
 
@@ -25,18 +25,19 @@ export function stormTree(tree, narrow) {
   const says = `Pause tree of ${tree.culprit}: ${count(tree.edges.length, "link is", "links are")} paused because of it.`;
   return svg("svg.stormtree", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": says },
     narrow ? null : heads(spots),
-    spots.filter((spot) => spot.link).map((spot) => wait(spot, tree, narrow)),
+    spots.filter((spot) => spot.link).map(arrow),
+    spots.filter((spot) => spot.link).map((spot) => told(spot, tree, narrow)),
     spots.map((spot) => device(spot, tree)));
 }
 
-/** Rows from the top, a device in the middle of those that wait for it. @param {Branch} root @returns {Spot[]} */
+/** Rows from the top, a device beside the first that waits for it. @param {Branch} root @returns {Spot[]} */
 function rightwards(root) {
   /** @type {Spot[]} */ const spots = [];
   let row = 0;
   /** @param {Branch} branch @param {number} depth @returns {Spot} */
   const put = (branch, depth) => {
     const below = branch.children.map((child) => put(child, depth + 1));
-    const y = below.length ? (below[0].y + below[below.length - 1].y) / 2 : WIDE.top + BOX / 2 + WIDE.row * row++;
+    const y = below.length ? below[0].y : WIDE.top + BOX / 2 + WIDE.row * row++;
     const x = depth * (WIDE.box + WIDE.gap) + 1;
     for (const child of below) {
       const [from, to, bend] = [x + WIDE.box, child.x, WIDE.gap * 0.3];
@@ -83,20 +84,24 @@ function shares(waits) {
   return `${bound}${least === most ? "" : `${least}–`}${most} %`;
 }
 
-/** The arrow to a device that is stopped, with the share of time and the priority. @param {Spot} spot @param {any} tree @param {boolean} narrow */
-function wait({ branch, link, label: [x, y], x: tip, y: middle }, tree, narrow) {
-  const { waits } = branch;
+/** The arrow to a device that is stopped. @param {Spot} spot */
+function arrow({ branch: { waits }, link, x, y }) {
   const share = Math.max(...waits.map((one) => one.share));
-  const both = waits.every((one) => one.told_by === "both ends");
-  const anchor = narrow ? "start" : "end";
-  const lines = waits.length > 1 ? `${waits.length} × ` : "";
-  const priority = tree.priority === null ? "" : ` · P${tree.priority}`;
-  const told = both ? "both ends" : "one end";
-  return svg(`g.wait${share >= STRONG ? ".strong" : ""}${both ? "" : ".lone"}`, null,
+  return svg(`g.wait${share >= STRONG ? ".strong" : ""}${bothEnds(waits) ? "" : ".lone"}`, null,
     svg("path.line", { d: link, "stroke-width": (1.2 + 2.6 * share).toFixed(1) }),
-    svg("path.tip", { d: `M${tip - 9} ${middle - 5} L ${tip} ${middle} L ${tip - 9} ${middle + 5} Z` }),
-    svg("text.share", { x, y, "text-anchor": anchor }, `${lines}${shares(waits)}${priority}${narrow ? ` · ${told}` : ""}`),
-    narrow ? null : svg("text.soft", { x, y: y + 18, "text-anchor": anchor }, told));
+    svg("path.tip", { d: `M${x - 9} ${y - 5} L ${x} ${y} L ${x - 9} ${y + 5} Z` }));
+}
+
+/** @param {any[]} waits StormEdge */
+const bothEnds = (waits) => waits.every((one) => one.told_by === "both ends");
+
+/** What stands at an arrow: share of time, priority, who tells it. @param {Spot} spot @param {any} tree @param {boolean} narrow */
+function told({ branch: { waits }, label: [x, y] }, tree, narrow) {
+  const at = { x, "text-anchor": narrow ? "start" : "end" };
+  const first = `${shares(waits)}${tree.priority === null ? "" : ` · P${tree.priority}`}`;
+  const second = `${waits.length > 1 ? `${waits.length} links · ` : ""}${bothEnds(waits) ? "both ends" : "one end"}`;
+  if (narrow) return svg("text.share", { ...at, y }, `${first} · ${second}`);
+  return [svg("text.share", { ...at, y }, first), svg("text.soft", { ...at, y: y + 18 }, second)];
 }
 
 /** @param {Spot} spot @param {any} tree */
@@ -110,7 +115,7 @@ function device({ branch, x, y, width }, tree) {
     svg("text.name", { x: x + 10, y: y - 2 }, ending(first, fit)),
     svg("text.soft", { x: x + 10, y: y + 11 }, ending(second, Math.floor(fit * 1.12))),
   ];
-  const drawn = `${kind}${kind === "culprit" && tree.level !== "storm" ? ".suspect" : ""}`;
+  const drawn = `${kind}${kind === "culprit" && (tree.behind || tree.level !== "storm") ? ".suspect" : ""}`;
   if (many.length || !name) return svg(`g.stop.${drawn}`, null, box);
   return svg(`a.stop.${drawn}`, { href: thing(name, role), "aria-label": words(branch, tree) }, box);
 }

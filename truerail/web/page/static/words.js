@@ -18,6 +18,11 @@ export function count(number, one, many) {
   return `${figure(number)} ${number === 1 ? one : many ?? `${one}s`}`;
 }
 
+/** A kind of cause or step as words: `pfc-storm` is a PFC storm. @param {string} kind */
+export function kindWords(kind) {
+  return kind.replaceAll("-", " ").replace(/\b(ecmp|gpu|nic|pfc)\b/g, (word) => word.toUpperCase());
+}
+
 /** A length of time in one unit: `12 s`, `34 min`, `5 h`, `3 d`. @param {number} seconds */
 export function span(seconds) {
   if (seconds > 0 && seconds < 1) return `${Math.round(seconds * 1000)} ms`;

@@ -1,0 +1,120 @@
+"""The traffic that telemetry is measured on: one fabric, its jobs and one fault for each seed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from truerail.model import CauseKind, Judgement, Snapshot
+from truerail.model.counters import Window
+from truerail.rounds import judge
+from truerail.simulator import Fault, NoRoom, Shape, Simulation, simulate
+from truerail.simulator.flows import (
+    FlowFault,
+    FlowFaultKind,
+    FlowSimulation,
+    FlowTruth,
+    Job,
+    Pattern,
+    Polls,
+    flows,
+    snapshot_after,
+)
+
+K, C = FlowFaultKind, CauseKind
+HEALTHY, IN_STEP = "healthy", "straggler in step"
+"""No fault; a slow NIC in jobs that wait for each other, where no rate tells it from its peers."""
+KINDS: Sequence[str] = (*(kind.value for kind in FlowFaultKind), IN_STEP, HEALTHY)
+CABLING = {
+    K.WRONG_RAIL.value: (Fault(C.CABLE_SWAP, "one-host"), Fault(C.CABLE_MOVE, "other-leaf")),
+    K.MISSING_UPLINK.value: (Fault(C.LINK_DOWN, "uplink"),),
+}
+"""Faults of cables, which are there from the start."""
+SHAPES = (
+    Shape(hosts=32, rails=4, pods=2, spines=4, uplinks=16),
+    Shape(hosts=48, rails=8, spines=4, uplinks=16),
+    Shape(hosts=64, rails=4, pods=4, spines=4, uplinks=16),
+)
+DEEP = (
+    Shape(hosts=64, rails=4, pods=2, spines=8, uplinks=16, superspines=8),
+    Shape(hosts=64, rails=8, pods=4, spines=4, uplinks=8, superspines=4),
+    Shape(hosts=96, rails=4, pods=2, spines=6, uplinks=12, superspines=9),
+)
+"""With a tier above the spines, where a repeated hash shows."""
+ACROSS = (K.POLARIZATION.value, K.DEAD_MEMBER.value)
+STEP = 10.0
+SINCE = 120.0
+MARKS = (120.0, 150.0, 180.0, 210.0, 240.0, 300.0, 360.0, 420.0)
+"""When the fabric is judged. The fault begins at the first of them."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One run: what was drawn for a seed."""
+
+    seed: int
+    kind: str
+    fabric: Simulation
+    traffic: FlowSimulation
+
+    def __str__(self) -> str:
+        shape = self.fabric.world.fabric.shape
+        return f"seed {self.seed}, {self.kind}: {shape.hosts} hosts, {shape.rails} rails, {shape.pods} pods"
+
+
+def draw(seed: int, kind: str | None = None) -> Drawn:
+    """The run of a seed: every kind in turn, unless one is asked for. The same seed gives the same run."""
+    rng = Random(f"telemetry {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
+    kind = kind or KINDS[seed % len(KINDS)]
+    for attempt in range(8):
+        shape = rng.choice(DEEP if kind == K.POLARIZATION else (*SHAPES, DEEP[0]) if kind in ACROSS else SHAPES)
+        polls = Polls(lost=rng.choice((0.0, 0.02)), cached=rng.choice((0.0, 0.01)))
+        try:
+            return _run(seed, attempt, kind, shape, polls, rng)
+        except NoRoom:
+            continue
+    raise NoRoom(f"seed {seed}: no place for {kind}")
+
+
+def _run(seed: int, attempt: int, kind: str, shape: Shape, polls: Polls, rng: Random) -> Drawn:
+    cables = [rng.choice(CABLING[kind])] if kind in CABLING else []
+    fabric = simulate(shape, cables, seed=seed * 8 + attempt)
+    jobs = _jobs(fabric, shape, kind, rng)
+    traffic = flows(fabric, jobs, (), seed * 8 + attempt, polls=polls)
+    if kind not in CABLING and kind != HEALTHY:
+        traffic.plant(FlowFault(K.STRAGGLER if kind == IN_STEP else K(kind), since=SINCE))
+    return Drawn(seed, kind, fabric, traffic)
+
+
+def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job, ...] | None:
+    """The jobs that a kind of fault shows in; None for a mix of usual ones."""
+    hosts = list(fabric.plan.devices)[: shape.hosts]
+    rng.shuffle(hosts)
+    slots, half = tuple(range(shape.rails)), len(hosts) // 2
+    parts = tuple(hosts[:half]), tuple(hosts[half:])
+    if kind in ACROSS:
+        return tuple(
+            Job(f"experts-{n}", part, Pattern.ALL_TO_ALL, slots, qps=rng.choice((1, 2, 4)), gigabytes=2.0, coupling=0.5)
+            for n, part in enumerate(parts)
+        )
+    if kind == K.STRAGGLER:
+        return tuple(
+            Job(f"loose-{n}", part, rng.choice((Pattern.RING, Pattern.ALL_TO_ALL)), slots, qps=2, coupling=0.0)
+            for n, part in enumerate(parts)
+        )
+    if kind in CABLING:
+        ring = Job("ring", parts[0], Pattern.RING, slots, qps=rng.choice((4, 8)), gigabytes=4.0, coupling=0.9)
+        return ring, Job("experts", parts[1], Pattern.ALL_TO_ALL, slots, qps=1, gigabytes=3.0, coupling=0.5)
+    return None
+
+
+def judged(drawn: Drawn, marks: Sequence[float] = MARKS) -> Iterator[tuple[float, Judgement, tuple[FlowTruth, ...]]]:
+    """The judgements of a run: seconds, what is said, what is true."""
+    window = Window(step_seconds=STEP)
+    window.put(drawn.traffic.readings())
+    for mark in marks:
+        while drawn.traffic.now < mark:
+            drawn.traffic.step(STEP)
+            window.put(drawn.traffic.readings())
+        now = snapshot_after(drawn.fabric, drawn.traffic, 0.0, STEP)
+        seen = Snapshot(now.at, now.readings, window=window)
+        yield mark, judge(drawn.fabric.plan, seen), drawn.traffic.truth

@@ -1,0 +1,101 @@
+"""Polarization in the real kernel: counters of real interfaces, read from real agents, judged as in a fabric."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from ecmp_fabric import SEED_FILE, SPINES, SUPERSPINES, Fabric, running
+from real import give_up, require
+
+from collector import collectors
+from tests.lab.system import LabError, namespaces
+from truerail.model import Judgement, Reading, Snapshot, Status
+from truerail.model.counters.window import Window
+from truerail.rounds import judge
+
+STEP_SECONDS = 1.1
+"""A little more than an agent keeps its counters, so that every poll sees new ones."""
+DEADLINE_SECONDS = 30.0
+"""Twelve samples take 14 s; a busy machine may miss a poll."""
+COLLECTORS = ("if_snmp", "if_counters_snmp")
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+    require("ip", "snmpd", "snmpbulkwalk", "snmpset", root=True)
+    if not SEED_FILE.exists():
+        give_up(f"this kernel has no {SEED_FILE}")
+    started = running(tmp_path_factory.mktemp("ecmp"))
+    try:
+        up = started.__enter__()
+    except (LabError, subprocess.SubprocessError) as error:
+        give_up(f"no fabric here: {error}")
+    try:
+        yield up
+    finally:
+        started.__exit__(None, None, None)
+    assert namespaces(up.prefix) == []
+
+
+def poll(fabric: Fabric) -> list[Reading]:
+    """One round: every switch is walked once and both readers of IF-MIB read the answer."""
+    with ThreadPoolExecutor(4) as pool:
+        return [reading for of in pool.map(lambda name: readings(fabric, name), fabric.switches) for reading in of]
+
+
+def readings(fabric: Fabric, switch: str) -> list[Reading]:
+    text, at, device = fabric.walk(switch), time.time(), fabric.plan.devices[switch]
+    return [
+        Reading(switch, name, datetime.fromtimestamp(at, UTC), tuple(collectors()[name].read(text, device)), read_at=at)
+        for name in COLLECTORS
+    ]
+
+
+def judged(fabric: Fabric) -> Judgement:
+    """Polls until LBL001 has samples enough to say something."""
+    window, end = Window(step_seconds=STEP_SECONDS), time.monotonic() + DEADLINE_SECONDS
+    due = time.monotonic()
+    while True:
+        round_ = poll(fabric)
+        window.put(round_)
+        found = judge(fabric.plan, Snapshot(datetime.now(UTC), round_, window=window), only={"LBL001"})
+        if found.verdicts[0].status is not Status.UNKNOWN or time.monotonic() > end:
+            return found
+        due = max(due + STEP_SECONDS, time.monotonic())
+        time.sleep(due - time.monotonic())
+
+
+def each(fabric: Fabric) -> dict[str, int]:
+    return {name: 101 + number for number, name in enumerate(fabric.switches)}
+
+
+def each_tier(fabric: Fabric) -> dict[str, int]:
+    tiers = {name: fabric.plan.devices[name].role.tier for name in fabric.switches}
+    return {name: 7 + tier for name, tier in tiers.items()}
+
+
+def shared(fabric: Fabric) -> dict[str, int]:
+    return dict.fromkeys(fabric.switches, 0)
+
+
+def test_spines_with_the_seed_of_the_leaves_are_polarized(fabric: Fabric) -> None:
+    fabric.seed(shared(fabric))
+    found = judged(fabric)
+    assert [verdict.status for verdict in found.verdicts] == [Status.FAIL], found.verdicts
+    assert sorted(f.subject for f in found.findings) == [f"spine-{n}" for n in range(SPINES)]
+    for finding in found.findings:
+        detail = dict(finding.detail)
+        assert (detail["idle"], detail["members"]) == (SUPERSPINES - 1, SUPERSPINES)
+        assert detail["chance"] < 1e-9
+        assert finding.confidence == 0.99
+
+
+@pytest.mark.parametrize("seeds", [each, each_tier])
+def test_seeds_that_differ_from_tier_to_tier_are_not_polarized(fabric: Fabric, seeds) -> None:
+    fabric.seed(seeds(fabric))
+    found = judged(fabric)
+    assert [verdict.status for verdict in found.verdicts] == [Status.PASS], found.verdicts
+    assert found.findings == ()

@@ -1,0 +1,41 @@
+"""Large values under a name, each replaced as a whole: in parts, so that no other write waits for all of it."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from truerail.journal.database import Database
+from truerail.journal.tables import blobs
+
+PART_BYTES = 4 << 20
+"""Written in one transaction."""
+
+
+def put(database: Database, name: str, body: bytes, at: datetime) -> None:
+    """Replaces what stands under a name. What was there stays until all of the new is there."""
+    starts = range(0, max(len(body), 1), PART_BYTES)
+    with database.writing() as connection:  # a part that was left behind by a write of the same time
+        connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at == at))
+    for part, start in enumerate(starts):
+        row = {"name": name, "at": at, "part": part, "parts": len(starts), "body": body[start : start + PART_BYTES]}
+        with database.writing() as connection:
+            connection.execute(blobs.insert(), row)
+    with database.writing() as connection:
+        connection.execute(blobs.delete().where(blobs.c.name == name, blobs.c.at != at))
+
+
+def get(connection: Connection, name: str) -> bytes | None:
+    """The newest value under a name of which every part is there."""
+    whole = (
+        select(blobs.c.at)
+        .where(blobs.c.name == name)
+        .group_by(blobs.c.at)
+        .having(func.count() == func.max(blobs.c.parts))
+        .order_by(blobs.c.at.desc())
+        .limit(1)
+    )
+    at = connection.execute(whole).scalar_one_or_none()
+    if at is None:
+        return None
+    parts = select(blobs.c.body).where(blobs.c.name == name, blobs.c.at == at).order_by(blobs.c.part)
+    return b"".join(connection.execute(parts).scalars())

@@ -1,0 +1,41 @@
+"""The counters of the last minutes, kept in the journal: who starts anew goes on with them."""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+
+from truerail.journal import Journal
+from truerail.model.counters.storage import NotAWindow, loaded
+from truerail.service.judging import Judge
+from truerail.service.logs import logger
+
+KEPT_SECONDS = 300.0
+"""How often: a machine that loses its power loses at most these."""
+_NAME = "counters"
+
+
+class KeptCounters:
+    """The window of a judge and its copy in the journal. Both methods wait for the disk: call them from a thread."""
+
+    def __init__(self, judge: Judge, journal: Journal, clock: Callable[[], datetime]) -> None:
+        self._judge, self._journal, self._clock = judge, journal, clock
+        self._one_at_a_time = threading.Lock()
+
+    def restore(self) -> None:
+        """Gives the judge what was kept. What cannot be understood is left, and counting begins anew. Raises
+        HistoryGone.
+        """
+        data = self._journal.blob(_NAME)
+        if data is None:
+            return
+        try:
+            self._judge.remember(loaded(data))
+        except NotAWindow as error:
+            logger().warning("counting begins anew", error=str(error))
+
+    def keep(self) -> None:
+        """Writes down what there is; judging waits for a copy in memory at most. Raises HistoryGone."""
+        with self._one_at_a_time:
+            still = self._judge.counters()
+            if still is not None:
+                self._journal.keep_blob(_NAME, still.packed(), self._clock())

@@ -1,0 +1,86 @@
+// What a device's ports carry, how long they are paused and which errors they count, sample by sample.
+
+import { address } from "./api.js";
+import { el, redraw } from "./dom.js";
+import { card, table } from "./lines.js";
+import { portLink } from "./links.js";
+import { spark } from "./spark.js";
+import { watch } from "./watch.js";
+import { count, figure, portion, sentence, span } from "./words.js";
+
+const FEW = 16;
+const LOUD_SHARE = 0.05;
+
+/**
+ * A card that follows the rates of a device.
+ * @param {import("./live.js").Live} live @param {string} device
+ */
+export function ratesCard(live, device) {
+  const node = el("div", null, el("p.skeleton"));
+  watch(live, address("rates", { of: device }).slice("/api/v1/".length), node, (rates) => redraw(node, body(rates)), true);
+  return card("Traffic", node);
+}
+
+/** @param {any} rates Rates */
+function body({ ports, told, says, begins }) {
+  if (!told) return el("p.unknown.pad", null, `Not told: ${sentence(says).replace(/^./, (first) => first.toLowerCase())}`);
+  const loud = ports.length > FEW ? ports.filter(isLoud) : ports;
+  const quiet = ports.filter((/** @type {any} */ port) => !loud.includes(port));
+  return [
+    el("p.soft.pad", null, `${sentence(says)} ${reach(begins, ports)}`),
+    loud.length ? rows(loud) : null,
+    quiet.length ? el("details.folded", { "data-key": "rates" }, el("summary", null, `${count(quiet.length, "other port")}`), rows(quiet)) : null,
+  ];
+}
+
+/** What the bars mean. @param {string[]} begins @param {any[]} ports */
+function reach(begins, ports) {
+  const seconds = (Date.parse(begins[begins.length - 1]) - Date.parse(begins[0])) / 1000;
+  const known = ports.every((port) => port.speed_gbps !== null);
+  const full = known ? "the line's speed" : "the line's speed, or its own most where nobody tells that";
+  return `${count(begins.length, "sample")} over ${span(seconds)}; a full bar is ${full}.`;
+}
+
+/** Paused, pausing, or with errors. @param {any} port PortRates */
+function isLoud({ paused, pausing, errors }) {
+  const shares = [...paused, ...pausing].filter((share) => share !== null);
+  return shares.some((share) => share >= LOUD_SHARE) || Object.values(errors).some(Boolean);
+}
+
+/** @param {any[]} ports PortRates */
+function rows(ports) {
+  const switches = ports.every((port) => port.rail === null || !port.peer);
+  return table(["Port", switches ? "" : "Rail", "To", "Sends", "Receives", "Is stopped", "Stops the other", "Errors"], ports.map((port) => [
+    el("span.port", null, port.port.slice(port.port.indexOf("/") + 1)),
+    port.rail ?? "", port.peer ? portLink(port.peer) : el("span.soft", null, "nothing planned"),
+    rate(port.tx_gbps, port, "sends"), rate(port.rx_gbps, port, "receives"),
+    share(port.paused, port.paused_exact, "is stopped"), share(port.pausing, port.pausing_exact, "stops the other end"),
+    errors(port.errors),
+  ]));
+}
+
+/** @param {number} value */
+const gbps = (value) => {
+  if (value > 0 && value < 0.01) return "< 0.01 Gb/s";
+  return `${value >= 9.95 ? Math.round(value) : Number(value.toFixed(value >= 0.995 ? 1 : 2))} Gb/s`;
+};
+
+/** @param {Array<number | null>} samples @param {any} port @param {string} what */
+function rate(samples, port, what) {
+  const most = Math.max(...samples.map((one) => one ?? 0), 0);
+  return spark(samples, port.speed_gbps ?? most, gbps, { what });
+}
+
+/** @param {Array<number | null>} samples @param {boolean} exact @param {string} what */
+function share(samples, exact, what) {
+  return spark(samples, 1, (value) => `${exact || !value ? "" : "≤ "}${portion(value)}`, { kind: "pause", what });
+}
+
+/** @param {Record<string, number>} kinds */
+function errors(kinds) {
+  const told = Object.entries(kinds);
+  if (!told.length) return el("span.unknown", null, "not told");
+  const some = told.filter(([, number]) => number);
+  if (!some.length) return el("span.soft", null, "none");
+  return some.map(([kind, number]) => el("span.missing.block", null, `${figure(number)} ${kind.replaceAll("_", " ")}`));
+}

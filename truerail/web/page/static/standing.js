@@ -1,0 +1,16 @@
+// The overview's line about storms: there only while one stands that nobody muted.
+
+import { el, redraw } from "./dom.js";
+import { watch } from "./watch.js";
+import { figure, sentence } from "./words.js";
+
+const ASKED = "findings?rule=PFC001,PFC003&muted=false&limit=1";
+
+/** @param {import("./live.js").Live} live @param {HTMLElement} node */
+export function standing(live, node) {
+  watch(live, ASKED, [], ({ items, total }) => {
+    node.hidden = !total;
+    const which = total > 1 ? `${figure(total)} PFC storms or deadlocks; the loudest: ` : "";
+    redraw(node, total ? [el("span", null, which, sentence(items[0].says)), el("a", { href: "/storm" }, "Pause tree")] : null);
+  }, true);
+}
