@@ -70,6 +70,8 @@ bench: .venv/.dev .venv/.bench
 	$(PY) benchmarks/metrics.py --write docs/metrics-performance.md
 	$(PY) benchmarks/journal.py --write docs/journal-performance.md
 	PYTHONPATH=. $(PY) benchmarks/page.py --write docs/page-performance.md
+	$(PY) benchmarks/telemetry_accuracy.py --write docs/telemetry-accuracy.md
+	$(PY) benchmarks/counters.py --write docs/telemetry-performance.md
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation

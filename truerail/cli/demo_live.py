@@ -12,6 +12,7 @@ from truerail.cli.demo_folder import JOURNAL, kept_for_one
 from truerail.cli.demo_stage import Stage
 from truerail.cli.errors import CannotJudge
 from truerail.simulator import Fault, NoRoom
+from truerail.simulator.flows import FlowFault
 from truerail.simulator.living import LivingFabric, living_fabric
 
 if TYPE_CHECKING:
@@ -26,7 +27,16 @@ MOST_PORTS = 50
 
 
 def serve_living(
-    hosts: int, rails: int, wanted: Sequence[Fault], seed: int, output: Path, *, host: str, port: int, quiet: bool
+    hosts: int,
+    rails: int,
+    wanted: Sequence[Fault],
+    traffic: Sequence[FlowFault],
+    seed: int,
+    output: Path,
+    *,
+    host: str,
+    port: int,
+    quiet: bool,
 ) -> None:
     """Serves until Ctrl-C. Raises CannotJudge for what a user has to mend."""
     from truerail.cli import serving
@@ -35,6 +45,8 @@ def serve_living(
 
     try:
         fabric = living_fabric(hosts, rails, wanted, seed)
+        for trouble in traffic:
+            fabric.director.disturb(trouble)
     except NoRoom as error:
         raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
     with kept_for_one(output):

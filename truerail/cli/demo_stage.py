@@ -13,11 +13,11 @@ from truerail.cli.oncall_options import LOCAL_SERVICE
 from truerail.model import CauseKind
 from truerail.model.names import printable
 from truerail.outputs.words import count
-from truerail.simulator import KINDS, Fault, NoRoom
+from truerail.simulator import KINDS, NoRoom
 from truerail.simulator.living import Entry, LivingFabric
 
 HELP = """Type a word and Enter to take part
-  fault [KIND]     something goes wrong now, such as: fault cable-swap
+  fault [KIND]     something goes wrong now, such as: fault cable-swap, fault storm
   fix WHAT         repair a fault, by its number or by a host, switch or port of it
   list             the faults of now
   pause, go        let the script rest, and go on"""
@@ -85,11 +85,11 @@ class Stage:
         return HELP
 
     def _plant(self, word: str) -> str:
-        from truerail.cli.demo import faults
+        from truerail.cli.demo import faults, troubles
 
         try:
-            wanted = faults([word]) if word else [Fault(CauseKind.CABLE_SWAP)]
-            standing = self._director.plant(wanted[0])
+            cabling, traffic = troubles([word] if word else [CauseKind.CABLE_SWAP.value])
+            standing = self._director.disturb(traffic[0]) if traffic else self._director.plant(faults(cabling)[0])
         except CannotJudge as error:
             return f"  {printable(str(error), 200)}; there are {', '.join(KINDS)}"
         except NoRoom as error:

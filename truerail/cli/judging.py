@@ -9,7 +9,7 @@ from truerail.cli.errors import CannotJudge
 from truerail.files.problems import nearest
 from truerail.model import Judgement, Plan, Reading, Snapshot
 from truerail.plans.problems import PlanError
-from truerail.transport.replay import Capture, CaptureError, read_capture
+from truerail.transport.replay import Capture, CaptureError, read_capture, with_counters
 
 MOST_OUTLIERS = 10
 
@@ -64,10 +64,13 @@ def load_plan(path: Path) -> Plan:
 
 
 def read(path: Path, plan: Plan | None) -> Capture:
-    """The newest round of a capture, with a progress bar on a terminal."""
+    """The newest round of a capture with the counters of those before, with a progress bar on a terminal."""
+    devices = plan.devices if plan else None
     try:
         with terminal.progress("reading answers") as tick:
-            return read_capture(path, devices=plan.devices if plan else None, progress=tick)
+            capture = read_capture(path, devices=devices, progress=tick)
+        with terminal.progress("reading counters") as tick:
+            return with_counters(capture, devices=devices, progress=tick)
     except CaptureError as error:
         raise CannotJudge(str(error)) from error
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from truerail.cli import terminal
 from truerail.cli.errors import CannotJudge
 from truerail.cli.judging import Seen, inferred
 from truerail.model import Plan
+from truerail.model.counters import Window
 from truerail.outputs.worklist import Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
 
@@ -26,6 +28,7 @@ class Watch:
     def __init__(self, plan: Plan | None) -> None:
         self.plan = plan
         self.work = Worklist()
+        self.window = Window()
         self.answered = False
         self._live: Live | None = None
         self._stack = ExitStack()
@@ -51,7 +54,8 @@ class Watch:
         """Judges one round and shows it. Raises CannotJudge where there is no plan and none can be inferred."""
         from truerail.rounds import judge
 
-        snapshot = seen.snapshot()
+        self.window.put(seen.readings)
+        snapshot = replace(seen.snapshot(), window=self.window if self.window.sources else None)
         if self.plan is None:
             self.plan, _ = inferred(snapshot)
         self.answered |= any(not reading.error for reading in seen.readings)
