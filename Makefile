@@ -9,7 +9,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 PY := .venv/bin/python
-CODE := truerail collector rules tests docs benchmarks
+CODE := truerail collector rules dashboards tests docs benchmarks
 DEMO_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
@@ -45,6 +45,7 @@ check: .venv/.dev
 	$(PY) -m ruff check $(CODE)
 	$(PY) -m mypy
 	$(PY) -m mypy docs benchmarks
+	$(PY) -m mypy dashboards
 	.venv/bin/lint-imports
 	$(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory docs
@@ -60,6 +61,7 @@ lab: .venv/.dev
 
 docs: .venv/.dev
 	$(PY) docs/catalogues.py
+	$(PY) -m dashboards.generate
 
 bench: .venv/.dev .venv/.bench
 	$(PY) benchmarks/accuracy.py --write docs/accuracy.md

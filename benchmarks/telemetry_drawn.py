@@ -66,7 +66,9 @@ def draw(seed: int, kind: str | None = None) -> Drawn:
     rng = Random(f"telemetry {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
     kind = kind or KINDS[seed % len(KINDS)]
     for attempt in range(8):
-        shape = rng.choice(DEEP if kind == K.POLARIZATION else (*SHAPES, DEEP[0]) if kind in ACROSS else SHAPES)
+        shape = rng.choice(
+            DEEP if kind == K.POLARIZATION else (SHAPES[0], SHAPES[2], DEEP[0]) if kind in ACROSS else SHAPES
+        )
         polls = Polls(lost=rng.choice((0.0, 0.02)), cached=rng.choice((0.0, 0.01)))
         try:
             return _run(seed, attempt, kind, shape, polls, rng)
@@ -93,7 +95,7 @@ def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job
     parts = tuple(hosts[:half]), tuple(hosts[half:])
     if kind in ACROSS:
         return tuple(
-            Job(f"experts-{n}", part, Pattern.ALL_TO_ALL, slots, qps=rng.choice((1, 2, 4)), gigabytes=2.0, coupling=0.5)
+            Job(f"experts-{n}", part, Pattern.ALL_TO_ALL, slots, qps=rng.choice((2, 4, 8)), gigabytes=2.0, coupling=0.5)
             for n, part in enumerate(parts)
         )
     if kind == K.STRAGGLER:

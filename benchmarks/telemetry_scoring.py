@@ -1,9 +1,10 @@
 """How a run's judgements are measured against what is true of its traffic."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from telemetry_drawn import CABLING, HEALTHY, IN_STEP, SINCE, Drawn, judged
+from telemetry_drawn import CABLING, IN_STEP, MARKS, SINCE, Drawn, judged
 
 from truerail.model import Cause, CauseKind, Judgement
 from truerail.simulator.flows import FlowFaultKind, FlowTruth
@@ -52,11 +53,11 @@ class Score:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def score(drawn: Drawn) -> Score:
-    """Runs and measures one seed."""
+def score(drawn: Drawn, marks: Sequence[float] = MARKS) -> Score:
+    """Runs and measures one seed, judged at these seconds."""
     result = Score(runs=1)
     last: tuple[Judgement, list[FlowTruth]] | None = None
-    for mark, judgement, truth in judged(drawn):
+    for mark, judgement, truth in judged(drawn, marks):
         wanted = K.STRAGGLER if drawn.kind == IN_STEP else drawn.kind
         faults = [fault for fault in truth if fault.kind == wanted]
         if mark > SINCE and not result.seconds and _true(judgement, faults):
@@ -103,4 +104,4 @@ def _true(judgement: Judgement, faults: list[FlowTruth]) -> list[Cause]:
     return found
 
 
-__all__ = ["EXPECTED", "HEALTHY", "Score", "score"]
+__all__ = ["EXPECTED", "Score", "score"]

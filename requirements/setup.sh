@@ -3,6 +3,7 @@
 #
 #   requirements/setup.sh run       what truerail needs to run
 #   requirements/setup.sh dev       that, and the tools to test and build it
+#   requirements/setup.sh deploy    the validators of deploy/, in .venv-deploy
 #   requirements/setup.sh bench     the tools that are measured beside truerail, in .venv-bench
 #   requirements/setup.sh daemons   the packages of requirements/apt.txt, where root may install them
 #
@@ -86,11 +87,12 @@ install_packages() {
     pip_install --no-deps --no-build-isolation --editable .
 }
 
-install_peers() {
-    environment=.venv-bench
-    say "installing the packages of requirements/bench.txt into $environment"
+# Tools that stay out of .venv: install_beside bench installs requirements/bench.txt into .venv-bench.
+install_beside() {
+    environment=.venv-$1
+    say "installing the packages of requirements/$1.txt into $environment"
     [ -x "$environment/bin/pip" ] || .venv/bin/python -m venv "$environment"
-    pip_install --require-hashes -r requirements/bench.txt
+    pip_install --require-hashes -r "requirements/$1.txt"
 }
 
 missing_packages() {
@@ -110,7 +112,7 @@ install_daemons() {
         [ -n "$missing" ] || return 0
     fi
     say "not installed: $missing(sudo apt-get install $missing)"
-    say "left out: tests/test_real_*.py, which drive these daemons and need root"
+    say "left out: the tests that drive these daemons and servers; each is skipped by name"
     [ "${TRUERAIL_REQUIRE_REAL:-}" != 1 ] || fail "TRUERAIL_REQUIRE_REAL=1 wants every real component"
 }
 
@@ -119,7 +121,7 @@ run | dev)
     make_environment
     install_packages "$1"
     ;;
-bench) install_peers ;;
+deploy | bench) install_beside "$1" ;;
 daemons) install_daemons ;;
-*) fail "usage: requirements/setup.sh run|dev|bench|daemons" ;;
+*) fail "usage: requirements/setup.sh run|dev|deploy|bench|daemons" ;;
 esac

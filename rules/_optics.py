@@ -36,7 +36,8 @@ class Lanes:
 
     def drop(self, leaf: Codes, *, least_peers: int, least_db: float, sigmas: float) -> Mask:
         """Lanes whose light is far below that of the same parts on the same leaf (`leaf[port]`), shape (lanes,)."""
-        parts, _ = factorize([self.fact(lane).part for lane in range(len(self.row))])
+        parts, _ = factorize([row.part for row in self.seen.table(Optic).rows])
+        parts = parts[self.row]
         at = np.flatnonzero(~np.isnan(self.rx) & (leaf[self.port] >= 0) & (parts >= 0))
         found = np.zeros(len(self.row), dtype=bool)
         if len(at):

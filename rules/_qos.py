@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
+_SETTINGS = itemgetter(*(PortQos._fields.index(field) for field in FIELDS))
 _SHARED = FIELDS[:4]
 """Settings that both ends of a cable must agree on. The watchdog is each device's own."""
 
@@ -61,7 +63,7 @@ def settings_of(w: Wiring, other: Codes, *, least_told: int) -> Settings:
     port = w.identity.local_ports(w.identity.devices_of(table), name)
     rows = np.flatnonzero((port >= 0) & (port < ports))
     port = port[rows]
-    combination, distinct = factorize([row[1:] for row in table.rows])
+    combination, distinct = factorize(list(map(_SETTINGS, table.rows)))
     last = np.full(ports, NONE, dtype=np.int64)
     last[port] = rows
     role = _roles(w, other)
@@ -88,12 +90,9 @@ def _roles(w: Wiring, other: Codes) -> Codes:
 
 
 def _usual(value: Codes, role: Codes, words: Sequence[Any], least_told: int) -> tuple[Codes, Codes]:
-    usual, support = np.full(len(value), NONE, dtype=np.int64), np.zeros((len(value), 2), dtype=np.int64)
-    for of_role in np.unique(role[value >= 0]).tolist():
-        mine = role == of_role
-        count = np.bincount(value[mine & (value >= 0)], minlength=len(words))
-        total = int(count.sum())
-        if total >= least_told and 2 * count.max() > total:
-            usual[mine] = count.argmax()
-            support[mine] = (count.max(), total)
-    return usual, support
+    told = value >= 0
+    size = (int(role.max(initial=0)) + 1, max(len(words), 1))
+    count = np.bincount(role[told] * size[1] + value[told], minlength=size[0] * size[1]).reshape(size)
+    most, total = count.max(axis=1), count.sum(axis=1)
+    agreed = (total >= least_told) & (2 * most > total)
+    return np.where(agreed, count.argmax(axis=1), NONE)[role], np.stack([most, total], axis=1)[role]

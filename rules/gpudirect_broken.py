@@ -24,9 +24,9 @@ that is far from its NIC compare the slots with a right host.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Generic, TypeVar
 
 from truerail.model import (
     Evidence,
@@ -50,21 +50,29 @@ LEAST_PEERS = 3
 _SHOWN = 4
 _WORDS = {level: word for word, level in reversed(CLOSENESS.items())}
 
-Nearest = Mapping[int, int]
-"""GPU to the closeness of its nearest NIC."""
+Settings = Mapping[str, list[HostSetting]]
+"""By name of the setting, the facts that tell it is in the way: none where it is told and right."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """How many GPUs and NICs a topology shows, and the closeness of each GPU's nearest NIC. Equal hosts share one."""
+
+    model: tuple[int, int]
+    nearest: Mapping[int, int]
 
 
 @dataclass(slots=True)
 class _Host:
     """What a host told, and what is wrong with that."""
 
-    settings: Mapping[str, list[HostSetting]] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     answer: Reading | None = None
     """Where the settings were told."""
-    paths: Reading | None = None
-    model: tuple[int, int] = (0, 0)
-    """How many GPUs and NICs its topology shows."""
-    nearest: Nearest = field(default_factory=dict)
+    paths: _Paths | None = None
+    topology: Reading | None = None
+    """Where the paths were told."""
     faults: list[tuple[str, str, Severity]] = field(default_factory=list)
     """Each as what is said, what to do, and how loud."""
     evidence: list[Evidence] = field(default_factory=list)
@@ -99,30 +107,42 @@ def gpudirect_broken(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
 
 
 def _told(w: Wiring) -> dict[str, _Host]:
-    """The planned hosts that told a setting or their topology. Equal hosts share their facts: each is read once."""
+    """The planned hosts that told a setting or their topology."""
     hosts: dict[str, _Host] = {}
-    read: dict[int, tuple[tuple[int, int], Nearest]] = {}
-    set_so: dict[int, dict[str, list[HostSetting]]] = {}
+    paths, settings = _Once(_nearest), _Once(_settings)
     for reading in w.identity.seen.readings:
-        kinds = {type(reading.facts[0]), type(reading.facts[-1])} if reading.facts else set()
-        if kinds.isdisjoint((HostSetting, GpuNicPath)):
+        first = type(reading.facts[0]) if reading.facts else None  # facts of one kind stand together, settings first
+        if first is not HostSetting and first is not GpuNicPath:
             continue
         code = w.identity.filed(reading.device)
         if code < w.index.devices.planned and w.index.devices.is_host(code):
             host = hosts.setdefault(w.index.devices.names[code], _Host())
-            key = id(reading.facts)
-            if GpuNicPath in kinds:
-                if key not in read:
-                    read[key] = _nearest(cast("tuple[GpuNicPath, ...]", reading.facts))
-                host.paths, (host.model, host.nearest) = reading, read[key]
+            if first is GpuNicPath:
+                host.topology, host.paths = reading, paths.of(reading.facts)
             else:
-                if key not in set_so:
-                    set_so[key] = _settings(reading.facts)
-                host.answer, host.settings = reading, set_so[key]
+                host.answer, host.settings = reading, settings.of(reading.facts)
     return hosts
 
 
-def _settings(facts: tuple[Fact, ...]) -> dict[str, list[HostSetting]]:
+class _Once(Generic[T]):
+    """Reads equal answers once: a fabric has thousands of equal hosts."""
+
+    def __init__(self, read: Callable[[tuple[Fact, ...]], T]) -> None:
+        self._read = read
+        self._by_id: dict[int, T] = {}
+        self._by_value: dict[tuple[Fact, ...], T] = {}
+
+    def of(self, facts: tuple[Fact, ...]) -> T:
+        """What these facts come to."""
+        key = id(facts)  # the snapshot keeps them all, so no id is used twice
+        if key not in self._by_id:
+            if facts not in self._by_value:
+                self._by_value[facts] = self._read(facts)
+            self._by_id[key] = self._by_value[facts]
+        return self._by_id[key]
+
+
+def _settings(facts: tuple[Fact, ...]) -> Settings:
     """By name, the settings that are in the way; none where it is set right. A setting of each device beats what the
     kernel was asked for as a whole.
     """
@@ -137,13 +157,14 @@ def _settings(facts: tuple[Fact, ...]) -> dict[str, list[HostSetting]]:
     return found
 
 
-def _nearest(paths: tuple[GpuNicPath, ...]) -> tuple[tuple[int, int], Nearest]:
+def _nearest(facts: tuple[Fact, ...]) -> _Paths:
+    paths = [fact for fact in facts if isinstance(fact, GpuNicPath)]
     found: dict[int, int] = {}
     for path in paths:
         level = CLOSENESS.get(path.level)
         if level is not None:
             found[path.gpu] = min(level, found.get(path.gpu, level))
-    return (len({path.gpu for path in paths}), len({path.nic for path in paths})), found
+    return _Paths((len({path.gpu for path in paths}), len({path.nic for path in paths})), found)
 
 
 def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
@@ -156,9 +177,8 @@ def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     for host in bad if not meant else ():
         facts = host.settings[name]
         at = [printable(fact.device, 20) for fact in facts if fact.device]
-        where = (
-            f" at {', '.join(at[:_SHOWN])}{f' and {len(at) - _SHOWN} more' if len(at) > _SHOWN else ''}" if at else ""
-        )
+        more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
+        where = f" at {', '.join(at[:_SHOWN])}{more}" if at else ""
         peers = f" ({len(told) - len(bad)} of {len(told)} hosts are set right)" if len(told) > 1 else ""
         quiet = name == "nvidia_peermem" and (common or len(told) < LEAST_PEERS)
         host.faults.append((f"{says}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
@@ -167,27 +187,39 @@ def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
 
 def _judge_paths(hosts: Mapping[str, _Host]) -> None:
     """Adds GPUs whose nearest NIC is further away than that of the same GPU on most hosts of the same model."""
-    votes: dict[tuple[tuple[int, int], int], Counter[int]] = {}
-    for host in hosts.values():
-        for gpu, level in host.nearest.items():
-            votes.setdefault((host.model, gpu), Counter())[level] += 1
-    usual = {
-        key: level
-        for key, of in votes.items()
-        for level, count in of.most_common(1)
-        if 2 * count > of.total() >= LEAST_PEERS
+    patterns = {id(host.paths): host.paths for host in hosts.values() if host.paths}
+    usual = _usual(patterns, Counter(id(host.paths) for host in hosts.values()))
+    far = {
+        key: [gpu for gpu, level in sorted(paths.nearest.items()) if level > usual.get((paths.model, gpu), level)]
+        for key, paths in patterns.items()
     }
     for host in hosts.values():
-        far = [gpu for gpu, level in sorted(host.nearest.items()) if level > usual.get((host.model, gpu), level)]
-        if far and host.paths:
-            near = {gpu: (_WORDS[host.nearest[gpu]], _WORDS[usual[host.model, gpu]]) for gpu in far[:_SHOWN]}
-            shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
-            more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
-            host.faults.append((f"{shown}{more}", "compare slots and BIOS with a right host", Severity.WARNING))
-            paths = (f for f in host.paths.facts if isinstance(f, GpuNicPath) and f.gpu == far[0])
-            host.evidence += _evidence(
-                host.paths, [f for f in paths if CLOSENESS.get(f.level) == host.nearest[far[0]]][:1]
-            )
+        if host.paths and far[id(host.paths)]:
+            _add_far(host, host.paths, far[id(host.paths)], usual)
+
+
+Usual = Mapping[tuple[tuple[int, int], int], int]
+"""Model and GPU to the closeness on most hosts."""
+
+
+def _usual(patterns: Mapping[int, _Paths], hosts: Mapping[int, int]) -> Usual:
+    votes: dict[tuple[tuple[int, int], int], Counter[int]] = {}
+    for key, paths in patterns.items():
+        for gpu, level in paths.nearest.items():
+            votes.setdefault((paths.model, gpu), Counter())[level] += hosts[key]
+    most = {key: (of.most_common(1)[0], of.total()) for key, of in votes.items()}
+    return {key: level for key, ((level, count), total) in most.items() if 2 * count > total >= LEAST_PEERS}
+
+
+def _add_far(host: _Host, paths: _Paths, far: list[int], usual: Usual) -> None:
+    near = {gpu: (_WORDS[paths.nearest[gpu]], _WORDS[usual[paths.model, gpu]]) for gpu in far[:_SHOWN]}
+    shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
+    more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
+    host.faults.append((f"{shown}{more}", "compare slots and BIOS with a right host", Severity.WARNING))
+    told = host.topology.facts if host.topology else ()
+    of_gpu = [fact for fact in told if isinstance(fact, GpuNicPath) and fact.gpu == far[0]]
+    nearest = [fact for fact in of_gpu if CLOSENESS.get(fact.level) == paths.nearest[far[0]]]
+    host.evidence += _evidence(host.topology, nearest[:1])
 
 
 def _evidence(reading: Reading | None, facts: Iterable[Fact]) -> list[Evidence]:

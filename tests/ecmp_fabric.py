@@ -4,9 +4,9 @@ Every switch forwards by the kernel's own hash of the five-tuple (`fib_multipath
 that serves its IF-MIB. Hosts send UDP to port 4791 from many source ports, as RoCEv2 does. All of it is removed at the
 end; every process is ended by its own id.
 
-Two traps. A connected socket stamps a random hash on its packets that survives veth, and the kernel prefers it to packet
-and seed, so that every tier polarizes whatever its seed: sockets here are not connected. Seed 0, the default, stands for
-one random key that all namespaces of a machine share.
+Two traps. A connected socket stamps a random hash on its packets that survives veth, and the kernel prefers it to
+packet and seed, so that every tier polarizes whatever its seed: sockets here are not connected. Seed 0, the default,
+stands for one random key that all namespaces of a machine share.
 """
 
 import ctypes
@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from snmpd import COMMUNITY, CONFIGURATION, PORT, read, wait_until
@@ -26,11 +27,11 @@ from snmpd import COMMUNITY, CONFIGURATION, PORT, read, wait_until
 from tests.lab.system import ip_batch, namespaces, run
 from truerail.model import Cable, Device, Plan, Port, Role
 
-LEAVES, SPINES, SUPERSPINES = 8, 4, 4
-FLOWS = 64
+LEAVES, SPINES, SUPERSPINES = 12, 4, 4
+FLOWS = 40
 """Sockets of each host."""
 SPEED_GBPS = 0.1
-"""What the agents say of every port: a wire that 512 flows of these packets fill to a tenth below the spines."""
+"""What the agents say of every port: a wire whose spine uplinks a shared hash fills to four fifths."""
 PAYLOAD_BYTES, MTU = 8192, 9000
 PACE_SECONDS = 0.1
 """How often each socket sends a packet."""
@@ -70,7 +71,7 @@ class Fabric:
     def seed(self, seeds: Mapping[str, int]) -> None:
         """Sets the hash seed of each of these switches; it counts from the next packet on."""
         for name, seed in seeds.items():
-            inside(self.prefix + name, lambda seed=seed: SEED_FILE.write_text(str(seed)))
+            inside(self.prefix + name, partial(SEED_FILE.write_text, str(seed)))
 
     def walk(self, switch: str) -> str:
         """IF-MIB of a switch as `snmpbulkwalk` prints it."""
@@ -197,10 +198,7 @@ def _traffic(fabric: Fabric) -> Iterator[None]:
         for number in range(LEAVES):
             own = next(n for n, cable in enumerate(fabric.plan.cables) if cable.a.device == f"host-{number}")
             address, ports = _numbers(own)[1][0], draw.sample(range(49152, 65536), FLOWS)
-            inside(
-                fabric.prefix + f"host-{number}",
-                lambda address=address, ports=ports: flows.extend(_bound(address, port) for port in ports),
-            )
+            inside(fabric.prefix + f"host-{number}", partial(_open, flows, address, ports))
         for flow in flows:
             stack.enter_context(flow)
         done = threading.Event()
@@ -209,6 +207,10 @@ def _traffic(fabric: Fabric) -> Iterator[None]:
         stack.callback(sender.join)
         stack.callback(done.set)
         yield
+
+
+def _open(flows: list[socket.socket], address: str, ports: list[int]) -> None:
+    flows.extend(_bound(address, port) for port in ports)
 
 
 def _bound(address: str, port: int) -> socket.socket:

@@ -121,12 +121,19 @@ def test_c1_a_cable_without_traffic_harms_nothing_yet() -> None:
 
 def test_c2_two_cables_on_the_same_leaf_are_never_said_to_harm() -> None:
     facts = {"h1": [heard("nic0", "leaf-0", "swp2")], "h2": [heard("nic0", "leaf-0", "swp1")]}
-    causes = causes_of(found("LBL002", "leaf-0"), found("RAL002", "h3/nic0"), facts=facts)
+    causes = causes_of(found("LBL002", "leaf-0"), found("RAL002", "h1/nic0"), facts=facts)
     swap = causes[0]
     assert (swap.kind, len(swap.explains)) == (C.CABLE_SWAP, 2)
     assert "impact" not in swap.says
     assert "It explains" not in swap.says
     assert [cause.kind for cause in causes[1:]] == [C.SLOW_HOST, C.OVERLOAD]
+
+
+def test_c10_crossed_planes_explain_the_nics_that_lag() -> None:
+    facts = {"h4": [heard("nic2", "leaf-3", "swp4"), heard("nic3", "leaf-2", "swp4")]}
+    cause = one(found("RAL002", "h4/nic2"), found("RAL001", "h4", port="h4/nic3"), facts=facts)
+    assert (cause.kind, cause.subjects) == (C.CABLE_SWAP, ("h4/nic2", "h4/nic3"))
+    assert "It explains" in cause.says
 
 
 def test_c3_exchanged_uplinks_explain_uneven_uplinks() -> None:
@@ -142,6 +149,7 @@ def test_c4_a_half_speed_link_explains_what_stands_before_it() -> None:
         found("LNK001", "h3/nic1"), pressed, *slow, found("ECN001", "leaf-1/swp3"), found("INC001", "leaf-1/swp3")
     )
     assert (cause.kind, cause.subjects) == (C.DEGRADED_LINK, ("h3/nic1",))
+    assert cause.confidence == 0.9, "the link is only planned to be there"
 
 
 def test_c4_a_half_speed_uplink_explains_uneven_uplinks_of_its_leaf_only() -> None:
@@ -182,6 +190,28 @@ def test_c7_not_what_came_long_after_it() -> None:
     assert apart(fell, found("LBL002", "leaf-0", since=1200.0)) == [C.FLAPPING_LINK, C.OVERLOAD]
     later = found("LBL002", "leaf-0", since="1970-01-01T01:00:00+00:00")
     assert apart(fell, later) == [C.FLAPPING_LINK, C.OVERLOAD]
+
+
+def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priority() -> None:
+    plan = PLAN + "\nh1/stor0 leaf-9/swp1 speed=200"
+    facts = {"h1": [heard("stor0", "leaf-0", "swp1"), heard("nic0", "leaf-9", "swp1")]}
+    plan_of_case, seen = scene(Case("", plan, facts))
+    odd = [found("PFC005", "h1/stor0"), found("CFG001", "leaf-9/swp1")]
+    wrong = [Finding("CAB001", "", Severity.CRITICAL, f"h1/{nic}", "", "") for nic in ("nic0", "stor0")]
+    causes = explain(wiring_of(plan_of_case, seen), [*wrong, *odd])
+    assert [(cause.kind, len(cause.explains)) for cause in causes] == [(C.CABLE_SWAP, 4)]
+
+
+def test_a_nic_that_lacks_more_than_it_is_paused_for_is_slow_by_itself() -> None:
+    pressed = found("PFC002", "leaf-0/swp5", sub_cause="incast", priorities=[3], victims=victims("h1/nic0", "h2/nic0"))
+    lags = [found("RAL002", f"h{h}/nic0", share_of_median=0.7) for h in (1, 2)]
+    rates = {"h1/nic0": {"rx_pause_us:3": 250_000.0}, "leaf-0/swp2": {"tx_pause_us:3": 50_000.0}}
+    causes = causes_of(pressed, *lags, rates=rates)
+    assert [(cause.kind, cause.subjects) for cause in causes] == [
+        (C.SLOW_HOST, ("h2/nic0",)),
+        (C.OVERLOAD, ("leaf-0/swp5",)),
+    ]
+    assert len(causes_of(pressed, *lags)) == 1, "where nobody counts pauses, the share cannot be told"
 
 
 @pytest.mark.parametrize("slot", [found("NIC005", "h2/nic3"), found("NIC005", "h2"), found("NIC004", "h2")])

@@ -75,6 +75,21 @@ def test_what_is_not_there_is_named(browser: Browser) -> None:
         one.context.close()
 
 
+def test_an_address_that_leads_nowhere_is_a_page_with_a_way_on(browser: Browser) -> None:
+    with Site(publication(BROKEN.plan, SEEN)) as site:
+        one = Watched(browser, site)
+        page = one.open("/gpu-003")
+        expect(page.get_by_role("heading", name="This leads nowhere")).to_be_visible()
+        page.locator("#meant").get_by_role("link", name="gpu-003", exact=True).click()
+        page.wait_for_url("**/hosts/gpu-003")
+        page = one.open(f"/no/{IMAGE}".replace("<", "%3C"))
+        expect(page.locator(".lost .port")).to_contain_text("<img src=x")
+        assert page.evaluate("() => window.hacked") is None
+        one.context.close()
+        assert all("404" in words for words in one.complaints)
+        assert one.foreign() == []
+
+
 def hostile() -> Site:
     """A fabric whose machines call themselves what an attacker would."""
     plan = make_plan()

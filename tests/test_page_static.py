@@ -7,14 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.api_client import Api
+from tests.api_client import Api, problem_of
 from tests.real import require
 from truerail.web.page.assets import Assets, load
 
 FOLDER = Path("truerail/web/page")
 SCRIPTS = sorted((FOLDER / "static").glob("*.js"))
 TEMPLATES = sorted((FOLDER / "templates").glob("*.j2"))
-PAGES = ("/", "/punch", "/changes", "/timeline", "/ask", "/find", "/maintenance", "/login", "/hosts/a", "/switches/a")
+PAGES = (
+    "/",
+    "/punch",
+    "/changes",
+    "/storm",
+    "/timeline",
+    "/ask",
+    "/find",
+    "/maintenance",
+    "/login",
+    "/hosts/a",
+    "/switches/a",
+)
 MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "createContextualFragment")
 EVALUATES = ("eval(", "new Function", 'setAttribute("on', "javascript:")
 
@@ -102,6 +114,19 @@ def test_a_name_in_the_address_is_escaped() -> None:
 def test_a_name_without_end_is_refused() -> None:
     with Api() as api:
         assert api.ask("GET", f"//hosts/{'x' * 400}").status_code == 404
+
+
+def test_only_a_browser_outside_the_api_gets_a_page_for_what_is_not_there() -> None:
+    html = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    with Api() as api:
+        page = api.ask("GET", "//nowhere", headers=html)
+        assert page.status_code == 404
+        assert page.headers["content-type"].startswith("text/html")
+        assert page.headers["cache-control"] == "no-store"
+        problem_of(api.ask("GET", "//nowhere"), 404)
+        problem_of(api.ask("GET", "//nowhere", headers={"Accept": "application/json"}), 404)
+        problem_of(api.ask("GET", "nowhere", headers=html), 404)
+        problem_of(api.ask("POST", "//nowhere", headers=html), 404)
 
 
 def _themes() -> dict[str, dict[str, str]]:

@@ -222,6 +222,23 @@ def test_a_journal_that_is_away_at_the_start_is_taken_up_when_it_comes(tmp_path:
     run(body)
 
 
+def test_counters_survive_a_restart(tmp_path: Path) -> None:
+    async def body() -> None:
+        settings, fabric = settings_for(tmp_path), fabric_of()
+        async with watched(settings, fabric) as front:
+            await until(lambda: front.publication and front.publication.snapshot.window)
+            before = front.publication.snapshot.window  # type: ignore[union-attr]
+        async with watched(settings, fabric) as front:
+            await until(lambda: front.publication)
+            after = front.publication.snapshot.window  # type: ignore[union-attr]
+            assert after is not None
+            assert after is not before
+            assert after.begun[after.order[0]] == before.begun[before.order[0]]  # type: ignore[union-attr]
+            assert list(after.sources) == list(before.sources)  # type: ignore[union-attr]
+
+    run(body)
+
+
 def test_reloading_goes_on_with_another_plan_and_loses_nothing(tmp_path: Path) -> None:
     async def body() -> None:
         fabric, settings = fabric_of(), settings_for(tmp_path)

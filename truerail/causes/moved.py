@@ -15,8 +15,8 @@ from truerail.model.names import natural_key
 from truerail.model.paths import GpuRails
 from truerail.model.snapshot import Codes
 
-WIRING = ("CAB", "RAL", "CFG002")
-ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL")
+WIRING = ("CAB", "RAL003", "CFG002")
+ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 
 def moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:

@@ -12,6 +12,11 @@ from truerail.model.wiring import State, Wiring
 from truerail.oncall.findings import Findings
 from truerail.oncall.layout import Layout
 
+STARVING = frozenset(
+    (CauseKind.PFC_STORM, CauseKind.PFC_DEADLOCK, CauseKind.DEGRADED_LINK, CauseKind.FLAPPING_LINK, CauseKind.SLOW_HOST)
+)
+"""Kinds of causes under which cables are where they belong, and what goes over them suffers."""
+
 
 def harm_of(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> int:
     """GPUs whose cable is not seen on its rail and plane and is part of this cause: by its subjects (a leaf stands for
@@ -21,10 +26,23 @@ def harm_of(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) ->
     counts, because unknown is not fine. Hosts whose NICs come in another order than planned count the GPUs that are
     nearest to another rail's NIC.
     """
+    if cause.kind in STARVING:
+        return layout.gpus_on(_starved(wiring, layout, findings, cause))
     touched = np.unique(np.fromiter(_cables(layout, wiring, findings, cause), dtype=np.int64))
     cables = touched[touched >= 0]
     harmed = layout.gpus_on(cables[_off_rail(wiring, cables)])
     return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
+
+
+def _starved(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:
+    """The cables of the ports that it is about, and of the victims that its findings name."""
+    ports = [subject for subject in cause.subjects if subject not in layout.code]
+    for explained in cause.explains:
+        number = findings.number.get(explained)
+        if number is not None:
+            ports += [str(victim["port"]) for victim in dict(findings.all[number].detail).get("victims", ())]
+    cables = np.unique(np.array([NONE, *(_number(layout, wiring, port) for port in ports)], dtype=np.int64))
+    return cables[cables >= 0]
 
 
 def _cables(layout: Layout, wiring: Wiring, findings: Findings, cause: Cause) -> Iterator[int]:

@@ -51,7 +51,9 @@ def _says(name: str, counting: int, ports: int) -> str:
         return f"the plan has no cable on {name}"
     if not counting:
         return f"nobody told what {name} counts"
-    return f"{counting} of {count(ports, 'port')} of {name} told what they count" if ports > 1 else f"{name} is counted"
+    if ports == 1:
+        return f"{name} is counted"
+    return f"{counting:,} of {count(ports, 'port')} of {name} told what they count"
 
 
 def _ports(view: View, meant: Meant) -> Codes:
@@ -86,7 +88,7 @@ def _lines(view: View, told: Telemetry, ports: Codes, speed: Floats) -> tuple[Po
     tx, rx = (_rate(told, quantity, None, ports) * _BITS_TO_GBPS for quantity in (Q.TX_BYTES, Q.RX_BYTES))
     paused, paused_exact = _share(told, (Q.RX_PAUSE_US, Q.RX_PAUSE_FRAMES), ports, speed)
     pausing, pausing_exact = _share(told, (Q.TX_PAUSE_US, Q.TX_PAUSE_FRAMES), ports, speed)
-    errors = {quantity.value: told.part(quantity, None, ports)[0] for quantity in ERRORS}
+    errors = {quantity.value: _total(told, quantity, ports) for quantity in ERRORS}
     return tuple(
         PortRates(
             *_place(view, port),
@@ -97,7 +99,7 @@ def _lines(view: View, told: Telemetry, ports: Codes, speed: Floats) -> tuple[Po
             paused_exact=bool(paused_exact[n]),
             pausing=_told(pausing[n], 4),
             pausing_exact=bool(pausing_exact[n]),
-            errors={word: int(np.nansum(row[n])) for word, row in errors.items() if not np.isnan(row[n]).all()},
+            errors={word: round(row[n]) for word, row in errors.items() if not isnan(row[n])},
         )
         for n, port in enumerate(ports.tolist())
     )
@@ -118,6 +120,13 @@ def _rate(told: Telemetry, quantity: Quantity, priority: int | None, ports: Code
     gained, span = told.part(quantity, priority, ports)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(gained / span, dtype=np.float32)
+
+
+def _total(told: Telemetry, quantity: Quantity, ports: Codes) -> list[float]:
+    """Counted by each port in all samples; NaN where none was told."""
+    gained = told.part(quantity, None, ports)[0]
+    counted = np.nansum(gained, axis=1, dtype=np.float64)
+    return [float(one) for one in np.where(np.isnan(gained).all(axis=1), np.nan, counted)]
 
 
 def _speed(told: Telemetry, ports: Codes) -> Floats:

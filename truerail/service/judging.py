@@ -78,7 +78,7 @@ class Judge:
                 self.window = window
 
     def counters(self) -> Still | None:
-        """A copy of what was counted; None where nothing was. Waits while something is judged."""
+        """A copy of what was counted; None where nothing was. May be asked for while something is judged."""
         with self._counting:
             return still(self.window) if self.window.sources else None
 
@@ -100,8 +100,9 @@ class Judge:
     ) -> Judged:
         """The next publication. `counted` are the readings of counters since the last one."""
         began = time.monotonic()
-        with garbage_collection_paused(), self._counting:
-            self.window.put(counted)
+        with garbage_collection_paused():
+            with self._counting:
+                self.window.put(counted)
             snapshot = replace(snapshot, window=self.window if self.window.sources else None)
             judgement = judge(plan, snapshot, notes=notes)
             changes = self.lives.update(judgement, wiring_of(plan, snapshot))

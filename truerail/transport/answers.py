@@ -39,7 +39,7 @@ class Answers:
         self._at = at
         self._notes = notes
         self._all = questions
-        self._of_role = {role: Questions(role) for role in Role}
+        self._of_role = {role: questions.on(role) for role in Role}
         self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | Unreadable] = {}
 
     def questions(self, device: Device | None) -> Questions:

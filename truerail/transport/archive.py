@@ -1,6 +1,6 @@
 """A capture in a tar archive, read in one pass and in memory. Nothing is ever unpacked to disk.
 
-Only files whose names answer a question are kept, and of several rounds only the wanted one. What an archive claims is
+Only files whose names answer a question are kept, and of several rounds only the wanted ones. What an archive claims is
 doubted: names that climb out, links and devices are refused; a member, a header, what is kept and the unpacked whole
 are bounded, so that a decompression bomb ends in a message and not in a dead machine.
 """
@@ -10,7 +10,7 @@ import gzip
 import lzma
 import tarfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, Final, Protocol
 
@@ -99,7 +99,7 @@ class ArchiveFolder:
 class _Shelf:
     """Sorts the members of one archive into folders."""
 
-    def __init__(self, questions: Questions, wanted: str | None, notes: Notes) -> None:
+    def __init__(self, questions: Questions, wanted: Collection[str] | None, notes: Notes) -> None:
         self.root = ArchiveFolder()
         self._questions = questions
         self._wanted = wanted
@@ -136,7 +136,7 @@ class _Shelf:
     def _is_wanted(self, parent: ArchiveFolder, name: str) -> bool:
         """Whether a round is the one to read. A newer one drops the one kept so far: an archive shows its end last."""
         if self._wanted is not None:
-            return name == self._wanted
+            return name in self._wanted
         if self._newest is None:
             self._newest = parent, name
         elif round_order(name) > round_order(self._newest[1]):
@@ -156,9 +156,9 @@ class _Shelf:
         folder.files[name] = content.read() if content else b""
 
 
-def open_archive(path: Path, questions: Questions, wanted: str | None, notes: Notes) -> ArchiveFolder:
-    """The archive's root folder. Keeps the files that answer one of `questions`, of the round
-    named `wanted` (default: the newest).
+def open_archive(path: Path, questions: Questions, wanted: Collection[str] | None, notes: Notes) -> ArchiveFolder:
+    """The archive's root folder. Keeps the files that answer one of `questions`, of the rounds of these names (default:
+    of the newest).
 
     Plain, gzip, xz and bzip2 are told by their content. An archive that breaks off is read up to there, with a note.
     Raises `Refused` for a file that is no archive.

@@ -1,6 +1,6 @@
 """Which file of a capture answers which question."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from collector import collectors
@@ -22,15 +22,24 @@ class Claim:
 
 
 class Questions:
-    """The collectors that apply to a role (all where it is None), by the names of the files that answer them."""
+    """The collectors that apply to a role (all where it is None), by the names of the files that answer them; `only`
+    those of these names.
+    """
 
-    def __init__(self, role: Role | None = None) -> None:
-        self.collectors = tuple(c for c in collectors().values() if role is None or role in c.on)
+    def __init__(self, role: Role | None = None, only: Collection[str] | None = None) -> None:
+        self._only = only
+        self.collectors = tuple(
+            c for name, c in collectors().items() if (role is None or role in c.on) and (only is None or name in only)
+        )
         self._by_file: dict[str, list[Claim]] = {}
         self._by_start: dict[str, tuple[str, list[Claim]]] = {}
         for collector in self.collectors:
             for rank, command in enumerate(collector.ask):
                 self._claim(command, Claim(collector, rank))
+
+    def on(self, role: Role) -> "Questions":
+        """Those of them that apply to a role."""
+        return Questions(role, self._only)
 
     def _claim(self, command: Command, claim: Claim) -> None:
         if command.text.endswith(PORT):

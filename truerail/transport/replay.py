@@ -2,15 +2,20 @@
 
 A capture is a folder per device with a file per command, named by `names.answer_file`; or a folder per round, named by
 its time, of such folders; or either in a tar archive. It may lack any file and any device, and hold things that nobody
-asked for. What cannot be read becomes a reading with an error or a note, and the rest is read.
+asked for. What cannot be read becomes a reading with an error or a note, and the rest is read. All is read from one
+round, but counters from those before it too.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
+from collector import at_once, collectors
 from truerail.model import Device, Plan, Reading, Snapshot
+from truerail.model.counters import Window
+from truerail.model.counters.window import SAMPLES
 from truerail.model.index import Devices
 from truerail.model.names import device_key, printable
 from truerail.model.pause import garbage_collection_paused
@@ -21,7 +26,10 @@ from truerail.transport.folders import DiskFolder, Folder, Refused
 from truerail.transport.layout import Layout, find_devices
 from truerail.transport.notes import Notes
 from truerail.transport.questions import Questions
+from truerail.transport.times import round_time
 
+MOST_APART_SECONDS = 900.0
+"""Rounds that lie further apart tell what was counted in between, and nothing of how it goes now."""
 Progress = Callable[[int, int], None]
 
 
@@ -43,10 +51,12 @@ class Capture:
     """Names of all rounds, oldest first; empty where the capture has no rounds."""
     notes: tuple[str, ...]
     """What a reader should know: things refused, ignored or doubtful, counted."""
+    window: Window | None = None
+    """The counters of all rounds up to this one; None where nobody read them (see `with_counters`)."""
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The same as the rules want it."""
-        return Snapshot(self.at, self.readings, previous)
+        return Snapshot(self.at, self.readings, previous, self.window)
 
 
 @garbage_collection_paused(freeze=True)
@@ -67,7 +77,8 @@ def read_capture(
     notes = Notes()
     questions = Questions()
     try:
-        layout = find_devices(_open(path, questions, round_name, notes), questions, round_name, notes)
+        root = _open(path, questions, None if round_name is None else (round_name,), notes)
+        layout = find_devices(root, questions, round_name, notes)
     except Refused as refused:
         raise CaptureError(f"{path}: {refused}") from refused
     places = _places(layout.listing.folders, layout.folder, devices or {}, notes)
@@ -80,11 +91,67 @@ def read_capture(
     return Capture(path, at, readings, tuple(wanted), layout.rounds, notes.lines())
 
 
-def _open(path: Path, questions: Questions, round_name: str | None, notes: Notes) -> Folder:
+def with_counters(
+    capture: Capture, *, devices: Mapping[str, Device] | None = None, progress: Progress | None = None
+) -> Capture:
+    """The same with the counters of the rounds before it, and its own: one round alone says nothing about any rate.
+
+    Rounds are read one after the other, and only the answers that hold counters: of an archive they are all in memory
+    as text, of a folder one round is. `progress` is told how many of how many rounds are read. Raises `CaptureError`
+    where the capture is gone meanwhile.
+    """
+    names = _recent(capture)
+    counting = collectors().keys() - at_once()
+    if len(names) < 2 or all(reading.collector not in counting for reading in capture.readings):
+        return capture
+    notes, window, questions = Notes(), Window(), Questions(only=counting)
+    try:
+        root = _open(capture.path, questions, names, Notes())
+    except Refused as refused:
+        raise CaptureError(f"{capture.path}: {refused}") from refused
+    for number, name in enumerate(names, 1):
+        try:
+            window.put(_counters_of(root, name, questions, devices or {}, notes))
+        except Refused as refused:
+            notes.add("rounds whose counters were not read", f"{name}: {refused}")
+        if progress:
+            progress(number, len(names))
+    return replace(capture, window=window if window.sources else None, notes=(*capture.notes, *notes.lines()))
+
+
+def _recent(capture: Capture) -> tuple[str, ...]:
+    """The rounds that a window holds: the newest ones up to this one that follow each other closely."""
+    names = [name for name in capture.rounds if _time(name) <= capture.at][-SAMPLES - 1 :]
+    gaps = [(_time(later) - _time(name)).total_seconds() for name, later in pairwise(names)]
+    far = [place for place, seconds in enumerate(gaps, 1) if seconds > MOST_APART_SECONDS]
+    return tuple(names[max(far, default=0) :])
+
+
+def _counters_of(
+    root: Folder, name: str, questions: Questions, devices: Mapping[str, Device], notes: Notes
+) -> list[Reading]:
+    """What the devices had counted at the time of a round."""
+    quiet = Notes()  # of its own: what is odd about folders and files was said of the newest round
+    layout = find_devices(root, Questions(), name, quiet)
+    places = _places(layout.listing.folders, layout.folder, devices, quiet)
+    readings = _read(places, devices, Answers(questions, _time(name), quiet), None)
+    for reading in readings:
+        if reading.error and reading.source:
+            notes.add("answers with counters that could not be read", f"{name}/{reading.source}: {reading.error}")
+    return readings
+
+
+def _time(name: str) -> datetime:
+    at = round_time(name)
+    assert at is not None  # noqa: S101 - rounds are the folders that such a name has
+    return at
+
+
+def _open(path: Path, questions: Questions, rounds: Collection[str] | None, notes: Notes) -> Folder:
     if path.is_dir():
         return DiskFolder(str(path))
     if path.is_file():
-        return open_archive(path, questions, round_name, notes)
+        return open_archive(path, questions, rounds, notes)
     raise Refused("neither a folder nor an archive" if path.exists() else "no such folder or archive")
 
 

@@ -23,6 +23,8 @@ class Board:
     behind: dict[int, list[int]] = field(default_factory=dict)
     rivals: dict[int, Counter[int]] = field(default_factory=dict)
     drafts: dict[int, Draft] = field(default_factory=dict)
+    joined: set[int] = field(default_factory=set)
+    """Drafts, by their ids, that are made of several findings of one rule."""
 
     @cached_property
     def congestion(self) -> Mapping[int, int]:
@@ -51,6 +53,7 @@ class Board:
             fresh[key] = draft
         elif finding.subject not in draft.subjects:
             draft.subjects = (*draft.subjects, finding.subject)
+            self.joined.add(id(draft))
         self.owner[number] = draft
         draft.explains.append(finding.id)
         return draft

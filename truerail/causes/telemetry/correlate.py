@@ -1,5 +1,6 @@
 """From findings about traffic, links and hosts to few causes: what outranks a finding explains it, or it is a cause."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -11,11 +12,13 @@ from truerail.causes.telemetry.doubts import doubt_slow_nics
 from truerail.causes.telemetry.found import Ground, found_in
 from truerail.causes.telemetry.roots import DOWN, MOVED, Root, root_of_draft
 from truerail.causes.telemetry.table import PHYSICAL, ROWS
-from truerail.causes.telemetry.words import behind, impact
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.causes.telemetry.words import behind, impact, listed
 from truerail.model.finding import Alternative, Finding
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, State, Wiring
+
+MOST_RIVALS = 3
+"""Other causes that are named beside one, those that would explain most of it first."""
 
 
 def correlate(wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Finding]) -> list[Draft]:
@@ -39,7 +42,7 @@ def correlate(wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Findin
     doubt_slow_nics(ground, _by_traffic_only(board), drafts)
     given = set(map(id, drafts))
     for key, draft in board.drafts.items():
-        _say_behind(board, draft, sure=1.0 if key in given else _reliability(board, draft))
+        _say_behind(board, draft, own=key not in given)
     return [draft for key, draft in board.drafts.items() if key not in given]
 
 
@@ -63,15 +66,9 @@ def _crossings(ground: Ground, drafts: Sequence[Draft]) -> dict[int, Crossing]:
     index = ground.wiring.index
     wrong = np.flatnonzero((ground.wiring.state == State.WRONG) & index.from_host)
     away: Codes = wrong[index.ports.device_of(ground.wiring.place[wrong]) != index.b_device[wrong]]
-    spines = Spines(ground, _told(ground.wiring), away)
+    spines = Spines(ground, ground.told, away)
     found = {id(draft): spines.crossing(cables) for draft, cables in moved}
     return {key: crossing for key, crossing in found.items() if crossing is not None}
-
-
-def _told(wiring: Wiring) -> Telemetry:
-    """Kept with the wiring where there is something to keep: the two then hold each other."""
-    seen = wiring.identity.seen
-    return Telemetry(wiring, None) if seen.window is None else telemetry_of(wiring.index.plan, seen)
 
 
 def _say_impact(ground: Ground, draft: Draft, crossing: Crossing | None) -> None:
@@ -79,15 +76,19 @@ def _say_impact(ground: Ground, draft: Draft, crossing: Crossing | None) -> None
         draft.says = f"{_ended(draft.says)} {impact(ground, crossing)}"
 
 
-def _say_behind(board: Board, draft: Draft, sure: float) -> None:
-    """Adds what a cause explains beside itself, and the causes that would explain some of that as well."""
+def _say_behind(board: Board, draft: Draft, *, own: bool) -> None:
+    """Adds what a cause explains beside itself, and the causes that would explain some of that as well. Cables that
+    lack do not compete: what they do adds up.
+    """
+    if id(draft) in board.joined:
+        draft.says = f"{draft.says.removesuffix('.')}; the same at {listed(draft.subjects[1:])}"
     symptoms = [board.found.findings[number] for number in board.behind.get(id(draft), ())]
     if symptoms:
         draft.says = f"{_ended(draft.says)} {behind(symptoms)}"
-        draft.confidence *= sure
-    for other, count in board.rivals.get(id(draft), {}).items():
+        draft.confidence *= _reliability(board, draft) if own else 1.0
+    for other, count in board.rivals.get(id(draft), Counter()).most_common(MOST_RIVALS if own else 0):
         rival = board.drafts[other]
-        says = f"{count} of these finding{'s' * (count > 1)} may come from {rival.subjects[0]}, which is as near"
+        says = f"{count} of these findings may come from {rival.subjects[0]}, which is as near"
         draft.alternatives = (*draft.alternatives, Alternative(rival.kind, says))
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from truerail.model.counters.peers import peers_of
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.counters.window import STEP_SECONDS
 from truerail.model.finding import Finding
 from truerail.model.index import NONE, mapped
-from truerail.model.plan import Role
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 
@@ -28,6 +29,12 @@ class Ground:
     def peer(self) -> Codes:
         """The other end of every planned port's link, as seen, else as planned; -1 unknown."""
         return peers_of(self.wiring).port
+
+    @cached_property
+    def told(self) -> Telemetry:
+        """The counters. Kept with the wiring where there is something to keep: the two then hold each other."""
+        seen = self.wiring.identity.seen
+        return Telemetry(self.wiring, None) if seen.window is None else telemetry_of(self.wiring.index.plan, seen)
 
     @cached_property
     def poll(self) -> float:
@@ -49,9 +56,20 @@ class Ground:
         found[index.a[up]] = index.a_device[up]
         return found
 
+    @cached_property
+    def owner(self) -> list[int]:
+        """The device of every planned port, for one look-up at a time."""
+        owners: list[int] = self.wiring.index.ports.device_of(np.arange(len(self.peer))).tolist()
+        return owners
+
+    @cached_property
+    def _peer(self) -> list[int]:
+        peers: list[int] = self.peer.tolist()
+        return peers
+
     def is_host(self, device: int) -> bool:
         """Whether the plan has a device as a host."""
-        return int(self.tier[device]) == Role.HOST.tier
+        return self.wiring.index.devices.is_host(device)
 
     def link_of(self, port: Codes) -> Codes:
         """The link at each port: one number for both of its ends; -1 for no port."""
@@ -61,8 +79,8 @@ class Ground:
 
     def ends(self, link: int) -> list[int]:
         """The planned ports at the ends of a link."""
-        ends = [link, int(self.peer[link])] if link < len(self.peer) else [link]
-        return [end for end in ends if 0 <= end < len(self.peer)]
+        planned = len(self._peer)
+        return [end for end in (link, self._peer[link] if 0 <= link < planned else NONE) if 0 <= end < planned]
 
     def places(self, names: Sequence[str]) -> tuple[Codes, Codes]:
         """Device and port codes of `device/port` or `device`; -1 where there is no port, or none such. Shapes (n,)."""
@@ -148,6 +166,22 @@ class Found:
         groups = _grouped(range(len(pairs)), [switch for switch, _ in sorted(pairs)].__getitem__)
         numbers = [number for _, number in sorted(pairs)]
         return {switch: [numbers[row] for row in rows] for switch, rows in groups.items()}
+
+    def paused_share(self, number: int, priorities: Sequence[int]) -> float:
+        """The share of the time for which the NIC that a finding is about stood still, by the NIC's own counters or
+        its switch's; NaN where neither counts it.
+        """
+        link = int(self.link[number])
+        told, ports = self.ground.told, np.array(self.ground.ends(link), dtype=np.int64)
+        nic = np.array([self.ground.is_host(self.ground.owner[port]) for port in ports.tolist()], dtype=bool)
+        shares = [np.nan]
+        for priority in (*priorities, *(() if priorities else (None,))):
+            for which, quantity in ((nic, Quantity.RX_PAUSE_US), (~nic, Quantity.TX_PAUSE_US)):
+                gained, span = told.part(quantity, priority, ports[which])
+                known = ~np.isnan(gained) & (span > 0)
+                if known.any():
+                    shares.append(float(gained[known].sum(dtype=np.float64) / span[known].sum(dtype=np.float64) / 1e6))
+        return float(np.nanmax(shares)) if len(shares) > 1 else float("nan")
 
     def at_host(self, number: int) -> bool:
         """Whether a finding is about a host or a port of one."""

@@ -64,11 +64,10 @@ def _root(
     ground: Ground, number: int, rows: tuple[Row, ...], links: tuple[int, ...], whole: tuple[int, ...] = (),
     paused: Sequence[tuple[int, int]] = (),
 ) -> Root:  # fmt: skip
-    ends = np.array([end for link in links for end in ground.ends(link)], dtype=np.int64)
-    devices = [*ground.wiring.index.ports.device_of(ends).tolist(), *whole]
-    above = [*ground.uplink[ends].tolist(), *whole]
-    hosts = [device for device in devices if ground.is_host(device)]
-    switches = [device for device in above if not ground.is_host(device)]
+    ends = [end for link in links for end in ground.ends(link)]
+    hosts = [device for device in (*(ground.owner[end] for end in ends), *whole) if ground.is_host(device)]
+    above = [*(int(ground.uplink[end]) for end in ends), *whole]
+    switches = [device for device in above if device >= 0 and not ground.is_host(device)]
     return Root(number, rows, links, _known(hosts), _known(switches), whole, paused)
 
 
@@ -123,8 +122,11 @@ def reached(found: Found, root: Root) -> Iterator[tuple[int, int, Row]]:
     """The findings within a root's rows: their numbers, how far they are (in links), and the row. A finding may come
     more than once, the nearest first within a row.
     """
+    near: dict[Scope, list[tuple[int, int]]] = {}
     for row in root.rows:
-        for number, far in _within(found, root, row.scope):
+        if row.scope not in near:
+            near[row.scope] = list(_within(found, root, row.scope))
+        for number, far in near[row.scope]:
             if found.findings[number].rule in row.rules and number != root.number:
                 yield number, far, row
 
@@ -150,6 +152,8 @@ def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
 
 
 def _paused(found: Found, root: Root) -> Iterator[tuple[int, int]]:
+    if not root.paused:
+        return
     ports = np.array([port for port, _ in root.paused], dtype=np.int64)
     links, devices = found.ground.link_of(ports), found.ground.wiring.index.ports.device_of(ports)
     seen: set[int] = set()

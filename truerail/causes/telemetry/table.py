@@ -60,6 +60,20 @@ def same_priority(found: Found, root: int, symptom: int) -> bool:
     return not one or not other or not set(one).isdisjoint(other)
 
 
+PAUSED_ENOUGH = 0.5
+"""Share of what a NIC lacks beside its peers that pauses must account for. Judgement."""
+
+
+def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
+    """The NIC stood still for about as long as it lacks beside its peers, where that is told."""
+    share = found.details[symptom].get("share_of_median")
+    if share is None:
+        return True
+    priorities = found.details[root].get("priorities") or ()
+    paused = found.paused_share(symptom, priorities)
+    return not paused < PAUSED_ENOUGH * (1 - float(share))
+
+
 def loud(found: Found, root: int, symptom: int) -> bool:
     """What is only worth knowing explains nothing."""
     return found.findings[root].severity is not Severity.INFO
@@ -184,12 +198,14 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     ),
     "INC001": (
         Row("load", S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
-        Row("load", S.PAUSED, ("ECN001", "RAL002", "RAL001")),
+        Row("load", S.PAUSED, ("ECN001",)),
+        Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
     ),
     "PFC002": (
         Row("load", S.LINK, ("PFC004", "ECN001", "RAL002")),
         Row("load", S.HOST, ("RAL001",)),
-        Row("load", S.PAUSED, ("PFC004", "ECN001", "LBL002", "RAL002", "RAL001"), same_priority),
+        Row("load", S.PAUSED, ("PFC004", "ECN001", "LBL002"), same_priority),
+        Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
     ),
     "PFC004": (),
     "ECN001": (),

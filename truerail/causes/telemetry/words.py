@@ -55,11 +55,12 @@ def behind(symptoms: Sequence[Finding]) -> str:
     where: dict[str, list[str]] = {}
     for symptom in symptoms:
         where.setdefault(symptom.name.replace("_", " "), []).append(symptom.subject)
-    parts = [f"{rule} at {_listed(names)}" for rule, names in where.items()]
+    parts = [f"{rule} at {listed(names)}" for rule, names in where.items()]
     return f"It explains {'; '.join(parts)}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -68,7 +69,7 @@ def impact(ground: Ground, crossing: Crossing) -> str:
     """What a wrong-rail cable does to traffic, one sentence; or that nobody can see it."""
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
-        named = _listed([str(spell(port)) for port in crossing.untold])
+        named = listed([str(spell(port)) for port in crossing.untold])
         return f"Its impact is not observed: nobody counts the traffic of {named}"
     if crossing.idle:
         return "No traffic goes over it now, so it harms nothing yet"

@@ -1,11 +1,13 @@
 """What a window holds of one collector: arrays of ports by samples. A sample is a place in a ring: `Window.order`."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from truerail.model.counters.hygiene import Floats, Raw, Seconds
 from truerail.model.counters.quantities import Column, Quantity, kind_of
 from truerail.model.facts import Counter
-from truerail.model.index import Mask
+from truerail.model.index import Mask, factorize
 from truerail.model.snapshot import Codes
 
 Key = tuple[Quantity, int | None]
@@ -35,6 +37,16 @@ class Series:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """The devices and names of a source's ports, each said once, and where they stand. Codes have shape (rows,)."""
+
+    devices: list[str]
+    device: Codes
+    names: list[str]
+    name: Codes
+
+
 class Source:
     """The counters of one collector. `ports[row]` is (device, the port as the device names it)."""
 
@@ -51,7 +63,16 @@ class Source:
         self.paces: Floats = np.full(samples, np.nan, dtype=np.float32)
         """The seconds that usually lay behind each sample."""
         self._row: dict[tuple[str, str], int] = {}
+        self._spelled = Spelled([], np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int64))
         self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
+
+    @property
+    def spelled(self) -> "Spelled":
+        """The ports as codes of few names. Worked out when there are new ones."""
+        if len(self._spelled.device) < len(self.ports):
+            devices, names = factorize(device for device, _ in self.ports), factorize(name for _, name in self.ports)
+            self._spelled = Spelled(devices[1], devices[0], names[1], names[0])
+        return self._spelled
 
     @property
     def pace(self) -> float:

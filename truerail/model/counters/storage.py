@@ -103,7 +103,8 @@ def _newest(array: Array, samples: int) -> Array:
 def _planes(array: Array) -> Iterator[bytes]:
     """The bytes of all cells by significance; samples one after the other."""
     cells = np.ascontiguousarray(array.T).reshape(-1)
-    as_bytes = cells.astype(cells.dtype.newbyteorder("<"), copy=False).view(np.uint8).reshape(len(cells), -1)
+    plain = cells.astype(cells.dtype.newbyteorder("<"), copy=False)
+    as_bytes = plain.view(np.uint8).reshape(len(cells), cells.itemsize)
     for place in range(as_bytes.shape[1]):
         yield as_bytes[:, place].tobytes()
 
@@ -193,5 +194,3 @@ def _number(value: object, least: int, most: int) -> int:
     if not isinstance(value, int) or not least <= value <= most:
         raise NotAWindow("the counters that were kept have a number out of bounds")
     return value
-
-

@@ -316,11 +316,14 @@ class Sums:
 
 def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
     """Per row: the sum, the seconds behind it, the samples that told it. Only rows with gaps are looked at closely."""
-    ones = np.ones(gained.shape[1], dtype=np.float32)
-    with np.errstate(invalid="ignore"):
-        total, seconds = (gained @ ones).astype(np.float64), (span @ ones).astype(np.float64)
+    # not `@`: BLAS shares so little work out among threads and waits for them longer than the work takes
+    total, seconds = (np.einsum("ij->i", values).astype(np.float64) for values in (gained, span))
     samples = np.full(len(gained), gained.shape[1], dtype=np.int64)
     gaps = np.flatnonzero(np.isnan(total) | np.isnan(seconds))
+    if 2 * len(gaps) > len(total):  # a window that has just begun: no row has its first samples
+        begun = np.flatnonzero(~np.isnan(np.fmax.reduce(span, axis=0)))
+        if 0 < len(begun) < span.shape[1]:
+            return _sums(gained[:, begun], span[:, begun])
     if len(gaps):
         known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
         samples[gaps] = known.sum(axis=1)
@@ -331,26 +334,36 @@ def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.ND
 
 
 def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:
-    identity = wiring.identity
-    code = {device: identity.filed(device) for device in dict.fromkeys(device for device, _ in source.ports)}
-    device = np.fromiter((code[device] for device, _ in source.ports), dtype=np.int64, count=len(source.ports))
-    rdma = _rdma_ports(wiring)
-    names = [rdma.get((owner, name), name) for (_, name), owner in zip(source.ports, device.tolist(), strict=True)]
-    port = identity.local_ports(device, identity.index.ports.name_codes(names))
+    """The row of every planned port; -1 where it has none."""
+    identity, spelled = wiring.identity, source.spelled
+    device = np.array([identity.filed(name) for name in spelled.devices], dtype=np.int64)[spelled.device]
+    name = identity.index.ports.name_codes(spelled.names)[spelled.name]
+    if any("/" in name for name in spelled.names):
+        name = _netdevs(wiring, device, name)
+    port = identity.local_ports(device, name)
     rows = np.full(ports, NONE, dtype=np.int64)
     planned = (port >= 0) & (port < ports)
     rows[port[planned]] = np.flatnonzero(planned)
     return rows
 
 
-def _rdma_ports(wiring: Wiring) -> dict[tuple[int, str], str]:
-    """The netdev behind each RDMA device's port: (device code, `mlx5_3/1`) to the netdev's name."""
+def _netdevs(wiring: Wiring, device: Codes, name: Codes) -> Codes:
+    """Name codes with the netdev's in place of an RDMA device's port, `mlx5_3/1`. Shapes (rows,)."""
     table = wiring.identity.seen.table(RdmaLink)
-    owner = wiring.identity.devices_of(table).tolist()
-    return {
-        (device, f"{link.device}/{link.port}"): link.netdev or link.device
-        for device, link in zip(owner, table.rows, strict=True)
-    }
+    owner, codes = wiring.identity.devices_of(table), wiring.index.ports.name_codes
+    if not np.isin(owner, device).any():
+        return name  # a switch whose ports are called Ethernet1/1
+    called = codes([f"{link.device}/{link.port}" for link in table.rows])
+    meant = codes([link.netdev or link.device for link in table.rows])
+    first = np.argsort(_pairs(owner, called), kind="stable")
+    known = _pairs(owner, called)[first]
+    place = np.searchsorted(known, _pairs(device, name), side="right") - 1
+    found = (place >= 0) & (known[place] == _pairs(device, name))
+    return np.where(found, meant[first][place], name)
+
+
+def _pairs(device: Codes, name: Codes) -> Codes:
+    return np.asarray((device << 32) | name)
 
 
 def telemetry_of(plan: Plan, seen: Snapshot) -> Telemetry:

@@ -11,8 +11,11 @@ const word = location.pathname.split("/").filter(Boolean).pop() ?? "";
 /** @param {any} found */
 function draw({ items }) {
   if (!items.length) return;
-  redraw(byId("meant"), el("h3", null, "Did you mean"), el("ul.lines", null, items.slice(0, 6).map((/** @type {any} */ one) =>
-    el("li.line", null, el("a.port", { href: target(one) }, one.name), el("span.soft", null, one.says || one.kind)))));
+  /** @param {any} one */
+  const line = (one) => (
+    el("li.line", null, el("a.port", { href: target(one) }, one.name), el("span.soft", null, one.says || one.kind))
+  );
+  redraw(byId("meant"), el("h3", null, "Did you mean"), el("ul.lines", null, items.slice(0, 6).map(line)));
 }
 
 /** @param {string} text */

@@ -17,19 +17,22 @@ const LOUD_SHARE = 0.05;
  */
 export function ratesCard(live, device) {
   const node = el("div", null, el("p.skeleton"));
-  watch(live, address("rates", { of: device }).slice("/api/v1/".length), node, (rates) => redraw(node, body(rates)), true);
+  const asked = address("rates", { of: device }).slice("/api/v1/".length);
+  watch(live, asked, node, (rates) => redraw(node, body(rates)), true);
   return card("Traffic", node);
 }
 
 /** @param {any} rates Rates */
 function body({ ports, told, says, begins }) {
-  if (!told) return el("p.unknown.pad", null, `Not told: ${sentence(says).replace(/^./, (first) => first.toLowerCase())}`);
+  if (!told) return el("p.unknown.pad", null, `Not told: ${says}.`);
   const loud = ports.length > FEW ? ports.filter(isLoud) : ports;
   const quiet = ports.filter((/** @type {any} */ port) => !loud.includes(port));
   return [
     el("p.soft.pad", null, `${sentence(says)} ${reach(begins, ports)}`),
     loud.length ? rows(loud) : null,
-    quiet.length ? el("details.folded", { "data-key": "rates" }, el("summary", null, `${count(quiet.length, "other port")}`), rows(quiet)) : null,
+    quiet.length ? el("details.folded", { "data-key": "rates" },
+      el("summary", null, count(quiet.length, loud.length ? "other port" : "port")),
+      rows(quiet)) : null,
   ];
 }
 
@@ -49,13 +52,16 @@ function isLoud({ paused, pausing, errors }) {
 
 /** @param {any[]} ports PortRates */
 function rows(ports) {
-  const switches = ports.every((port) => port.rail === null || !port.peer);
-  return table(["Port", switches ? "" : "Rail", "To", "Sends", "Receives", "Is stopped", "Stops the other", "Errors"], ports.map((port) => [
+  const heads = ["Port", "Rail", "Sends", "Receives", "Is stopped", "Stops the other", "Errors", "To"];
+  return table(heads, ports.map((port) => [
     el("span.port", null, port.port.slice(port.port.indexOf("/") + 1)),
-    port.rail ?? "", port.peer ? portLink(port.peer) : el("span.soft", null, "nothing planned"),
-    rate(port.tx_gbps, port, "sends"), rate(port.rx_gbps, port, "receives"),
-    share(port.paused, port.paused_exact, "is stopped"), share(port.pausing, port.pausing_exact, "stops the other end"),
+    port.rail ?? "",
+    rate(port.tx_gbps, port, "sends"),
+    rate(port.rx_gbps, port, "receives"),
+    share(port.paused, port.paused_exact, "is stopped"),
+    share(port.pausing, port.pausing_exact, "stops the other end"),
     errors(port.errors),
+    port.peer ? portLink(port.peer) : el("span.soft", null, "nothing planned"),
   ]));
 }
 

@@ -17,7 +17,8 @@ export function spark(samples, full, said, { kind = "flow", what }) {
   if (!known.length) return el("span.unknown", null, "not told");
   const gaps = samples.length - known.length;
   const latest = samples[samples.length - 1];
-  const says = `${what}: ${said(Math.min(...known))} to ${said(Math.max(...known))}${gaps ? `, ${gaps} of ${samples.length} samples not told` : ""}`;
+  const holes = gaps ? `, ${gaps} of ${samples.length} samples not told` : "";
+  const says = `${what}: ${said(Math.min(...known))} to ${said(Math.max(...known))}${holes}`;
   return el("span.sparked", null,
     svg(`svg.spark.${kind}`, { width: samples.length * STEP, height: HEIGHT, role: "img", "aria-label": says },
       svg("title", null, says), samples.map((value, i) => (value === null ? gap(i) : bar(i, value / (full || 1))))),

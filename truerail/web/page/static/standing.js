@@ -11,6 +11,7 @@ export function standing(live, node) {
   watch(live, ASKED, [], ({ items, total }) => {
     node.hidden = !total;
     const which = total > 1 ? `${figure(total)} PFC storms or deadlocks; the loudest: ` : "";
-    redraw(node, total ? [el("span", null, which, sentence(items[0].says)), el("a", { href: "/storm" }, "Pause tree")] : null);
+    if (!total) return redraw(node);
+    redraw(node, el("span", null, which, sentence(items[0].says)), el("a", { href: "/storm" }, "Pause tree"));
   }, true);
 }

@@ -22,7 +22,7 @@ export function stormTree(tree, narrow) {
   const spots = narrow ? inwards(root) : rightwards(root);
   const width = narrow ? NARROW.width : Math.max(...spots.map((spot) => spot.x + spot.width)) + 2;
   const height = Math.max(...spots.map((spot) => spot.y)) + BOX / 2 + 6;
-  const says = `Pause tree of ${tree.culprit}: ${count(tree.edges.length, "link is", "links are")} paused because of it.`;
+  const says = `Pause tree of ${tree.culprit}: ${count(tree.edges.length, "paused link")}.`;
   return svg("svg.stormtree", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": says },
     narrow ? null : heads(spots),
     spots.filter((spot) => spot.link).map(arrow),
@@ -36,16 +36,16 @@ function rightwards(root) {
   let row = 0;
   /** @param {Branch} branch @param {number} depth @returns {Spot} */
   const put = (branch, depth) => {
-    const below = branch.children.map((child) => put(child, depth + 1));
-    const y = below.length ? below[0].y : WIDE.top + BOX / 2 + WIDE.row * row++;
     const x = depth * (WIDE.box + WIDE.gap) + 1;
-    for (const child of below) {
-      const [from, to, bend] = [x + WIDE.box, child.x, WIDE.gap * 0.3];
-      child.link = `M${from} ${y} C ${from + bend} ${y}, ${from} ${child.y}, ${from + bend} ${child.y} H ${to}`;
-      child.label = [to - 12, child.y - 5];
-    }
-    const spot = { branch, x, y, width: WIDE.box, link: "", label: /** @type {[number, number]} */ ([0, 0]) };
+    /** @type {Spot} */ const spot = { branch, x, y: 0, width: WIDE.box, link: "", label: [0, 0] };
     spots.push(spot);
+    const below = branch.children.map((child) => put(child, depth + 1));
+    spot.y = below.length ? below[0].y : WIDE.top + BOX / 2 + WIDE.row * row++;
+    for (const child of below) {
+      const [from, turn] = [x + WIDE.box, x + WIDE.box + WIDE.gap * 0.3];
+      child.link = `M${from} ${spot.y} C ${turn} ${spot.y}, ${from} ${child.y}, ${turn} ${child.y} H ${child.x}`;
+      child.label = [child.x - 12, child.y - 5];
+    }
     return spot;
   };
   put(root, 0);
@@ -95,7 +95,12 @@ function arrow({ branch: { waits }, link, x, y }) {
 /** @param {any[]} waits StormEdge */
 const bothEnds = (waits) => waits.every((one) => one.told_by === "both ends");
 
-/** What stands at an arrow: share of time, priority, who tells it. @param {Spot} spot @param {any} tree @param {boolean} narrow */
+/**
+ * What stands at an arrow: share of time, priority, who tells it.
+ * @param {Spot} spot
+ * @param {any} tree
+ * @param {boolean} narrow
+ */
 function told({ branch: { waits }, label: [x, y] }, tree, narrow) {
   const at = { x, "text-anchor": narrow ? "start" : "end" };
   const first = `${shares(waits)}${tree.priority === null ? "" : ` · P${tree.priority}`}`;
@@ -107,7 +112,8 @@ function told({ branch: { waits }, label: [x, y] }, tree, narrow) {
 /** @param {Spot} spot @param {any} tree */
 function device({ branch, x, y, width }, tree) {
   const { many, kind, role, device: name } = branch;
-  const [first, second] = many.length ? [count(many.length, `more ${role === "host" ? "host" : "device"}`), folded(many)] : [name || "somebody not known", detail(branch, tree)];
+  const first = many.length ? count(many.length, `more ${role === "host" ? "host" : "device"}`) : name || "not known";
+  const second = many.length ? folded(many) : detail(branch, tree);
   const fit = Math.floor((width - 18) / 7.3);
   const box = [
     svg("title", null, words(branch, tree)),
@@ -133,10 +139,11 @@ function detail({ kind, waits, role, device: name }, tree) {
 /** A device's place in the tree, in words. @param {Branch} branch @param {any} tree */
 function words({ waits, many, kind }, tree) {
   if (!waits.length) return `${tree.culprit}: the storm begins ${tree.behind ? "behind it" : "here"}`;
-  if (many.length) return `${folded(many)}: ${count(waits.length, "port waits", "ports wait")}, ${shares(waits)} of the time`;
-  const on = tree.priority === null ? "" : ` on priority ${tree.priority}`;
+  const on = tree.priority === null ? "of the time" : `of the time on priority ${tree.priority}`;
+  if (many.length) return `${folded(many)}: ${count(waits.length, "port waits", "ports wait")}, ${shares(waits)} ${on}`;
+  const port = (/** @type {string} */ one) => one || "a port not known";
   const each = waits.map(
-    (wait) => `${wait.waiting || "a port not known"} waits for ${wait.on || "a port not known"} ${shares([wait])} of the time${on}, told by ${wait.told_by}`
+    (wait) => `${port(wait.waiting)} waits for ${port(wait.on)} ${shares([wait])} ${on}, told by ${wait.told_by}`
   );
   const further = kind === "between" ? "; it pauses others itself" : "";
   return `${each.join("; ")}; ${count(waits[0].hops, "hop")} from the culprit${further}`;

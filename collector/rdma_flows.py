@@ -1,0 +1,113 @@
+"""How many connections each RDMA port of a host has open: its connected queue pairs that are ready to send.
+
+Question: over how many flows does the host spread what it sends, which no interface counts?
+Needs: iproute2's `rdma`; root, or the kernel hides other users' queue pairs.
+
+Formats: `rdma resource show qp` as text (`-d` adds the driver's details) and as JSON. Sources: iproute2
+`rdma/res-qp.c` and `rdma/res.c`, its commit messages, recorded answers.
+
+Traps:
+
+- Counted are the types RC and UC, and the driver's own DCI and DCT (`type DRIVER subtype DCI`), in the state RTS. Each
+  connection has a queue pair on either side, so about half of them send.
+- A port whose queue pairs are all of other kinds has 0 flows: that is told. Of a port without any nothing is known.
+- `link mlx5_0/-`, or an entry without `port`, has no port yet.
+- A process may call itself anything, so nothing behind `comm` is believed; a kernel's name is in brackets, `[ib_core]`.
+- Early releases print `{}` in the list for each device without queue pairs. With `-dd` their JSON was broken: refused.
+- `rdma resource show` and `rdma statistic qp` look alike but tell other things: refused.
+"""
+
+import re
+from collections import Counter as Tally
+from collections.abc import Iterator
+from typing import Any
+
+from collector._answer import PASTED, decode, is_json, lines
+from collector._sections import is_prompt
+from truerail.model import Command, Counter, Device, NotTold, PortCounters, Role, Unreadable, collector, minutes
+
+_FLOWS = (Counter("flows"),)
+_CONNECTED = frozenset(("RC", "UC", "DCI", "DCT"))
+_STATES = frozenset(("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR", "UNKNOWN"))
+_READY = "RTS"
+_PORT = re.compile(r"[^\s/]+/(?:\d+|-)")
+_NONE = "-"
+_QueuePair = tuple[str, bool]
+"""Its port, `mlx5_0/1`, and whether it is a connection's and ready to send."""
+
+
+@collector(
+    on=[Role.HOST],
+    ask=[
+        Command(text)
+        for text in (
+            "rdma resource show qp",
+            "rdma res show qp",
+            "rdma -d resource show qp",
+            "rdma -j resource show qp",
+            "rdma resource show qp -j",
+            "rdma -jp resource show qp",
+            "rdma -j res show qp",
+        )
+    ],
+    every=minutes(1 / 6),
+    yields=[PortCounters],
+    optional=True,
+)
+def rdma_flows(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` with the gauge `flows` for each port that has queue pairs. Raises `Unreadable`."""
+    flows: Tally[str] = Tally()
+    for port, counts in _from_json(answer) if is_json(answer) else _from_text(answer):
+        flows[port] += counts
+    ports = [PortCounters(port, _FLOWS, (count,)) for port, count in flows.items() if not port.endswith(f"/{_NONE}")]
+    if not ports:
+        raise NotTold("no port's queue pairs in it", line=1, text=lines(answer)[0])
+    return ports
+
+
+def _from_text(answer: str) -> Iterator[_QueuePair]:
+    """A line for each queue pair, which mail may wrap: its words go on until the next `link`."""
+    link: list[str] = []
+    begun = 0
+    for number, raw in enumerate(lines(answer), 1):
+        words = raw.lstrip(PASTED).split()
+        if words and words[0] == "link":
+            if link:
+                yield _link(link, begun)
+            link, begun = words, number
+        elif link and not is_prompt(raw):
+            link += words
+        elif words and words[0].endswith(":"):
+            raise Unreadable("not queue pairs", line=number, text=raw)
+    if link:
+        yield _link(link, begun)
+
+
+def _link(words: list[str], line: int) -> _QueuePair:
+    told = words[: words.index("comm")] if "comm" in words else words
+    if len(told) < 2 or not _PORT.fullmatch(told[1]):
+        raise Unreadable("a queue pair without its port: cut short", line=line, text=" ".join(told))
+    return told[1], _counts(dict(zip(told[2::2], told[3::2], strict=False)), line, told[1])
+
+
+def _from_json(answer: str) -> Iterator[_QueuePair]:
+    document = decode(answer)
+    if type(document) is not list:
+        raise Unreadable("not a list of queue pairs")
+    return map(_entry, filter(None, document))
+
+
+def _entry(entry: Any) -> _QueuePair:
+    name, port = (entry.get("ifname"), entry.get("port", _NONE)) if type(entry) is dict else (None, None)
+    spelled = f"{name}/{port}"
+    if type(name) is not str or not _PORT.fullmatch(spelled):
+        raise Unreadable("an entry that is no queue pair")
+    return spelled, _counts(entry, 0, spelled)
+
+
+def _counts(said: dict[str, Any], line: int, port: str) -> bool:
+    """Whether this queue pair is a flow. Raises `Unreadable` where it has no type or no state."""
+    kind, state = str(said.get("type")), str(said.get("state"))
+    if "lqpn" not in said or "type" not in said or state not in _STATES:
+        raise Unreadable("without number, type or state: cut short, or no queue pair", line=line, text=port)
+    return state == _READY and (kind in _CONNECTED or str(said.get("subtype")) in _CONNECTED)

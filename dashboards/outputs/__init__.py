@@ -1,0 +1,1 @@
+"""What is written from the rules: for Prometheus, Kubernetes, Grafana, Alertmanager and promtool, and the runbooks."""

@@ -1,0 +1,84 @@
+"""Alerts on the fabric as a whole: its uplinks, how much of it is read, and how much of it is known."""
+
+from dashboards.rules.declared import Alert, Group, Series, Severity, Story, labels
+from dashboards.rules.records import FINDINGS, READ, VERIFIED
+
+W = Severity.WARNING
+KEEP = 5
+_UPLINK = {"pod": "p1", "switch": "leaf-3", "switch_port": "swp49"}
+
+
+def _uplink(fabric: str, muted: str = "no") -> tuple[Series, ...]:
+    one = {"fabric": fabric, **_UPLINK}
+    found = {"fabric": fabric, "pod": "p1", "switch": "leaf-3", "rule": "CAB006", "severity": "warning"}
+    return (
+        Series("truerail_publication_number", labels(fabric=fabric), 7, 8),
+        Series("truerail_uplink_state", labels(**one), 0, 3),
+        Series("truerail_uplink_info", labels(**one, peer="spine-1", peer_port="swp4"), 1, 1),
+        Series("truerail_device_findings", labels(**found, muted=muted), None, 1),
+    )
+
+
+def _share(fabric: str, counted: str, good: int, bad: int) -> tuple[Series, ...]:
+    """8 of 10 leaves or links before and after, and what is left of them meanwhile."""
+    if counted == "devices":
+        role = {"fabric": fabric, "role": "leaf"}
+        return (
+            Series("truerail_devices", labels(**role), 10, 10),
+            Series("truerail_devices_read", labels(**role), good, bad),
+        )
+    return (
+        Series("truerail_links_verified", labels(fabric=fabric, verified="both ends"), good, bad),
+        Series("truerail_links_verified", labels(fabric=fabric, verified="none"), 10 - good, 10 - bad),
+    )
+
+
+FABRIC_ALERTS = Group(
+    "truerail.fabric",
+    alerts=(
+        Alert(
+            "TruerailUplinkBad", W,
+            "(truerail_uplink_state > 1)\n"
+            "* on(fabric, switch, switch_port) group_left(peer, peer_port) truerail_uplink_info\n"
+            f'and on(fabric, switch) {FINDINGS}{{rule=~"CAB00[1-8]"}}',
+            5,
+            "The uplink {{ $labels.switch }}/{{ $labels.switch_port }} is missing or in a wrong place",
+            "The uplink {{ $labels.switch }}/{{ $labels.switch_port }} belongs in {{ $labels.peer }}/"
+            "{{ $labels.peer_port }}, and is missing or elsewhere: the leaf has less capacity than planned. Next: "
+            "`truerail where {{ $labels.switch }}/{{ $labels.switch_port }}` says where it is seen.",
+            "CAB006",
+            Story(_uplink("uplink"), labels(fabric="uplink", **_UPLINK, peer="spine-1", peer_port="swp4"), 3,
+                  quiet=_uplink("uplink-muted", "acknowledged"), resolves=8),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailManyDevicesUnreachable", W, f"1 - {READ} > 0.1", 10,
+            "{{ $value | humanizePercentage }} of the devices with role {{ $labels.role }} do not answer",
+            "In {{ $labels.fabric }}, {{ $value | humanizePercentage }} of the devices with role {{ $labels.role }} "
+            "give no readable answer; what only they could say is unknown. So many fail together: look at the "
+            "management network, truerail's key and its user first. Next: `truerail rules explain TEL001`.",
+            "TEL001",
+            Story(_share("unread", "devices", 10, 5), labels(fabric="unread", role="leaf"), 0.5,
+                  quiet=_share("unread-few", "devices", 10, 9), resolves=8),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailCoverageFalling", W,
+            f"max_over_time({VERIFIED}[1d:10m]) - {VERIFIED} > 0.05", 15,
+            "{{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} are no longer verified by anybody",
+            "Within a day, {{ $value | humanizePercentage }} of the cables in {{ $labels.fabric }} went from "
+            "verified to unknown: nobody tells any more where they are plugged. That is not the same as right. "
+            "Next: see which devices fell silent (`truerail where` of one of them, TEL001, TEL003), and put LLDP "
+            "back.",
+            "TruerailCoverageFalling",
+            Story(_share("coverage", "links", 8, 4), labels(fabric="coverage"), 0.4,
+                  quiet=_share("day-1", "links", 2, 8), resolves=8),
+            about="Cables that somebody confirmed are confirmed by nobody now. Their state is unknown, so a wrong "
+            "cable among them would not be seen.\n\n## What to do\nCompare `truerail_links_verified` by pod and "
+            "rail with yesterday's; look at the devices that do not answer (TEL001) or hear no neighbour (TEL003) "
+            "there. A firmware update that switches LLDP on in the NIC, or an image without lldpd, takes many at "
+            "once.",
+            keep=KEEP,
+        ),
+    ),
+)  # fmt: skip

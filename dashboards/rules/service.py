@@ -1,0 +1,150 @@
+"""Alerts on truerail itself: whether it is there, judges, is in time and keeps what it found."""
+
+from dashboards.rules.declared import Alert, Group, Series, Severity, Story, labels
+
+C, W = Severity.CRITICAL, Severity.WARNING
+KEEP = 5
+_LOGS = "Read the service's log; `truerail serve --check --config truerail.yaml` says what is wrong with its settings."
+
+
+def _one(metric: str, good: float, bad: float, **more: str) -> Story:
+    """A gauge that goes bad, beside one that stays good."""
+    fabric = more.pop("fabric", metric.removeprefix("truerail_"))
+    mine = labels(fabric=fabric, **more)
+    other = Series(metric, labels(fabric=fabric + "-quiet", **more), good, good)
+    return Story((Series(metric, mine, good, bad),), mine, bad, (other,), 8)
+
+
+def _counted(metric: str, *, window: int, **more: str) -> Story:
+    """A counter that climbs, beside one that stands."""
+    mine = labels(**more)
+    quiet = Series(metric, labels(**{**more, "fabric": "counter-quiet"}), 3, 3)
+    return Story((Series(metric, mine, 3, 1, climbs=True),), mine, quiet=(quiet,), resolves=window + 8)
+
+
+def _about(meaning: str, todo: str) -> str:
+    return f"{meaning}\n\n## What to do\n{todo}"
+
+
+_COLLECTOR = {"fabric": "slow", "collector": "lldp_host"}
+
+SERVICE_ALERTS = Group(
+    "truerail.service",
+    alerts=(
+        Alert(
+            "TruerailAbsent", C, "absent(truerail_build_info)", 5,
+            "truerail is not seen by Prometheus: nobody watches the cables",
+            "No series of truerail has come for five minutes. Nothing that is shown or alerted is current. Next: look "
+            f"whether `truerail serve` runs and answers at /healthz, and whether Prometheus scrapes it. {_LOGS}",
+            "TruerailAbsent",
+            Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, None),), (), 1, resolves=1),
+            about=_about("No series of truerail arrives: it is down, or not scraped. Findings that it told stand for a "
+                         "quarter of an hour, then they end, unresolved.",
+                         "Look whether the service runs and answers at `/healthz`; then at Prometheus' targets."),
+        ),
+        Alert(
+            "TruerailNoJudgement", W, "truerail_build_info unless on() truerail_publication_number", 10,
+            "truerail runs, and has judged nothing yet",
+            f"truerail has answered scrapes for ten minutes without a first judgement. Next: {_LOGS} /readyz says "
+            "the same.",
+            "TruerailNoJudgement",
+            Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, 1),
+                   Series("truerail_publication_number", labels(fabric="lab"), 7, None)),
+                  labels(version="1", python="3.11"), 1, resolves=8),
+            about=_about("The service answers, and there is no first judgement: no device answered, the plan cannot be "
+                         "read, or judging fails.", _LOGS),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailJudgementOld", C, "truerail_publication_age_seconds > 900", 5,
+            "What truerail shows of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old",
+            "The newest answer in the judgement of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old: "
+            f"cables may have changed since, and no alert would say so. Next: {_LOGS}",
+            "TruerailJudgementOld", _one("truerail_publication_age_seconds", 40, 1200),
+            about=_about("No new answers reach the judgement. Everything that is shown is as old as this says.",
+                         "See whether rounds go on (`truerail_service_rounds_total`); whether devices answer "
+                         "(`truerail_collector_success`); whether judging fails (TruerailJudgingBroken)."),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailJudgingBroken", C, "increase(truerail_service_judgements_failed_total[15m]) > 0", 1,
+            "truerail cannot judge what it gathers",
+            "truerail gathers, and fails to judge what it gathered, because of a bug. The page shows the last "
+            "judgement that went well. Next: the log has the traceback; roll back the last update of truerail or of "
+            "the plan.",
+            "TruerailJudgingBroken",
+            _counted("truerail_service_judgements_failed_total", window=15),
+            about=_about("Judging ended in an error that nobody expected.", "The log has the traceback. Go back to the "
+                         "version or plan before. `truerail capture` keeps what devices said, to report the bug with."),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailRuleBroken", W, 'truerail_rule_status{status="error"} == 1', 5,
+            "The rule {{ $labels.rule }} fails: it judges nothing in {{ $labels.fabric }}",
+            "The rule {{ $labels.rule }} ended in an error, so its findings in {{ $labels.fabric }} are unknown, "
+            "not none. The other rules go on. Next: the log has the traceback.",
+            "TruerailRuleBroken", _one("truerail_rule_status", 0, 1, rule="CAB001", status="error"),
+            about=_about("One rule ended in an error. What it would have found is unknown.",
+                         "The log has the traceback; `truerail rules explain CODE` says what is not watched "
+                         "meanwhile."),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailCollectorFailing", W, "truerail_collector_success == 0", 10,
+            "No device gives a readable answer to {{ $labels.collector }}",
+            "In {{ $labels.fabric }} no device gave a readable answer to {{ $labels.collector }} in the last rounds. "
+            "Next: ask one device by hand; an update of its software may have changed the command or its output.",
+            "TruerailCollectorFailing", _one("truerail_collector_success", 1, 0, collector="lldp_host"),
+            about=_about("A whole question goes unanswered. What rests on it alone is unknown.",
+                         "Ask one device by hand with truerail's user: permission, command, output. `truerail parse "
+                         "COLLECTOR FILE` shows what is read from an answer."),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailDataStale", W,
+            "truerail_collector_age_seconds > 5 * truerail_collector_interval_seconds", 5,
+            "The newest answer to {{ $labels.collector }} is {{ $value | humanizeDuration }} old",
+            "In {{ $labels.fabric }} the newest readable answer to {{ $labels.collector }} is {{ $value | "
+            "humanizeDuration }} old, more than five of its rounds. Next: see whether its rounds run at all, and "
+            "whom they ask.",
+            "TEL002",
+            Story((Series("truerail_collector_age_seconds", labels(**_COLLECTOR), 30, 600),
+                   Series("truerail_collector_interval_seconds", labels(**_COLLECTOR), 60, 60)),
+                  labels(**_COLLECTOR), 600, resolves=8),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailRoundsOverrun", W, "increase(truerail_collector_overruns_total[30m]) > 5", 5,
+            "Rounds of {{ $labels.collector }} take longer than their interval",
+            "In {{ $labels.fabric }}, more than five rounds of {{ $labels.collector }} were left out within half an "
+            "hour because the one before still ran. Next: lengthen its interval, or see which devices are slow.",
+            "TruerailRoundsOverrun",
+            _counted("truerail_collector_overruns_total", window=30, fabric="overrun", collector="lldp_host"),
+            about=_about("The scheduler skips rounds: answers come later than the schedule says.",
+                         "Compare `truerail_collector_duration_seconds` with `_interval_seconds`; lengthen the "
+                         "interval under `schedule.every`, or lower `device_seconds` where a few devices are slow."),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailJournalFailing", W, 'truerail_journal_health{health="failing"} == 1', 5,
+            "truerail cannot write its journal for {{ $labels.fabric }}",
+            "Judging goes on, and rounds wait in memory; acknowledgements are refused. Next: see whether the database "
+            "runs, has space, and lets truerail in; what waits is written when it is back.",
+            "TruerailJournalFailing", _one("truerail_journal_health", 0, 1, health="failing"),
+            about=_about("The database takes nothing. History waits in memory, for as many rounds as are configured.",
+                         "Look at the database, its disk and truerail's access to it."),
+            keep=KEEP,
+        ),
+        Alert(
+            "TruerailJournalLosing", C, "increase(truerail_journal_lost_rounds_total[30m]) > 0", 1,
+            "truerail loses history of {{ $labels.fabric }}: the database has taken nothing for too long",
+            "Rounds were dropped within half an hour. Findings keep their state; steps between are "
+            "lost. Next: bring the database back.",
+            "TruerailJournalLosing",
+            _counted("truerail_journal_lost_rounds_total", window=30, fabric="losing"),
+            about=_about("More rounds waited than memory may hold; the oldest were dropped.", "Bring the database "
+            "back. Nothing that is found is lost for good: findings carry their state."),
+            keep=KEEP,
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,137 @@
+"""What every planned port tells of congestion (marks made and received, notices, pauses), and what is said of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Severity
+from truerail.model.counters import Quantity
+from truerail.model.counters.hygiene import Floats
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.index import Mask
+from truerail.model.snapshot import Codes
+
+Q = Quantity
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Told:
+    """Counted over the window by each planned port, NaN where not told; `seconds` is the time behind it, else 0."""
+
+    gained: Numbers
+    seconds: Numbers
+
+    @property
+    def rate(self) -> Numbers:
+        """Counted per second; NaN where not told."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.gained / self.seconds, dtype=np.float64)
+
+    def nothing(self, seconds: float) -> Mask:
+        """Ports that counted nothing in at least these seconds."""
+        return np.asarray((self.gained == 0) & (self.seconds >= seconds), dtype=bool)
+
+
+def told_of(t: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Told:
+    """A quantity over all its priorities: their sum, or the count over all of them where that is larger."""
+    gained, seconds = np.full(t.ports, np.nan), np.zeros(t.ports)
+    whole = np.full(t.ports, np.nan)
+    for priority in t.priorities(quantity) if priorities is None else priorities:
+        one = t.summed(quantity, priority)
+        seconds = np.fmax(seconds, one.seconds)
+        if priority is None:
+            whole = one.gained
+        else:
+            gained = np.where(np.isnan(gained), one.gained, gained + np.nan_to_num(one.gained))
+    return Told(np.fmax(gained, whole), seconds)
+
+
+def paused(t: Telemetry, microseconds: Quantity, frames: Quantity, *, share: float, frames_per_second: float) -> Mask:
+    """Ports that pause, or are paused, for more than a share of the time on one priority; where only frames are
+    counted, at more than so many a second. Shape (planned ports,).
+    """
+    found, timed = np.zeros(t.ports, dtype=bool), np.zeros(t.ports, dtype=bool)
+    for priority in t.priorities(microseconds):
+        one = t.summed(microseconds, priority)
+        timed |= one.samples > 0
+        found |= one.rate > share * 1e6
+    for priority in t.priorities(frames):
+        found |= ~timed & (t.summed(frames, priority).rate > frames_per_second)
+    return found
+
+
+def rdma_priorities(t: Telemetry) -> list[int | None]:
+    """The priorities whose packets carry RDMA: those with pauses where packets are counted by priority, else all."""
+    counted = [priority for priority in t.priorities(Q.RX_PACKETS) if priority is not None]
+    lossless = t.priorities(Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q.RX_PAUSE_US, Q.TX_PAUSE_US)
+    return [*([priority for priority in counted if priority in lossless] or counted)]
+
+
+def marked_share(t: Telemetry, priorities: Iterable[int | None]) -> Numbers:
+    """Share of received RDMA packets that were marked as congested, shape (planned ports,): at least, where packets
+    are not counted by priority. NaN where it is not told.
+    """
+    by_priority, whole = told_of(t, Q.RX_PACKETS, priorities), told_of(t, Q.RX_PACKETS, [None])
+    received = np.where(by_priority.gained > 0, by_priority.rate, whole.rate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(received > 0, told_of(t, Q.ECN_RECEIVED_PACKETS).rate / received, np.nan)
+
+
+def marked_samples(t: Telemetry, ports: Codes, priorities: Iterable[int | None]) -> Floats:
+    """The same for some ports in each sample, shape (ports, samples)."""
+    marked = _part(t, Q.ECN_RECEIVED_PACKETS, ports, t.priorities(Q.ECN_RECEIVED_PACKETS))
+    by_priority, whole = _part(t, Q.RX_PACKETS, ports, priorities), _part(t, Q.RX_PACKETS, ports, [None])
+    received = np.where(by_priority > 0, by_priority, whole)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(received > 0, marked / received, np.nan).astype(np.float32)
+
+
+def _part(t: Telemetry, quantity: Quantity, ports: Codes, priorities: Iterable[int | None]) -> Floats:
+    found = np.full((len(ports), t.samples), np.nan, dtype=np.float32)
+    for priority in priorities:
+        gained, _ = t.part(quantity, priority, ports)
+        found = np.where(np.isnan(found), gained, found + np.nan_to_num(gained))
+    return found
+
+
+@dataclass(slots=True)
+class Said:
+    """What is wrong at one subject: symptoms in words, the loudest severity, and what to do first."""
+
+    severity: Severity = Severity.INFO
+    symptoms: list[str] = field(default_factory=list)
+    says: list[str] = field(default_factory=list)
+    does: list[str] = field(default_factory=list)
+    sure: float = 0.0
+    port: int = -1
+    detail: list[tuple[str, Any]] = field(default_factory=list)
+
+    def add(self, severity: Severity, symptom: str, says: str, do: str, sure: float) -> None:
+        """Adds a symptom."""
+        self.severity = max(self.severity, severity, key=lambda one: one.rank)
+        self.symptoms.append(symptom)
+        self.says.append(says)
+        self.does.append(do)
+        self.sure = max(self.sure, sure)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The counters, the other end of each port, which ports are NICs', and what is said of each subject so far."""
+
+    t: Telemetry
+    other: Codes
+    nic: Mask
+    said: dict[str, Said] = field(default_factory=dict)
+
+    def at(self, port: int) -> Said:
+        """What is said of a port."""
+        return self.said.setdefault(str(self.t.wiring.index.spell(port)), Said(port=port))
+
+    def of(self, device: int) -> Said:
+        """What is said of a device."""
+        return self.said.setdefault(self.t.wiring.index.devices.names[device], Said())

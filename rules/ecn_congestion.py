@@ -1,0 +1,295 @@
+"""Much of what a NIC receives is marked as congested, or the loop that should slow its senders down is broken.
+
+## Why it matters
+Marks are how RoCE learns of congestion before anything is paused: a few are healthy, many say that senders share an
+egress that is too small for them. Where the loop is broken somewhere (marks that nobody makes, notices that never come
+back, senders that ignore them), nobody slows down, and PFC pauses do instead, which spread.
+
+## How it is seen
+A switch counts the packets that it marks; a NIC those that reach it marked (`np_ecn_marked_roce_packets`), the
+notices it sends for them (`np_cnp_sent`), those it handles as a sender (`rp_cnp_handled`) and those it ignores. Over
+the window, and over two minutes at least:
+
+- Marked share of received packets: critical above 10 %; warning above 1 % in four samples of five; above 0.1 % info,
+  for all NICs of a leaf together. 100,000 notices a second of one NIC are critical as well.
+- A switch marks what it sends to a NIC, and the NIC receives no marked packet; or the NIC receives marks and sends no
+  notice; or it ignores the notices that it gets.
+- The NICs of a rail send 1,000 notices or more, nearly all of them (80 %) tell what they handle, and that is none.
+- A switch pauses a neighbour for 5 % of the time (100 times a second where only frames are counted), nobody pauses the
+  switch, nearly all its ports count marks, and it made none: PFC acts before ECN.
+
+## What to do
+Look which flows meet at that NIC (incast: INC001; a slow receiver: PFC001). For a broken loop compare the DSCP and
+priority of RoCE and CNP packets, trust, and ECN enables along the path (CFG001), and the ECN thresholds with PFC's.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, rdma_priorities, told_of
+from rules._counted import counter_evidence, other_ends, rail_at
+from rules._optics import leaf_of
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model.counters import Quantity
+from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
+from truerail.model.index import Mask
+from truerail.model.rule import Case, Undecided, rule
+from truerail.model.snapshot import Codes
+
+Q = Quantity
+
+MARKED_SHARE = (0.001, 0.01, 0.1)
+"""Info, warning, critical: shares of received packets. Judgement; healthy DCQCN keeps far below one in a hundred."""
+SUSTAINED = 0.8
+"""Share of the samples that must be above the warning, so that a burst does not count."""
+CNP_PER_SECOND = 1e5
+"""Notices a second of one NIC that are critical by themselves. Judgement."""
+LEAST_SECONDS = 120.0
+"""A window shorter than this says nothing of a habit."""
+LEAST_COUNTED = 1000.0
+"""Marks or notices before the lack of what should follow means anything."""
+PAUSED_SHARE = 0.05
+"""Share of time paused from which marks should have come first: that of PFC002."""
+PAUSE_FRAMES = 100.0
+"""Pause frames a second from which a port counts as paused where the time is not told: that of INC001."""
+BUSY = 0.5
+"""A link that carries less than this on average and receives marks gets bursts."""
+INFERRED, TOLD = 0.8, 0.9
+"""Confidence in what several devices' counters add up to, and in what the NIC tells itself."""
+_LOOK = "Look which senders meet at it (INC001), and whether it takes in what it gets (PFC001)"
+
+
+@rule("ECN001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+def ecn_congestion(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
+    t = telemetry_of(plan, seen)
+    signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)
+    if not any((told_of(t, sign).seconds >= LEAST_SECONDS).any() for sign in signs):
+        raise Undecided(f"no port told of ECN or CNP for {LEAST_SECONDS:.0f} seconds")
+    index = t.wiring.index
+    tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
+    scene = Scene(t, other_ends(t.wiring), tier == 0)
+    for look in (_marked, _flooding, _lost_marks, _no_notices, _ignored, _unanswered, _unmarked):
+        look(scene)
+    for subject, said in scene.said.items():
+        yield _finding(t, subject, said)
+
+
+def _marked(scene: Scene) -> None:
+    """NICs that receive many marked packets; those that receive some, for each leaf together."""
+    t, priorities = scene.t, rdma_priorities(scene.t)
+    share = marked_share(t, priorities)
+    enough = told_of(t, Q.ECN_RECEIVED_PACKETS).seconds >= LEAST_SECONDS
+    ports = np.flatnonzero(scene.nic & enough & (share > MARKED_SHARE[0]))
+    many = ports[share[ports] > MARKED_SHARE[1]]
+    samples = marked_samples(t, many, priorities)
+    above = (samples > MARKED_SHARE[1]).sum(axis=1) >= SUSTAINED * (~np.isnan(samples)).sum(axis=1)
+    loud = many[above | (share[many] > MARKED_SHARE[2])]
+    carried = told_of(t, Q.RX_BYTES).rate[loud] / t.speed()[loud]
+    for port, use in zip(loud.tolist(), carried.tolist(), strict=True):
+        idle = f" while its link is {use:.0%} in use: bursts, or an egress further up" if use < BUSY else ""
+        severity = Severity.CRITICAL if share[port] > MARKED_SHARE[2] else Severity.WARNING
+        says = f"{share[port]:.1%} of the packets that it receives are marked as congested{idle}"
+        scene.at(port).add(severity, "marked", says, _LOOK, TOLD)
+        scene.at(port).detail.append(("marked_share", round(float(share[port]), 5)))
+    _some_marked(scene, np.setdiff1d(ports, loud), share)
+
+
+def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
+    leaf = leaf_of(scene.t.wiring.index, scene.other)[ports]
+    for code in np.unique(leaf[leaf >= 0]).tolist():
+        mine = ports[leaf == code]
+        says = f"{len(mine)} NICs on it receive {share[mine].min():.1%} to {share[mine].max():.1%} of packets marked"
+        do = "Nothing yet: congestion is seen and answered, look again when jobs are slow"
+        scene.of(code // 2).add(Severity.INFO, "marked", says, do, INFERRED)
+
+
+def _flooding(scene: Scene) -> None:
+    """NICs that send very many notices."""
+    sent = told_of(scene.t, Q.CNP_SENT)
+    for port in np.flatnonzero((sent.rate > CNP_PER_SECOND) & (sent.seconds >= LEAST_SECONDS)).tolist():
+        says = f"it sends {sent.rate[port]:,.0f} congestion notices a second"
+        scene.at(port).add(Severity.CRITICAL, "flood", says, _LOOK, TOLD)
+
+
+def _lost_marks(scene: Scene) -> None:
+    """NICs that receive no marked packet although their switch marks what it sends them."""
+    marks = told_of(scene.t, Q.ECN_MARKED_PACKETS).gained
+    there = np.where(scene.other < scene.t.ports, scene.other, -1)
+    made = np.where(there >= 0, marks[there], np.nan)
+    deaf = scene.nic & (made >= LEAST_COUNTED) & told_of(scene.t, Q.ECN_RECEIVED_PACKETS).nothing(LEAST_SECONDS)
+    for port in np.flatnonzero(deaf).tolist():
+        switch = scene.t.wiring.index.spell(int(there[port]))
+        says = f"{switch} marked {made[port]:,.0f} packets to it, and it counts none as marked"
+        do = "Compare DSCP and ECN bits of RoCE packets: what is marked is another class, or ECN is off on the NIC"
+        scene.at(port).add(Severity.WARNING, "lost marks", says, do, INFERRED)
+
+
+def _no_notices(scene: Scene) -> None:
+    """NICs that receive marks and tell nobody."""
+    marked = told_of(scene.t, Q.ECN_RECEIVED_PACKETS).gained
+    mute = (marked >= LEAST_COUNTED) & told_of(scene.t, Q.CNP_SENT).nothing(LEAST_SECONDS)
+    for port in np.flatnonzero(mute).tolist():
+        says = f"it received {marked[port]:,.0f} marked packets and sent no congestion notice"
+        do = "Enable notices for the lossless priority (`/sys/class/net/<nic>/ecn/roce_np/enable`)"
+        scene.at(port).add(Severity.WARNING, "no notices", says, do, TOLD)
+
+
+def _ignored(scene: Scene) -> None:
+    """NICs that are told to slow down and do not listen."""
+    ignored = told_of(scene.t, Q.CNP_IGNORED).gained
+    for port in np.flatnonzero(ignored > 0).tolist():
+        says = f"it ignored {ignored[port]:,.0f} congestion notices: its congestion control is off for that priority"
+        do = "Enable it for the lossless priority (`/sys/class/net/<nic>/ecn/roce_rp/enable`)"
+        scene.at(port).add(Severity.WARNING, "ignored", says, do, TOLD)
+
+
+def _unanswered(scene: Scene) -> None:
+    """Rails on which notices are sent, nearly all NICs tell what they handle, and none handles any."""
+    t = scene.t
+    sent, handled, ignored = (told_of(t, q) for q in (Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED))
+    index = t.wiring.index
+    rail = index.rail[index.cables_at(np.arange(t.ports))]
+    leaf = leaf_of(index, scene.other)
+    for number in np.unique(rail[scene.nic & (sent.gained > 0)]).tolist():
+        nics = scene.nic & (rail == number)
+        arrived = np.nansum(handled.gained[nics]) + np.nansum(ignored.gained[nics])
+        told = handled.seconds[nics] >= LEAST_SECONDS
+        if arrived or np.nansum(sent.gained[nics]) < LEAST_COUNTED or told.mean() < LEAST_COVERAGE or told.sum() < 2:
+            continue
+        senders = nics & (sent.gained > 0) & (leaf >= 0)
+        for code in np.unique(leaf[senders]).tolist():
+            count = sent.gained[senders & (leaf == code)].sum()
+            says = (
+                f"NICs on it sent {count:,.0f} congestion notices, and no NIC of their rail got any ({told.sum()} tell)"
+            )
+            do = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders are deaf"
+            scene.of(code // 2).add(Severity.WARNING, "unanswered", says, do, INFERRED)
+
+
+def _unmarked(scene: Scene) -> None:
+    """Switches that pause their neighbours, are not paused themselves, and never mark a packet."""
+    t, index = scene.t, scene.t.wiring.index
+    limits = {"share": PAUSED_SHARE, "frames_per_second": PAUSE_FRAMES}
+    pauses = paused(t, Q.TX_PAUSE_US, Q.TX_PAUSE_FRAMES, **limits)
+    stopped = paused(t, Q.RX_PAUSE_US, Q.RX_PAUSE_FRAMES, **limits)
+    marks = told_of(t, Q.ECN_MARKED_PACKETS)
+    device = index.ports.device_of(np.arange(t.ports))
+
+    def count(ports: Mask) -> Codes:
+        return np.bincount(device[ports & ~scene.nic], minlength=len(index.devices.names))
+
+    clean = count(marks.nothing(LEAST_SECONDS)) >= LEAST_COVERAGE * np.maximum(count(~scene.nic), 1)
+    guilty = clean & (count(marks.gained > 0) == 0) & (count(stopped) == 0) & (count(pauses) > 0)
+    for code in np.flatnonzero(guilty).tolist():
+        port = int(np.flatnonzero(pauses & (device == code))[0])
+        says = f"it pauses what is cabled to {index.spell(port)}, and marks no packet before that"
+        do = "Lower its ECN threshold below the level at which it pauses, on the lossless priority"
+        scene.of(code).add(Severity.WARNING, "unmarked", says, do, INFERRED)
+        scene.of(code).port = port
+
+
+def _finding(t: Telemetry, subject: str, said: Said) -> Finding:
+    quantities = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS, Q.TX_PAUSE_US)
+    of_port = said.port >= 0 and "/" in subject
+    return ecn_congestion.found(
+        subject,
+        severity=said.severity,
+        says=f"{subject}: {'; '.join(said.says)}",
+        do=f"{'. '.join(dict.fromkeys(said.does))}.",
+        rail=rail_at(t.wiring.index, said.port) if of_port else None,
+        confidence=said.sure,
+        evidence=counter_evidence(t, [said.port], *quantities),
+        detail=(("symptoms", tuple(said.symptoms)), *said.detail),
+    )
+
+
+_PLAN = """
+    gpu-1/nic0 leaf-0/p1 rail=0 speed=400
+    gpu-2/nic0 leaf-0/p2 rail=0 speed=400
+"""
+_BUSY = {"rx_packets:3": 1e7, "rx_bytes": 4e10, "ecn_received_packets": 1e3, "cnp_sent": 100.0, "cnp_handled": 90.0}
+_DEAF = {**_BUSY, "cnp_handled": 0.0, "cnp_ignored": 0.0}
+_PAUSING = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 2e5, "rx_pause_us:3": 0.0}
+
+FIRES = (
+    Case(
+        "A tenth and more of what a NIC receives is marked.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 2e6}, "gpu-2/nic0": _BUSY},
+    ),
+    Case(
+        "Some percent are marked, counted without priorities, on a link that is hardly used.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": {"rx_packets": 1e6, "rx_bytes": 4e9, "ecn_received_packets": 3e4}},
+    ),
+    Case(
+        "A few in a thousand: one word about the leaf.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        rates={f"gpu-{host}/nic0": {"rx_packets:3": 1e6, "ecn_received_packets": 2e3} for host in (1, 2)},
+    ),
+    Case(
+        "A flood of notices, of a NIC that does not count what it receives.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": {"cnp_sent": 2e5, "cnp_handled": 1.0}},
+    ),
+    Case(
+        "A NIC ignores the notices that it gets; another receives marks and sends no notice.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0", "gpu-2/nic0"),
+        rates={"gpu-1/nic0": {**_BUSY, "cnp_sent": 0.0}, "gpu-2/nic0": {**_BUSY, "cnp_ignored": 5.0}},
+    ),
+    Case(
+        "The leaf marks what it sends to a NIC, and the NIC sees no mark.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": {**_BUSY, "ecn_received_packets": 0.0}, "leaf-0/p1": {"ecn_marked_packets:3": 500.0}},
+    ),
+    Case(
+        "Notices are sent, all NICs of the rail tell what they handle, and nobody handles any.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        rates={"gpu-1/nic0": _DEAF, "gpu-2/nic0": _DEAF},
+    ),
+    Case(
+        "A leaf pauses a host for a fifth of the time and has never marked a packet.",
+        _PLAN,
+        {},
+        ("leaf-0",),
+        rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "tx_pause_us:3": 0.0}},
+    ),
+)
+
+QUIET = (
+    Case("A few marks are how it should be.", _PLAN, {}, rates={"gpu-1/nic0": _BUSY, "gpu-2/nic0": _BUSY}),
+    Case(
+        "A leaf marks before it pauses.",
+        _PLAN,
+        {},
+        rates={"leaf-0/p1": {**_PAUSING, "ecn_marked_packets:3": 50.0}, "leaf-0/p2": _PAUSING},
+    ),
+    Case(
+        "A leaf that is paused itself passes the pauses on: what stands still is not marked.",
+        _PLAN,
+        {},
+        rates={"leaf-0/p1": _PAUSING, "leaf-0/p2": {**_PAUSING, "rx_pause_us:3": 9e5}},
+    ),
+    Case(
+        "Notices are sent by the only NIC that tells of any: whether somebody handles them is not known.",
+        _PLAN,
+        {},
+        rates={"gpu-1/nic0": _DEAF},
+    ),
+)

@@ -1,0 +1,180 @@
+"""The rules for Prometheus, what is generated from them, and their unit tests, checked with the real tools."""
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import promql_parser
+import pytest
+import yaml
+
+from dashboards.generate import GENERATED, ROOT, RUNBOOKS, files, main, stale
+from dashboards.outputs.promtool import unit_tests
+from dashboards.outputs.template import rendered
+from dashboards.rules import ALERTS, GROUPS
+from dashboards.rules.declared import Alert, Severity
+from dashboards.rules.findings import FINDING_ALERTS, FOUND
+from rules import rules
+from tests.real import require
+from truerail.outputs.metrics.declared import CATALOGUE
+
+HERE = ROOT / GENERATED
+TESTS = sorted((HERE / "tests").glob("*.yaml"))
+RECORDS = {record.name for group in GROUPS for record in group.records}
+EXPRESSIONS = [*(record.expr for group in GROUPS for record in group.records), *(alert.expr for alert in ALERTS)]
+TOLD_BY_CABLES = {"CAB001", "CAB002", "CAB003", "CAB004", "CAB006", "CAB008", "NIC003"}
+"""Rules about one cable each: the state of the cable is the alert, with the cable's name."""
+
+
+def tool(*command: str) -> subprocess.CompletedProcess[str]:
+    require(command[0])
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
+
+
+def test_what_is_kept_is_current() -> None:
+    assert stale(ROOT, files()) == [], "run `make docs`"
+
+
+def test_a_site_writes_them_with_its_own_runbooks(tmp_path: Path) -> None:
+    site = ["--out", str(tmp_path), "--runbooks", "https://wiki.example.com/rails/"]
+    (tmp_path / "docs/runbooks").mkdir(parents=True)
+    (tmp_path / "docs/runbooks/OLD001.md").write_text("of a rule that is gone")
+    assert main([*site, "--check"]) == 1
+    assert main(site) == 0
+    assert main([*site, "--check"]) == 0
+    assert not (tmp_path / "docs/runbooks/OLD001.md").exists()
+    text = (tmp_path / GENERATED / "prometheus/truerail.rules.yaml").read_text()
+    assert "runbook_url: https://wiki.example.com/rails/PFC001.md" in text
+    assert RUNBOOKS not in text
+
+
+@pytest.mark.parametrize("file", ["prometheus/truerail.rules.yaml", "prometheus-records/truerail.records.yaml"])
+def test_promtool_takes_the_rules(file: str) -> None:
+    checked = tool("promtool", "check", "rules", "--lint=all", "--lint-fatal", file)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "SUCCESS" in checked.stdout
+
+
+def told_by(checked: subprocess.CompletedProcess[str]) -> str:
+    return (checked.stdout + checked.stderr)[:5000]
+
+
+@pytest.mark.parametrize("file", TESTS, ids=lambda path: path.stem)
+def test_every_story_goes_as_told(file: Path) -> None:
+    checked = tool("promtool", "test", "rules", str(file))
+    assert checked.returncode == 0, told_by(checked)
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ('muted="no", severity!="info"', "muted and informative findings would alert"),
+        (" unless on(fabric) fabric:truerail_publication_number:steady2m", "what is gone would stand on"),
+        ("last_over_time(device:truerail_device_findings:located[15m])", "a restart would end the alert"),
+    ],
+)
+def test_the_stories_notice_a_broken_rule(tmp_path: Path, broken: str, why: str) -> None:
+    rule_text = (HERE / "prometheus/truerail.rules.yaml").read_text()
+    assert broken in rule_text
+    instead = "vector(0) < 0" if broken.startswith("last") else ""
+    (tmp_path / "prometheus").mkdir()
+    (tmp_path / "prometheus/truerail.rules.yaml").write_text(rule_text.replace(broken, instead))
+    (tmp_path / "tests").mkdir()
+    story = tmp_path / "tests/findings.yaml"
+    story.write_text(unit_tests(replace(FINDING_ALERTS, alerts=FINDING_ALERTS.alerts[:2]), RUNBOOKS))
+    checked = tool("promtool", "test", "rules", str(story))
+    assert checked.returncode == 1, why
+    assert "FAILED" in checked.stdout + checked.stderr
+
+
+def test_every_alert_has_its_story() -> None:
+    found = [test for file in TESTS for test in yaml.safe_load(file.read_text())["tests"]]
+    checks = [check for test in found for check in test["alert_rule_test"]]
+    for alert in ALERTS:
+        mine = [check["exp_alerts"] for check in checks if check["alertname"] == alert.name]
+        loud = [[one for one in told if one["exp_labels"]["severity"] == alert.severity.value] for told in mine]
+        assert [bool(told) for told in loud] == [False, False, True, True, True, True, False], alert.name
+
+
+def test_alerts_do_not_come_twice() -> None:
+    assert len({(alert.name, alert.severity) for alert in ALERTS}) == len(ALERTS)
+
+
+def test_every_rule_has_an_alert_of_each_severity_that_it_finds() -> None:
+    alerts = {found.code: set(found.severities) for found in FOUND}
+    assert alerts.keys() | TOLD_BY_CABLES == rules().keys()
+    assert not alerts.keys() & TOLD_BY_CABLES
+    for code, severities in alerts.items():
+        source = (ROOT / "rules" / f"{rules()[code].name}.py").read_text()
+        loud = "Severity.CRITICAL" in source
+        assert (Severity.CRITICAL in severities) is loud, code
+        always = loud and "Severity.WARNING" not in source
+        assert (Severity.WARNING in severities) is not always, code
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_an_expression_names_only_what_there_is(text: str) -> None:
+    promql_parser.parse(text)
+    named = set(re.findall(r"\b(?:\w+:)?truerail_\w+(?::\w+)?", text))
+    assert named
+    assert named <= CATALOGUE.keys() | RECORDS
+
+
+@pytest.mark.parametrize("name", sorted(RECORDS))
+def test_a_recording_rule_is_named_by_level_metric_and_operation(name: str) -> None:
+    assert re.fullmatch(r"(fabric|role|rail|switch|host|device|link):truerail_[a-z_]+:[a-z0-9_]+", name)
+
+
+def test_a_recording_rule_is_recorded_before_it_is_used() -> None:
+    seen: set[str] = set()
+    for group in GROUPS:
+        for record in group.records:
+            assert {name for name in RECORDS if name in record.expr} <= seen, record.name
+            seen.add(record.name)
+        for alert in group.alerts:
+            assert {name for name in RECORDS if name in alert.expr} <= seen, alert.name
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: f"{alert.name}-{alert.severity.value}")
+def test_an_alert_says_what_and_what_next(alert: Alert) -> None:
+    assert (ROOT / f"docs/runbooks/{alert.page}.md").read_text().count(alert.name)
+    assert "Next: " in alert.description
+    assert len(alert.summary) < 900
+    labels = dict(alert.story.fires)
+    for text in (alert.summary, alert.description):
+        told = rendered(text, labels, alert.story.value)
+        assert "{{" not in told
+        assert "  " not in told
+    assert alert.page in rules() or alert.about
+
+
+def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
+    text = (HERE / "tests/cables.yaml").read_text()
+    assert (
+        "description: 'The cable of gpu-001/nic0 (rail 0) belongs in leaf-0/swp1. It is seen on leaf-6/swp1. Rack r01, "
+        "the switch in rack net. Next: `truerail where gpu-001/nic0` names the cause and the moves: two such cables"
+    ) in text
+
+
+def test_a_template_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no template of ours says 'toUpper'"):
+        rendered("{{ toUpper }}", {}, 1)
+
+
+def test_the_same_rules_go_to_kubernetes_and_grafana() -> None:
+    groups = yaml.safe_load((HERE / "prometheus/truerail.rules.yaml").read_text())["groups"]
+    resource = yaml.safe_load((HERE / "kubernetes/truerail.prometheusrule.yaml").read_text())
+    assert resource["spec"]["groups"] == groups
+    grafana = yaml.safe_load((HERE / "grafana-alerting/truerail.yaml").read_text())["groups"]
+    theirs = [(rule["title"], rule["data"][0]["model"]["expr"]) for group in grafana for rule in group["rules"]]
+    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    assert theirs == [(f"{rule['alert']} ({rule['labels']['severity']})", rule["expr"]) for rule in alerts]
+    uids = [rule["uid"] for group in grafana for rule in group["rules"]]
+    assert len(set(uids)) == len(uids)
+    assert not [text for text in map(str, grafana) if "$value " in text]
+
+
+def test_runbooks_are_the_rules_own_words() -> None:
+    for code, rule in rules().items():
+        assert rule.explanation.strip() in (ROOT / f"docs/runbooks/{code}.md").read_text()

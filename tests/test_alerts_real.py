@@ -1,0 +1,160 @@
+"""The alerts on what truerail really shows, and the real Alertmanager's opinion of who is woken."""
+
+import json
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+import yaml
+
+from dashboards.generate import GENERATED, ROOT
+from dashboards.rules import GROUPS
+from tests.metrics_pages import all_samples, page, published
+from tests.real import require
+from truerail.model.finding import CauseKind
+from truerail.simulator import Fault, Shape, simulate
+
+CONFIG = ROOT / GENERATED / "alertmanager/alertmanager.yml"
+RULES = ROOT / GENERATED / "prometheus/truerail.rules.yaml"
+ASKED = 'count by (alertname, severity) (ALERTS{alertstate="firing"})'
+SHAPE = Shape(hosts=12, rails=4, pods=1, spines=2, uplinks=4)
+LINK = {"fabric": "lab", "host": "h1", "nic": "n1", "switch": "leaf-1"}
+
+
+def assert_firing(folder: Path, expected: dict[tuple[str, str], int], *faults: Fault) -> None:
+    """Exactly so many alerts of each name and severity fire on the page that truerail shows of a fabric."""
+    require("promtool")
+    simulation = simulate(SHAPE, list(faults), seed=1)
+    shown = all_samples(page(published(simulation.plan, simulation.snapshot())))
+    series = [
+        {
+            "series": f"{name}{{{','.join(f'{key}={json.dumps(told)}' for key, told in labels)}}}",
+            "values": f"{value:g}x40",
+        }
+        for name, labels, value in shown
+    ]
+    samples = [
+        {"labels": f'{{alertname="Truerail{name}", severity="{severity}"}}', "value": count}
+        for (name, severity), count in expected.items()
+    ]
+    asked = {"expr": ASKED, "eval_time": "40m", "exp_samples": samples}
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": [asked]}
+    file = folder / "real.yaml"
+    order = [group.name for group in GROUPS]
+    file.write_text(yaml.safe_dump({"rule_files": [str(RULES)], "group_eval_order": order, "tests": [test]}))
+    told = subprocess.run(["promtool", "test", "rules", str(file)], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, (told.stdout + told.stderr)[:3000]
+
+
+def test_on_a_fabric_that_is_whole_nothing_fires(tmp_path: Path) -> None:
+    assert_firing(tmp_path, {})
+
+
+def test_two_exchanged_cables_are_two_alerts_and_one_host(tmp_path: Path) -> None:
+    expected = {("CableWrong", "critical"): 2, ("HostRailsDown", "critical"): 1}
+    assert_firing(tmp_path, expected, Fault(CauseKind.CABLE_SWAP, "one-host"))
+
+
+def test_exchanged_leaves_are_told_as_leaves(tmp_path: Path) -> None:
+    """Alertmanager mutes the alerts on their cables and uplinks. The hosts have lost nothing of their own."""
+    expected = {("CableWrong", "warning"): 24, ("LeafMiscabled", "warning"): 2, ("UplinkBad", "warning"): 8}
+    assert_firing(tmp_path, expected, Fault(CauseKind.LEAF_SWAP))
+
+
+def test_amtool_takes_the_configuration() -> None:
+    require("amtool")
+    checked = subprocess.run(["amtool", "check-config", str(CONFIG)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    assert "8 inhibit rules" in checked.stdout
+
+
+@pytest.mark.parametrize(("severity", "receiver"), [("critical", "pager"), ("warning", "tickets"), ("", "tickets")])
+def test_the_severity_decides_who_is_told(severity: str, receiver: str) -> None:
+    require("amtool")
+    asked = ["amtool", "config", "routes", "test", f"--config.file={CONFIG}", f"--verify.receivers={receiver}"]
+    routed = subprocess.run([*asked, f"severity={severity}"], capture_output=True, text=True, check=False)
+    assert (routed.returncode, routed.stdout.strip()) == (0, receiver)
+
+
+@contextmanager
+def alertmanager(folder: Path) -> Iterator[str]:
+    """A real Alertmanager with our configuration. Gives its address."""
+    require("prometheus-alertmanager")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    options = [f"--config.file={CONFIG}", f"--storage.path={folder}/data", f"--web.listen-address={address}"]
+    with open(folder / "log", "wb") as log:
+        command = ["prometheus-alertmanager", *options, "--cluster.listen-address="]
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            yield f"http://{address}/api/v2/alerts"
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def asked(url: str, body: object = None) -> Any:
+    """The answer, as soon as somebody listens."""
+    data = None if body is None else json.dumps(body).encode()
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with urlopen(Request(url, data, {"Content-Type": "application/json"}), timeout=5) as answer:
+                text = answer.read()
+                return json.loads(text) if text else None
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def muted(folder: Path, *alerts: dict[str, str]) -> dict[str, bool]:
+    """For each alert, by its `id`, whether Alertmanager lets another one mute it."""
+    with alertmanager(folder) as url:
+        asked(url, [{"labels": labels} for labels in alerts])
+        deadline = time.monotonic() + 20
+        while len(told := asked(url)) < len(alerts) and time.monotonic() < deadline:
+            time.sleep(0.1)
+    return {alert["labels"]["id"]: bool(alert["status"]["inhibitedBy"]) for alert in told}
+
+
+def alert(name: str, severity: str, **labels: str) -> dict[str, str]:
+    known = labels.pop("id", "")
+    return {"alertname": f"Truerail{name}", "severity": severity, "id": known or f"{name} {severity}", **labels}
+
+
+def test_what_is_explained_by_another_alert_wakes_nobody(tmp_path: Path) -> None:
+    leaf = {"fabric": "lab", "switch": "leaf-9"}
+    told = muted(
+        tmp_path,
+        alert("LeafDown", "critical", **leaf),
+        alert("CableMissing", "critical", id="of the leaf", **leaf, host="h7", nic="n9"),
+        alert("DeviceUnreachable", "warning", id="the leaf itself", **leaf),
+        alert("CableMissing", "critical", id="of another leaf", **{**leaf, "fabric": "b"}, host="h7", nic="n9"),
+        alert("CableWrong", "critical", **LINK),
+        alert("SignalDegraded", "warning", id="the same cable", **LINK),
+        alert("SignalDegraded", "warning", id="the cable beside it", **{**LINK, "nic": "n2"}),
+        alert("HostRailsDown", "warning", id="a rail of that host", fabric="lab", host="h1"),
+        alert("HostRailsDown", "critical", id="a host", fabric="lab", host="h3"),
+        alert("CableMissing", "critical", id="a cable of it", **{**LINK, "host": "h3"}),
+        alert("PfcStorm", "critical", **{**LINK, "host": "h4"}),
+        alert("PausePressure", "warning", id="elsewhere", fabric="lab", switch="leaf-2"),
+        alert("EcmpPolarization", "critical", fabric="lab", switch="leaf-3"),
+        alert("DataStale", "warning", fabric="lab", collector="lldp_host"),
+    )  # fmt: skip
+    assert {name for name, is_muted in told.items() if is_muted} == {
+        "of the leaf",
+        "the leaf itself",
+        "the same cable",
+        "a rail of that host",
+        "a cable of it",
+        "elsewhere",
+    }
+    assert len(told) == 14

@@ -1,0 +1,88 @@
+"""The published targets of telemetry hold on fixed seeds, and the scoring behind them can fail."""
+
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from truerail.model import CauseKind
+from truerail.simulator.flows import FlowFaultKind
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import telemetry_scoring  # type: ignore[import-not-found]  # a folder of scripts, not a package
+from telemetry_drawn import HEALTHY, Drawn, draw, judged  # type: ignore[import-not-found]  # as above
+from telemetry_report import Results, report  # type: ignore[import-not-found]  # as above
+from telemetry_scoring import Score, score  # type: ignore[import-not-found]  # as above
+
+K = FlowFaultKind
+MARKS = (120.0, 420.0)
+PROMISED = (
+    K.STORM, K.SLOW_RECEIVER, K.DEADLOCK, K.HALF_SPEED, K.STRAGGLER, K.DIRTY_OPTIC, K.FLAPS, K.MISSING_UPLINK,
+    K.WRONG_RAIL,
+)  # fmt: skip
+
+
+@cache
+def scored(kind: str, seed: int) -> Score:
+    """A run of a kind of fault, judged before the fault and at the end."""
+    return score(draw(seed, kind), MARKS)
+
+
+@pytest.mark.parametrize("seed", [5001, 5002])
+@pytest.mark.parametrize("kind", [kind.value for kind in PROMISED])
+def test_the_cause_and_its_culprit_are_named(kind: str, seed: int) -> None:
+    result = scored(kind, seed)
+    assert (result.found, result.culprit) == (1, 1), result.mistakes
+
+
+@pytest.mark.parametrize("kind", [kind.value for kind in (K.STORM, K.HALF_SPEED, K.DIRTY_OPTIC, K.WRONG_RAIL)])
+def test_nothing_else_is_named_beside_it(kind: str) -> None:
+    assert scored(kind, 5001).mistakes == []
+
+
+@pytest.mark.parametrize("kind", [HEALTHY, K.PXN.value])
+@pytest.mark.parametrize("seed", [5001, 5002])
+def test_what_is_not_wrong_has_no_cause(kind: str, seed: int) -> None:
+    result = scored(kind, seed)
+    assert (result.false_critical, dict(result.false), result.mistakes) == (0, {}, [])
+
+
+@pytest.fixture(scope="module")
+def storm() -> Drawn:
+    return draw(5001, K.STORM.value)
+
+
+def test_a_culprit_at_another_port_is_a_miss_and_a_false_cause(storm: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
+    def moved(drawn: Drawn, marks: object) -> object:
+        for mark, judgement, truth in judged(drawn, (420.0,)):
+            causes = tuple(replace(cause, subjects=("gpu-000/none",)) for cause in judgement.causes)
+            yield mark, replace(judgement, causes=causes), truth
+
+    monkeypatch.setattr(telemetry_scoring, "judged", moved)
+    result = score(storm, MARKS)
+    assert (result.found, result.culprit, result.alone) == (1, 0, 0)
+    assert result.false == {CauseKind.PFC_STORM: 1}
+    assert len(result.mistakes) == 2
+
+
+def test_the_page_tells_recall_precision_and_what_is_promised() -> None:
+    results = Results(days=1.0)
+    one = Score(runs=2, found=2, culprit=1, alone=1, seconds=[30.0, 60.0])
+    one.false[CauseKind.OVERLOAD] = 1
+    results.by_kind["storm"] = results.held_out["storm"] = one
+    page = report(results)
+    assert "| storm | 2 | 1.00 | 0.50 | 0.99 found, 0.98 with its culprit | 45 s | 1.00 | 1 overload |" in page
+    assert "| pfc-storm | 1 | 0 | 1.00 |" in page
+    assert "fewer than 3.0 a day at 95 % confidence" in page
+
+
+def test_scores_add_up() -> None:
+    total, one = Score(), Score(runs=1, found=1, seconds=[30.0], mistakes=["a"])
+    one.false[CauseKind.UNKNOWN] = 2
+    total.add(one)
+    total.add(one)
+    assert (total.runs, total.found, total.seconds, total.mistakes) == (2, 2, [30.0, 30.0], ["a", "a"])
+    assert total.false == {CauseKind.UNKNOWN: 4}

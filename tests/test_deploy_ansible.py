@@ -1,0 +1,58 @@
+"""The playbook and its roles, as ansible-lint and ansible-playbook judge them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deploying import DEPLOY, document, passes, tool
+
+FOLDER = DEPLOY / "ansible"
+ROLES = sorted(path for path in (FOLDER / "roles").iterdir())
+
+
+def ansible(name: str, *arguments: object, home: Path, cwd: Path = FOLDER) -> Any:
+    """Runs a tool of Ansible with a home of its own, so that neither settings nor caches of this machine count."""
+    return tool(name, *arguments, cwd=cwd, HOME=str(home), ANSIBLE_HOME=str(home / "ansible"), NO_COLOR="1")
+
+
+def test_ansible_lint_finds_nothing_in_its_strictest_profile(tmp_path: Path) -> None:
+    passes(ansible("ansible-lint", "--offline", "--strict", "--profile", "production", home=tmp_path))
+
+
+def test_ansible_lint_can_fail(tmp_path: Path) -> None:
+    playbook = tmp_path / "site.yml"
+    playbook.write_text("---\n- name: Bad\n  hosts: all\n  tasks:\n    - command: ls\n")
+    assert ansible("ansible-lint", "--offline", "site.yml", home=tmp_path, cwd=tmp_path).returncode == 2
+
+
+def test_the_playbook_is_understood_with_the_example_of_an_inventory(tmp_path: Path) -> None:
+    playbook = ("ansible-playbook", "-i", "inventory.example.yml", "site.yml")
+    passes(ansible(*playbook, "--syntax-check", home=tmp_path))
+    listed = passes(ansible(*playbook, "--list-hosts", home=tmp_path))
+    assert "hosts (72):" in listed
+    assert "hosts (1):" in listed
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
+def test_every_variable_of_a_role_is_declared_with_its_type(role: Path) -> None:
+    declared = set(document(role / "meta" / "argument_specs.yml")["argument_specs"]["main"]["options"])
+    defaults = set(document(role / "defaults" / "main.yml"))
+    assert declared == defaults
+    example = (FOLDER / "inventory.example.yml").read_text()
+    assert set(re.findall(rf"({role.name}_\w+):", example)) <= declared
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
+def test_every_file_that_a_role_copies_is_there(role: Path) -> None:
+    text = "".join(path.read_text() for path in (role / "tasks").glob("*.yml"))
+    for source in re.findall(r"^ +src: (\S+)$", text, re.MULTILINE):
+        assert list((role / "files").glob(source)) or list((role / "templates").glob(source)), source
+    for source in re.findall(r'src: "\{\{ role_path \}\}/(\S+)"', text):
+        assert (role / source).exists(), source
+
+
+def test_secrets_are_not_logged() -> None:
+    tasks = document(FOLDER / "roles" / "truerail_service" / "tasks" / "configure.yml")
+    told = [task for task in tasks if "truerail_service_credentials" in str(task)]
+    assert [task.get("no_log") for task in told] == [True]

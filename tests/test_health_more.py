@@ -1,0 +1,129 @@
+"""Health of links and hosts beyond the rules' own examples: missing halves, strangers, odd values."""
+
+import numpy as np
+import pytest
+
+from rules import rules
+from rules._counted import counter_evidence, subject_of
+from rules._senders import blamed
+from truerail.model import (
+    Finding,
+    GpuNicPath,
+    HostSetting,
+    NetLink,
+    Optic,
+    PcieLink,
+    PortQos,
+    RdmaLink,
+    Reading,
+    Snapshot,
+)
+from truerail.model.cases import AT, scene
+from truerail.model.counters import Quantity
+from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.rule import Case, Undecided
+
+PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
+ONCE = {"link_downs": [0.0] * 9 + [0.1, 0.0, 0.0], "tx_bytes": 1e9}
+EARLIER = {"link_downs": [0.0] * 2 + [0.1] + [0.0] * 9, "tx_bytes": 1e9}
+
+
+def found(code: str, case: Case) -> list[Finding]:
+    return list(rules()[code].judge(*scene(case)))
+
+
+def by_subject(code: str, case: Case) -> dict[str, Finding]:
+    return {finding.subject: finding for finding in found(code, case)}
+
+
+def test_links_of_one_leaf_that_fell_at_different_times_are_findings_of_their_own() -> None:
+    rates = {f"gpu-{host}/nic0": ONCE if host % 2 else EARLIER for host in (1, 2, 3, 4)}
+    assert set(by_subject("LNK003", Case("", PLAN, {}, rates=rates))) == set(rates)
+
+
+def test_an_optic_at_the_other_end_that_sends_too_little_is_named() -> None:
+    facts = {
+        "gpu-1": [Optic("nic0", 1, -12.0, -1.0, rx_power_low_dbm=-8.0)],
+        "leaf-0": [Optic("swp1", 1, -1.0, -9.0)],
+    }
+    finding = by_subject("LNK005", Case("", PLAN, facts))["gpu-1/nic0"]
+    assert "leaf-0/swp1 sends only -9 dBm" in finding.says
+
+
+def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
+    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}}))
+    told = telemetry_of(plan, seen)
+    port = int(told.wiring.index.a[0])
+    nobody = np.full(told.ports, -1)
+    why, does = blamed(told, [port], nobody, np.zeros(told.ports, dtype=bool))
+    assert "not known" in why
+    assert "gpu-1/nic0" in does
+    assert subject_of(told.wiring.index, port, -1) == port
+
+
+def test_evidence_of_counters_is_only_what_was_counted_of_that_port() -> None:
+    rates = {"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}, "gpu-2/nic0": {"tx_bytes": 1.0}}
+    plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, rates=rates))
+    told = telemetry_of(plan, seen)
+    one, other = (int(told.wiring.index.a[row]) for row in (0, 1))
+    (evidence,) = counter_evidence(told, [one, other], Quantity.CRC_ERRORS)
+    assert evidence.device == "gpu-1"
+    assert counter_evidence(told, [other], Quantity.CRC_ERRORS) == ()
+    (fact,) = counter_evidence(told, [other], Quantity.TX_BYTES)
+    assert fact.device == "gpu-2"
+
+
+def test_settings_of_a_switch_and_of_a_stranger_count_for_nothing() -> None:
+    loaded, iommu = HostSetting("nvidia_peermem", "loaded"), HostSetting("iommu", "on")
+    facts = {
+        **{f"gpu-{host}": [loaded] for host in (1, 2, 3, 4)},
+        "leaf-0": [HostSetting("nvidia_peermem", "not loaded"), iommu],
+        "stranger": [HostSetting("nvidia_peermem", "not loaded"), iommu],
+    }
+    assert found("NIC004", Case("", PLAN, facts)) == []
+
+
+def test_equal_hosts_share_their_facts_and_each_is_told() -> None:
+    plan, seen = scene(Case("", PLAN, {"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}))
+    shared = (HostSetting("nvidia_peermem", "not loaded"),)
+    readings = [Reading(f"gpu-{host}", "host_facts", AT, shared) for host in (1, 2)]
+    findings = rules()["NIC004"].judge(plan, Snapshot(AT, (*seen.readings, *readings)))
+    assert {finding.subject for finding in findings} == {"gpu-1", "gpu-2"}
+
+
+def test_a_level_that_nobody_knows_is_no_level() -> None:
+    paths = [GpuNicPath(0, "NIC0", "mlx5_0", "WARP"), GpuNicPath(0, "NIC1", "mlx5_1", "PIX")]
+    assert found("NIC004", Case("", PLAN, {f"gpu-{host}": paths for host in (1, 2, 3, 4)})) == []
+
+
+def _host(width: int | None, *, speed: float | None = 32.0) -> list[NetLink | RdmaLink | PcieLink]:
+    address = "0000:1a:00.0"
+    return [
+        NetLink("nic0", pci_address=address),
+        RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", pci_address=address),
+        PcieLink(address, speed, width, 32.0, 16, "mlx5_0"),
+    ]
+
+
+def test_a_pcie_link_of_a_host_that_nobody_planned_is_nobodys_finding() -> None:
+    facts = {**{f"gpu-{host}": _host(16) for host in (1, 2, 3)}, "stranger": _host(4), "leaf-0": _host(4)}
+    assert found("NIC005", Case("", PLAN, facts)) == []
+
+
+def test_a_pcie_link_is_told_by_what_it_says_of_itself() -> None:
+    facts = {**{f"gpu-{host}": _host(16) for host in (1, 2, 3)}, "gpu-4": _host(8, speed=None)}
+    finding = by_subject("NIC005", Case("", PLAN, facts))["gpu-4/nic0"]
+    assert "x8" in finding.says
+    with pytest.raises(Undecided):
+        found("NIC005", Case("", PLAN, {"gpu-1": _host(None, speed=None)}))
+
+
+@pytest.mark.parametrize("code", ["LNK003", "LNK004", "ECN001"])
+def test_counters_that_speak_of_something_else_leave_it_open(code: str) -> None:
+    with pytest.raises(Undecided):
+        found(code, Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": 1e9}}))
+
+
+def test_settings_that_only_one_end_tells_are_compared_with_nothing() -> None:
+    with pytest.raises(Undecided):
+        found("CFG001", Case("", PLAN, {"gpu-1": [PortQos("nic0", "dscp", (3,))]}))

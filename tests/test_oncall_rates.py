@@ -1,0 +1,152 @@
+"""Rates of a device's ports: what is counted is told sample by sample, what is not is never a zero."""
+
+import json
+from dataclasses import replace
+from math import nan
+
+import pytest
+from api_client import Api, problem_of
+from fake_tower import FakeTower, published
+
+from truerail.model.cases import SAMPLES, scene
+from truerail.model.counters.telemetry import Telemetry, telemetry_of
+from truerail.model.publication import Publication
+from truerail.model.rule import Case
+from truerail.oncall.answers import NotFound, PortRates, Rates, as_json
+from truerail.oncall.answers_json import answer_from_json
+from truerail.oncall.capture import publication_of
+from truerail.oncall.rates import rates
+
+PLAN = """
+    gpu-1/nic1 leaf-1/swp1 rail=1 speed=400
+    gpu-1/nic0 leaf-0/swp10 rail=0 speed=400
+    gpu-2/nic0 leaf-0/swp9 rail=0 speed=400
+    leaf-0/swp31 spine-1/swp1
+    leaf-1/swp31 spine-1/swp2
+"""
+
+
+def counted(**ports: dict[str, object]) -> Publication:
+    """The fabric where ports count so much a second; `gpu_1__nic0` is gpu-1/nic0."""
+    named = {name.replace("__", "/").replace("_", "-"): told for name, told in ports.items()}
+    return publication_of(*scene(Case("", PLAN, {}, rates=named)))  # type: ignore[arg-type] - numbers and rows of them
+
+
+def one(publication: Publication, port: str) -> PortRates:
+    (line,) = rates(publication, port).ports
+    return line
+
+
+def test_bytes_become_gigabits_and_the_sample_before_the_first_difference_is_not_told() -> None:
+    line = one(counted(gpu_1__nic0={"tx_bytes": 5e9, "rx_bytes": 0}), "gpu-1/nic0")
+    assert line.tx_gbps == (None, *[pytest.approx(40.0, rel=1e-3)] * SAMPLES)
+    assert line.rx_gbps == (None, *[0.0] * SAMPLES)
+    assert (line.rail, line.peer, line.speed_gbps) == (0, "leaf-0/swp10", 400.0)
+    assert line.paused == line.pausing == ()
+    assert line.errors == {}
+
+
+def test_a_missed_poll_is_a_gap_and_no_zero() -> None:
+    polled = [5e9] * SAMPLES
+    polled[4] = nan
+    told = one(counted(gpu_1__nic0={"tx_bytes": polled}), "gpu-1/nic0").tx_gbps
+    assert [n for n, value in enumerate(told) if value is None] == [0, 5]
+    assert all(value is None or value > 15 for value in told)
+
+
+def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_ports() -> None:
+    publication = counted(gpu_1__nic0={"tx_bytes": 1e9})
+    host, switch = rates(publication, "gpu-1"), rates(publication, "leaf-0")
+    assert [line.port for line in host.ports] == ["gpu-1/nic0", "gpu-1/nic1"]
+    assert [line.port for line in switch.ports] == ["leaf-0/swp9", "leaf-0/swp10", "leaf-0/swp31"]
+    assert [line.peer for line in switch.ports] == ["gpu-2/nic0", "gpu-1/nic0", "spine-1/swp1"]
+    assert host.says == "1 of 2 ports of gpu-1 told what they count"
+    assert host.told
+    assert len(host.begins) == SAMPLES + 1
+    assert [(b - a).total_seconds() for a, b in zip(host.begins, host.begins[1:], strict=False)] == [10.0] * SAMPLES
+
+
+def test_a_device_that_tells_nothing_is_not_told_though_others_are() -> None:
+    answer = rates(counted(gpu_1__nic0={"tx_bytes": 1e9}), "leaf-1")
+    assert not answer.told
+    assert answer.says == "nobody told what leaf-1 counts"
+    assert all(line.tx_gbps == line.paused == () and line.errors == {} for line in answer.ports)
+
+
+def test_where_no_counters_were_asked_for_nothing_is_told() -> None:
+    answer = rates(counted(), "gpu-1")
+    assert (answer.told, answer.ports, answer.begins) == (False, (), ())
+    assert answer.says == "nobody was asked for counters"
+
+
+def test_the_share_is_that_of_the_priority_that_is_stopped_longest() -> None:
+    told = {"rx_pause_us:3": 250_000, "rx_pause_us:4": 750_000, "tx_pause_us:3": 0}
+    line = one(counted(gpu_1__nic0=told), "gpu-1/nic0")
+    assert line.paused[1:] == (pytest.approx(0.75, rel=1e-3),) * SAMPLES
+    assert line.pausing[1:] == (0.0,) * SAMPLES
+    assert line.paused_exact
+    assert line.pausing_exact
+
+
+def test_frames_alone_are_an_upper_bound_that_needs_the_speed_of_the_link() -> None:
+    frames = {"rx_pause_frames:3": 6_000, "tx_pause_frames:3": 1e6}
+    publication = counted(gpu_1__nic0=frames, leaf_0__swp31=frames)
+    line = one(publication, "gpu-1/nic0")
+    # 12,000 frames a second pause a port of 400 Gb/s without end (IEEE 802.1Qbb: 65,535 quanta of 512 bits each)
+    assert line.paused[-1] == pytest.approx(6_000 * 65_535 * 512 / 400e9, rel=1e-3)
+    assert line.pausing[-1] == 1.0
+    assert not line.paused_exact
+    assert not line.pausing_exact
+    assert one(publication, "leaf-0/swp31").paused == ()
+
+
+def test_errors_are_summed_by_kind_and_what_fec_repaired_is_none() -> None:
+    told = {"crc_errors": 0.5, "rx_discards": 0, "fec_corrected": 900, "corrected_bits": 1e6}
+    assert one(counted(leaf_0__swp9=told), "leaf-0/swp9").errors == {"crc_errors": 60, "rx_discards": 0}
+
+
+def test_a_name_that_nobody_knows_is_answered_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match="did you mean 'gpu-1'"):
+        rates(counted(gpu_1__nic0={"tx_bytes": 1}), "gpu-11")
+
+
+def test_only_the_ports_asked_for_are_read() -> None:
+    publication = counted(gpu_1__nic0={"tx_bytes": 1e9, "rx_pause_us:3": 5})
+    told = telemetry_of(publication.plan, publication.snapshot)
+    before = set(told._kept), set(told._sums)
+    assert rates(publication, "gpu-1").told
+    assert (set(told._kept), set(told._sums)) == before
+
+
+def test_a_sample_that_begins_while_one_reads_does_not_mix_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    publication = counted(gpu_1__nic0={"tx_bytes": 1e9})
+    window, part, turns = publication.snapshot.window, Telemetry.part, []
+    assert window is not None
+
+    def interrupted(self: Telemetry, *asked: object) -> object:
+        if not turns:
+            turns.append(window.head)
+            window.head = (window.head + 1) % window.samples
+            window.begun[window.head] = window.begun[turns[0]] + 10
+        return part(self, *asked)  # type: ignore[arg-type] - whatever it was asked
+
+    monkeypatch.setattr(Telemetry, "part", interrupted)
+    answer = rates(publication, "gpu-1/nic0")
+    assert len(answer.begins) == SAMPLES + 2
+    assert len(answer.ports[0].tx_gbps) == SAMPLES + 2
+    assert answer.ports[0].tx_gbps[-1] is None
+
+
+def test_the_answer_survives_json() -> None:
+    answer = rates(counted(gpu_1__nic0={"tx_bytes": [1e9, nan] * 6, "crc_errors": 1}), "gpu-1")
+    assert answer_from_json(Rates, json.loads(json.dumps(as_json(answer)))) == answer
+
+
+def test_the_api_answers_for_devices_and_ports() -> None:
+    counting = replace(published(), snapshot=counted(gpu_1__nic0={"tx_bytes": 1e9}).snapshot)
+    with Api(FakeTower(counting)) as api:
+        assert api.json("rates", of="gpu-001")["told"] is False
+        assert "gpu-001" in problem_of(api.get("rates", of="gpu-0011"), 404)["detail"]
+        assert problem_of(api.get("rates"), 422)["errors"][0]["where"] == "query of"
+        first = api.get("rates", of="gpu-001")
+        assert api.ask("GET", "rates?of=gpu-001", headers={"If-None-Match": first.headers["etag"]}).status_code == 304

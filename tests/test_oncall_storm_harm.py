@@ -1,0 +1,23 @@
+"""A storm harms those who wait for its culprit, though every cable is where it belongs."""
+
+from truerail.model import CauseKind
+from truerail.oncall.capture import publication_of
+from truerail.oncall.lines import cause_lines
+from truerail.oncall.view import view_of
+from truerail.rounds import judge
+from truerail.simulator import Shape, simulate
+from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, flows, snapshot_after
+
+
+def test_a_storm_counts_the_gpus_that_wait() -> None:
+    simulation = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4))
+    hosts = tuple(name for name, device in simulation.plan.devices.items() if device.role == "host")
+    traffic = flows(simulation, [Job("train", hosts, Pattern.RING, (0, 1, 2, 3))], [FlowFault(FlowFaultKind.STORM)], seed=3)
+    snapshot = snapshot_after(simulation, traffic, 4)
+    judgement = judge(simulation.plan, snapshot)
+    publication = publication_of(simulation.plan, snapshot, judgement)
+    storms = [
+        line for line in cause_lines(view_of(publication), judgement.causes) if line.kind == CauseKind.PFC_STORM.value
+    ]
+    assert len(storms) == 1
+    assert 1 < storms[0].harm <= len(hosts)

@@ -1,0 +1,132 @@
+"""A capture of several rounds tells rates: its counters become a window, whatever else is in it."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from capture_trees import RDMA, grow, lldp, pack
+
+from truerail.model import Cable, Device, Plan, Port, Reading, Role
+from truerail.model.counters import Quantity, Window
+from truerail.model.counters.window import SAMPLES
+from truerail.model.finding import Status
+from truerail.rounds import judge
+from truerail.transport.replay import MOST_APART_SECONDS, Capture, read_capture, with_counters
+
+AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
+DEVICES = {"gpu-1": Device("gpu-1"), "leaf-0": Device("leaf-0", Role.LEAF)}
+PLAN = Plan(DEVICES, (Cable(Port("gpu-1", "eth0"), Port("leaf-0", "swp1"), rail=0),))
+
+
+def named(seconds: float) -> str:
+    return (AT + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
+
+
+def counted(sent: int, downs: int = 0) -> str:
+    return f"NIC statistics:\n     tx_bytes_phy: {sent}\n     link_down_events_phy: {downs}\n"
+
+
+def rounds(times: Iterable[float], **more: str) -> dict[str, str]:
+    """The files of a capture: one host that sends a thousand bytes a second."""
+    files = {}
+    for seconds in times:
+        at = f"{named(seconds)}/gpu-1"
+        files[f"{at}/ethtool_-S_eth0"] = counted(int(seconds * 1000))
+        files |= {f"{at}/rdma_link": RDMA, f"{at}/lldpctl_-f_json0": lldp("eth0", "leaf-0", "swp1")}
+        files |= {f"{at}/{name}": text for name, text in more.items()}
+    return files
+
+
+def whole(path: Path, round_name: str | None = None) -> Capture:
+    return with_counters(read_capture(path, devices=DEVICES, round_name=round_name), devices=DEVICES)
+
+
+def sent(capture: Capture) -> list[float]:
+    assert capture.window is not None
+    source = capture.window.sources["nic_counters"]
+    assert source.ports == [("gpu-1", "eth0")]
+    return [float(value) for value in source.series[Quantity.TX_BYTES, None].gained[0, capture.window.order]]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_all_rounds_in_order_make_a_window(tmp_path: Path, packed: bool) -> None:
+    files = rounds((20, 0, 30, 10))
+    capture = whole(pack(tmp_path / "c.tgz", files) if packed else grow(tmp_path, files))
+    assert sent(capture) == pytest.approx([np.nan, 10_000, 10_000, 10_000], nan_ok=True)
+    assert capture.notes == ()
+    assert capture.snapshot().window is capture.window
+    assert {reading.at for reading in capture.readings} == {AT + timedelta(seconds=30)}
+
+
+def test_only_the_rounds_up_to_the_one_that_was_read_count(tmp_path: Path) -> None:
+    path = grow(tmp_path, rounds(range(0, 60, 10)))
+    assert sent(whole(path, named(20))) == pytest.approx([np.nan, 10_000, 10_000], nan_ok=True)
+
+
+def test_of_hundreds_of_rounds_the_last_are_read_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = grow(tmp_path, rounds(range(0, 1000, 10)))
+    taken: list[list[Reading]] = []
+    put = Window.put
+
+    def watched(window: Window, readings: Any) -> None:
+        taken.append(list(readings))
+        put(window, readings)
+
+    monkeypatch.setattr(Window, "put", watched)
+    ticks: list[tuple[int, int]] = []
+    capture = with_counters(
+        read_capture(path, devices=DEVICES), devices=DEVICES, progress=lambda *done: ticks.append(done)
+    )
+    assert len(taken) == SAMPLES + 1
+    assert {reading.collector for readings in taken for reading in readings} == {"nic_counters"}
+    assert [len({reading.at for reading in readings}) for readings in taken] == [1] * (SAMPLES + 1)
+    assert sent(capture) == [10_000] * SAMPLES
+    assert ticks[-1] == (SAMPLES + 1, SAMPLES + 1)
+
+
+def test_rounds_a_minute_apart_are_samples_too_and_rounds_of_yesterday_are_none(tmp_path: Path) -> None:
+    times = [-86_400, -86_390, *range(0, 300, 60)]
+    assert sent(whole(grow(tmp_path / "a", rounds(times)))) == pytest.approx([np.nan, *[60_000] * 4], nan_ok=True)
+    far = (0, MOST_APART_SECONDS + 1)
+    assert whole(grow(tmp_path / "b", rounds(far))).window is None
+
+
+def test_one_round_and_a_capture_without_counters_have_no_window(tmp_path: Path) -> None:
+    assert whole(grow(tmp_path / "one", rounds([0]))).window is None
+    bare = {f"{named(at)}/gpu-1/rdma_link": RDMA for at in (0, 10, 20)}
+    assert whole(grow(tmp_path / "bare", bare)).window is None
+
+
+def test_an_answer_of_a_round_before_that_cannot_be_read_is_noted_and_missing(tmp_path: Path) -> None:
+    files = rounds((0, 10, 20, 30))
+    files[f"{named(20)}/gpu-1/ethtool_-S_eth0"] = "Segmentation fault\n"
+    capture = whole(grow(tmp_path, files))
+    assert sent(capture) == pytest.approx([np.nan, 10_000, np.nan, 20_000], nan_ok=True)
+    (note,) = capture.notes
+    assert note.startswith(f"answers with counters that could not be read: 1 ({named(20)}/gpu-1/ethtool_-S_eth0")
+
+
+def test_a_round_that_cannot_be_listed_is_noted(tmp_path: Path) -> None:
+    path = grow(tmp_path, rounds((0, 10, 20)))
+    capture = read_capture(path, devices=DEVICES)
+    for file in (path / named(10) / "gpu-1").iterdir():
+        file.unlink()
+    (path / named(10) / "gpu-1").rmdir()
+    (path / named(10)).rmdir()
+    found = with_counters(capture, devices=DEVICES)
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith(f"rounds whose counters were not read: 1 ({named(10)}: no round named")
+    assert sent(found)[-1] == 20_000
+
+
+def test_rules_of_counters_are_decided_by_several_rounds_and_unknown_after_one(tmp_path: Path) -> None:
+    path = grow(tmp_path, rounds(range(0, 310, 10)))
+    one = judge(PLAN, read_capture(path, devices=DEVICES).snapshot())
+    several = judge(PLAN, whole(path).snapshot())
+    status = [{verdict.rule: verdict.status for verdict in judgement.verdicts} for judgement in (one, several)]
+    assert status[0]["LNK003"] is Status.UNKNOWN
+    assert status[1]["LNK003"] is Status.PASS
+    assert not [reading for reading in one.unread if reading.collector == "nic_counters"]
