@@ -9,7 +9,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 PY := .venv/bin/python
-CODE := truerail collector rules dashboards tests docs benchmarks
+CODE := truerail collector rules dashboards deploy tests docs benchmarks
 DEMO_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
@@ -27,6 +27,10 @@ help:
 	@sh requirements/setup.sh dev
 	@touch $@ .venv/.run
 
+.venv/.deploy: .venv/.dev requirements/deploy.txt
+	@sh requirements/setup.sh deploy
+	@touch $@
+
 .venv/.bench: .venv/.dev requirements/bench.txt
 	@sh requirements/setup.sh bench
 	@touch $@
@@ -36,7 +40,7 @@ setup: .venv/.dev
 demo: .venv/.run
 	@.venv/bin/truerail demo $(DEMO_ARGS)
 
-test: .venv/.dev
+test: .venv/.dev .venv/.deploy
 	@sh requirements/setup.sh daemons
 	@$(PY) -m pytest -n 2 $(or $(TEST_ARGS),--cov --cov-report=term --cov-fail-under=100)
 
@@ -46,6 +50,7 @@ check: .venv/.dev
 	$(PY) -m mypy
 	$(PY) -m mypy docs benchmarks
 	$(PY) -m mypy dashboards
+	$(PY) -m mypy deploy/restricted.py
 	.venv/bin/lint-imports
 	$(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory docs
@@ -62,6 +67,7 @@ lab: .venv/.dev
 docs: .venv/.dev
 	$(PY) docs/catalogues.py
 	$(PY) -m dashboards.generate
+	PYTHONPATH=. $(PY) deploy/restricted.py
 
 bench: .venv/.dev .venv/.bench
 	$(PY) benchmarks/accuracy.py --write docs/accuracy.md

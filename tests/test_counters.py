@@ -64,7 +64,7 @@ def rounds(*values: int | None, step: float = 10.0) -> Window:
 def gained(window: Window) -> list[float]:
     source = window.sources["port_counters"]
     row = source.ports.index(("leaf-0", "p1"))
-    return source.series[Quantity.TX_BYTES, None].gained[row, window.order].tolist()
+    return [float(value) for value in source.series[Quantity.TX_BYTES, None].gained[row, window.order]]
 
 
 def test_the_first_reading_counts_nothing_and_the_next_ones_the_difference() -> None:

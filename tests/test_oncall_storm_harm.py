@@ -12,7 +12,8 @@ from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, flo
 def test_a_storm_counts_the_gpus_that_wait() -> None:
     simulation = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4))
     hosts = tuple(name for name, device in simulation.plan.devices.items() if device.role == "host")
-    traffic = flows(simulation, [Job("train", hosts, Pattern.RING, (0, 1, 2, 3))], [FlowFault(FlowFaultKind.STORM)], seed=3)
+    job = Job("train", hosts, Pattern.RING, (0, 1, 2, 3))
+    traffic = flows(simulation, [job], [FlowFault(FlowFaultKind.STORM)], seed=3)
     snapshot = snapshot_after(simulation, traffic, 4)
     judgement = judge(simulation.plan, snapshot)
     publication = publication_of(simulation.plan, snapshot, judgement)

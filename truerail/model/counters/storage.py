@@ -18,6 +18,7 @@ import numpy.typing as npt
 from truerail.model.counters.quantities import Column, Quantity
 from truerail.model.counters.series import Source
 from truerail.model.counters.window import Window
+from truerail.model.snapshot import Codes
 
 MAGIC = b"truerail counters 1\n"
 MOST_BYTES = 256 << 20
@@ -29,6 +30,7 @@ refused before there is room made for it.
 _MOST_HEAD = 64 << 20
 _LEVEL = 1
 """Of zlib: higher ones save little, because what is left is noise, and take much longer."""
+_PIECE = 1 << 16
 _LENGTH = struct.Struct("<Q")
 Array = npt.NDArray[Any]
 
@@ -61,14 +63,26 @@ def still(window: Window) -> Still:
     arrays: list[Array] = [window.begun[order][None, :]]
     sources = []
     for name, source in window.sources.items():
-        arrays += [source.span[:, order], source.paces[order][None, :], source.at.copy(), source.moved_at.copy()]
+        arrays += [
+            _in_order(source.span, order),
+            source.paces[order][None, :],
+            source.at.copy(),
+            source.moved_at.copy(),
+        ]
         columns = []
         for series in source.series.values():
             columns.append([series.column.quantity.value, series.column.priority, series.column.bits])
-            arrays += [series.last.copy(), series.last_at.copy(), series.gained[:, order]]
+            arrays += [series.last.copy(), series.last_at.copy(), _in_order(series.gained, order)]
         sources.append({"name": name, "ports": list(source.ports), "columns": columns})
     head = {"samples": window.samples, "step": window.step_seconds, "samples_kept": len(order), "sources": sources}
     return Still(head, arrays)
+
+
+def _in_order(ring: Array, order: Codes) -> Array:
+    """A copy of the samples, the oldest first. Twice as fast as to pick them one by one."""
+    turn = int(np.argmin(order)) if len(order) else 0
+    parts = [ring[:, part[0] : part[-1] + 1] for part in (order[:turn], order[turn:]) if len(part)]
+    return np.concatenate(parts, axis=1) if parts else ring[:, :0]
 
 
 def dumped(window: Window) -> bytes:
@@ -114,19 +128,30 @@ class _Stream:
 
     def __init__(self, data: bytes) -> None:
         self._unpack = zlib.decompressobj()
-        self._rest = data
+        self._pieces = (data[start : start + _PIECE] for start in range(0, len(data), _PIECE))
+        self._rest = b""
         self._cells = 0
 
     def read(self, size: int) -> bytes:
         """Exactly so many bytes."""
-        found = b""
+        found = bytearray()
         while len(found) < size:
-            more = self._unpack.decompress(self._rest, size - len(found))
-            self._rest = self._unpack.unconsumed_tail
+            more = self._next(size - len(found))
             if not more:
                 raise NotAWindow("the counters that were kept break off")
             found += more
-        return found
+        return bytes(found)
+
+    def _next(self, most: int) -> bytes:
+        """Some more bytes, at most so many; none where there are no more."""
+        more = b""
+        while not more and not self._unpack.eof:
+            self._rest = self._rest or next(self._pieces, b"")
+            if not self._rest:
+                break
+            more = self._unpack.decompress(self._rest, most)
+            self._rest = self._unpack.unconsumed_tail
+        return more
 
     def claim(self, cells: int) -> None:
         """Raises NotAWindow where these are too many, with those before."""
@@ -147,7 +172,7 @@ class _Stream:
 
     def end(self) -> None:
         """Raises NotAWindow where more follows, or the check sum is wrong."""
-        if self._unpack.decompress(self._rest, 1) or not self._unpack.eof:
+        if self._next(1) or not self._unpack.eof:
             raise NotAWindow("the counters that were kept do not end where they should")
 
 
