@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import telemetry_scoring  # type: ignore[import-not-found]  # a folder of scripts, not a package
 from telemetry_drawn import HEALTHY, Drawn, draw, judged  # type: ignore[import-not-found]  # as above
 from telemetry_report import Results, report  # type: ignore[import-not-found]  # as above
-from telemetry_scoring import Score, score  # type: ignore[import-not-found]  # as above
+from telemetry_scoring import Score, score
 
 K = FlowFaultKind
 MARKS = (120.0, 420.0)

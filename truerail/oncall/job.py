@@ -31,6 +31,10 @@ class Cells:
     state: Codes
 
 
+UPLINK_RULES = ("CAP001", "LBL001", "LBL002", "LBL003")
+"""Rules whose findings are about what a switch sends upwards."""
+
+
 def job(publication: Publication, nodeset: str) -> Job:
     """What a job on these hosts meets, worst first.
 
@@ -124,12 +128,15 @@ def _touching(view: View, standing: Standing, hosts: Codes, cables: Codes) -> Co
     device = np.zeros(len(index.devices.names) + 1, dtype=bool)
     device[leaves[leaves >= 0]] = True
     cable = np.zeros(len(standing.stand) + 1, dtype=bool)
-    if len(np.unique(index.rail[cables] << 32 | (standing.end[cables] + 1))) > len(np.unique(index.rail[cables])):
+    climbs = len(np.unique(index.rail[cables] << 32 | (standing.end[cables] + 1))) > len(np.unique(index.rail[cables]))
+    if climbs:
         cable[:-1] = device[index.a_device] & ~index.from_host
     cable[cables] = True
     host = np.zeros_like(device)
     host[hosts] = True
     on_device = (findings.cable < 0) & (device | host)[findings.device]
+    if not climbs:  # how evenly or how tightly a leaf's uplinks carry is nothing to a job that stays below it
+        on_device &= ~np.isin(findings.rule.astype(str), UPLINK_RULES)
     return np.flatnonzero(cable[findings.cable] | on_device | host[findings.device])
 
 
