@@ -199,7 +199,9 @@ samples. CPU seconds of all threads; the goals are for 200,000 ports.
 | read again at the start, s | {_cells(one.kept[2] for one in sizes)} | |
 | cabling joined with the plan, once for all rules, s | {_cells(one.wiring for one in sizes)} | |
 
-The peak includes the plan, the answers about cabling, and the readings of two rounds as they came.
+The peak includes the plan, the answers about cabling, and the readings of two rounds as they came. It leaves out the
+copy for the journal, which is there for some seconds every five minutes (about as large as the window), and the search
+for causes. The load is drawn, not simulated: few rules have much to look at closely.
 
 | rule, ms | {head} | findings of the largest |
 |---|{"---|" * (len(sizes) + 1)}

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
-_SETTINGS = itemgetter(*(PortQos._fields.index(field) for field in FIELDS))
 _SHARED = FIELDS[:4]
 """Settings that both ends of a cable must agree on. The watchdog is each device's own."""
 
@@ -59,19 +57,19 @@ def settings_of(w: Wiring, other: Codes, *, least_told: int) -> Settings:
     """The settings of the snapshot. `least_told` ports of a role must tell a setting for a majority among them."""
     table = w.identity.seen.table(PortQos)
     ports = w.index.planned_ports
-    name = w.index.ports.name_codes([row[0] for row in table.rows])
+    kind, distinct = factorize(table.rows)  # ports of one name, set alike, on however many devices
+    name = w.index.ports.name_codes([row.port for row in distinct])[kind]
     port = w.identity.local_ports(w.identity.devices_of(table), name)
     rows = np.flatnonzero((port >= 0) & (port < ports))
     port = port[rows]
-    combination, distinct = factorize(list(map(_SETTINGS, table.rows)))
     last = np.full(ports, NONE, dtype=np.int64)
     last[port] = rows
     role = _roles(w, other)
     found = Settings({}, {}, last, {}, {})
-    for number, field in enumerate(FIELDS):
-        code, found.words[field] = factorize([values[number] for values in distinct])
+    for field in FIELDS:
+        code, found.words[field] = factorize([getattr(row, field) for row in distinct])
         value = np.full(ports, NONE, dtype=np.int64)
-        told = code[combination[rows]] if len(rows) else rows
+        told = code[kind[rows]] if len(rows) else rows
         value[port[told >= 0]] = told[told >= 0]
         found.value[field] = value
         found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_told)

@@ -97,10 +97,14 @@ def _marked(scene: Scene) -> None:
 
 
 def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
+    """One word about each leaf: ports of one leaf stand together once they are sorted by it."""
     leaf = leaf_of(scene.t.wiring.index, scene.other)[ports]
-    for code in np.unique(leaf[leaf >= 0]).tolist():
-        mine = ports[leaf == code]
-        says = f"{len(mine)} NICs on it receive {share[mine].min():.1%} to {share[mine].max():.1%} of packets marked"
+    ports, leaf = ports[leaf >= 0], leaf[leaf >= 0]
+    order = np.argsort(leaf, kind="stable")
+    codes, begin, count = np.unique(leaf[order], return_index=True, return_counts=True)
+    for code, first, nics in zip(codes.tolist(), begin.tolist(), count.tolist(), strict=True):
+        some = share[ports[order[first : first + nics]]]
+        says = f"{nics} NICs on it receive {some.min():.1%} to {some.max():.1%} of packets marked"
         do = "Nothing yet: congestion is seen and answered, look again when jobs are slow"
         scene.of(code // 2).add(Severity.INFO, "marked", says, do, INFERRED)
 

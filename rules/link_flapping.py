@@ -50,12 +50,19 @@ TOGETHER_SAMPLES = 1
 """Samples between the first and the last link's fall that still count as together: polls of devices differ by one."""
 
 
+Samples = npt.NDArray[np.float32]
+
+
 @dataclass(frozen=True, slots=True)
 class _Fallen:
-    """The links that fell. `gained[port]` is what a port counted in each sample, for ports that counted a fall."""
+    """The links that fell, by port that counted a fall: `gained[port]` how often in each sample, `bits[port]` the bits
+    that it could have received a second, in a sample of `seconds[port]`.
+    """
 
     telemetry: Telemetry
-    gained: Mapping[int, npt.NDArray[np.float32]]
+    gained: Mapping[int, Samples]
+    bits: Mapping[int, Samples]
+    seconds: Mapping[int, Samples]
     other: Codes
 
     def falls(self, ports: Sequence[int]) -> int:
@@ -78,7 +85,9 @@ def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     if not len(ports):
         return
     gained, _ = telemetry.part(Quantity.LINK_DOWNS, None, ports)
-    fallen = _Fallen(telemetry, dict(zip(ports.tolist(), gained, strict=True)), other_ends(telemetry.wiring))
+    bits, seconds = telemetry.part(Quantity.RX_BITS, None, ports)
+    falls, rates, spans = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
+    fallen = _Fallen(telemetry, falls, rates, spans, other_ends(telemetry.wiring))
     links = _links(fallen)
     for device, of_device in _whole_devices(fallen, counted.samples > 0, links).items():
         yield _device_fell(fallen, device, [links.pop(subject) for subject in of_device])
@@ -181,14 +190,13 @@ def _window(fallen: _Fallen, port: int) -> float:
 
 def _without_link(fallen: _Fallen, ends: Sequence[int]) -> float | None:
     """Seconds without link, as lacking bits tell; None where no end counts bits that could have been received."""
-    bits, span = fallen.telemetry.part(Quantity.RX_BITS, None, np.array(ends))
     found: float | None = None
-    for port, of_port, seconds in zip(ends, bits, span, strict=True):
-        fell = fallen.gained[port] > 0
-        rate = of_port / seconds
+    for port in ends:
+        rate, fell = fallen.bits[port], fallen.gained[port] > 0
         usual = rate[~fell & ~np.isnan(rate)]
         if len(usual) and np.median(usual) > 0 and not np.isnan(rate[fell]).any():
             lacking = 1 - rate / np.median(usual)
+            seconds = fallen.seconds[port]
             away = float(np.nansum(np.where(lacking > LEAST_SHORTFALL, lacking * seconds, 0.0)))
             found = max(found or 0.0, away)
     return found

@@ -60,7 +60,7 @@ def _says(port: str, culprit: Culprit, victims: int) -> str:
     length = length_words(culprit.pause_us)
     long = f", {length} at a time" if length else ""
     on = priority_words(culprit.priority, culprit.totals)
-    how = f"{pauses_words(culprit)} on {on} {share_words(culprit)}{long}"
+    how = f"{pauses_words(culprit)} on {on}, {share_words(culprit)}{long}"
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
     waits += f"; {culprit.others:,} more ports are under such pressure, the worst are told" * bool(culprit.others)
     return f"Traffic is held up {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"

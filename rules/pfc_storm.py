@@ -77,7 +77,7 @@ def _says(port: str, culprits: Sequence[Culprit]) -> str:
     begins = "begins behind" if worst.unseen else "begins at"
     victims = len({victim for culprit in culprits for victim in culprit.victims})
     stopped = f"{victims} port{'s' * (victims != 1)} paused because of it"
-    how = f"{pauses_words(worst)} on {on} {share_words(worst)}{long}"
+    how = f"{pauses_words(worst)} on {on}, {share_words(worst)}{long}"
     return f"{storm} {begins} {port}: {how}; {CAUSES[worst.reason]}; {stopped}"
 
 
