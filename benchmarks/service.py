@@ -81,7 +81,7 @@ async def serve(hosts: int, port: int, folder: Path, seconds: float) -> None:
     stop = asyncio.Event()
     tasks = [asyncio.create_task(listen(app, settings, stop)), asyncio.create_task(watch.run(stop))]
     held = asyncio.create_task(_longest_hold(stop))
-    judged = []
+    judged: list[float] = []
     ends = time.monotonic() + seconds
     while time.monotonic() < ends or len(judged) < JUDGEMENTS:
         watch.asking.latest.put(versions[len(judged) % 2])
