@@ -1,12 +1,15 @@
-"""What holds for every test: no network but loopback, and property tests that do not depend on the machine's speed."""
+"""What holds for every test: no network but loopback, and property tests that do not depend on the machine's speed,
+and draw the same examples in each run of the CI.
+"""
 
+import os
 import socket
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("truerail", deadline=None, print_blob=True)
+settings.register_profile("truerail", deadline=None, print_blob=True, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("truerail")
 
 _LOOPBACK = ("127.", "::1", "localhost")

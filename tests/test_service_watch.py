@@ -29,7 +29,7 @@ from truerail.simulator.living import LivingFabric, Pace, living_fabric
 SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
 NEVER = Pace(fault_seconds=(1e6, 1e6), repair_seconds=(1e6, 1e6))
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 def settings_for(folder: Path, url: str | None = None) -> Settings:
