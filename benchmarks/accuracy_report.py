@@ -70,6 +70,7 @@ def report(results: Results) -> str:
 shapes, with 0 to {MOST_FAULTS} simultaneous faults and {len(NOISES)} kinds of noise, from none to a tenth of the hosts
 unread and a quarter of them silent one way or both. Every answer is rendered in its device's real format and read by
 the real collectors. `python benchmarks/accuracy.py --seed N` shows one of them.
+What counters say is measured apart: [telemetry-accuracy.md](telemetry-accuracy.md).
 
 ## Cables and causes
 
