@@ -137,8 +137,8 @@ def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
 
 
 def _renamed(judgement: Judgement, wiring: Wiring) -> Mask:
-    """Wrong cables that a cause about names alone explains. Exchanged names of hosts leave each cable on its leaf: one
-    that is seen on another leaf is wrong for a further reason.
+    """Wrong cables that a cause about names alone explains. Exchanged names of hosts leave each cable on its rail: one
+    that is seen on another rail is wrong for a further reason.
     """
     names = [c for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves]
     told = {finding for c in names for finding in c.explains}
@@ -148,8 +148,9 @@ def _renamed(judgement: Judgement, wiring: Wiring) -> Mask:
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:
         wrong = wiring.cables(State.WRONG)
-        leaf = wiring.index.ports.device_of(wiring.place[wrong])
-        stays = (leaf < 0) | (leaf == wiring.index.b_device[wrong])
+        index, place = wiring.index, wiring.place[wrong]
+        there, leaf = index.cables_at(place), index.ports.device_of(place)
+        stays = (leaf < 0) | (leaf == index.b_device[wrong]) | ((there >= 0) & (index.rail[there] == index.rail[wrong]))
         for cable, at_home in zip(wrong.tolist(), stays.tolist(), strict=True):
             subject = str(wiring.index.a_port(cable))
             renamed[cable] = subject in subjects and (at_home or subject not in hosts)
