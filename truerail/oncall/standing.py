@@ -137,23 +137,13 @@ def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
 
 
 def _renamed(judgement: Judgement, wiring: Wiring) -> Mask:
-    """Wrong cables that a cause about names alone explains. Exchanged names of hosts leave each cable on its rail: one
-    that is seen on another rail is wrong for a further reason.
-    """
-    names = [c for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves]
-    told = {finding for c in names for finding in c.explains}
-    of_hosts = {finding for c in names if c.kind is CauseKind.HOST_SWAP for finding in c.explains}
+    """Wrong cables that a cause about names alone explains."""
+    told = {finding for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves for finding in c.explains}
     subjects = {finding.subject for finding in judgement.findings if finding.id in told}
-    hosts = {finding.subject for finding in judgement.findings if finding.id in of_hosts}
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:
-        wrong = wiring.cables(State.WRONG)
-        index, place = wiring.index, wiring.place[wrong]
-        there, leaf = index.cables_at(place), index.ports.device_of(place)
-        stays = (leaf < 0) | (leaf == index.b_device[wrong]) | ((there >= 0) & (index.rail[there] == index.rail[wrong]))
-        for cable, at_home in zip(wrong.tolist(), stays.tolist(), strict=True):
-            subject = str(wiring.index.a_port(cable))
-            renamed[cable] = subject in subjects and (at_home or subject not in hosts)
+        wrong = wiring.cables(State.WRONG).tolist()
+        renamed[[cable for cable in wrong if str(wiring.index.a_port(cable)) in subjects]] = True
     return renamed
 
 
