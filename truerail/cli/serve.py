@@ -8,7 +8,7 @@ import typer
 from truerail.cli.errors import CannotJudge
 
 if TYPE_CHECKING:
-    from truerail.inventory import Inventory
+    from truerail.cli.live import Fleet
     from truerail.model import Plan
     from truerail.service.settings import Settings
     from truerail.service.watch import Watch
@@ -24,16 +24,16 @@ def serve(
     from truerail.cli import serving, terminal
     from truerail.service.logs import set_up
 
-    settings, inventory, plan = _read(config)
+    settings, fleet = _read(config)
     if check:
-        known = f"a plan of {len(plan.cables):,} cables" if plan else "no plan: the rails will be inferred"
-        terminal.say(f"{config}: good. {len(inventory.targets):,} devices, {known}.")
+        known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails will be inferred"
+        terminal.say(f"{config}: good. {len(fleet.targets):,} devices, {known}.")
         return
     set_up(settings.log)
-    serving.run(_serve(config, settings, inventory, plan))
+    serving.run(_serve(config, settings, fleet))
 
 
-async def _serve(config: Path, settings: "Settings", inventory: "Inventory", plan: "Plan | None") -> None:
+async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
     import asyncio
 
     from truerail.cli.live import open_transport
@@ -46,22 +46,32 @@ async def _serve(config: Path, settings: "Settings", inventory: "Inventory", pla
 
     def reload(watch: "Watch") -> None:
         try:
-            settings, inventory, plan = _read(config)
-            watch.use(settings, inventory.targets, plan)
+            settings, fleet = _read(config)
+            watch.use(settings, fleet.targets, fleet.plan)
         except CannotJudge as error:
             logger().error("not reloaded, everything stays as it was", error=str(error))
 
-    source = PlanInForce(lambda: _plan(_settings(config), _inventory(_settings(config))), plan)
+    source = PlanInForce(lambda: _plan(config), fleet.plan)
     await serve_fabric(
-        settings, inventory.targets, source, open_transport(), ready=listening, stop=asyncio.Event(), reload=reload
+        settings, fleet.targets, source, open_transport(), ready=listening, stop=asyncio.Event(), reload=reload
     )
 
 
-def _read(config: Path) -> "tuple[Settings, Inventory, Plan | None]":
+def _read(config: Path) -> "tuple[Settings, Fleet]":
     """Everything that the files say. Raises CannotJudge with a line for each problem."""
+    from truerail.cli.live import load_fleet
+
     settings = _settings(config)
-    inventory = _inventory(settings)
-    return settings, inventory, _plan(settings, inventory)
+    return settings, load_fleet(settings.inventory, settings.plan)
+
+
+def _plan(config: Path) -> "Plan | None":
+    """The plan anew, for the API, which tells each problem of it: raises PlanError."""
+    from truerail.cli.live import load_fleet
+    from truerail.plans import load
+
+    settings = _settings(config)
+    return load(settings.plan) if settings.plan else load_fleet(settings.inventory, None).plan
 
 
 def _settings(config: Path) -> "Settings":
@@ -71,21 +81,3 @@ def _settings(config: Path) -> "Settings":
         return load_settings(config)
     except SettingsError as error:
         raise CannotJudge(str(error)) from error
-
-
-def _inventory(settings: "Settings") -> "Inventory":
-    from truerail.inventory import InventoryError, load_inventory
-
-    try:
-        found = load_inventory(settings.inventory)
-    except InventoryError as error:
-        raise CannotJudge(str(error)) from error
-    if not found.targets:
-        raise CannotJudge(f"{settings.inventory}: holds no device, there is nothing to watch")
-    return found
-
-
-def _plan(settings: "Settings", inventory: "Inventory") -> "Plan | None":
-    from truerail.plans import load
-
-    return load(settings.plan) if settings.plan else inventory.plan

@@ -7,7 +7,6 @@ from datetime import datetime
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
 from truerail.model.publication import Publication
 from truerail.oncall.answers import StepLine
-from truerail.oncall.fabric_map import FabricMap
 from truerail.service.events import EventLog
 from truerail.service.plans import version_of
 from truerail.service.tower import NotReady
@@ -27,11 +26,6 @@ class Front:
     def publication(self) -> Publication | None:
         """The newest judgement; None before the first."""
         return self._watch.shown.publication
-
-    @property
-    def map(self) -> FabricMap | None:
-        """The map of the newest judgement."""
-        return self._watch.shown.map
 
     @property
     def history(self) -> History:

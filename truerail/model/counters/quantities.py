@@ -7,7 +7,6 @@ read tables use the words themselves.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -236,8 +235,3 @@ def _column(counter: Counter) -> Column | None:
     if name in _WORDS and name not in _SECOND_BEST:
         return Column(_WORDS[name], priority)
     return None
-
-
-def priorities(columns: Sequence[Column], quantity: Quantity) -> list[int]:
-    """The priorities by which a quantity is counted, ascending."""
-    return sorted(c.priority for c in columns if c.quantity is quantity and c.priority is not None)

@@ -1,0 +1,28 @@
+"""`truerail serve` before it begins: what a user has to mend is named, with the exit code of bad input."""
+
+from pathlib import Path
+
+import pytest
+from live_site import Run, runner
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(monkeypatch, capsys)
+
+
+def test_a_plan_with_a_mistake_is_named_with_its_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "plan.csv").write_text("a_device,a_role\nx,y\n")
+    (tmp_path / "inventory.yaml").write_text("devices:\n  - {name: h1, role: host, address: 127.0.0.1}\n")
+    (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\nplan: plan.csv\n")
+    code, _, err = run("serve", "--check", "--config", tmp_path / "truerail.yaml")
+    assert code == 2
+    assert "plan.csv:1: missing a_port" in err
+
+
+def test_an_inventory_without_devices_leaves_nothing_to_watch(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "inventory.yaml").write_text("devices: []\n")
+    (tmp_path / "truerail.yaml").write_text("inventory: inventory.yaml\n")
+    code, _, err = run("serve", "--check", "--config", tmp_path / "truerail.yaml")
+    assert code == 2
+    assert "inventory.yaml" in err
