@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from math import isnan
+from typing import Any
 
 from truerail.model.counters.culprits import Culprit
 from truerail.model.counters.nic_reasons import Reason
@@ -69,6 +70,19 @@ def length_words(pause_us: float) -> str:
     if pause_us >= 1e6:
         return f"{pause_us / 1e6:.1f} s"
     return f"{pause_us / 1e3:.0f} ms" if pause_us >= 1e4 else f"{pause_us:.0f} us"
+
+
+def told(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
+    """What every finding about culprits of one port carries, the worst of them first."""
+    worst = culprits[0]
+    port = spelled(pauses, worst.port)
+    return {
+        "do": REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
+        "rail": rail_of(pauses, worst.port),
+        "confidence": max(culprit.confidence for culprit in culprits),
+        "evidence": evidence_of(pauses, worst),
+        "detail": detail_of(pauses, culprits),
+    }
 
 
 def by_port(culprits: Iterable[Culprit]) -> Iterator[list[Culprit]]:

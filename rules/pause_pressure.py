@@ -21,16 +21,13 @@ from collections.abc import Iterator
 
 from rules._pauses import (
     CAUSES,
-    REPAIRS,
     by_port,
-    detail_of,
-    evidence_of,
     length_words,
     pauses_words,
     priority_words,
-    rail_of,
     share_words,
     spelled,
+    told,
 )
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.counters.culprits import Culprit, pressure_culprits
@@ -48,11 +45,7 @@ def pause_pressure(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield pause_pressure.found(
             port,
             says=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
-            do=REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
-            rail=rail_of(pauses, worst.port),
-            confidence=max(culprit.confidence for culprit in culprits),
-            evidence=evidence_of(pauses, worst),
-            detail=detail_of(pauses, culprits),
+            **told(pauses, culprits),
         )
 
 

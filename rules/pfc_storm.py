@@ -29,16 +29,13 @@ from collections.abc import Iterator, Sequence
 
 from rules._pauses import (
     CAUSES,
-    REPAIRS,
     by_port,
-    detail_of,
-    evidence_of,
     length_words,
     pauses_words,
     priority_words,
-    rail_of,
     share_words,
     spelled,
+    told,
 )
 from truerail.model import Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.counters.culprits import Culprit, storm_culprits
@@ -58,11 +55,7 @@ def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             port,
             severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
             says=_says(port, culprits),
-            do=REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
-            rail=rail_of(pauses, worst.port),
-            confidence=max(culprit.confidence for culprit in culprits),
-            evidence=evidence_of(pauses, worst),
-            detail=detail_of(pauses, culprits),
+            **told(pauses, culprits),
         )
 
 
