@@ -163,3 +163,33 @@ def test_without_a_window_nothing_is_known() -> None:
     assert not told.counts(Quantity.TX_BYTES)
     assert np.isnan(told.total(Quantity.TX_BYTES)).all()
     assert not told.believed(Quantity.TX_BYTES).any()
+
+
+def test_a_counter_that_stops_when_it_is_full_tells_nothing_then() -> None:
+    errors = [*(0.0,) * 8, 6553.5, 0.0, 0.0, 0.0]
+    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"symbol_error": errors, "port_xmit_data": 1e9}}))
+    telemetry = telemetry_of(plan, seen)
+    port = int(telemetry.wiring.index.a[0])
+
+    gained = telemetry.gained(Quantity.SYMBOL_ERRORS)[port]
+    assert gained[1:9].tolist() == [0.0] * 8
+    assert np.isnan(gained[9:]).all()
+    assert {quantity: ports.tolist() for quantity, ports in telemetry.full().items()} == {
+        Quantity.SYMBOL_ERRORS: [port]
+    }
+
+
+def test_a_counter_that_was_cleared_is_full_no_more() -> None:
+    window = Window()
+    for second, errors in enumerate((65535, 65535, 7)):
+        fact = PortCounters("mlx5_0/1", (Counter("symbol_error", None),), (errors,))
+        window.put([Reading("gpu-1", "rdma_counters", AT + timedelta(seconds=10 * second), (fact,))])
+        full = window.sources["rdma_counters"].full[Quantity.SYMBOL_ERRORS].tolist()
+        assert full == ([0] if errors == 65535 else [])
+
+
+def test_infinibands_data_counters_count_four_bytes_at_a_time() -> None:
+    plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"port_xmit_data": 1e9}}))
+    telemetry = telemetry_of(plan, seen)
+
+    assert telemetry.rate(Quantity.TX_BYTES)[0, 1:].tolist() == pytest.approx([4e9] * SAMPLES)

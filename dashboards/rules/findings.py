@@ -84,6 +84,8 @@ FOUND = (
           "Look which question fails, and why.", "host"),
     Found("TEL003", "LldpSilent", (W,), 10, "answers, but hears no LLDP neighbour on its planned ports",
           "See that lldpd runs and that the NIC's firmware does not keep LLDP for itself.", "host"),
+    Found("TEL004", "CounterSaturated", (W,), 10, "has a full counter that counts no more",
+          "Note its value, then clear it (`perfquery -R`).", "host"),
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
-from truerail.model.counters.quantities import Kind, Quantity, kind_of
+from truerail.model.counters.quantities import Kind, Quantity, columns_of, kind_of
 from truerail.model.counters.window import STEP_SECONDS, Window
 from truerail.model.facts import (
     Counter,
@@ -39,6 +39,8 @@ _COLLECTORS: dict[type[Fact], str] = {
 }
 SAMPLES = 12
 """Samples of counters in an example: two minutes."""
+_QUANTITIES = {quantity.value for quantity in Quantity}
+_GAUGES = {quantity.value for quantity in Quantity if kind_of(quantity) is Kind.GAUGE}
 _ROLES = {"leaf": Role.LEAF, "spine": Role.SPINE, "superspine": Role.SUPERSPINE}
 
 
@@ -129,7 +131,10 @@ def _counted(case: Case, sample: int) -> Iterator[Reading]:
 
 def _counter(word: str) -> Counter:
     quantity, _, priority = word.partition(":")
-    return Counter(Quantity(quantity).value, int(priority) if priority else None)
+    counter = Counter(quantity, int(priority) if priority else None)
+    if columns_of((counter,)) == (None,):
+        raise ValueError(f"{word!r} is no counter")
+    return counter
 
 
 def _value(word: str, rate: float | Sequence[float], sample: int) -> int | None:
@@ -138,9 +143,12 @@ def _value(word: str, rate: float | Sequence[float], sample: int) -> int | None:
     rates = [0.0] * (SAMPLES - len(rates)) + rates
     if sample and isnan(rates[sample - 1]):
         return None
-    if kind_of(Quantity(word.partition(":")[0])) is Kind.GAUGE:
+    quantity = word.partition(":")[0]
+    if quantity in _GAUGES:
         return int(rates[max(sample, 1) - 1])
-    return 10**9 + int(sum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS)
+    return (10**9 if quantity in _QUANTITIES else 0) + int(
+        sum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS
+    )
 
 
 def _lldp(device: str) -> str:

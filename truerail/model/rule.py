@@ -37,7 +37,8 @@ class Case:
     load_balancing: LoadBalancing = LoadBalancing.ECMP
     rates: Mapping[str, Mapping[str, float | Sequence[float]]] = field(default_factory=dict)
     """What ports count a second: port to quantity (`tx_bytes`, `rx_pause_us:3` for priority 3) to a rate, or to one for
-    each of the last samples, which lie ten seconds apart. NaN is a reading that is missing.
+    each of the last samples, which lie ten seconds apart. NaN is a reading that is missing. A counter under a driver's
+    own name (`symbol_error`) begins at 0.
     """
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.counters.hygiene import Floats, Raw, Seconds, across, counted, fell
-from truerail.model.counters.quantities import Kind, columns_of
+from truerail.model.counters.quantities import Column, Kind, columns_of
 from truerail.model.counters.series import Series, Source
 from truerail.model.facts import Counter, PortCounters
 from truerail.model.index import Mask
@@ -86,13 +86,24 @@ def _chunk(counters: tuple[Counter, ...], pieces: Sequence[tuple[Codes, int, flo
 
 def _gains(source: Source, chunk: Chunk, pace: float) -> list[Gain]:
     """What every port of a chunk counted since it was last read, by series. A gauge gives its level."""
-    used = [(source.of(column), chunk.values[:, n]) for n, column in enumerate(columns_of(chunk.counters)) if column]
+    used = [(source.of(column), column, n) for n, column in enumerate(columns_of(chunk.counters)) if column]
+    levels = [(series, _level(column, chunk.values[:, n])) for series, column, n in used]
     anew = np.zeros(len(chunk.rows), dtype=bool)
-    for series, now in used:
+    for series, now in levels:
         if series.kind is Kind.TRAFFIC and series.column.bits == 64:
             anew |= fell(series.last[chunk.rows], now) & ~np.isnan(series.last_at[chunk.rows])
     before = source.at[chunk.rows]
-    return [(series, now, _gained(series, now, chunk, before, anew, pace)) for series, now in used]
+    gains = [(series, now, _gained(series, now, chunk, before, anew, pace)) for series, now in levels]
+    for (_, column, n), (_, _, gained) in zip(used, gains, strict=True):
+        if column.ceiling is not None:
+            full = chunk.values[:, n] == column.ceiling
+            gained[full] = np.nan
+            source.note_full(column.quantity, chunk.rows, full)
+    return gains
+
+
+def _level(column: Column, values: Raw) -> Raw:
+    return values if column.scale == 1 else values * np.uint64(column.scale)
 
 
 def _gained(series: Series, now: Raw, chunk: Chunk, before: Seconds, anew: Mask, pace: float) -> Floats:
@@ -103,7 +114,7 @@ def _gained(series: Series, now: Raw, chunk: Chunk, before: Seconds, anew: Mask,
     gained = counted(
         series.last[chunk.rows],
         now,
-        np.nan_to_num(seconds),
+        seconds,
         quantity=column.quantity,
         kind=series.kind,
         bits=column.bits,

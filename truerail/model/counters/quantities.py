@@ -92,11 +92,17 @@ def kind_of(quantity: Quantity) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One counted thing: the quantity, the priority where it is counted by priority, and the counter's width."""
+    """One counted thing: the quantity, the priority where it is counted by priority, and the counter's width.
+
+    A counter that counts in steps has a `scale`; one that stands still at its highest value instead of wrapping has a
+    `ceiling`, from where on nobody knows what is counted.
+    """
 
     quantity: Quantity
     priority: int | None = None
     bits: int = 64
+    scale: int = 1
+    ceiling: int | None = None
 
 
 _EXACT: dict[str, tuple[Quantity, int]] = {
@@ -133,9 +139,6 @@ _EXACT: dict[str, tuple[Quantity, int]] = {
     "RxECNMrkd": (Q.ECN_RECEIVED_PACKETS, 64), "cnpSent": (Q.CNP_SENT, 64), "cnpHandled": (Q.CNP_HANDLED, 64),
     "cnpIgnored": (Q.CNP_IGNORED, 64),
     "rx_drops": (Q.RX_DISCARDS, 64), "tx_drops": (Q.TX_DISCARDS, 64),
-    # InfiniBand's port counters in sysfs. They stand still at all ones; the data counters count four bytes at a time
-    "port_xmit_wait": (Q.TRANSMIT_WAIT, 64), "port_xmit_discards": (Q.TX_DISCARDS, 64),
-    "port_rcv_errors": (Q.RX_ERRORS, 64), "symbol_error": (Q.SYMBOL_ERRORS, 64), "link_downed": (Q.LINK_DOWNS, 64),
     # bnxt_en, ice, i40e, ixgbe, any driver (ethtool -S, ip -s link)
     "rx_fcs_err_frames": (Q.CRC_ERRORS, 64), "rx_pcs_symbol_err": (Q.SYMBOL_ERRORS, 64),
     "rx_corrected_bits": (Q.CORRECTED_BITS, 64), "rx_fec_corrected_blocks": (Q.FEC_CORRECTED, 64),
@@ -156,6 +159,16 @@ _EXACT: dict[str, tuple[Quantity, int]] = {
     "ieee8021PfcRequests": (Q.TX_PAUSE_FRAMES, 32), "ieee8021PfcIndications": (Q.RX_PAUSE_FRAMES, 32),
     "cpfcIfPriorityRequests": (Q.TX_PAUSE_FRAMES, 64), "cpfcIfPriorityIndications": (Q.RX_PAUSE_FRAMES, 64),
 }  # fmt: skip
+_INFINIBAND = {
+    "port_xmit_wait": Column(Q.TRANSMIT_WAIT, ceiling=0xFFFFFFFF),
+    "port_xmit_discards": Column(Q.TX_DISCARDS, ceiling=0xFFFF), "port_rcv_errors": Column(Q.RX_ERRORS, ceiling=0xFFFF),
+    "symbol_error": Column(Q.SYMBOL_ERRORS, ceiling=0xFFFF), "link_downed": Column(Q.LINK_DOWNS, ceiling=0xFF),
+    "port_xmit_data": Column(Q.TX_BYTES, scale=4), "port_rcv_data": Column(Q.RX_BYTES, scale=4),
+    "port_xmit_packets": Column(Q.TX_PACKETS), "port_rcv_packets": Column(Q.RX_PACKETS),
+}  # fmt: skip
+"""InfiniBand's port counters in sysfs. They stand still at all ones, in the widths of rdma-core's `libibmad/fields.c`.
+The data counters count four bytes at a time, and have 64 bits there.
+"""
 
 _BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
     (re.compile(pattern), quantity)
@@ -228,6 +241,8 @@ def _column(counter: Counter) -> Column | None:
     if name in _EXACT:
         quantity, bits = _EXACT[name]
         return Column(quantity, priority, bits)
+    if name in _INFINIBAND:
+        return _INFINIBAND[name]
     for pattern, quantity in _BY_PRIORITY:
         match = pattern.fullmatch(name)
         if match:

@@ -62,6 +62,8 @@ class Source:
         """When its device was last seen to count anything: see `intake`."""
         self.paces: Floats = np.full(samples, np.nan, dtype=np.float32)
         """The seconds that usually lay behind each sample."""
+        self.full: dict[Quantity, Codes] = {}
+        """The rows whose counter stood still at its highest value in their last reading, ascending."""
         self._row: dict[tuple[str, str], int] = {}
         self._spelled = Spelled([], np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int64))
         self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
@@ -111,6 +113,12 @@ class Source:
         if key not in self.series:
             self.series[key] = Series(column, len(self.ports), self.samples)
         return self.series[key]
+
+    def note_full(self, quantity: Quantity, rows: Codes, full: Mask) -> None:
+        """Notes which of these rows, just read, have their counter at its highest value."""
+        before = self.full.get(quantity, rows[:0])
+        if full.any() or len(before):
+            self.full[quantity] = np.union1d(np.setdiff1d(before, rows), rows[full])
 
     def clear(self, sample: int) -> None:
         """Empties a sample, to be filled anew."""

@@ -208,6 +208,17 @@ class Telemetry:
                 found[rows >= 0] |= known[rows[rows >= 0]]
         return found
 
+    def full(self) -> dict[Quantity, Codes]:
+        """Ports of which a counter stands still at its highest value, by what it counts: what happens there since is
+        not told. Codes ascending.
+        """
+        found: dict[Quantity, list[Codes]] = {}
+        for name, source in self.window.sources.items() if self.window else ():
+            rows = self._rows_of(name, source)
+            for quantity, full in source.full.items():
+                found.setdefault(quantity, []).append(np.flatnonzero((rows >= 0) & np.isin(rows, full)))
+        return {quantity: np.unique(np.concatenate(ports)) for quantity, ports in found.items()}
+
     def speaks(self, device: int, last: int) -> bool:
         """Whether any planned port of a device was counted in any of the last samples."""
         if self.window is None:

@@ -1,0 +1,67 @@
+"""A counter stands still at its highest value, so that what happens since is not told.
+
+## Why it matters
+InfiniBand's port counters do not begin anew when they are full: they stay at all ones. A link whose error counter is
+full looks as quiet as a clean one, while every rule that would tell of its errors is blind.
+
+## How it is seen
+The newest reading of a counter that is known to stop is exactly its highest value: 255 of `link_downed`, 65535 of
+`symbol_error`, `port_rcv_errors` and `port_xmit_discards`, 2^32 - 1 of `port_xmit_wait`. The rules take it as not
+told, never as "no new errors".
+
+## What to do
+Write down what it says, then clear it, on the host or from the subnet manager's: `perfquery -R` for the port. truerail
+itself clears nothing. A counter that is full again soon after is a fault of its own: look at the link.
+"""
+
+from collections.abc import Iterator
+
+from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.rule import Case, rule
+
+
+@rule("TEL004", severity=Severity.WARNING, needs=[PortCounters])
+def counter_saturated(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Planned ports of which a counter is full."""
+    telemetry = telemetry_of(plan, seen)
+    by_port: dict[int, list[str]] = {}
+    for quantity, ports in telemetry.full().items():
+        for port in ports.tolist():
+            by_port.setdefault(port, []).append(quantity.value)
+    for port, quantities in sorted(by_port.items()):
+        name, counters = telemetry.wiring.index.spell(port), ", ".join(sorted(quantities))
+        yield counter_saturated.found(
+            name,
+            says=f"{name} counts no more {counters}: the counter is full",
+            do=f"Note it, then clear the counters of {name} (`perfquery -R`).",
+            detail=(("counters", counters),),
+        )
+
+
+_PLAN = "gpu-1/mlx5_0 leaf-0/p1 rail=0"
+
+FIRES = (
+    Case(
+        "Symbol errors reached 65535 in the newest reading.",
+        _PLAN,
+        {},
+        ("gpu-1/mlx5_0",),
+        rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.5], "port_xmit_data": 1e9}},
+    ),
+)
+
+QUIET = (
+    Case(
+        "One error less: it still counts.",
+        _PLAN,
+        {},
+        rates={"gpu-1/mlx5_0": {"symbol_error": [*(0.0,) * 11, 6553.4]}},
+    ),
+    Case(
+        "A counter that is wider may well have this value.",
+        _PLAN,
+        {},
+        rates={"gpu-1/mlx5_0": {"rx_symbol_err_phy": [*(0.0,) * 11, 6553.5]}},
+    ),
+)
