@@ -5,9 +5,9 @@ One NIC at 200 Gb/s among others at 400 halves the whole ring: a collective goes
 usual reasons are a wrong breakout mode, a wrong cable or transceiver, or lanes that were lost in training.
 
 ## How it is seen
-The speed that each end tells (`rdma link` and ibstat rate, ifHighSpeed, ethtool) is compared with the plan's and with
-the other end's. The other end is the one seen over LLDP, else the planned one. Ports without link have no speed. More
-than 1 % apart counts: the words for one speed are rounded differently.
+The speed that each end tells (sysfs, ibstat's rate, ifHighSpeed) is compared with the plan's and with the other
+end's. The other end is the one seen over LLDP, else the planned one. Ports without link have no speed. More than 1 %
+apart counts: the words for one speed are rounded differently. Where nobody tells a speed, the answer is "unknown".
 
 ## What to do
 `ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
@@ -19,8 +19,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model import Finding, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Case, rule
+from truerail.model import Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
 
@@ -36,6 +36,8 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     here, there = _told(wiring, index.a), _told(wiring, other)
+    if np.isnan(here).all() and np.isnan(there).all():
+        raise Undecided("no port told the speed of its link")
     for cable in _bad(wiring, here, there, other).tolist():
         ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
         told = [(port, speed) for port, speed in ends if not np.isnan(speed)]
@@ -103,6 +105,12 @@ FIRES = (
         },
         ("gpu-2/nic0",),
     ),
+    Case(
+        "The system's files tell half the planned speed, where the interface itself tells none.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
+        ("gpu-1/nic0",),
+    ),
 )
 
 QUIET = (
@@ -115,5 +123,10 @@ QUIET = (
         "A port without link tells no speed that counts.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [NetLink("swp1", speed_gbps=0.0)]},
+    ),
+    Case(
+        "The RDMA device below the netdev says otherwise: what the netdev says counts.",
+        _PLAN,
+        {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 100.0), LinkSpeed("nic0", 400.0)]},
     ),
 )

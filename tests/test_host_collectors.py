@@ -11,7 +11,19 @@ import pytest
 
 from collector import collectors
 from collector._lldpd import neighbors_from_keyvalue, neighbors_from_plain
-from truerail.model import EVERYWHERE, Device, Fact, GpuNicPath, Neighbor, NetLink, RdmaLink, Role, Unreadable
+from truerail.model import (
+    EVERYWHERE,
+    Device,
+    Fact,
+    GpuNicPath,
+    LinkSpeed,
+    Neighbor,
+    NetLink,
+    NotTold,
+    RdmaLink,
+    Role,
+    Unreadable,
+)
 
 HOST = Device("gpu-001")
 LINE = "link mlx5_{0}/1 state ACTIVE physical_state LINK_UP netdev ens{0} \n"
@@ -233,3 +245,33 @@ def test_an_answer_that_is_not_of_interfaces_is_refused(name: str, answer: str, 
 
 def test_what_an_interface_does_not_say_is_none() -> None:
     assert read("net_link", '[{"ifname": "eth0"}]') == (NetLink("eth0"),)
+
+
+SPEEDS = (
+    "/sys/class/infiniband/mlx5_0/ports/1/rate:400 Gb/sec (4X NDR)\n"
+    "/sys/class/infiniband/mlx5_1/ports/1/rate:2.5 Gb/sec (1X SDR)\n"
+    "/sys/class/infiniband/mlx5_2/ports/2/rate:100 Gb/sec (4X EDR)\n"
+    "/sys/class/net/ens1np0/speed:200000\n"
+    "/sys/class/net/ens2np0/speed:-1\n"
+    "/sys/class/net/eno1/speed:1000\n"
+    "/sys/class/net/eno1/mtu:1500\n"
+)
+
+
+def test_speeds_come_in_gigabits_and_what_has_no_link_tells_none() -> None:
+    assert read("link_speed", SPEEDS) == (
+        LinkSpeed("mlx5_0", 400.0),
+        LinkSpeed("mlx5_1", 2.5),
+        LinkSpeed("ens1np0", 200.0),
+        LinkSpeed("eno1", 1.0),
+    )
+
+
+def test_a_speed_that_may_be_cut_is_left_out() -> None:
+    assert read("link_speed", SPEEDS.removesuffix("eno1/mtu:1500\n") + "eno2/speed:4000") == read("link_speed", SPEEDS)
+
+
+@pytest.mark.parametrize("answer", ["/sys/class/net/eno1/speed:-1\n", "/sys/class/net/eno1/speed:fast\n", "x:1\n"])
+def test_no_speed_at_all_is_not_told(answer: str) -> None:
+    with pytest.raises(NotTold, match="no port's speed"):
+        read("link_speed", answer)

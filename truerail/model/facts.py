@@ -76,6 +76,14 @@ class NetLink(NamedTuple):
     """`bond`, `vlan`, `bridge`, `veth`, ... where the kernel says; None for a physical interface."""
 
 
+class LinkSpeed(NamedTuple):
+    """The speed at which the link of one port runs (sysfs of Linux)."""
+
+    port: str
+    """The netdev, or the RDMA device where that tells it."""
+    gbps: float
+
+
 class NetAddress(NamedTuple):
     """One IP address of one interface (`ip -j addr`)."""
 
@@ -163,7 +171,17 @@ class Optic(NamedTuple):
 
 
 Fact: TypeAlias = (
-    Neighbor | GpuNicPath | RdmaLink | NetLink | NetAddress | PortCounters | PortQos | PcieLink | HostSetting | Optic
+    Neighbor
+    | GpuNicPath
+    | RdmaLink
+    | NetLink
+    | LinkSpeed
+    | NetAddress
+    | PortCounters
+    | PortQos
+    | PcieLink
+    | HostSetting
+    | Optic
 )
 
 KINDS: tuple[type[Fact], ...] = (
@@ -171,6 +189,7 @@ KINDS: tuple[type[Fact], ...] = (
     GpuNicPath,
     RdmaLink,
     NetLink,
+    LinkSpeed,
     NetAddress,
     PortCounters,
     PortQos,

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
 from truerail.model.identity import Identity
 from truerail.model.index import NONE, Mask
 from truerail.model.snapshot import Codes
@@ -25,14 +25,16 @@ _ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
 class PortStates:
     """What ports say of themselves. 1 is yes, 0 is no, -1 is not told; NaN is not told.
 
-    `link_row` and `rdma_row` are the rows of the NetLink and RdmaLink tables by port code, -1 where no row is; the last
-    slot is that of port -1. Columns have the same shape.
+    `link_row`, `rdma_row` and `speed_row` are the rows of the NetLink, RdmaLink and LinkSpeed tables by port code, -1
+    where no row is; the last slot is that of port -1. Columns have the same shape.
     """
 
     links: list[NetLink]
     rdma: list[RdmaLink]
+    speeds: list[LinkSpeed]
     link_row: Codes
     rdma_row: Codes
+    speed_row: Codes
 
     def down(self, port: Codes) -> Mask:
         """Whether the port's own device says that it has no link. False where nothing is known, and for port -1."""
@@ -80,18 +82,21 @@ class PortStates:
 
     @cached_property
     def speed_gbps(self) -> npt.NDArray[np.float64]:
-        """The speed of the link, from the interface or else from its RDMA device."""
+        """The speed of the link, from the interface, else from its RDMA device, else from the system's files."""
         of_link = np.array([*(link.speed_gbps for link in self.links), None], dtype=np.float64)[self.link_row]
         of_rdma = np.array([*(link.rate_gbps for link in self.rdma), None], dtype=np.float64)[self.rdma_row]
-        return np.where(np.isnan(of_link), of_rdma, of_link)
+        of_file = np.array([*(speed.gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
+        told = np.where(np.isnan(of_link), of_rdma, of_link)
+        return np.where(np.isnan(told), of_file, told)
 
 
 def port_states(identity: Identity) -> PortStates:
-    """Finds the rows of NetLink and RdmaLink for the identity's ports."""
-    link_port, rdma_port = identity.names.link_ports(), identity.names.rdma_ports()
+    """Finds the rows of NetLink, RdmaLink and LinkSpeed for the identity's ports."""
+    names, seen = identity.names, identity.seen
+    ports = names.link_ports(), names.rdma_ports(), names.speed_ports()
     size = len(identity.index.ports)
-    links, rdma = identity.seen.table(NetLink), identity.seen.table(RdmaLink)
-    return PortStates(links.rows, rdma.rows, _rows(size, link_port), _rows(size, rdma_port))
+    rows = [_rows(size, port) for port in ports]
+    return PortStates(seen.table(NetLink).rows, seen.table(RdmaLink).rows, seen.table(LinkSpeed).rows, *rows)
 
 
 def _rows(size: int, port: Codes) -> Codes:

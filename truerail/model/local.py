@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
 from truerail.model.index import Mask, PlanIndex, either, equals, unanimous
 from truerail.model.names import natural_key
 from truerail.model.snapshot import Codes, Snapshot, Table
@@ -61,6 +61,11 @@ class LocalNames:
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
         return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
+
+    def speed_ports(self) -> Codes:
+        """The port of every row of the LinkSpeed table."""
+        table = self.seen.table(LinkSpeed)
+        return self.ports(self.devices_of(table), self.index.ports.name_codes(table.column("port")))
 
     def _own(self, kind: type[NetLink] | type[RdmaLink]) -> Codes:
         """The port of every row under the device's own name for it."""
