@@ -14,6 +14,8 @@ from fabrics import STRAINS, Drawn, draw
 from rich.console import Console
 from rich.progress import track
 from scoring import Score, score
+from telemetry_results import Results as Telemetry
+from telemetry_targets import section_of, summary
 
 from truerail.rounds import judge
 
@@ -93,7 +95,8 @@ def main() -> int:
         return 0
     results = measure(track(range(options.fabrics), description="judging", console=Console(stderr=True)))
     results.strained = strained(min(STRAINED, options.fabrics))
-    text = report(results)
+    before = options.write.read_text(encoding="utf-8") if options.write and options.write.exists() else ""
+    text = report(results, section_of(before) or summary(Telemetry()))
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     console.print(text, markup=False, highlight=False, soft_wrap=True)

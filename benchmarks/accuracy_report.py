@@ -60,8 +60,8 @@ def _kind_rows(total: Score) -> Iterator[str]:
             yield f"| {kind} | {found + missed} | {found} | {false} | {told} |"
 
 
-def report(results: Results) -> str:
-    """The whole report as Markdown."""
+def report(results: Results, telemetry: str) -> str:
+    """The whole report as Markdown; `telemetry` is the section about counters, which `telemetry_accuracy.py` writes."""
     total = results.total
     undecidable = "".join(f"| {name} | {count} |\n" for name, count in sorted(total.undecidable.items()))
     return f"""# Accuracy, as measured
@@ -70,7 +70,8 @@ def report(results: Results) -> str:
 shapes, with 0 to {MOST_FAULTS} simultaneous faults and {len(NOISES)} kinds of noise, from none to a tenth of the hosts
 unread and a quarter of them silent one way or both. Every answer is rendered in its device's real format and read by
 the real collectors. `python benchmarks/accuracy.py --seed N` shows one of them.
-What counters say is measured apart: [telemetry-accuracy.md](telemetry-accuracy.md).
+What counters say is measured apart: [below](#what-counters-say), and in full in
+[telemetry-accuracy.md](telemetry-accuracy.md).
 
 ## Cables and causes
 
@@ -131,6 +132,8 @@ then no longer the true ones.
 | fabrics | number | without mistake | cables: precision | recall | causes: precision | recall | right cables moved |
 |---|---|---|---|---|---|---|---|
 {"".join(_strain_row(name, *one) for name, one in results.strained.items())}
+{telemetry}
+
 ## Mistakes
 
 {len(results.flawed)} of {total.fabrics} fabrics have a mistake of any kind, a single missed cable included.

@@ -1,67 +1,71 @@
-"""How often the cause behind traffic is named right: simulated jobs with one fault each, judged while it goes on.
+"""How often the cause behind traffic is named right: simulated jobs with one fault each, and days without any.
 
-python benchmarks/telemetry_accuracy.py [--runs 600] [--days 2] [--write docs/telemetry-accuracy.md] [--show]
-python benchmarks/telemetry_accuracy.py --seed 17        one run, its truth and what was said of it
+    python benchmarks/telemetry_accuracy.py [--runs 1500] [--days 100] [--write docs/telemetry-accuracy.md] [--show]
+                                            [--state FILE] [--minutes 35]
+    python benchmarks/telemetry_accuracy.py --seed 17      one run, its truth and what was said of it
+    python benchmarks/telemetry_accuracy.py --day 3        one day without a fault, and what was said of it
+
+With --state, what was measured is kept in a file, and the next call goes on where this one was stopped, as long as the
+code is the same. --write also puts a summary into `accuracy.md` beside the page.
 """
 
 import argparse
 import sys
-from collections.abc import Iterable
-from multiprocessing import Pool
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from math import inf
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
-from telemetry_drawn import HEALTHY, draw, judged
-from telemetry_report import HELD_OUT, Results, report
+from telemetry_days import Alarm, alarms_of, draw_day
+from telemetry_drawn import draw, judged
+from telemetry_report import report
+from telemetry_results import FIRST_DAY, Results, State
 from telemetry_scoring import Score, score
+from telemetry_targets import section_of, summary
 
-RUNS = 600
-DAYS = 2.0
-DAY = 86400.0
-EVERY = 300.0
-"""Seconds between two judgements of a healthy day."""
+RUNS, DAYS = 1500, 100
 CORES = 2
+Task = tuple[str, int]
+Done = tuple[Task, str, Score, Sequence[Alarm]]
 
 
-def measure(seeds: Iterable[int]) -> Results:
-    """Runs every seed, on two cores."""
-    results = Results()
-    with Pool(CORES) as pool:
-        for seed, kind, found in pool.imap(_one, seeds):
-            results.by_kind.setdefault(kind, Score()).add(found)
-            batch = results.development if seed < HELD_OUT else results.held_out
-            batch.setdefault(kind, Score()).add(found)
+def measure(state: State, runs: int, days: int, minutes: float) -> Results:
+    """Does what is not yet done, on two cores; begins nothing more once these minutes are over."""
+    results = state.results
+    tasks: list[Task] = [("run", seed) for seed in range(runs) if seed not in results.seeds]
+    tasks += [("day", number) for number in range(FIRST_DAY, FIRST_DAY + days) if number not in results.days]
+    done = _in_turn(tasks, time.monotonic() + 60 * minutes)
+    for (what, number), kind, found, alarms in track(done, "measuring", len(tasks), console=Console(stderr=True)):
+        if what == "run":
+            state.add_run(number, kind, found)
+        else:
+            state.add_day(number, alarms)
     return results
 
 
-def _one(seed: int) -> tuple[int, str, Score]:
-    drawn = draw(seed)
-    return seed, drawn.kind, score(drawn)
+def _in_turn(tasks: Iterable[Task], until: float) -> Iterator[Done]:
+    """Tasks as they are done, as many at a time as there are cores."""
+    left = iter(tasks)
+    with ProcessPoolExecutor(CORES) as pool:
+        waiting: set[Future[Done]] = set()
+        while True:
+            while len(waiting) < CORES and time.monotonic() < until and (task := next(left, None)):
+                waiting.add(pool.submit(_do, task))
+            if not waiting:
+                return
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            yield from (one.result() for one in done)
 
 
-def healthy(days: float) -> tuple[float, int, int]:
-    """Judges healthy fabrics for so long: the days, the critical findings and the warnings that are no congestion."""
-    pieces = max(1, round(days * 4))
-    with Pool(CORES) as pool:
-        alarms = pool.map(_quarter, range(pieces), chunksize=1)
-    return pieces / 4, sum(critical for critical, _ in alarms), sum(warnings for _, warnings in alarms)
-
-
-def _quarter(seed: int) -> tuple[int, int]:
-    """A quarter of a day on one fabric with mixed jobs. A finding counts once, however long it stands."""
-    drawn = draw(10_000 + seed, HEALTHY)
-    marks = [EVERY * number for number in range(1, round(DAY / 4 / EVERY) + 1)]
-    loud: dict[str, int] = {}
-    for _, judgement, _ in judged(drawn, marks):
-        for finding in judgement.findings:
-            loud[finding.id] = max(loud.get(finding.id, 0), 0 if _is_load(finding.rule) else finding.severity.rank)
-    ranks = list(loud.values())
-    return ranks.count(2), ranks.count(1)
-
-
-def _is_load(rule: str) -> bool:
-    return rule in ("PFC002", "ECN001", "INC001", "CAP001")
+def _do(task: Task) -> Done:
+    what, number = task
+    if what == "day":
+        return task, "", Score(), list(alarms_of(draw_day(number)))
+    drawn = draw(number)
+    return task, drawn.kind, score(drawn), ()
 
 
 def show(seed: int, console: Console) -> None:
@@ -76,26 +80,54 @@ def show(seed: int, console: Console) -> None:
             console.print(f"  said  {cause.kind} {' '.join(cause.subjects[:4])}: {cause.says}", markup=False)
 
 
+def show_day(number: int, console: Console) -> None:
+    """Prints what is said of one day, congestion included, and the jobs that run then."""
+    day = draw_day(number)
+    console.print(f"{day}", markup=False)
+    for alarm in alarms_of(day):
+        said = "is so" if alarm.load else "FALSE"
+        console.print(f"{alarm.at:6.0f} s  {said}  {alarm.rule} {alarm.severity} {alarm.says}", markup=False)
+        for job in day.traffic.jobs if not alarm.load else ():
+            if alarm.subject.partition("/")[0] in job.hosts and job.begins < alarm.at and alarm.at - 300 < job.ends:
+                console.print(f"          {job}", markup=False)
+
+
+def publish(results: Results, page: Path) -> None:
+    """Writes the page, and its summary into the page about cabling beside it. ValueError where that has no place."""
+    page.write_text(report(results), encoding="utf-8")
+    beside = page.with_name("accuracy.md")
+    text = beside.read_text(encoding="utf-8")
+    section = section_of(text)
+    if not section:
+        raise ValueError(f"{beside} has no section about telemetry: benchmarks/accuracy.py writes it anew")
+    beside.write_text(text.replace(section, summary(results)), encoding="utf-8")
+
+
 def main() -> int:
     """Measures, prints, writes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=RUNS, help="how many runs (seeds 0 to N-1)")
-    parser.add_argument("--days", type=float, default=DAYS, help="how many fabric-days without a fault")
+    parser.add_argument(
+        "--days", type=int, default=DAYS, help=f"how many fabric-days without a fault (from {FIRST_DAY} on)"
+    )
+    parser.add_argument("--minutes", type=float, default=inf, help="begin nothing more after so long")
+    parser.add_argument("--state", type=Path, help="keep what was measured in this file, and go on with it")
     parser.add_argument("--write", type=Path, help="write the report to this file")
     parser.add_argument("--show", action="store_true", help="print every mistake")
     parser.add_argument("--seed", type=int, help="show the run of one seed instead")
+    parser.add_argument("--day", type=int, help="show one day without a fault instead")
     options = parser.parse_args()
     console = Console()
     if options.seed is not None:
         show(options.seed, console)
         return 0
-    seeds = range(options.runs)
-    results = measure(track(seeds, description="running", console=Console(stderr=True)))
-    results.days, results.critical, results.warnings = healthy(options.days)
-    text = report(results)
+    if options.day is not None:
+        show_day(options.day, console)
+        return 0
+    results = measure(State(options.state), options.runs, options.days, options.minutes)
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+        publish(results, options.write)
+    console.print(report(results), markup=False, highlight=False, soft_wrap=True)
     if options.show:
         for found in results.by_kind.values():
             console.print("\n".join(found.mistakes), markup=False)

@@ -17,7 +17,7 @@ from truerail.simulator.flows import (
     Pattern,
     Polls,
     flows,
-    snapshot_after,
+    seen_now,
 )
 
 K, C = FlowFaultKind, CauseKind
@@ -111,12 +111,21 @@ def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job
 
 def judged(drawn: Drawn, marks: Sequence[float] = MARKS) -> Iterator[tuple[float, Judgement, tuple[FlowTruth, ...]]]:
     """The judgements of a run: seconds, what is said, what is true."""
-    window = Window(step_seconds=STEP)
-    window.put(drawn.traffic.readings())
+    window, still = Window(step_seconds=STEP), drawn.fabric.snapshot()
+    window.put_answers(drawn.traffic.answers())
     for mark in marks:
-        while drawn.traffic.now < mark:
-            drawn.traffic.step(STEP)
-            window.put(drawn.traffic.readings())
-        now = snapshot_after(drawn.fabric, drawn.traffic, 0.0, STEP)
-        seen = Snapshot(now.at, now.readings, window=window)
+        seen = polled(drawn.traffic, window, still, mark)
         yield mark, judge(drawn.fabric.plan, seen), drawn.traffic.truth
+
+
+def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float) -> Snapshot:
+    """Polls until a later second: as arrays, and the last round as the readings that evidence is taken from. `still` is
+    what devices answer about cables and links all the while.
+    """
+    while traffic.now + STEP < mark:
+        traffic.step(STEP)
+        window.put_answers(traffic.answers())
+    traffic.step(STEP)
+    last = traffic.readings()
+    window.put(last)
+    return seen_now(still, traffic, last, window)

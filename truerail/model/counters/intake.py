@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.counters.hygiene import Floats, Raw, Seconds, across, counted, fell
+from truerail.model.counters.hygiene import Floats, Raw, Seconds, across, counted, fell, middle
 from truerail.model.counters.quantities import Column, Kind, columns_of
 from truerail.model.counters.series import Series, Source
 from truerail.model.facts import Counter, PortCounters
@@ -31,6 +31,27 @@ class Chunk:
     at: Seconds
     values: Raw
 
+    @property
+    def where(self) -> Codes | slice:
+        """The rows, as a slice where they follow each other: arrays are then looked at in place instead of copied."""
+        first, count = int(self.rows[0]), len(self.rows)
+        follow = int(self.rows[-1]) - first == count - 1 and bool((self.rows[1:] > self.rows[:-1]).all())
+        return slice(first, first + count) if follow else self.rows
+
+
+class Answers(NamedTuple):
+    """What one collector got in a round, as arrays: the readings of devices that all count alike.
+
+    `devices` are names with their ports, `at` the Unix seconds at which each was read, `values` the counters of all
+    ports in that order, shape (ports, counters).
+    """
+
+    collector: str
+    counters: tuple[Counter, ...]
+    devices: Sequence[tuple[str, tuple[str, ...]]]
+    at: Seconds
+    values: Raw
+
 
 Gain = tuple[Series, Raw, Floats]
 
@@ -45,7 +66,19 @@ def take_in(source: Source, readings: Iterable[Reading], sample: int, pace: floa
 
     A port that is read twice within the sample counts once, over the time of both.
     """
-    chunks, devices = _chunks(readings, source)
+    _take(source, *_chunks(readings, source), sample, pace)
+
+
+def take_in_answers(source: Source, answers: Answers, sample: int, pace: float) -> None:
+    """The same from arrays."""
+    rows = [source.rows(device, answers.counters, ports) for device, ports in answers.devices]
+    source.fit()
+    sizes = [len(one) for one in rows]
+    device, at = np.repeat(np.arange(len(rows)), sizes), np.repeat(answers.at, sizes)
+    _take(source, [Chunk(answers.counters, np.concatenate(rows), device, at, answers.values)], len(rows), sample, pace)
+
+
+def _take(source: Source, chunks: Sequence[Chunk], devices: int, sample: int, pace: float) -> None:
     pace = max(pace, source.pace)
     gains = [_gains(source, chunk, pace) for chunk in chunks]
     moves = _moves(chunks, gains, devices)
@@ -88,12 +121,14 @@ def _gains(source: Source, chunk: Chunk, pace: float) -> list[Gain]:
     """What every port of a chunk counted since it was last read, by series. A gauge gives its level."""
     used = [(source.of(column), column, n) for n, column in enumerate(columns_of(chunk.counters)) if column]
     levels = [(series, _level(column, chunk.values[:, n])) for series, column, n in used]
-    anew = np.zeros(len(chunk.rows), dtype=bool)
+    anew, where = np.zeros(len(chunk.rows), dtype=bool), chunk.where
     for series, now in levels:
         if series.kind is Kind.TRAFFIC and series.column.bits == 64:
-            anew |= fell(series.last[chunk.rows], now) & ~np.isnan(series.last_at[chunk.rows])
-    before = source.at[chunk.rows]
-    gains = [(series, now, _gained(series, now, chunk, before, anew, pace)) for series, now in levels]
+            fallen = fell(series.last[where], now)
+            if fallen.any():
+                anew |= fallen & ~np.isnan(series.last_at[where])
+    asked = _Asked(where, chunk.at, source.at[where], anew, pace)
+    gains = [(series, now, _gained(series, now, asked)) for series, now in levels]
     for (_, column, n), (_, _, gained) in zip(used, gains, strict=True):
         if column.ceiling is not None:
             full = chunk.values[:, n] == column.ceiling
@@ -106,21 +141,32 @@ def _level(column: Column, values: Raw) -> Raw:
     return values if column.scale == 1 else values * np.uint64(column.scale)
 
 
-def _gained(series: Series, now: Raw, chunk: Chunk, before: Seconds, anew: Mask, pace: float) -> Floats:
+class _Asked(NamedTuple):
+    """When the ports of a chunk were read, now and before, and which of them count anew."""
+
+    where: Codes | slice
+    at: Seconds
+    before: Seconds
+    anew: Mask
+    pace: float
+
+
+def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
     if series.kind is Kind.GAUGE:
         return now.astype(np.float32)
-    since = series.last_at[chunk.rows]
-    column, seconds = series.column, chunk.at - since
+    since = series.last_at[asked.where]
+    column, seconds = series.column, asked.at - since
     gained = counted(
-        series.last[chunk.rows],
+        series.last[asked.where],
         now,
         seconds,
         quantity=column.quantity,
         kind=series.kind,
         bits=column.bits,
-        anew=anew,
+        anew=asked.anew,
     )
-    return across(gained, seconds, skipped=since != before, kind=series.kind, pace=pace, samples=series.gained.shape[1])
+    skipped, samples = since != asked.before, series.gained.shape[1]
+    return across(gained, seconds, skipped=skipped, kind=series.kind, pace=asked.pace, samples=samples)
 
 
 def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: int) -> Mask:
@@ -146,8 +192,8 @@ def _live(source: Source, chunk: Chunk, moves: Mask) -> Mask:
 
 
 def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
-    which = slice(None) if live.all() else live
-    rows, at = chunk.rows[which], chunk.at[which]
+    which, rows = (slice(None), chunk.where) if live.all() else (live, chunk.rows[live])
+    at = chunk.at[which]
     for series, now, gained in gains:
         more = gained[which]
         if series.kind is not Kind.GAUGE:
@@ -169,7 +215,7 @@ def _stamp(source: Source, chunks: Sequence[Chunk], moves: Mask, sample: int) ->
     source.span[rows, sample] = _added(source.span[rows, sample], seconds)
     known = seconds[~np.isnan(seconds)]
     if len(known):
-        source.paces[sample] = np.median(known)
+        source.paces[sample] = middle(known)
     source.at[rows] = at
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.counters.hygiene import Floats, Raw, Seconds
+from truerail.model.counters.hygiene import Floats, Raw, Seconds, middle
 from truerail.model.counters.quantities import Column, Quantity, kind_of
 from truerail.model.facts import Counter
 from truerail.model.index import Mask, factorize
@@ -80,7 +80,7 @@ class Source:
     def pace(self) -> float:
         """Seconds that usually lie between two readings of a port; 0 where none was read twice."""
         known = self.paces[~np.isnan(self.paces)]
-        return float(np.median(known)) if len(known) else 0.0
+        return middle(known) if len(known) else 0.0
 
     def rows(self, device: str, counters: tuple[Counter, ...], names: tuple[str, ...]) -> Codes:
         """The rows of a device's ports; new ones are added. The same ports in the same order cost one comparison."""

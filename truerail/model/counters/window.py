@@ -9,7 +9,8 @@ from itertools import groupby
 
 import numpy as np
 
-from truerail.model.counters.intake import take_in, time_of
+from truerail.model.counters.hygiene import middle
+from truerail.model.counters.intake import Answers, take_in, take_in_answers, time_of
 from truerail.model.counters.series import Series, Source
 from truerail.model.facts import PortCounters
 from truerail.model.snapshot import Codes, Reading
@@ -46,15 +47,26 @@ class Window:
         if not told:
             return
         self._advance(max(time_of(r) for r in told))
+        pace = self.pace
         for name, of in groupby(sorted(told, key=_collector), key=_collector):
             source = self.sources.setdefault(name, Source(self.samples))
-            take_in(source, of, self.head, self.pace)
+            take_in(source, of, self.head, pace)
+
+    def put_answers(self, answers: Iterable[Answers]) -> None:
+        """The same for a round that is there as arrays, a collector each."""
+        told = sorted((one for one in answers if one.devices), key=_collector_of)
+        if not told:
+            return
+        self._advance(max(float(one.at.max()) for one in told))
+        pace = self.pace
+        for one in told:
+            take_in_answers(self.sources.setdefault(one.collector, Source(self.samples)), one, self.head, pace)
 
     @property
     def pace(self) -> float:
         """Seconds that usually lie between two samples: `step_seconds`, or more where fewer rounds are read."""
         begun = self.begun[self.order]
-        return max(self.step_seconds, float(np.median(np.diff(begun)))) if len(begun) > 1 else self.step_seconds
+        return max(self.step_seconds, middle(np.diff(begun))) if len(begun) > 1 else self.step_seconds
 
     @property
     def order(self) -> Codes:
@@ -109,3 +121,7 @@ class Window:
 
 def _collector(reading: Reading) -> str:
     return reading.collector
+
+
+def _collector_of(answers: Answers) -> str:
+    return answers.collector

@@ -9,7 +9,7 @@ from truerail.simulator.flows.jobs import Job, Pattern
 from truerail.simulator.flows.paths import Switching
 from truerail.simulator.flows.polling import Polls
 from truerail.simulator.flows.simulation import FlowSimulation, flows
-from truerail.simulator.flows.snapshots import snapshot_after
+from truerail.simulator.flows.snapshots import seen_now, snapshot_after
 from truerail.simulator.flows.truth import FlowTruth, Victim
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "Switching",
     "Victim",
     "flows",
+    "seen_now",
     "snapshot_after",
 ]

@@ -22,7 +22,10 @@ CNP_PER_QP = 20_000.0
 """A receiver sends a queue pair no more congestion notifications a second than that: one in 50 microseconds (DCQCN)."""
 TIMEOUT_SECONDS = 4.3
 """A queue pair without an answer tries again after that (local ack timeout 20)."""
-_LEAST_MARKS, _MOST_MARKS = 0.01, 0.3
+MARK_PACE = 55e-6
+"""Seconds between a NIC's cuts, and between its raises, of a rate (DCQCN: Zhu and others, SIGCOMM 2015)."""
+MARK_RAISE, MARK_BYTES = 40e6 / 8, 10e6
+"""Bytes a second by which a rate is raised each time, and bytes after which it is raised too (DCQCN, as above)."""
 _DROPS = 0.02
 """Share of what does not fit that is dropped where nothing is paused; the senders slow down for the rest."""
 _QUIET_QUEUE, _FULL_QUEUE = 150e3, 12e6
@@ -155,7 +158,7 @@ def _marks(step: Step, gains: Gains) -> None:
     load = step.load
     tight, rows = tight_port(load), held_back(load)
     excess = np.where(rows, 1 - load.burst / np.maximum(load.wish, 1.0), 0.0)
-    share = np.where(rows, np.clip(0.5 * excess, _LEAST_MARKS, _MOST_MARKS), 0.0)
+    share = np.where(rows, _marked_share(step, tight), 0.0)
     marked = share * load.mean * step.seconds / PACKET_BYTES * step.switching.ecn
     gains.add(Q.ECN_MARKED_PACKETS, step.by_port(tight, marked), rdma=True)
     source, target = step.flows.source[load.paths.flow], step.flows.target[load.paths.flow]
@@ -168,6 +171,19 @@ def _marks(step: Step, gains: Gains) -> None:
     full[load.blocked] = 1.0
     jitter = np.resize(step.noise, step.ports) if len(step.noise) else np.ones(step.ports)
     gains.add(Q.QUEUE_WATERMARK_BYTES, np.maximum(0, _QUIET_QUEUE * jitter) + _FULL_QUEUE * full, rdma=True)
+
+
+def _marked_share(step: Step, port: Codes) -> Rates:
+    """The share of packets that a port marks while as many flows as it has here share it, by row.
+
+    So many marks hold the flows at their fair shares: DCQCN's fixed point, for small shares (Zhu and others, "ECN or
+    Delay", CoNEXT 2016). It grows with the number of flows: two in ten thousand for two, one in a hundred for forty.
+    """
+    flows = step.by_port(port, np.ones(len(port)))[port]
+    packets = step.net.speed[port] / PACKET_BYTES
+    raised = MARK_RAISE / PACKET_BYTES * flows**2 / (MARK_PACE * packets**2)
+    often = PACKET_BYTES / MARK_BYTES + flows / (MARK_PACE * packets)
+    return np.asarray(np.minimum(1.0, np.cbrt(raised * often**2)))
 
 
 def _signal(step: Step, gains: Gains) -> None:

@@ -9,7 +9,7 @@ from truerail.simulator.flows.conditions import Conditions
 from truerail.simulator.flows.connections import Connections
 from truerail.simulator.flows.net import NOWHERE, Marks, Net, Rates
 from truerail.simulator.flows.paths import Paths, Switching
-from truerail.simulator.flows.sharing import fair_shares
+from truerail.simulator.flows.sharing import Shares, fair_shares
 
 TRICKLE = 1e6
 """What a flow still sends into a switch that drops all of it: a try now and then, in bytes a second."""
@@ -31,8 +31,22 @@ class Load:
     blocked: Marks
 
 
-def load_of(net: Net, flows: Connections, paths: Paths, now: Conditions, switching: Switching, noise: Rates) -> Load:
-    """The load of one step. `noise` is by flow: how much more or less than usual it has to send."""
+@dataclass(frozen=True)
+class Standing:
+    """What of a load stays from step to step while jobs, links and faults stay as they are: see `Load`. `stopped` rows
+    wait for a port that is blocked, `dropped` ones end at a switch that drops them all.
+    """
+
+    paths: Paths
+    wish: Rates
+    shares: Shares
+    blocked: Marks
+    stopped: Marks
+    dropped: Marks
+
+
+def standing_of(net: Net, flows: Connections, paths: Paths, now: Conditions, switching: Switching) -> Standing:
+    """Who may send how fast."""
     wish = _wishes(net, flows, paths, now)
     swallowed = _swallowing(net, now, switching)
     waiting = waiting_ports(net, paths.hops, now, wish > 0, swallowed)
@@ -42,10 +56,17 @@ def load_of(net: Net, flows: Connections, paths: Paths, now: Conditions, switchi
     nics = np.flatnonzero(now.accept < 1)
     room[net.far[nics]] *= now.accept[nics]
     shares = fair_shares(paths.hops, np.where(stopped, 0.0, wish), room)
-    mean, busy = _paced(flows, paths, shares.rate, noise, now)
     dropped = _touches(paths.hops, swallowed) & ~_touches(paths.hops, waiting)
-    mean = np.where(dropped, TRICKLE, mean)
-    return Load(paths, wish, shares.rate, mean, np.where(stopped, 1.0, busy), shares.tight, blocked)
+    return Standing(paths, wish, shares, blocked, stopped, dropped)
+
+
+def load_of(standing: Standing, flows: Connections, now: Conditions, noise: Rates) -> Load:
+    """The load of one step. `noise` is by flow: how much more or less than usual it has to send."""
+    paths, shares = standing.paths, standing.shares
+    mean, busy = _paced(flows, paths, shares.rate, noise, now)
+    mean = np.where(standing.dropped, TRICKLE, mean)
+    busy = np.where(standing.stopped, 1.0, busy)
+    return Load(paths, standing.wish, shares.rate, mean, busy, shares.tight, standing.blocked)
 
 
 def _wishes(net: Net, flows: Connections, paths: Paths, now: Conditions) -> Rates:

@@ -1,78 +1,31 @@
 """How counters reach whoever asks: a little late, sometimes not at all, sometimes from a cache."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from itertools import repeat
 
 import numpy as np
+import numpy.typing as npt
 
-from truerail.model import Counter, PortCounters, Reading
-from truerail.model.counters.quantities import Quantity
+from truerail.model import PortCounters, Reading
+from truerail.model.counters.intake import Answers
 from truerail.model.index import Devices
 from truerail.model.snapshot import Codes
-from truerail.simulator.flows.ledger import PLACE, Key, Ledger, Q
-from truerail.simulator.flows.net import Net, Rates
+from truerail.simulator.flows.forms import SWITCH_COUNTERS, Form, form_of
+from truerail.simulator.flows.ledger import PLACE, Ledger, Q
+from truerail.simulator.flows.net import Marks, Net, Rates
 from truerail.simulator.flows.paths import Switching
 
-NIC_COUNTERS: tuple[tuple[str, Key], ...] = (
-    ("rx_packets_phy", (Q.RX_PACKETS, False)),
-    ("tx_packets_phy", (Q.TX_PACKETS, False)),
-    ("rx_bytes_phy", (Q.RX_BYTES, False)),
-    ("tx_bytes_phy", (Q.TX_BYTES, False)),
-    ("rx_crc_errors_phy", (Q.RX_ERRORS, False)),
-    ("rx_symbol_err_phy", (Q.SYMBOL_ERRORS, False)),
-    ("rx_discards_phy", (Q.RX_DISCARDS, False)),
-    ("tx_discards_phy", (Q.TX_DISCARDS, False)),
-    ("link_down_events_phy", (Q.LINK_DOWNS, False)),
-    ("rx_bits_phy", (Q.RX_BITS, False)),
-    ("rx_corrected_bits_phy", (Q.CORRECTED_BITS, False)),
-    ("tx_pause_storm_warning_events", (Q.NIC_STORM_WARNINGS, False)),
-    ("tx_pause_storm_error_events", (Q.NIC_STORM_ERRORS, False)),
-    ("outbound_pci_stalled_wr_events", (Q.PCI_STALLED_EVENTS, False)),
-    ("rx_prio{}_bytes", (Q.RX_BYTES, True)),
-    ("rx_prio{}_packets", (Q.RX_PACKETS, True)),
-    ("rx_prio{}_discards", (Q.RX_DISCARDS, True)),
-    ("tx_prio{}_bytes", (Q.TX_BYTES, True)),
-    ("tx_prio{}_packets", (Q.TX_PACKETS, True)),
-    ("rx_prio{}_pause", (Q.RX_PAUSE_FRAMES, True)),
-    ("rx_prio{}_pause_duration", (Q.RX_PAUSE_US, True)),
-    ("tx_prio{}_pause", (Q.TX_PAUSE_FRAMES, True)),
-    ("tx_prio{}_pause_duration", (Q.TX_PAUSE_US, True)),
-    ("rx_prio{}_pause_transition", (Q.RX_PAUSE_TRANSITIONS, True)),
-)
-"""mlx5's counters of a port in its own order (Linux counters.rst); braces stand for the priority."""
-RDMA_COUNTERS: tuple[tuple[str, Key], ...] = (
-    ("out_of_buffer", (Q.OUT_OF_BUFFER, False)),
-    ("out_of_sequence", (Q.OUT_OF_SEQUENCE, False)),
-    ("rnr_nak_retry_err", (Q.RNR_NAKS, False)),
-    ("packet_seq_err", (Q.PACKET_SEQUENCE_ERRORS, False)),
-    ("local_ack_timeout_err", (Q.ACK_TIMEOUTS, False)),
-    ("rp_cnp_ignored", (Q.CNP_IGNORED, False)),
-    ("rp_cnp_handled", (Q.CNP_HANDLED, False)),
-    ("np_ecn_marked_roce_packets", (Q.ECN_RECEIVED_PACKETS, False)),
-    ("np_cnp_sent", (Q.CNP_SENT, False)),
-)
-NARROW = frozenset((Q.OUT_OF_BUFFER, Q.OUT_OF_SEQUENCE, Q.RNR_NAKS, Q.PACKET_SEQUENCE_ERRORS, Q.ACK_TIMEOUTS))
-"""mlx5's queue counters: 32 bits wide in the device."""
-SWITCH_COUNTERS: dict[str, tuple[Key, ...]] = {
-    "port_counters": (
-        (Q.TX_BYTES, False), (Q.RX_BYTES, False), (Q.TX_PACKETS, False), (Q.RX_PACKETS, False), (Q.RX_ERRORS, False),
-        (Q.TX_DISCARDS, False), (Q.RX_DISCARDS, False), (Q.LINK_DOWNS, False), (Q.SYMBOL_ERRORS, False),
-        (Q.FEC_CORRECTED, False), (Q.FEC_UNCORRECTED, False),
-    ),
-    "pfc_counters": (
-        (Q.RX_PAUSE_FRAMES, True), (Q.TX_PAUSE_FRAMES, True), (Q.RX_PAUSE_US, True), (Q.TX_PAUSE_US, True),
-        (Q.RX_PAUSE_TRANSITIONS, True), (Q.WATCHDOG_STORMS, True),
-    ),
-    "queue_counters": (
-        (Q.TX_PACKETS, True), (Q.TX_BYTES, True), (Q.QUEUE_DROPS, True), (Q.ECN_MARKED_PACKETS, True),
-        (Q.QUEUE_WATERMARK_BYTES, True),
-    ),
-}  # fmt: skip
 _CACHE_SECONDS = 30.0
 """No answer from a cache is older: agents refresh theirs every 5 to 30 seconds."""
-_QUEUE_WORDS = {Q.TX_PACKETS: Q.QUEUE_PACKETS, Q.TX_BYTES: Q.QUEUE_BYTES}
-_DURATIONS = frozenset((Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS))
+_SILENT_SECONDS = (30.0, 600.0)
+"""How long a device that is restarting, or too busy for its agent, answers nothing."""
+_STALE_SECONDS = (5.0, 240.0)
+"""How long an agent that hangs tells what it told before."""
+_HOSTS_TELL, _SWITCHES_TELL = ("nic_counters", "rdma_counters"), tuple(SWITCH_COUNTERS)
+_GAUGES = [PLACE[Q.QUEUE_WATERMARK_BYTES, True], PLACE[Q.FLOWS, False]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,129 +33,151 @@ class Polls:
     """How devices are polled and answer. Shares are of all polls of a device.
 
     A device is asked up to `jitter` times the step late; `lost` polls fail; `cached` ones give what the device knew
-    at the poll before; a `reset` device has counted from zero since. Without `durations`, switches count pause frames
-    only. `flows` lets hosts say how many queue pairs they use.
+    at the poll before; a `reset` device has counted from zero since; with a `silent` one begin minutes without any
+    answer, with a `stale` one an agent tells for up to four minutes what it told before. Without `durations`,
+    switches count pause frames only. `flows` lets hosts say how many queue pairs they use.
     """
 
     jitter: float = 0.2
     lost: float = 0.0
     cached: float = 0.0
     reset: float = 0.0
+    silent: float = 0.0
+    stale: float = 0.0
     durations: bool = True
     flows: bool = True
 
 
-@dataclass
-class Poller:
-    """Reads a ledger as collectors do. `base` is what each port had counted when its device was last reset."""
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """A device that can be read: the name that its readings are filed under, its ports, and how each collector calls
+    them.
+    """
 
-    net: Net
-    polls: Polls
-    switching: Switching
-    rng: np.random.Generator
-    _base: Rates | None = None
-    _kept: dict[str, tuple[Reading, ...]] = field(default_factory=dict)
-    _forms: dict[tuple[str, bool], "_Form"] = field(default_factory=dict)
-
-    def readings(self, ledger: Ledger, at: datetime) -> list[Reading]:
-        """One round. `at` is the time of the ledger's end."""
-        count = len(self.net.devices)
-        ago = self.rng.random(count) * self.polls.jitter * ledger.seconds
-        values = ledger.as_of(ago[self.net.device])
-        values = self._since_reset(values, self.rng.random(count) < self.polls.reset)
-        lost, cached = self.rng.random(count) < self.polls.lost, self.rng.random(count) < self.polls.cached
-        whole = values.astype(np.uint64)
-        found: list[Reading] = []
-        for device, name, ports in self._answering():
-            stamp = at.timestamp() - float(ago[device])
-            kept = self._kept.get(name, ())
-            if lost[device]:
-                found += [Reading(name, of, at, error="no answer in time") for of in self._collectors(device)]
-            elif cached[device] and kept and stamp - kept[0].read_at <= _CACHE_SECONDS:
-                found += [replace(reading, at=at, read_at=stamp) for reading in kept]
-            else:
-                self._kept[name] = tuple(self._device(device, name, ports, whole, at, stamp))
-                found += self._kept[name]
-        return found
-
-    def _since_reset(self, values: Rates, reset: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Rates:
-        if self._base is None:
-            self._base = np.zeros_like(values)
-        ports = reset[self.net.device]
-        self._base[:, ports] = values[:, ports]
-        gauges = [PLACE[Q.QUEUE_WATERMARK_BYTES, True], PLACE[Q.FLOWS, False]]
-        self._base[gauges] = 0
-        return np.maximum(values - self._base, 0)
-
-    def _answering(self) -> Iterator[tuple[int, str, slice]]:
-        """Devices that can be read: number, the name that their readings are filed under, and their ports."""
-        world = self.net.world
-        known = Devices(world.fabric.plan)
-        begin = np.searchsorted(self.net.device, np.arange(len(self.net.devices) + 1)).tolist()
-        for number, device in enumerate(self.net.devices):
-            if device not in world.absent:
-                name = known.names[known.find(world.folder(device))]
-                yield number, name, slice(begin[number], begin[number + 1])
-
-    def _collectors(self, device: int) -> Sequence[str]:
-        return ("nic_counters", "rdma_counters") if device < self.net.hosts else tuple(SWITCH_COUNTERS)
-
-    def _device(
-        self, device: int, name: str, ports: slice, values: np.ndarray[tuple[int, ...], np.dtype[np.uint64]],
-        at: datetime, read_at: float,
-    ) -> Iterator[Reading]:  # fmt: skip
-        for collector in self._collectors(device):
-            form = self._form(collector)
-            columns = values[form.rows, ports] & form.mask[:, None]
-            rows = map(tuple, columns.T.tolist())
-            names = self._port_names(device, collector)
-            facts = tuple(PortCounters(port, form.counters, row) for port, row in zip(names, rows, strict=True))
-            yield Reading(name, collector, at, facts, read_at=float(read_at))
-
-    def _port_names(self, device: int, collector: str) -> list[str]:
-        world, machine = self.net.world, self.net.devices[device]
-        if device >= self.net.hosts:
-            return world.fabric.ports[machine]
-        slots = range(self.net.nic.shape[1])
-        if collector == "rdma_counters":
-            return [f"{world.nic_name(machine, slot).rdma}/1" for slot in slots]
-        return [world.nic_name(machine, slot).netdev for slot in slots]
-
-    def _form(self, collector: str) -> "_Form":
-        key = (collector, self.polls.durations)
-        if key not in self._forms:
-            self._forms[key] = _form(collector, self.polls, self.switching)
-        return self._forms[key]
+    number: int
+    name: str
+    ports: slice
+    spelled: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """What a collector reads of a port: names, rows of the ledger, and a mask for the width of each."""
+class _Round:
+    """What devices answer. Shapes (devices,), `values` (quantities, ports)."""
 
-    counters: tuple[Counter, ...]
-    rows: Codes
-    mask: np.ndarray[tuple[int], np.dtype[np.uint64]]
-
-
-def _form(collector: str, polls: Polls, switching: Switching) -> _Form:
-    named = _named(collector, polls, switching)
-    rows = np.array([PLACE[key] for _, key in named])
-    mask = [(1 << 32) - 1 if collector == "rdma_counters" and key[0] in NARROW else (1 << 64) - 1 for _, key in named]
-    return _Form(tuple(counter for counter, _ in named), rows, np.array(mask, dtype=np.uint64))
+    lost: Marks
+    read_at: Rates
+    values: npt.NDArray[np.uint64]
 
 
-def _named(collector: str, polls: Polls, switching: Switching) -> list[tuple[Counter, Key]]:
-    priority = switching.priority
-    if collector == "nic_counters":  # mlx5 counts pauses only where PFC is on
-        told = [(name, key) for name, key in NIC_COUNTERS if switching.lossless or "_pause" not in name]
-        return [(Counter(name.format(priority), priority if key[1] else None), key) for name, key in told]
-    if collector == "rdma_counters":
-        extra = [(Counter(Q.FLOWS.value), (Q.FLOWS, False))] if polls.flows else []
-        return [(Counter(name), key) for name, key in RDMA_COUNTERS] + extra
-    keys = [key for key in SWITCH_COUNTERS[collector] if polls.durations or key[0] not in _DURATIONS]
-    return [(Counter(_word(collector, key[0]), priority if key[1] else None), key) for key in keys]
+class Poller:
+    """Reads a ledger as collectors do."""
+
+    def __init__(self, net: Net, polls: Polls, switching: Switching, rng: np.random.Generator) -> None:
+        self._net, self._polls, self._rng = net, polls, rng
+        make = partial(form_of, switching=switching, durations=polls.durations, flows=polls.flows)
+        self._forms = {collector: make(collector) for collector in (*_HOSTS_TELL, *_SWITCHES_TELL)}
+        self._base: Rates | None = None
+        """What each port had counted when its device was last reset."""
+        self._kept = np.zeros((len(PLACE), len(net.ports)), dtype=np.uint64)
+        self._kept_at = np.full(len(net.devices), -np.inf)
+        self._silent_until, self._stale_until = self._kept_at.copy(), self._kept_at.copy()
+        self._machines: list[_Machine] = []
+
+    def rewire(self, net: Net) -> None:
+        """Takes in that cables or machines have changed."""
+        self._net = net
+        self._machines.clear()
+
+    def readings(self, ledger: Ledger, at: datetime) -> list[Reading]:
+        """One round. `at` is the time of the ledger's end."""
+        heard = self._round(ledger, at.timestamp())
+        found: list[Reading] = []
+        for machine in self._answering():
+            if heard.lost[machine.number]:
+                found += [Reading(machine.name, of, at, error="no answer in time") for of in machine.spelled]
+            else:
+                found += self._told(machine, heard, at)
+        return found
+
+    def answers(self, ledger: Ledger, at: datetime) -> list[Answers]:
+        """The same round as arrays, without what failed."""
+        heard = self._round(ledger, at.timestamp())
+        told = [machine for machine in self._answering() if not heard.lost[machine.number]]
+        return [self._columns(collector, told, heard) for collector in self._forms]
+
+    def _round(self, ledger: Ledger, at: float) -> _Round:
+        """Asks every device, each at its own moment."""
+        polls, count = self._polls, len(self._net.devices)
+        ago = self._rng.random(count) * polls.jitter * ledger.seconds
+        values = self._since_reset(ledger.as_of(ago[self._net.device]), self._rng.random(count) < polls.reset)
+        lost, cached = self._rng.random(count) < polls.lost, self._rng.random(count) < polls.cached
+        read_at = at - ago
+        lost |= self._lasting(self._silent_until, read_at, polls.silent, _SILENT_SECONDS)
+        stale = self._lasting(self._stale_until, read_at, polls.stale, _STALE_SECONDS) & np.isfinite(self._kept_at)
+        fresh = ~(lost | stale | (cached & (read_at - self._kept_at <= _CACHE_SECONDS)))
+        self._kept = np.where(fresh[self._net.device], values.astype(np.uint64), self._kept)
+        self._kept_at[fresh] = read_at[fresh]
+        return _Round(lost, read_at, self._kept)
+
+    def _lasting(self, until: Rates, at: Rates, share: float, limits: tuple[float, float]) -> Marks:
+        """Devices to which something happens for a while: until a moment drawn for each as it begins."""
+        if share:
+            begins = self._rng.random(len(at)) < share
+            until[begins] = at[begins] + self._rng.uniform(*limits, int(begins.sum()))
+        return np.asarray(at < until, dtype=bool)
+
+    def _since_reset(self, values: Rates, reset: Marks) -> Rates:
+        if self._base is None and not reset.any():
+            return values
+        base = np.zeros_like(values) if self._base is None else self._base
+        ports = reset[self._net.device]
+        base[:, ports] = values[:, ports]
+        base[_GAUGES] = 0
+        self._base = base
+        return np.maximum(values - base, 0)
+
+    def _answering(self) -> list[_Machine]:
+        """Devices that can be read."""
+        if not self._machines:
+            known = Devices(self._net.world.fabric.plan)
+            self._machines += self._found(known)
+        return self._machines
+
+    def _found(self, known: Devices) -> Iterator[_Machine]:
+        world = self._net.world
+        for number, device in enumerate(self._net.devices):
+            if device not in world.absent:
+                name = known.names[known.find(world.folder(device))]
+                yield _Machine(number, name, self._net.span_of(device), self._spelled(number, device))
+
+    def _spelled(self, number: int, device: str) -> dict[str, tuple[str, ...]]:
+        """The names of a device's ports, by collector."""
+        world = self._net.world
+        if number >= self._net.hosts:
+            return dict.fromkeys(_SWITCHES_TELL, tuple(world.fabric.ports[device]))
+        nics = [world.nic_name(device, slot) for slot in range(self._net.nic.shape[1])]
+        return {
+            "nic_counters": tuple(nic.netdev for nic in nics),
+            "rdma_counters": tuple(f"{nic.rdma}/1" for nic in nics),
+        }
+
+    def _told(self, machine: _Machine, heard: _Round, at: datetime) -> Iterator[Reading]:
+        read_at = float(heard.read_at[machine.number])
+        for collector, names in machine.spelled.items():
+            form = self._forms[collector]
+            rows = map(tuple, _values(form, heard, np.arange(machine.ports.start, machine.ports.stop)).tolist())
+            facts = tuple(map(PortCounters, names, repeat(form.counters), rows))
+            yield Reading(machine.name, collector, at, facts, read_at=read_at)
+
+    def _columns(self, collector: str, told: list[_Machine], heard: _Round) -> Answers:
+        form = self._forms[collector]
+        of = [machine for machine in told if collector in machine.spelled]
+        ports = np.concatenate([np.arange(m.ports.start, m.ports.stop) for m in of] or [np.empty(0, dtype=np.int64)])
+        read_at = heard.read_at[[machine.number for machine in of]]
+        devices = [(machine.name, machine.spelled[collector]) for machine in of]
+        return Answers(collector, form.counters, devices, read_at, _values(form, heard, ports))
 
 
-def _word(collector: str, quantity: Quantity) -> str:
-    word = _QUEUE_WORDS.get(quantity, quantity) if collector == "queue_counters" else quantity
-    return word.value
+def _values(form: Form, heard: _Round, ports: Codes) -> npt.NDArray[np.uint64]:
+    """What a collector reads of these ports, shape (ports, counters)."""
+    return np.asarray((heard.values[form.rows[:, None], ports] & form.mask).T)

@@ -1,6 +1,6 @@
 """A snapshot with its window of counters, as a service would have it after some minutes of polling."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from truerail.model import Fact, NetLink, RdmaLink, Reading, Snapshot
@@ -28,7 +28,13 @@ def snapshot_after(
             traffic.step(step_seconds)
         last = traffic.readings()
         window.put(last)
-    still = fabric.snapshot()
+    return seen_now(fabric.snapshot(), traffic, last, window)
+
+
+def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading], window: Window) -> Snapshot:
+    """What a service sees now: the answers about cabling and links of an earlier moment, told again, those of the last
+    round of counters, and the window that they went into.
+    """
     moved, slow = traffic.at - still.at, _slow(traffic)
     named = {device for device, _ in slow}
     readings = [
@@ -37,7 +43,7 @@ def snapshot_after(
         )
         for reading in still.readings
     ]
-    return Snapshot(traffic.at, (*readings, *last), window=window)
+    return Snapshot(traffic.at, (*readings, *counted), window=window)
 
 
 def _slow(traffic: FlowSimulation) -> Speeds:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from json import dumps
 
+from truerail.simulator.flows.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
 from truerail.simulator.flows.ledger import Key, Q
-from truerail.simulator.flows.polling import NARROW, NIC_COUNTERS, RDMA_COUNTERS
 from truerail.simulator.flows.prints.sheet import Sheet
 
 _WIDTH = (1 << 32) - 1
