@@ -82,7 +82,7 @@ def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> t
     try:
         found = tuple(rule.judge(plan, seen))
     except Undecided as why:
-        return Verdict(rule.code, Status.UNKNOWN, missing=(str(why),)), ()
+        return Verdict(rule.code, Status.UNKNOWN, why=str(why)), ()
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}"), ()
     return Verdict(rule.code, Status.FAIL if found else Status.PASS), found

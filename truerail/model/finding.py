@@ -157,14 +157,20 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a rule could say: `missing` names the kinds of facts that nobody answered, `error` what went wrong
-    inside.
+    """What a rule could say: `missing` names the kinds of facts that nobody answered, `why` says what else keeps it
+    from judging, `error` what went wrong inside.
     """
 
     rule: str
     status: Status
     missing: tuple[str, ...] = ()
+    why: str = ""
     error: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why it is unknown, as a sentence without its full stop."""
+        return self.why or f"nobody answered {', '.join(self.missing) or 'what it needs'}"
 
 
 @dataclass(frozen=True, slots=True)

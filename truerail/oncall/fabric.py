@@ -99,5 +99,6 @@ def _verdict(verdict: Verdict) -> Mapping[str, Any]:
         "name": rule_name(verdict.rule),
         "status": verdict.status.value,
         "missing": list(verdict.missing),
+        "why": verdict.why,
         "error": verdict.error,
     }

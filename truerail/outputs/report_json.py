@@ -109,6 +109,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "rule": verdict.rule,
         "status": verdict.status.value,
         "missing": list(verdict.missing),
+        "why": verdict.why,
         "error": verdict.error or None,
     }
 

@@ -68,7 +68,7 @@ def _judged(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
     if verdict.status is Status.ERROR:
         ET.SubElement(case, "error", type="rule", message=_xml(sentence(verdict.error)))
     elif verdict.status is Status.UNKNOWN:
-        message = f"unknown: nobody answered {', '.join(verdict.missing) or 'what the rule needs'}"
+        message = f"unknown: {verdict.reason}"
         ET.SubElement(case, "skipped", message=_xml(sentence(message)))
     elif verdict.status is Status.NOT_APPLICABLE:
         ET.SubElement(case, "skipped", message="not applicable to this fabric")

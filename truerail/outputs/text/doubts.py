@@ -26,7 +26,7 @@ def not_judged(judgement: Judgement, options: Options) -> Iterator[RenderableTyp
         yield _line(f"{count(found.cables, 'planned cable')}: no end of it could be read, or the ends do not decide")
     yield from _unread(found.unread, options)
     for verdict in found.unknown:
-        yield _line(f"{_rule(verdict)}: nobody answered {', '.join(verdict.missing) or 'what it needs'}")
+        yield _line(f"{_rule(verdict)}: {verdict.reason}")
     for verdict in found.broken:
         yield _line(f"{_rule(verdict)} failed inside: {sentence(verdict.error)}")
 

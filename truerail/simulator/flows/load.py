@@ -130,7 +130,9 @@ def _paced(flows: Connections, paths: Paths, burst: Rates, noise: Rates, now: Co
     coupling, compute = _column(flows, "coupling")[job], _column(flows, "compute_seconds")[job]
     stuck = ~np.isfinite(sending)
     own = np.where(stuck, 1.0, sending)
-    waited = np.where(coupling > 0, np.where(np.isfinite(slowest[job]), coupling * slowest[job], np.inf), 0.0)
+    waited = np.where(coupling > 0, np.inf, 0.0)
+    slow = slowest[job]
+    np.multiply(coupling, slow, out=waited, where=np.isfinite(slow))
     taken = np.maximum(own, (1 - coupling) * own + waited)
     pace = _pace(flows, now)[flow]
     mean = np.where(stuck, 0.0, volume / (compute + taken)) * pace

@@ -25,12 +25,15 @@ router = APIRouter(tags=["fabric"])
 
 @dataclass(frozen=True, slots=True)
 class VerdictLine:
-    """What a rule could say of the fabric. `missing` names the kinds of facts that nobody answered."""
+    """What a rule could say of the fabric: `missing` names the kinds of facts that nobody answered, `why` says what
+    else keeps it from judging.
+    """
 
     rule: str
     name: str
     status: str
     missing: tuple[str, ...]
+    why: str
     error: str
 
 
@@ -88,7 +91,7 @@ async def unread(request: Request, shown: Newest, part: Wanted) -> Response:
 
 def _verdict(verdict: Verdict) -> VerdictLine:
     name = rule_name(verdict.rule)
-    return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.error)
+    return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.why, verdict.error)
 
 
 def _unread(reading: Reading) -> UnreadLine:
