@@ -11,7 +11,8 @@ window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link
 runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not
 judged, nor hosts with two or more idle NICs (a job on fewer GPUs). Where the hosts of one level of load share the same
 low rails, it is the work
-(pipeline or expert parallelism, PXN, storage on one NIC) and no finding. In synchronous collectives one slow NIC drags
+(pipeline or expert parallelism, PXN, storage on one NIC) and no finding. Where congestion holds the NIC up (notices and
+marks, as in RAL002), the finding says so, and the NIC is not to blame. In synchronous collectives one slow NIC drags
 its peers to its own rate: then all look alike and low, and nothing is seen here; look at pauses and retransmissions.
 
 ## What to do
@@ -23,14 +24,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._held_up import Directions, Why, directions
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
-from truerail.model.counters.rails import ACTIVE, IDLE, LOW, Rails, rails_of
+from truerail.model.counters.rails import ACTIVE, IDLE, LOW, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
+_BECAUSE = {
+    Why.ITSELF: "",
+    Why.EITHER: "; what it lacks {} lacks in the other direction, and either may be slow",
+    Why.OTHER_END: "; what it lacks {} lacks in the other direction, and this NIC carries more in its other one",
+    Why.CONGESTION: "; congestion holds it up",
+}
+_LOOK = "Look at {}: PCIe width, link speed, errors, pauses and its leaf port."
+_CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is told to slow down."
 
 
 @rule("RAL001", severity=Severity.WARNING, needs=[PortCounters])
@@ -45,34 +55,40 @@ def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     with np.errstate(invalid="ignore"):
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
-    for row in np.flatnonzero(rails.judged & always.any(axis=1)).tolist():
+    rows = np.flatnonzero(rails.judged & always.any(axis=1)).tolist()
+    ways = directions(telemetry, rails) if rows else None
+    for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])
         port = rails.port[row, [nic]]
-        if not telemetry.wiring.states.down(port)[0]:
-            yield _finding(telemetry, rails, row, nic)
+        if ways and not telemetry.wiring.states.down(port)[0]:
+            yield _finding(telemetry, ways, row, nic)
 
 
-def _finding(telemetry: Telemetry, rails: Rails, row: int, nic: int) -> Finding:
-    index = telemetry.wiring.index
+def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Finding:
+    index, rails = telemetry.wiring.index, ways.rails
     code = int(rails.port[row, nic])
     port, share = index.spell(code), float(rails.typical[row, nic])
     middle = float(np.nanmedian(rails.use[row]))
     idle = float(rails.use[row, nic]) < IDLE and middle >= ACTIVE
     rail = int(index.rail[index.cables_at(np.array([code]))][0])
     what = "is idle" if idle else f"carries {share:.0%} of the median NIC"
+    why, others = ways.why(row, nic)
+    ends = tuple(str(index.spell(other)) for other in others)
     return rail_imbalance.found(
         port.device,
         says=f"rail {rail} ({port.name}) {what}; that one runs at "
-        f"{middle:.0%} of the line rate (averages of both directions)",
-        do=f"Look at {port}: PCIe width, link speed, errors, pauses and its leaf port.",
-        severity=Severity.CRITICAL if idle or share < VERY_LOW else Severity.WARNING,
+        f"{middle:.0%} of the line rate (averages of both directions){_BECAUSE[why].format(' or '.join(ends))}",
+        do=_CONGESTED.format(port) if why is Why.CONGESTION else _LOOK.format(" and at ".join([str(port), *ends])),
+        severity=Severity.CRITICAL if idle or (share < VERY_LOW and why is Why.ITSELF) else Severity.WARNING,
         rail=rail,
         confidence=0.8,
         detail=(
             ("port", str(port)),
             ("share_of_median", round(share, 3)),
             ("idle", idle),
+            ("because", why.value),
+            *((("or", ends),) if ends else ()),
             (
                 "note",
                 "a slow NIC in a synchronous collective drags its peers to its own rate and is then not seen here",
@@ -95,6 +111,16 @@ def _rates(slow: dict[int, dict[int, float]]) -> dict[str, dict[str, float]]:
 FIRES = (
     Case("One rail of a host runs at three quarters.", _PLAN, {}, ("h1",), rates=_rates({1: {3: 0.75}})),
     Case("One rail of a host is idle.", _PLAN, {}, ("h2",), rates=_rates({2: {5: 0.0}})),
+    Case(
+        "Congestion slows one rail of a host.",
+        _PLAN,
+        {},
+        ("h1",),
+        rates={
+            port: of | ({"cnp_handled": 5e3, "ecn_received_packets": 5e3} if port == "h1/nic3" else {})
+            for port, of in _rates({1: {3: 0.5}}).items()
+        },
+    ),
 )
 
 QUIET = (

@@ -7,9 +7,15 @@ bad cable, a NIC that throttles by heat, a GPU that lags.
 ## How it is seen
 What the NIC carries on the wire, as a share of its host's median NIC (so that jobs of different load can be compared),
 against the same share of eight or more hosts on that rail: 15 % below their median and further than 3.5 robust standard
-deviations, in three windows of a minute. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same
-pattern on most hosts of one level of load. In synchronous collectives a slow NIC drags its peers to its own rate: then
-no rate tells which it is; pauses, retransmissions, width and speed do.
+deviations, in three windows of a minute and in the newest. Hosts are left out as in RAL001: too little load, jobs on
+fewer GPUs, the same pattern on most hosts of one level of load.
+
+A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP) or pauses for it, where it
+receives less, marked packets, half as many again as its peers. What a slow NIC sends too slowly another one receives
+too slowly: of the two the one that carries more in its other direction is not slow; where both may be, both are named.
+In synchronous collectives a slow NIC drags its peers to its own rate: then no rate tells which it is. One that takes
+in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU computes too slowly, leaves
+nothing in any counter of the network: look at the job's own timings.
 
 ## What to do
 Compare PCIe width and speed, link speed, temperature, pauses sent and out-of-sequence packets of this NIC with its
@@ -20,11 +26,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._held_up import Directions, Why, directions
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.rails import LEAST_PEERS, Rails, rails_of, straggling
+from truerail.model.counters.rails import LEAST_PEERS, rails_of, straggling
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
+
+SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
+"""Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
+traffic only); where the NIC at the other end may be the slow one as well.
+"""
 
 
 @rule("RAL002", severity=Severity.WARNING, needs=[PortCounters])
@@ -37,42 +49,103 @@ def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     found, told = straggling(rails)
     if not told:
         raise Undecided(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
+    if not found.any():
+        return
+    ways, named = directions(telemetry, rails), set[int]()
     for row, nic in np.argwhere(found).tolist():
-        if not telemetry.wiring.states.down(rails.port[row, [nic]])[0]:
-            yield _finding(telemetry, rails, row, nic)
+        code = int(rails.port[row, nic])
+        why, others = ways.why(row, nic)
+        down = telemetry.wiring.states.down(np.array([code]))[0]
+        if why in (Why.ITSELF, Why.EITHER) and code not in named and not down:
+            named |= {code, *others}
+            yield _finding(telemetry, ways, (row, nic), others)
 
 
-def _finding(telemetry: Telemetry, rails: Rails, row: int, nic: int) -> Finding:
-    index = telemetry.wiring.index
-    code = int(rails.port[row, nic])
-    port, share = index.spell(code), float(rails.typical[row, nic])
-    peers = (rails.rail == rails.rail[row, nic]) & rails.judged[:, None]
+def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], others: tuple[int, ...]) -> Finding:
+    index, rails = telemetry.wiring.index, ways.rails
+    code = int(rails.port[at])
+    port, share = index.spell(code), float(rails.typical[at])
+    peers = (rails.rail == rails.rail[at]) & rails.judged[:, None]
     rail = int(index.rail[index.cables_at(np.array([code]))][0])
+    counted = bool(ways.told[:, *at].all())
+    ends = [str(index.spell(other)) for other in others]
+    either = f"; or {' or '.join(ends)} is slow, at the other end of its flows" if ends else ""
     return straggler_nic.found(
         port,
         says=f"carries {share:.0%} of its host's median NIC, where the {np.count_nonzero(peers)} NICs of rail {rail} "
-        f"carry {np.nanmedian(rails.typical[peers]):.0%} in the middle (unless a synchronous job hides slower ones)",
-        do=f"Compare PCIe width, link speed, pauses and errors of {port} with its peers on rail {rail}.",
+        f"carry {np.nanmedian(rails.typical[peers]):.0%} in the middle, "
+        f"{'without congestion' if counted else 'and nobody counts congestion'}{either}",
+        do=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with the peers "
+        f"on rail {rail}.",
         rail=rail,
-        confidence=0.8,
-        detail=(("share_of_median", round(share, 3)), ("peers", int(np.count_nonzero(peers)))),
+        confidence=ONE_OF_TWO if ends else SURE if counted else BY_RATES_ONLY,
+        detail=(
+            ("share_of_median", round(share, 3)),
+            ("peers", int(np.count_nonzero(peers))),
+            ("congestion_counted", counted),
+            *((("or", tuple(ends)),) if ends else ()),
+        ),
     )
 
 
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(10) for r in range(4))
 
 
-def _rates(slow: dict[str, float], level: float = 3e10) -> dict[str, dict[str, float]]:
+_TOLD = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
+
+
+def _rates(slow: dict[str, float], level: float = 3e10, **more: dict[str, float]) -> dict[str, dict[str, float]]:
+    """All NICs alike, those in `slow` at their share; `more` by `h4_nic2` instead of `h4/nic2`."""
     ports = [f"h{h}/nic{r}" for h in range(10) for r in range(4)]
-    return {port: dict.fromkeys(("tx_bytes", "rx_bytes"), level * slow.get(port, 1.0)) for port in ports}
+    rates = {port: dict.fromkeys(("tx_bytes", "rx_bytes"), level * slow.get(port, 1.0)) | _TOLD for port in ports}
+    return rates | {port.replace("_", "/"): rates[port.replace("_", "/")] | of for port, of in more.items()}
 
 
-FIRES = Case("One NIC at three quarters.", _PLAN, {}, ("h4/nic2",), rates=_rates({"h4/nic2": 0.75}))
+_CUT, _MARKED, _PAUSED = {"cnp_handled": 5e3}, {"ecn_received_packets": 5e3}, {"rx_pause_us:3": 2e5}
+_SENDS_HALF, _GETS_HALF = {"tx_bytes": 1.5e10}, {"rx_bytes": 1.5e10}
+_ENDS = {"h4/nic2": 0.75, "h5/nic2": 0.75}
+
+FIRES = (
+    Case("One NIC at three quarters.", _PLAN, {}, ("h4/nic2",), rates=_rates({"h4/nic2": 0.75})),
+    Case(
+        "It is slow; the next in the ring gets less, but sends as ever.",
+        _PLAN,
+        {},
+        ("h4/nic2",),
+        rates=_rates({"h4/nic2": 0.5}, h5_nic2=_GETS_HALF),
+    ),
+    Case(
+        "It is slow at what it sends, while congestion hides what it receives.",
+        _PLAN,
+        {},
+        ("h4/nic2",),
+        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_GETS_HALF | _MARKED),
+    ),
+    Case(
+        "Either is slow: what one sends the other receives, and congestion hides the rest. Both are named in one.",
+        _PLAN,
+        {},
+        ("h4/nic2",),
+        rates=_rates(_ENDS, h4_nic2=_GETS_HALF | _MARKED, h5_nic2=_SENDS_HALF | _CUT),
+    ),
+)
 
 QUIET = (
     Case("All carry alike.", _PLAN, {}, rates=_rates({})),
     Case("A tenth less is noise.", _PLAN, {}, rates=_rates({"h4/nic2": 0.9})),
     Case("Rail 2 is loaded less on all hosts.", _PLAN, {}, rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
+    Case(
+        "Congestion slows it both ways.",
+        _PLAN,
+        {},
+        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_CUT | _MARKED),
+    ),
+    Case(
+        "Its leaf pauses it while it would send.",
+        _PLAN,
+        {},
+        rates=_rates({"h4/nic2": 0.75}, h4_nic2=_PAUSED | _MARKED),
+    ),
     Case(
         "The NIC has no link.",
         _PLAN,

@@ -1,6 +1,7 @@
 """One cause with its symptoms under it: the rows of the table, and what must never be explained."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -316,6 +317,44 @@ def test_an_explained_finding_stays_with_its_cause_all_the_way_up() -> None:
     slow, uneven = found("RAL002", "h2/nic1"), found("RAL001", "h2", port="h2/nic1")
     cause = one(found("LNK001", "leaf-1/swp3"), pressed, slow, uneven)
     assert cause.explains[-2:] == (slow.id, uneven.id)
+
+
+def lagging(host: str, *others: str, **detail: Any) -> Finding:
+    """A host that lacks on rail 1 what one of these others may be the reason for."""
+    finding = found("RAL001", host, port=f"{host}/nic1", **detail)
+    return replace(finding, detail=(*finding.detail, ("or", others)))
+
+
+@pytest.mark.parametrize("rule", ["LNK001", "LNK003", "LNK005", "NIC005", "PFC001", "RAL002"])
+def test_a_slow_nic_explains_who_lags_at_the_other_end_of_its_flows(rule: str) -> None:
+    slow = found(rule, "h2/nic1")
+    assert one(slow, lagging("h3", "h2/nic1")).subjects == ("h2/nic1",)
+    kinds = apart(slow, lagging("h3"), lagging("h4", "h5/nic1", "h9/nic1"))
+    assert kinds.count(C.SLOW_HOST) >= 2
+
+
+def test_a_flap_long_ago_slows_nobody_at_the_other_end_now() -> None:
+    fell = found("LNK003", "h2/nic1", since=1000.0, until=1020.0)
+    assert apart(fell, lagging("h3", "h2/nic1", since=2000.0)) == [C.FLAPPING_LINK, C.SLOW_HOST]
+
+
+@pytest.mark.parametrize("rule", ["ECN001", "INC001"])
+def test_congestion_explains_a_rail_that_it_holds_up_and_no_other(rule: str) -> None:
+    at, held = found(rule, "leaf-1/swp3"), found("RAL001", "h3", port="h3/nic1", because="congestion")
+    assert one(at, held).kind is C.OVERLOAD
+    assert apart(at, found("RAL001", "h3", port="h3/nic1", because="itself")) == [C.SLOW_HOST, C.OVERLOAD]
+    assert apart(at, found("RAL001", "h3", port="h3/nic2", because="congestion")) == [C.OVERLOAD, C.OVERLOAD]
+    assert apart(at, found("RAL001", "h4", port="h4/nic1", because="congestion")) == [C.OVERLOAD, C.OVERLOAD]
+
+
+def test_c5_a_nic_that_pauses_does_not_do_so_because_of_its_link() -> None:
+    pressed = found("PFC002", "h3/nic1", sub_cause="pcie stalled", victims=victims("leaf-1/swp3"))
+    assert apart(found("LNK005", "h3/nic1"), pressed) == [C.DEGRADED_LINK, C.SLOW_HOST]
+
+
+def test_c11_a_victim_that_the_plan_does_not_have_changes_nothing() -> None:
+    storm = found("PFC001", "h1/nic0", victims=victims("leaf-0/swp1", "leaf-0/up77", "nowhere/port"))
+    assert one(storm, found("PFC004", "leaf-0/swp1")).kind is C.PFC_STORM
 
 
 PORTS = st.tuples(st.integers(1, HOSTS), st.integers(0, RAILS - 1))

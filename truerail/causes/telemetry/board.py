@@ -48,7 +48,7 @@ class Board:
         key = self._one_with(number)
         draft = fresh.get(key)
         if draft is None:
-            subjects = tuple(dict.fromkeys(self.found.details[number].get("cycle", ()))) or (finding.subject,)
+            subjects = self.found.subjects_of(number)
             draft = Draft(kind_of(finding), subjects, said_of(finding), finding.do, confidence=finding.confidence)
             fresh[key] = draft
         elif finding.subject not in draft.subjects:
@@ -68,8 +68,9 @@ class Board:
         for draft, root in roots:
             self.drafts[id(draft)] = draft
             for number, far, row in reached(self.found, root):
-                timely = root.number < 0 or self.found.together(root.number, number)
-                if number not in self.owner and timely and row.fits(self.found, root.number, number):
+                if number in self.owner or (root.number >= 0 and not self.found.together(root.number, number)):
+                    continue
+                if row.fits(self.found, root.number, number):
                     mine = claims.setdefault(number, {})
                     mine[id(draft)] = min(far, mine.get(id(draft), far))
         for number, distances in claims.items():

@@ -67,6 +67,17 @@ class Ground:
         peers: list[int] = self.peer.tolist()
         return peers
 
+    @cached_property
+    def _links(self) -> list[int]:
+        links: list[int] = self.link_of(np.arange(len(self.peer))).tolist()
+        return links
+
+    def at(self, port: int) -> tuple[int, int]:
+        """The link at one port, as in `link_of`, and the device that the port belongs to."""
+        if port < len(self.owner):
+            return self._links[port], self.owner[port]
+        return port, int(self.wiring.index.ports.device_of(np.array([port]))[0])
+
     def is_host(self, device: int) -> bool:
         """Whether the plan has a device as a host."""
         return self.wiring.index.devices.is_host(device)
@@ -109,19 +120,50 @@ class Found:
         return [dict(finding.detail) for finding in self.findings]
 
     @cached_property
+    def rules(self) -> list[str]:
+        """The rule of each finding."""
+        return [finding.rule for finding in self.findings]
+
+    @cached_property
     def spans(self) -> list[tuple[float, float]]:
         """From when to when each finding's thing went on, as far as its rule says."""
-        return [(_seconds(d.get("since"), -inf), _seconds(d.get("until"), inf)) for d in self.details]
+        return [
+            (_seconds(d["since"], -inf) if "since" in d else -inf, _seconds(d["until"], inf) if "until" in d else inf)
+            for d in self.details
+        ]
+
+    @cached_property
+    def pointing_at(self) -> Mapping[int, list[int]]:
+        """Numbers of the findings that may come from another link's NIC, as they say themselves, by that link."""
+        named = [(number, str(port)) for number, d in enumerate(self.details) for port in d.get("or", ())]
+        _, ports = self.ground.places([port for _, port in named])
+        groups = _grouped(range(len(named)), self.ground.link_of(ports).tolist().__getitem__)
+        return {link: [named[row][0] for row in rows] for link, rows in groups.items() if link >= 0}
+
+    def subjects_of(self, number: int) -> tuple[str, ...]:
+        """What a cause that begins with a finding is about: the cycle of a deadlock, the NIC that a host's finding
+        singles out, and the one at the other end where either may be the reason.
+        """
+        finding, detail = self.findings[number], self.details[number]
+        singled = [detail["port"]] if finding.rule == "RAL001" and "port" in detail else []
+        cycle = [str(port) for port in detail.get("cycle", ())] or [finding.subject]
+        return tuple(dict.fromkeys([*cycle, *map(str, (*singled, *detail.get("or", ())))]))
 
     @cached_property
     def by_rule(self) -> Mapping[str, list[int]]:
         """Numbers of the findings of each rule."""
-        return _grouped(range(len(self.findings)), lambda number: self.findings[number].rule)
+        return _grouped(range(len(self.findings)), self.rules.__getitem__)
+
+    @cached_property
+    def links(self) -> list[int]:
+        """The link of each finding, for one look-up at a time."""
+        links: list[int] = self.link.tolist()
+        return links
 
     @cached_property
     def on_link(self) -> Mapping[int, list[int]]:
         """Numbers of the findings at either end of a link."""
-        return _grouped(np.flatnonzero(self.link >= 0).tolist(), self.link.tolist().__getitem__)
+        return _grouped(np.flatnonzero(self.link >= 0).tolist(), self.links.__getitem__)
 
     @cached_property
     def of_device(self) -> Mapping[int, list[int]]:
@@ -145,13 +187,14 @@ class Found:
     @cached_property
     def paused(self) -> Mapping[int, list[tuple[int, int]]]:
         """The ports that findings name as their victims: port codes and distances, by the finding's number."""
-        named = [(number, *one) for number, detail in enumerate(self.details) for one in victims(detail)]
-        _, ports = self.ground.places([port for _, port, _ in named])
-        by_finding: dict[int, list[tuple[int, int]]] = {}
-        for port, (number, _, hops) in zip(ports.tolist(), named, strict=True):
-            if port >= 0:
-                by_finding.setdefault(number, []).append((port, hops))
-        return {number: sorted(ports, key=lambda one: one[1]) for number, ports in by_finding.items()}
+        telling = [number for number, detail in enumerate(self.details) if detail.get("victims")]
+        names = list(dict.fromkeys(port for number in telling for port, _ in victims(self.details[number])))
+        code = dict(zip(names, self.ground.places(names)[1].tolist(), strict=True))
+        by_finding = {n: [(code[port], hops) for port, hops in victims(self.details[n])] for n in telling}
+        return {
+            number: sorted(((port, hops) for port, hops in ports if port >= 0), key=lambda one: one[1])
+            for number, ports in by_finding.items()
+        }
 
     @cached_property
     def pausing_uplinks(self) -> Mapping[int, list[int]]:

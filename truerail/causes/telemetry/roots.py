@@ -64,6 +64,8 @@ def _root(
     ground: Ground, number: int, rows: tuple[Row, ...], links: tuple[int, ...], whole: tuple[int, ...] = (),
     paused: Sequence[tuple[int, int]] = (),
 ) -> Root:  # fmt: skip
+    if not rows:
+        return Root(number, rows, links, whole=whole, paused=paused)
     ends = [end for link in links for end in ground.ends(link)]
     hosts = [device for device in (*(ground.owner[end] for end in ends), *whole) if ground.is_host(device)]
     above = [*(int(ground.uplink[end]) for end in ends), *whole]
@@ -123,11 +125,14 @@ def reached(found: Found, root: Root) -> Iterator[tuple[int, int, Row]]:
     more than once, the nearest first within a row.
     """
     near: dict[Scope, list[tuple[int, int]]] = {}
+    rules, there = found.rules, found.by_rule.keys()
     for row in root.rows:
+        if there.isdisjoint(row.rules):
+            continue
         if row.scope not in near:
             near[row.scope] = list(_within(found, root, row.scope))
         for number, far in near[row.scope]:
-            if found.findings[number].rule in row.rules and number != root.number:
+            if rules[number] in row.rules and number != root.number:
                 yield number, far, row
 
 
@@ -137,7 +142,7 @@ def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
             yield from ((number, 0) for link in root.links for number in found.on_link.get(link, ()))
         case Scope.HOST:
             for number in (number for device in root.hosts for number in found.of_device.get(device, ())):
-                if int(found.link[number]) in (NONE, *root.links):
+                if found.links[number] in (NONE, *root.links):
                     yield number, 0
         case Scope.SWITCH:
             yield from ((number, 0) for device in root.switches for number in found.of_device.get(device, ()))
@@ -147,21 +152,20 @@ def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
             yield from ((number, 0) for device in root.whole for number in found.in_device.get(device, ()))
         case Scope.ABOVE:
             yield from ((number, 1) for device in root.switches for number in found.pausing_uplinks.get(device, ()))
+        case Scope.OTHER_END:
+            yield from ((number, 1) for link in root.links for number in found.pointing_at.get(link, ()))
         case Scope.PAUSED:
             yield from _paused(found, root)
 
 
 def _paused(found: Found, root: Root) -> Iterator[tuple[int, int]]:
-    if not root.paused:
-        return
-    ports = np.array([port for port, _ in root.paused], dtype=np.int64)
-    links, devices = found.ground.link_of(ports), found.ground.wiring.index.ports.device_of(ports)
     seen: set[int] = set()
-    for link, device, (_, hops) in zip(links.tolist(), devices.tolist(), root.paused, strict=True):
+    for port, hops in root.paused:
+        link, device = found.ground.at(port)
         yield from ((number, hops) for number in found.on_link.get(link, ()))
         if device not in seen:
             seen.add(device)
-            yield from ((number, hops) for number in found.of_device.get(device, ()) if found.link[number] < 0)
+            yield from ((number, hops) for number in found.of_device.get(device, ()) if found.links[number] < 0)
 
 
 def _known(devices: Sequence[int]) -> tuple[int, ...]:

@@ -29,6 +29,8 @@ class Scope(StrEnum):
     """About the root's device or any port of it."""
     ABOVE = "above"
     """A culprit that pauses an uplink of the root's switch."""
+    OTHER_END = "other end"
+    """About a NIC whose flows end at the root's link, and that may come from there, as the symptom says."""
     PAUSED = "paused"
     """At a link that the root pauses, or about a device that such a port belongs to."""
 
@@ -93,6 +95,11 @@ class Row:
     fits: Fits = _always
 
 
+def held_up(found: Found, root: int, symptom: int) -> bool:
+    """The NIC carries less because it is told to, not because it is slow."""
+    return found.details[symptom].get("because") == "congestion"
+
+
 def untold_egress(found: Found, root: int, symptom: int) -> bool:
     """The culprit is a switch of which no port shows where it is held up: its uplinks, as far as anybody can tell."""
     return found.details[symptom].get("sub_cause") == Reason.EGRESS_UNTOLD.value
@@ -103,28 +110,35 @@ PAUSES = ("PFC001", "PFC002")
 CROWDED = ("ECN001", "PFC002", "INC001")
 """What shows at an egress that gets more than it can send."""
 
+LAGS = ("RAL002", "RAL001")
+"""What shows where somebody carries less than its peers; also at a NIC whose flows end at the one that is slow."""
+
 _SLOW_LINK = (
     Row("C4", S.LINK, ("LNK003", "LNK004", "LNK005", "RAL002", "LBL003", "INC001", "ECN001")),
     Row("C4", S.LINK, PAUSES, egress),
     Row("C4", S.HOST, ("RAL001",)),
+    Row("C4", S.OTHER_END, LAGS),
     Row("C4", S.SWITCH, ("LBL002", "CAP001")),
 )
 _BAD_SIGNAL = (
     Row("C5", S.LINK, ("LNK003", "RAL002", "LBL003")),
     Row("C5", S.LINK, PAUSES, egress),
     Row("C5", S.HOST, ("RAL001",)),
+    Row("C5", S.OTHER_END, LAGS),
     Row("C5", S.SWITCH, ("LBL002",)),
 )
 _FLAP = (
     Row("C7", S.LINK, ("RAL002", "LBL003")),
     Row("C7", S.LINK, PAUSES, egress),
     Row("C7", S.HOST, ("RAL001",)),
+    Row("C7", S.OTHER_END, LAGS),
     Row("C7", S.SWITCH, ("LBL001", "LBL002")),
 )
 _SLOW_HOST = (
     Row("C8", S.LINK, PAUSES, _and(loud, drains_slowly)),
     Row("C8", S.LINK, ("RAL002", "PFC004", "ECN001"), loud),
     Row("C8", S.HOST, ("RAL001",), loud),
+    Row("C8", S.OTHER_END, LAGS, loud),
 )
 _PAUSED = ("PFC004", "LBL003", "CAP001", "INC001", "ECN001", "LBL002", "RAL002", "RAL001")
 
@@ -174,6 +188,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "PFC001": (
         Row("C11", S.LINK, ("PFC002", "PFC004", "LBL003", "INC001", "ECN001", "RAL002"), same_priority),
         Row("C11", S.HOST, ("RAL001",)),
+        Row("C11", S.OTHER_END, LAGS),
         Row("C11", S.PAUSED, ("PFC002", *_PAUSED), same_priority),
     ),
     "CFG001": (
@@ -198,6 +213,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     ),
     "INC001": (
         Row("load", S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
+        Row("load", S.HOST, ("RAL001",), held_up),
         Row("load", S.PAUSED, ("ECN001",)),
         Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
     ),
@@ -208,9 +224,9 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
     ),
     "PFC004": (),
-    "ECN001": (),
+    "ECN001": (Row("load", S.HOST, ("RAL001",), held_up),),
     "LBL002": (),
-    "RAL002": (Row("load", S.HOST, ("RAL001",)),),
+    "RAL002": (Row("load", S.HOST, ("RAL001",)), Row("load", S.OTHER_END, ("RAL001",))),
     "RAL001": (),
 }
 """In the order of precedence: physical state, (wiring,) the root of a storm, configuration, load, statistics."""

@@ -42,6 +42,8 @@ def kind_of(finding: Finding) -> CauseKind:
     """The kind of cause that a finding makes where nothing else explains it."""
     if finding.rule == "PFC002":
         return _BY_REASON.get(str(dict(finding.detail).get("sub_cause")), CauseKind.SLOW_HOST)
+    if finding.rule == "RAL001" and dict(finding.detail).get("because") == "congestion":
+        return CauseKind.OVERLOAD
     return KINDS[finding.rule]
 
 

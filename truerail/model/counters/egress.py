@@ -1,6 +1,7 @@
 """The egress at which a switch's congestion begins: the port that carries all it can, or less than it should."""
 
 import numpy as np
+import numpy.typing as npt
 
 from truerail.model.counters.nic_reasons import Reason
 from truerail.model.counters.quantities import Quantity
@@ -14,6 +15,8 @@ DEGRADED = 0.9
 """Share of the expected speed below which a link is degraded: at half speed it has 0.5, without a lane of four 0.75."""
 BUSY = 0.5
 """Share of what is left of its speed that a degraded egress carries at least when it is the one that holds up."""
+MOST_MARKS = 0.5
+"""Share of a switch's congestion marks from which the one port that makes them is where its queue stands. Judgement."""
 
 
 def egress_of(told: Telemetry, device: int, pausing: Codes, last: int) -> tuple[int, Reason]:
@@ -34,6 +37,19 @@ def egress_of(told: Telemetry, device: int, pausing: Codes, last: int) -> tuple[
             if which.any():
                 found = np.flatnonzero(which)
                 return int(ports[found[np.argmax(np.nan_to_num(used[found]))]]), reason
+    return _marking(told, ports, used, last)
+
+
+def _marking(told: Telemetry, ports: Codes, used: npt.NDArray[np.floating], last: int) -> tuple[int, Reason]:
+    """The busy port that makes most of the switch's marks: a switch marks what leaves by a port with a long queue. Jobs
+    send in bursts, so that port need not be full on average.
+    """
+    marks = np.zeros(len(ports))
+    for priority in told.priorities(Quantity.ECN_MARKED_PACKETS):
+        marks = np.fmax(marks, np.nansum(told.part(Quantity.ECN_MARKED_PACKETS, priority, ports, last)[0], axis=1))
+    most = int(np.argmax(marks)) if len(ports) else NONE
+    if most >= 0 and marks[most] > 0 and marks[most] >= MOST_MARKS * marks.sum() and used[most] >= BUSY:
+        return int(ports[most]), Reason.INCAST
     return NONE, Reason.EGRESS_UNTOLD
 
 

@@ -43,16 +43,22 @@ FLAGGED_WINDOWS = 3
 
 @dataclass(frozen=True)
 class Rails:
-    """`port` has shape (H, N), -1 where a host has fewer NICs; `load` and `share` (H, N, W)."""
+    """`port` has shape (H, N), -1 where a host has fewer NICs; `tx`, `rx`, `load` and `share` (H, N, W)."""
 
     carried: Carried
     host: Codes
     port: Codes
     rail: Codes
     """Rail and plane as one number, shape (H, N)."""
-    load: Numbers
+    tx: Numbers
+    rx: Numbers
     speed: Numbers
     """Both directions together, shape (H, N)."""
+
+    @cached_property
+    def load(self) -> Numbers:
+        """What each NIC sends and receives."""
+        return np.asarray(self.tx + self.rx)
 
     @cached_property
     def median(self) -> Numbers:
@@ -69,19 +75,19 @@ class Rails:
     def use(self) -> Numbers:
         """Each NIC's load over all windows as a share of its speed, shape (H, N)."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(_mean(self.load) / self.speed)
+            return np.asarray(means(self.load) / self.speed)
 
     @cached_property
     def typical(self) -> Numbers:
         """Each NIC's share over all windows, shape (H, N)."""
-        return _mean(self.share)
+        return means(self.share)
 
     @cached_property
     def busy(self) -> Mask:
         """Hosts that carry enough to be judged, on all their NICs but one: a job on fewer GPUs leaves more idle."""
         with np.errstate(invalid="ignore"):
             idle = (self.use < IDLE).sum(axis=1)
-            enough = np.nan_to_num(_mean(self.use)) >= BUSY
+            enough = np.nan_to_num(means(self.use)) >= BUSY
         return np.asarray(enough & (idle <= 1) & ~np.isnan(self.median).all(axis=1), dtype=bool)
 
     @cached_property
@@ -93,8 +99,8 @@ class Rails:
         found = np.zeros(len(bits), dtype=bool)
         hosts = np.flatnonzero(self.busy)
         if len(hosts):
-            hosts = hosts[np.argsort(_mean(self.median)[hosts])]
-            level = _mean(self.median)[hosts]
+            hosts = hosts[np.argsort(means(self.median)[hosts])]
+            level = means(self.median)[hosts]
             job = np.cumsum(np.r_[0, level[1:] > ALIKE_LEVEL * level[:-1]])
             size = np.bincount(job)[job]
             _, kind, same = np.unique(np.stack([job, bits[hosts]]), axis=1, return_inverse=True, return_counts=True)
@@ -123,13 +129,14 @@ def _measured(telemetry: Telemetry) -> Rails:
     place = np.arange(len(cable)) - first[row] if len(cable) else cable
     shape = (len(host), int(place.max(initial=-1)) + 1)
     port, rail = np.full(shape, NONE, dtype=np.int64), np.full(shape, NONE, dtype=np.int64)
-    load, speed = np.full((*shape, carried.windows), np.nan), np.full(shape, np.nan)
+    tx, rx = (np.full((*shape, carried.windows), np.nan) for _ in range(2))
+    speed = np.full(shape, np.nan)
     planes = int(index.plane.max(initial=NONE)) + 2
     ports = index.a[cable]
     port[row, place], rail[row, place] = ports, index.rail[cable] * planes + index.plane[cable] + 1
-    load[row, place] = carried.tx[ports] + carried.rx[ports]
+    tx[row, place], rx[row, place] = carried.tx[ports], carried.rx[ports]
     speed[row, place] = 2 * telemetry.speed()[ports]
-    return Rails(carried, host, port, rail, load, speed)
+    return Rails(carried, host, port, rail, tx, rx, speed)
 
 
 def medians(values: Numbers, least: int) -> Numbers:
@@ -144,7 +151,7 @@ def medians(values: Numbers, least: int) -> Numbers:
     return np.where(known >= least, (middle[0] + middle[1]) / 2, np.nan)
 
 
-def _mean(values: Numbers) -> Numbers:
+def means(values: Numbers) -> Numbers:
     """Mean over the last axis, NaN left out."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):

@@ -1,0 +1,117 @@
+"""What holds a NIC up: congestion that it is told of, pauses, the other end of its flows, or nothing but itself."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rules import rules
+from truerail.causes import explain
+from truerail.model import Cause, CauseKind, Finding, NetLink
+from truerail.model.cases import scene
+from truerail.model.wiring import wiring_of
+
+LEVEL = 3e10
+CUT, MARKED = {"cnp_handled": 5e3}, {"ecn_received_packets": 5e3}
+SLOW = {"tx_bytes": 0.75 * LEVEL, "rx_bytes": 0.75 * LEVEL}
+Rates = dict[str, dict[str, Any]]
+
+
+def rates_with(changed: Mapping[str, Mapping[str, float]], of_all: dict[str, float] | None = None) -> Rates:
+    """Ten hosts of four NICs, all alike but for what is changed."""
+    same = {"tx_bytes": LEVEL, "rx_bytes": LEVEL} | (of_all or {})
+    return {f"h{h}/nic{r}": same | dict(changed.get(f"h{h}/nic{r}", {})) for h in range(10) for r in range(4)} | {
+        port: dict(of) for port, of in changed.items() if port.startswith("leaf")
+    }
+
+
+def judged(code: str, rates: Rates, **more: Any) -> list[Finding]:
+    case = replace(rules()["RAL002"].fires[0], rates=rates, **more)
+    return list(rules()[code].judge(*scene(case)))
+
+
+def causes_of(rates: Rates) -> tuple[Cause, ...]:
+    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates))
+    return explain(wiring_of(plan, seen), [*rules()["RAL001"].judge(plan, seen), *rules()["RAL002"].judge(plan, seen)])
+
+
+def test_who_counts_no_congestion_is_believed_less() -> None:
+    told = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
+    for of_all, confidence, says in ((told, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
+        (finding,) = judged("RAL002", rates_with({"h4/nic2": SLOW}, of_all))
+        assert (finding.subject, finding.confidence) == ("h4/nic2", confidence)
+        assert says in finding.says
+
+
+@pytest.mark.parametrize(
+    ("here", "of_all", "fires"),
+    [
+        (CUT | MARKED, {}, False),
+        (CUT | MARKED, CUT | MARKED, True),
+        ({"cnp_handled": 50.0, "ecn_received_packets": 50.0}, {}, True),
+        ({"rx_pause_us:3": 2e5} | MARKED, {}, False),
+        ({"rx_pause_us:3": 5e4} | MARKED, {}, True),
+    ],
+    ids=["more than its peers", "as its peers", "now and then", "paused for what it lacks", "paused for less"],
+)
+def test_congestion_explains_a_nic_where_it_is_told_more_of_it_than_its_peers(
+    here: dict[str, float], of_all: dict[str, float], *, fires: bool
+) -> None:
+    assert bool(judged("RAL002", rates_with({"h4/nic2": SLOW | here}, of_all))) is fires
+
+
+def test_pauses_count_as_the_leaf_sends_them() -> None:
+    pausing = {"h4/nic2": SLOW | MARKED, "leaf-2/p4": {"tx_pause_us:3": 2e5}}
+    assert judged("RAL002", rates_with(pausing)) == []
+
+
+def test_what_the_other_end_sends_too_slowly_is_not_blamed_on_who_receives_it() -> None:
+    ring = {"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2), "h5/nic2": {"rx_bytes": LEVEL / 2}}
+    (slow,) = judged("RAL002", rates_with(ring))
+    assert slow.subject == "h4/nic2"
+    uneven = {finding.subject: dict(finding.detail) for finding in judged("RAL001", rates_with(ring))}
+    assert uneven["h5"]["because"] == "the other end of its flows"
+    assert uneven["h5"]["or"] == ("h4/nic2",)
+    (cause,) = causes_of(rates_with(ring))
+    assert (cause.kind, cause.subjects[0], len(cause.explains)) == (CauseKind.SLOW_HOST, "h4/nic2", 3)
+
+
+def test_a_nic_of_another_rail_at_the_same_rate_is_not_the_other_end() -> None:
+    both = {"h4/nic2": {"tx_bytes": LEVEL / 2}, "h5/nic1": {"rx_bytes": LEVEL / 2}}
+    assert {f.subject: f.confidence for f in judged("RAL002", rates_with(both))} == {"h4/nic2": 0.6, "h5/nic1": 0.6}
+
+
+def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None:
+    ends = {
+        "h4/nic2": {"tx_bytes": 0.75 * LEVEL, "rx_bytes": 0.5 * LEVEL} | MARKED,
+        "h5/nic2": {"rx_bytes": 0.75 * LEVEL, "tx_bytes": 0.5 * LEVEL} | CUT,
+    }
+    (finding,) = judged("RAL002", rates_with(ends))
+    assert (finding.subject, finding.confidence, dict(finding.detail)["or"]) == ("h4/nic2", 0.4, ("h5/nic2",))
+    assert "or h5/nic2 is slow" in finding.says
+    (cause,) = causes_of(rates_with(ends))
+    assert cause.subjects == ("h4/nic2", "h5/nic2")
+    assert len(cause.explains) == 3
+
+
+def test_a_host_whose_rail_congestion_slows_is_overloaded_and_not_slow() -> None:
+    rates = rates_with({"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2) | CUT | MARKED})
+    (uneven,) = judged("RAL001", rates)
+    assert "congestion holds it up" in uneven.says
+    assert uneven.severity.rank == 1
+    (cause,) = causes_of(rates)
+    assert (cause.kind, cause.subjects) == (CauseKind.OVERLOAD, ("h4", "h4/nic2"))
+
+
+def test_a_direction_in_which_the_host_carries_next_to_nothing_is_not_judged() -> None:
+    sends = {"tx_bytes": 5e10, "rx_bytes": 1e8}
+    rates = rates_with({"h4/nic2": {"tx_bytes": 2.5e10, "rx_bytes": 1e7}}, sends)
+    (finding,) = judged("RAL002", rates)
+    assert finding.subject == "h4/nic2"
+    assert "or" not in dict(finding.detail)
+
+
+def test_a_slow_nic_without_link_is_left_to_the_link() -> None:
+    facts = {"h4": [NetLink("nic2", operstate="DOWN")]}
+    assert judged("RAL002", rates_with({"h4/nic2": SLOW}), facts=facts) == []
