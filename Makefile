@@ -27,7 +27,7 @@ help:
 	@sh requirements/setup.sh dev
 	@touch $@ .venv/.run
 
-.venv/.deploy: .venv/.dev requirements/deploy.txt
+.venv/.deploy: .venv/.dev requirements/deploy.txt requirements/package.json
 	@sh requirements/setup.sh deploy
 	@touch $@
 

@@ -1,8 +1,9 @@
-"""Writes everything that is made from the rules.
+"""Writes everything that is made from the rules and the boards.
 
 python -m dashboards.generate                          writes it beside the code
 python -m dashboards.generate --check                  exits with 1 where a file is not current
-python -m dashboards.generate --out DIR --runbooks URL for a site: alerts lead to the runbooks at URL
+python -m dashboards.generate --out DIR --runbooks URL --truerail URL
+                                       for a site: alerts lead to its runbooks, dashboards to its truerail
 """
 
 import argparse
@@ -12,8 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from dashboards.grafana.boards import BOARDS
+from dashboards.grafana.links import uid
+from dashboards.grafana.variables import TRUERAIL
+from dashboards.grafana.written import text as board_text
 from dashboards.outputs.alertmanager import alertmanager
 from dashboards.outputs.grafana_alerting import provisioning
+from dashboards.outputs.kustomization import kustomization
 from dashboards.outputs.prometheus import prometheus_rule, rules_file
 from dashboards.outputs.promtool import unit_tests
 from dashboards.outputs.runbooks import runbooks
@@ -26,8 +32,8 @@ RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
 GENERATED: Final = "dashboards/generated"
 
 
-def files(url: str = RUNBOOKS) -> dict[str, str]:
-    """Every generated file by its path."""
+def files(url: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict[str, str]:
+    """Every generated file by its path. `url` leads to the runbooks, `truerail` to truerail's page."""
     quiet = [replace(group, alerts=()) for group in GROUPS if group.records]
     made = {
         f"{GENERATED}/prometheus/truerail.rules.yaml": rules_file(GROUPS, url),
@@ -42,7 +48,9 @@ def files(url: str = RUNBOOKS) -> dict[str, str]:
         if group.alerts
     }
     pages = {f"docs/runbooks/{name}": text for name, text in runbooks(rules()).items()}
-    return made | tests | pages
+    boards = {f"grafana/{uid(board.name)}.json": board_text(board, truerail) for board in BOARDS}
+    together = {"kustomization.yaml": kustomization(boards, ["kubernetes/truerail.prometheusrule.yaml"])}
+    return made | tests | pages | {f"{GENERATED}/{name}": text for name, text in (boards | together).items()}
 
 
 def stale(root: Path, made: dict[str, str]) -> list[str]:
@@ -57,8 +65,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file is not current")
     parser.add_argument("--out", type=Path, default=ROOT, help="where to write (default: beside the code)")
     parser.add_argument("--runbooks", default=RUNBOOKS, help="address under which docs/runbooks is served")
+    parser.add_argument("--truerail", default=TRUERAIL, help="address of truerail's page, for links from dashboards")
     asked = parser.parse_args(arguments)
-    made = files(asked.runbooks)
+    made = files(asked.runbooks, asked.truerail.rstrip("/"))
     differ = stale(asked.out, made)
     if asked.check:
         sys.stderr.writelines(f"{name} is not current: run `make docs`\n" for name in differ)

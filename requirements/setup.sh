@@ -3,11 +3,12 @@
 #
 #   requirements/setup.sh run       what truerail needs to run
 #   requirements/setup.sh dev       that, and the tools to test and build it
-#   requirements/setup.sh deploy    the validators of deploy/, in .venv-deploy
+#   requirements/setup.sh deploy    the validators of deploy/ and dashboards/, in .venv-deploy
 #   requirements/setup.sh bench     the tools that are measured beside truerail, in .venv-bench
 #   requirements/setup.sh daemons   the packages of requirements/apt.txt, where root may install them
 #
-# Packages come from whatever index pip is configured for, each checked against its hash. PYTHON names the interpreter
+# Packages come from whatever index pip is configured for, each checked against its hash; those of package.json, of which
+# no code runs while they are installed, from that of npm. PYTHON names the interpreter
 # (default: the newest of python3.13 to python3.11, else python3). With TRUERAIL_REQUIRE_REAL=1 a missing daemon is an
 # error, otherwise its tests are skipped and named.
 set -eu
@@ -95,6 +96,18 @@ install_beside() {
     pip_install --require-hashes -r "requirements/$1.txt"
 }
 
+# Grafana's types and what checks them, by the npm of .venv-deploy.
+install_types() {
+    say "installing the packages of requirements/package.json into .venv-deploy/node"
+    mkdir -p .venv-deploy/node
+    cp requirements/package.json .venv-deploy/node/
+    PATH="$PWD/.venv-deploy/bin:$PATH" npm install --prefix .venv-deploy/node --ignore-scripts --no-audit --no-fund \
+        --no-package-lock --loglevel=error && return
+    say "npm could not install the packages of requirements/package.json: requirements/setup.sh deploy tries again"
+    say "left out: the tests of the dashboards' types; each is skipped by name"
+    [ "${TRUERAIL_REQUIRE_REAL:-}" != 1 ] || fail "TRUERAIL_REQUIRE_REAL=1 wants every real component"
+}
+
 missing_packages() {
     grep -v '^#' requirements/apt.txt | while read -r package; do
         dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q ' installed$' || printf '%s ' "$package"
@@ -121,7 +134,11 @@ run | dev)
     make_environment
     install_packages "$1"
     ;;
-deploy | bench) install_beside "$1" ;;
+deploy)
+    install_beside deploy
+    install_types
+    ;;
+bench) install_beside bench ;;
 daemons) install_daemons ;;
 *) fail "usage: requirements/setup.sh run|dev|deploy|bench|daemons" ;;
 esac

@@ -19,10 +19,19 @@ QUICK = Limits(device_seconds=5.0, deadline_seconds=10.0, retries=1)
 class Site:
     """A fabric, whoever asks it, and the time, which stands still between calls of `wait`."""
 
-    def __init__(self, faults: Sequence[Fault] = (), *, shape: Shape = POD, seed: int = 1, pace: Pace = NEVER) -> None:
+    def __init__(
+        self,
+        faults: Sequence[Fault] = (),
+        *,
+        shape: Shape = POD,
+        seed: int = 1,
+        pace: Pace = NEVER,
+        began: datetime = BEGAN,
+    ) -> None:
         self.seconds = 1000.0
+        self._began = began
         ambient = Ambient(
-            now=lambda: BEGAN + timedelta(seconds=self.seconds),
+            now=lambda: self.now,
             clock=lambda: self.seconds,
             sleep=self._sleep,
             random=lambda: 0.5,
@@ -37,6 +46,11 @@ class Site:
             limits=QUICK,
             ambient=ambient,
         )
+
+    @property
+    def now(self) -> datetime:
+        """The time of day."""
+        return self._began + timedelta(seconds=self.seconds)
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)

@@ -190,7 +190,8 @@ def test_grafana_is_provisioned_with_what_the_other_services_are_called() -> Non
         service, _, port = source["url"].removeprefix("http://").partition(":")
         assert SERVICES[service]["ports"][0].endswith(f":{port}")
     (provider,) = document(provisioning / "dashboards" / "truerail.yaml")["providers"]
-    assert provider["options"]["path"].startswith("/etc/dashboards/")
+    path = Path(provider["options"]["path"])
+    assert list((ROOT / "dashboards" / path.relative_to("/etc/dashboards")).glob("truerail-*.json"))
     assert any(mount.endswith(":/etc/dashboards:ro") for mount in SERVICES["grafana"]["volumes"])
 
 

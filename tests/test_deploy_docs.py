@@ -6,13 +6,10 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 from deploying import ROOT, document, passes, run
 
-from truerail.cli.app import app
 from truerail.gather.questions import applicable
 from truerail.journal import JournalUnusable, open_journal
 from truerail.model import Role
@@ -33,17 +30,6 @@ PLACES = re.compile(r"(?<![\w/.-])(?:deploy|requirements|dashboards)/[\w./-]*\w"
 FOLDERS = ("deploy/compose", "deploy/ansible", "deploy/kubernetes", "deploy/ansible/roles/truerail_device/files")
 
 
-@pytest.mark.parametrize("words", TRUERAIL, ids=" ".join)
-def test_every_command_of_truerail_has_these_options(words: list[str]) -> None:
-    command: Any = typer.main.get_command(app)
-    rest = list(words)
-    while rest and rest[0] in getattr(command, "commands", {}):
-        command = command.commands[rest.pop(0)]
-    known = {option for parameter in command.params for option in parameter.opts}
-    assert command.name in words or words == ["--install-completion"]
-    assert {word for word in rest if word.startswith("--")} <= known
-
-
 def test_there_are_commands_to_look_at() -> None:
     assert len(TRUERAIL) == 8
     assert ["serve", "--check", "--config", "/etc/truerail/truerail.yaml"] in TRUERAIL
@@ -55,11 +41,6 @@ def test_every_file_that_is_named_is_there() -> None:
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
     for name in re.findall(r"`((?:truerail-only|sudoers)\.\w+|(?:overlays|components|config|secrets)/[\w./]*)`", TEXT):
         assert any((ROOT / folder / name).exists() for folder in FOLDERS), name
-
-
-def test_every_heading_that_is_linked_is_there() -> None:
-    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.*)$", TEXT, re.MULTILINE)}
-    assert set(re.findall(r"\(#([\w-]+)\)", TEXT)) <= headings
 
 
 def oids() -> Iterator[str]:

@@ -16,6 +16,9 @@ FOLDER = DEPLOY / "kubernetes"
 KUSTOMIZATIONS = sorted(path for path in FOLDER.rglob("kustomization.yaml"))
 OVERLAYS = sorted(path for path in (FOLDER / "overlays").iterdir())
 GENERATED = ROOT / "dashboards" / "generated"
+BOARDS = sorted((GENERATED / "grafana").glob("*.json"))
+CONFIG_MAP_BYTES = 1 << 20
+"""What etcd takes: https://kubernetes.io/docs/concepts/configuration/configmap/"""
 BASE = {path.stem: document(path) for path in (FOLDER / "base").glob("*.yaml")}
 POD: dict[str, Any] = BASE["deployment"]["spec"]["template"]
 MONITORING = "monitoring.coreos.com/v1"
@@ -134,7 +137,6 @@ def test_the_user_of_the_pod_is_that_of_the_image() -> None:
 def test_the_component_of_dashboards_brings_rules_and_dashboards(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "deploy" / "kubernetes")
     shutil.copytree(GENERATED, tmp_path / "dashboards" / "generated")
-    named(tmp_path / "dashboards" / "generated")
     overlay = tmp_path / "deploy" / "kubernetes" / "overlays" / "example"
     kustomization = document(overlay / "kustomization.yaml")
     kustomization["components"].append("../../components/dashboards")
@@ -143,17 +145,28 @@ def test_the_component_of_dashboards_brings_rules_and_dashboards(tmp_path: Path)
     validated(objects, tmp_path)
     (rule,) = (one for one in objects if one["kind"] == "PrometheusRule")
     assert rule["metadata"]["namespace"] == "truerail"
-    dashboards = [one for one in objects if one["kind"] == "ConfigMap" and "inventory.yaml" not in one["data"]]
-    assert sum(len(one["data"]) for one in dashboards) == len(list(GENERATED.glob("grafana/*.json")))
+    dashboards = [one for one in objects if one["metadata"].get("labels", {}).get("grafana_dashboard") == "1"]
+    assert {one["kind"] for one in dashboards} == {"ConfigMap"}
+    assert {one["metadata"]["name"] for one in dashboards} == {path.stem for path in BOARDS}
+    told = {name: text for one in dashboards for name, text in one["data"].items()}
+    assert told == {path.name: path.read_text(encoding="utf-8") for path in BOARDS}
 
 
-def named(folder: Path) -> None:
-    """Names to kustomize what is generated, where nothing there does so itself."""
-    kustomization = folder / "kustomization.yaml"
-    if kustomization.exists():
-        return
-    made = [
-        {"name": f"truerail-{path.stem}", "files": [f"grafana/{path.name}"]} for path in folder.glob("grafana/*.json")
+def test_a_config_map_holds_each_dashboard(tmp_path: Path) -> None:
+    """Checked without a kubectl: what the generated kustomization names, and that no map is larger than it may be."""
+    made = document(GENERATED / "kustomization.yaml")
+    assert [one["files"] for one in made["configMapGenerator"]] == [[f"grafana/{path.name}"] for path in BOARDS]
+    assert made["generatorOptions"]["labels"] == {"grafana_dashboard": "1"}
+    assert all((GENERATED / name).is_file() for name in made["resources"])
+    maps = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": one["name"]},
+            "data": {path.name: path.read_text(encoding="utf-8")},
+        }
+        for one, path in zip(made["configMapGenerator"], BOARDS, strict=True)
     ]
-    rules = [f"kubernetes/{path.name}" for path in folder.glob("kubernetes/*.yaml")]
-    kustomization.write_text(yaml.safe_dump({"resources": rules, "configMapGenerator": made}))
+    assert maps
+    assert all(len(json.dumps(one)) < CONFIG_MAP_BYTES for one in maps)
+    validated([*maps, document(GENERATED / made["resources"][0])], tmp_path)

@@ -8,7 +8,7 @@ PAGER: Final = "http://127.0.0.1:9095/page"
 TICKETS: Final = "http://127.0.0.1:9095/ticket"
 """Where the two receivers listen, to be replaced by the site's own."""
 LEAF: Final = "TruerailLeafDown|TruerailLeafMiscabled"
-CABLES: Final = "TruerailCableWrong|TruerailCableMissing|TruerailPlaneLost"
+DARK: Final = "TruerailCableMissing|TruerailPlaneLost"
 
 
 def alertmanager() -> str:
@@ -49,11 +49,14 @@ def _inhibitions() -> list[dict[str, Any]]:
                                           'switch!=""'], "fabric", "switch"),
         # The louder alert on a cable mutes the others on it.
         _mutes(['severity="critical"', 'nic!=""'], ['severity="warning"', 'nic!=""'], "fabric", "host", "nic"),
-        # A host with several rails down is one page; a single rail is told by its cable.
-        _mutes(['alertname="TruerailHostRailsDown"', 'severity="critical"'], [f'alertname=~"{CABLES}"'],
+        # A host with several rails down is one page; a single rail is told by its cable, and so is a cable that is
+        # plugged in elsewhere: its alert says where.
+        _mutes(['alertname="TruerailHostRailsDown"', 'severity="critical"'], [f'alertname=~"{DARK}"'],
                "fabric", "host"),
-        _mutes([f'alertname=~"{CABLES}"', 'severity="critical"'],
+        _mutes([f'alertname=~"{DARK}"', 'severity="critical"'],
                ['alertname="TruerailHostRailsDown"', 'severity="warning"'], "fabric", "host"),
+        # A rail is cut by a cable, where one is to blame. This alert waits longer than any on a cable.
+        _mutes([f'alertname=~"TruerailCableWrong|{DARK}"'], ['alertname="TruerailRailCut"'], "fabric", "host", "nic"),
         # A storm or deadlock explains pauses and congestion elsewhere.
         _mutes(['alertname=~"TruerailPfcStorm|TruerailPfcDeadlock"', 'severity="critical"'],
                ['alertname=~"TruerailPausePressure|TruerailEcnCongestion|TruerailIncast|TruerailRailImbalance|TruerailStragglerNic"'],

@@ -8,6 +8,14 @@ from dashboards.rules.fabric import FABRIC_ALERTS
 from dashboards.rules.findings import FINDING_ALERTS
 from dashboards.rules.records import RECORDS
 from dashboards.rules.service import SERVICE_ALERTS
+from dashboards.rules.traffic import TRAFFIC_GROUP
 
-GROUPS: Final[tuple[Group, ...]] = (RECORDS, LINK_ALERTS, FINDING_ALERTS, FABRIC_ALERTS, SERVICE_ALERTS)
+GROUPS: Final[tuple[Group, ...]] = (
+    RECORDS,
+    LINK_ALERTS,
+    FINDING_ALERTS,
+    FABRIC_ALERTS,
+    TRAFFIC_GROUP,
+    SERVICE_ALERTS,
+)
 ALERTS: Final[tuple[Alert, ...]] = tuple(alert for group in GROUPS for alert in group.alerts)

@@ -28,19 +28,30 @@ _RACKS = (
     "{{ if $labels.rack }} Rack {{ $labels.rack }}{{ if $labels.switch_rack }}, the switch in rack "
     "{{ $labels.switch_rack }}{{ end }}.{{ end }}"
 )
+_OTHER = "{{ $labels.other_host }}/{{ $labels.other_nic }} (rail {{ $labels.other_rail }})"
+_THERE = "{{ $labels.seen_switch }}/{{ $labels.seen_switch_port }}"
 _SEEN = (
     "{{ if $labels.seen_switch }} It is seen on {{ $labels.seen_switch }}"
-    "{{ if $labels.seen_switch_port }}/{{ $labels.seen_switch_port }}{{ end }}.{{ end }}"
+    "{{ if $labels.seen_switch_port }}/{{ $labels.seen_switch_port }}{{ end }}"
+    f"{{{{ if $labels.other_host }}}}, where {_OTHER} belongs, and that one in its place{{{{ end }}}}.{{{{ end }}}}"
 )
-_NEXT = " Next: `truerail where {{ $labels.host }}/{{ $labels.nic }}` names the cause and the moves"
+_WHERE = "`truerail where {{ $labels.host }}/{{ $labels.nic }}`"
+_NEXT = f" Next: {_WHERE} names the cause and the moves"
+_MOVE = (
+    f" Next: {_WHERE} confirms the cause (a whole leaf or host may only carry a wrong name); then "
+    f"{{{{ if $labels.other_host }}}}exchange the plugs in {_PLANNED} and {_THERE}"
+    f"{{{{ else if $labels.seen_switch_port }}}}move the plug from {_THERE} to {_PLANNED}"
+    f"{{{{ else }}}}bring the plug to {_PLANNED}{{{{ end }}}}."
+)
 
 
 _WRONG = Words(
-    f"The cable of {_CABLE} is plugged into the wrong place",
-    f"The cable of {_CABLE} belongs in {_PLANNED}.{_SEEN}{_RACKS}"
-    f"{_NEXT}: two such cables are often exchanged, and a whole leaf or host may only carry a wrong name.",
+    f"{{{{ if $labels.other_host }}}}The cables of {_CABLE} and {_OTHER} are exchanged"
+    f"{{{{ else }}}}The cable of {_CABLE} is plugged into the wrong place{{{{ end }}}}",
+    f"The cable of {_CABLE} belongs in {_PLANNED}.{_SEEN}{_RACKS}{_MOVE}",
     "CAB001",
 )
+_HARM = " Until then jobs on {{ $labels.host }} are slower or fail: keep new ones off it."
 _MISSING = Words(
     f"The cable of {_CABLE} is missing or has no link",
     f"The cable of {_CABLE} to {_PLANNED} is missing or has no link.{_RACKS}"
@@ -63,7 +74,7 @@ def _pair(name: str, bad: str, rules: str, words: Words, critical: Story, warnin
     """Critical where the rule says so and the rail is in use, else a warning."""
     loud = _critical(bad, rules)
     return (
-        Alert(name, C, loud, 2, *words, critical),
+        Alert(name, C, loud, 2, words.summary, words.description + _HARM, words.page, critical),
         Alert(name, W, f"{bad}\nunless on(fabric, host, nic)\n({loud})", 5, *words, warning),
     )
 
@@ -111,9 +122,9 @@ def _rails(name: str, lost: int) -> Story:
 
 _RAILS_WORDS = Words(
     "{{ $labels.host }} has lost {{ $value }} of its rails",
-    "{{ $labels.host }} has lost {{ $value }} of its rails: no cable there is right, and the leaves are not to blame. "
-    "Every job on it runs on the others, slower, or fails. Next: keep jobs off it; `truerail where {{ $labels.host }}` "
-    "shows each rail from the GPU to the leaf, with the cables to mend.",
+    "{{ $labels.host }} has lost {{ $value }} of its rails: the cables there have no link, and the leaves are not to "
+    "blame. Every job on it runs on the others, slower, or fails. Next: keep jobs off it; "
+    "`truerail where {{ $labels.host }}` shows each rail from the GPU to the leaf, with the cables to mend.",
     "RAL003",
 )
 RAILS = (

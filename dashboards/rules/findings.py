@@ -20,7 +20,7 @@ class Found(NamedTuple):
     says: str
     next: str
     on: str = "nic"
-    """What the story's finding is about: `nic`, `host`, or `switch`."""
+    """What the story's finding is about: `nic`, `rail` (of a host), `host`, or `switch`."""
 
 
 FOUND = (
@@ -28,8 +28,8 @@ FOUND = (
           "Look at the low NIC: PCIe width, link speed, errors, pauses, and its leaf port."),
     Found("RAL002", "StragglerNic", (W,), 5, "is slower than the NICs of its rail in other hosts",
           "Compare its PCIe link, firmware and errors with those of a NIC beside it."),
-    Found("RAL003", "RailCut", (C,), 1, "cannot reach the peers of its rail at all",
-          "Keep jobs off this host, and bring the cable back to its leaf."),
+    Found("RAL003", "RailCut", (C,), 6, "cannot reach the peers of its rail at all",
+          "Keep jobs off this host, and bring the cable back to its leaf.", "rail"),
     Found("PFC001", "PfcStorm", (C, W), 1, "is where a PFC storm begins: it pauses its neighbour without end",
           "Drain the host, or shut its switch port; then look why it does not take traffic in."),
     Found("PFC003", "PfcDeadlock", (C, W), 1, "waits in a circle of switches: nothing on this priority moves again",
@@ -89,6 +89,15 @@ FOUND = (
 )  # fmt: skip
 
 
+TOLD = {
+    "nic": ("pod", "host", "nic", "rail", "plane"),
+    "rail": ("pod", "host", "rail"),
+    "host": ("pod", "host"),
+    "switch": ("pod", "switch"),
+}
+"""The labels of findings on each: the rest of an alert's labels come from the cable."""
+
+
 def alert(found: Found, severity: Severity) -> Alert:
     """The alert on findings of one rule and severity."""
     return Alert(
@@ -107,17 +116,20 @@ def _story(found: Found, severity: Severity) -> Story:
     """One finding comes and goes. Beside it, muted, as information and of another rule, it says nothing."""
     fabric = f"{found.code}-{severity.value}"
     where = _where(found.on)
-    device = {key: value for key, value in where.items() if key in ("pod", "rail", "host")}
-    if found.on == "switch":
-        device["switch"] = where["switch"]
+    device = {key: where[key] for key in TOLD[found.on]}
     one = {"fabric": fabric, **device, "rule": found.code, "severity": severity.value}
-    about = {"fabric": fabric, **where, "plane": "", "switch_rack": "net"}
-    link = [Series("truerail_link_info", labels(**about), 1, 1)] if found.on == "nic" else []
     return Story(
-        series=(_number(fabric), *link, _finding(**one, muted="no")),
+        series=(_number(fabric), *_links(found.on, fabric, where), _finding(**one, muted="no")),
         fires=labels(fabric=fabric, **where, rule=found.code),
         quiet=tuple(_quiet(found, one)),
     )
+
+
+def _links(on: str, fabric: str, where: dict[str, str]) -> list[Series]:
+    """The cable of the finding; where the finding names its NIC, beside another of the same rail."""
+    cable = {"fabric": fabric, **where, "switch_rack": "net"}
+    others = {"nic": [{**cable, "nic": "enp9s0", "plane": "0", "switch": "leaf-6"}], "rail": []}.get(on)
+    return [] if others is None else [Series("truerail_link_info", labels(**one), 1, 1) for one in (cable, *others)]
 
 
 def _quiet(found: Found, one: dict[str, str]) -> Iterator[Series]:
@@ -132,8 +144,9 @@ def _where(on: str) -> dict[str, str]:
         return {"pod": "p1", "switch": "leaf-7"}
     if on == "host":
         return {"pod": "p1", "host": "gpu-018"}
-    nic = {"nic": "enp220s0f0np0", "switch": "leaf-7", "switch_port": "swp18", "rack": "r05"}
-    return {"pod": "p1", "host": "gpu-018", "rail": "7", **nic}
+    plane = {"plane": "1"} if on == "nic" else {}
+    leaf = {"switch": "leaf-7", "switch_port": "swp18", "rack": "r05"}
+    return {"pod": "p1", "host": "gpu-018", "nic": "enp220s0f0np0", "rail": "7", **plane, **leaf}
 
 
 def _finding(**values: str) -> Series:

@@ -3,7 +3,7 @@
 Three things are done here for every alert:
 
 - What is muted (acknowledged, or in a maintenance window) is left out.
-- A finding is joined with the cable that it is about, where host and rail name exactly one.
+- A finding is joined with the cable that it is about: that of its NIC, else the only one of its host and rail.
 - Findings vanish with their cause, and also when truerail is restarted. So while truerail is silent, and until it has
   been back for two minutes, what it said last still stands, for at most a quarter of an hour. As long as truerail
   speaks, what it no longer says is gone at once.
@@ -33,14 +33,38 @@ _ONLY = "link:truerail_link_info:only"
 _LOCATED = "device:truerail_device_findings:located"
 _BAD = "link:truerail_link_state:bad"
 _SEEN = "link:truerail_link_state:seen"
+_EXCHANGED = "link:truerail_link_state:exchanged"
+_PAIRED = "link:truerail_link_state:paired"
+_OTHER = "other_host, other_nic, other_rail"
 _LOST = "host:truerail_rails_lost:count"
 _PLACE = "fabric, pod, host, rail, plane, nic, switch, switch_port, rack, switch_rack"
 _SWITCH_LINKS = "switch:truerail_link_info:count"
 
 
 def _held(name: str, of: str) -> Record:
-    silent = f"last_over_time({of}[{MINUTES_HELD}m]) unless on(fabric) {STEADY}"
-    return Record(name, f"{of}\nor\n({silent})")
+    """What is told now and, while truerail is silent or just back, what stood a moment ago: the rule's own last sample.
+    A longer look back would bring up again what had ended before.
+    """
+    lately = f"last_over_time({STEADY}[{MINUTES_HELD}m])"
+    return Record(name, f"{of}\nor\n({name} unless on(fabric) {STEADY} and on(fabric) {lately})")
+
+
+def _exchanged() -> str:
+    """Two cables that are each seen where the other belongs, each with the other's host, nic and rail."""
+    planned, seen = '"switch", "switch_port"', '"seen_switch", "seen_switch_port"'
+    told = f'{_SEEN}{{seen_switch_port!=""}}'
+    one, other = (
+        f'label_join(label_join({told}, "belongs", "/", {belongs}), "is", "/", {is_at})'
+        for belongs, is_at in ((planned, seen), (seen, planned))
+    )
+    for label in ("host", "nic", "rail"):
+        other = f'label_join({other}, "other_{label}", "", "{label}")'
+    return (
+        f"sum by ({_PLACE}, seen_switch, seen_switch_port, {_OTHER}) (\n"
+        f"  {one}\n"
+        f"  * on(fabric, belongs, is) group_left({_OTHER})\n"
+        f"  count by (fabric, belongs, is, {_OTHER}) ({other})\n)"
+    )
 
 
 def _share(name: str, state: int) -> Record:
@@ -50,49 +74,61 @@ def _share(name: str, state: int) -> Record:
 
 
 FOUND = (
-    Record(STEADY, "truerail_publication_number\nand on(fabric)\n(truerail_publication_number offset 2m)"),
+    # Twelve samples in two minutes are all that there can be: one look every ten seconds, none of them in vain.
+    Record(
+        STEADY,
+        "truerail_publication_number\nand\n(count_over_time(truerail_publication_number[2m:10s]) >= 12)",
+    ),
     Record(
         _FOUND,
-        "sum by (fabric, pod, host, switch, rail, rule, severity) (\n"
+        "sum by (fabric, pod, host, nic, rail, plane, switch, rule, severity) (\n"
         '  truerail_device_findings{muted="no", severity!="info"}\n)',
     ),
     Record(
         _AFFECTED,
-        "sum by (fabric, host, rail, nic, switch, switch_port, rack) (\n"
-        f'  truerail_link_info and on(fabric, host, rail) {_FOUND}{{host!="", rail!=""}}\n)',
+        f'sum by ({_PLACE}) (\n  truerail_link_info and on(fabric, host, rail) {_FOUND}{{host!=""}}\n)',
     ),
-    Record(_ONLY, f"{_AFFECTED}\nand on(fabric, host, rail)\n(count by (fabric, host, rail) ({_AFFECTED}) == 1)"),
+    Record(
+        _ONLY,
+        f'{_AFFECTED}{{rail!=""}}\nand on(fabric, host, rail)\n(count by (fabric, host, rail) ({_AFFECTED}) == 1)',
+    ),
     Record(
         _LOCATED,
-        f"{_FOUND} * on(fabric, host, rail) group_left(nic, switch, switch_port, rack) {_ONLY}\n"
-        f"or\n({_FOUND} unless on(fabric, host, rail) {_ONLY})",
+        f'{_FOUND}{{nic!=""}} * on(fabric, host, nic) group_left(switch, switch_port, rack) {_AFFECTED}\n'
+        f'or\n({_FOUND}{{nic=""}} * on(fabric, host, rail) group_left(nic, switch, switch_port, rack) {_ONLY})\n'
+        f"or\n({_FOUND} unless on(fabric, host, nic) {_AFFECTED} unless on(fabric, host, rail) {_ONLY})",
     ),
     _held(FINDINGS, _LOCATED),
 )
 
 LINKS = (
-    Record("rail:truerail_rail_right_ratio:max7d", "max_over_time(truerail_rail_right_ratio[7d:10m])"),
+    # The subquery looks at whole ten minutes only, so a new Prometheus has nothing else to go by until the first.
+    Record(
+        "rail:truerail_rail_right_ratio:max7d",
+        "max_over_time(truerail_rail_right_ratio[7d:10m])\nor\ntruerail_rail_right_ratio",
+    ),
     Record(_SWITCH_LINKS, "count by (fabric, switch) (truerail_link_info)"),
     Record(
         _BAD,
-        f"sum by ({_PLACE}) (\n"
-        "  (truerail_link_state > 1)\n"
-        "  * on(fabric, host, nic) group_left(switch, switch_port, rack, switch_rack) truerail_link_info\n"
-        f')\nand on(fabric, host, rail)\n{_FOUND}{{rule=~"{CABLE_RULES}"}}',
+        "(truerail_link_state > 1)\n"
+        f"* on(fabric, host, nic) group_left(switch, switch_port, rack, switch_rack) {_AFFECTED}\n"
+        f'and on(fabric, host, rail)\n{_FOUND}{{rule=~"{CABLE_RULES}"}}',
     ),
     Record(
         _SEEN,
         f"{_BAD} * on(fabric, host, nic) group_left(seen_switch, seen_switch_port) truerail_link_seen_info\n"
         f"or\n({_BAD} unless on(fabric, host, nic) truerail_link_seen_info)",
     ),
-    _held(BAD_LINKS, _SEEN),
+    Record(_EXCHANGED, _exchanged()),
+    Record(_PAIRED, f"{_EXCHANGED}\nor\n({_SEEN} unless on(fabric, host, nic) {_EXCHANGED})"),
+    _held(BAD_LINKS, _PAIRED),
     _share(MISSING, 2),
     _share(WRONG, 3),
     Record(
         _LOST,
         "count by (fabric, pod, host) (\n"
         "  count by (fabric, pod, host, rail) (\n"
-        f"    {_BAD}\n"
+        f"    ({_BAD} == 2)\n"
         "    unless on(fabric, host, rail) (truerail_link_state < 2)\n"
         f"    unless on(fabric, switch) ({MISSING} >= 0.5 or {WRONG} >= 0.5)\n"
         f"  )\n  and on(fabric, pod, rail) ({IN_USE})\n)",

@@ -10,6 +10,7 @@ from truerail.journal import Changes, Journal, Lives
 from truerail.model import Judgement, Plan, Reading, Snapshot
 from truerail.model.counters import Window
 from truerail.model.counters.storage import Still, still
+from truerail.model.counters.traffic import traffic_of
 from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.publication import CollectorRun, JournalState, Publication
@@ -23,7 +24,7 @@ from truerail.outputs.worklist import Worklist
 from truerail.rounds import judge
 from truerail.service.marks import mutes
 from truerail.service.plans import digest_of
-from truerail.service.settings import Recovery, Settings
+from truerail.service.settings import Settings
 
 Prepare = Callable[[Publication], None]
 
@@ -52,6 +53,8 @@ class Judge:
     prepare: list[Prepare] = field(default_factory=list)
     worklist: Worklist = field(default_factory=Worklist)
     window: Window = field(default_factory=Window)
+    traffic: bool = True
+    """Whether publications carry the traffic of every link."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
     """Held by whoever puts into the window, copies it or exchanges it."""
 
@@ -59,7 +62,8 @@ class Judge:
     def begin(cls, settings: Settings) -> "Judge":
         """A judge that remembers nothing yet."""
         recovery = settings.recovery
-        return cls(settings.fabric, Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within), 1)
+        lives = Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
+        return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic)
 
     def resume(self, journal: Journal) -> None:
         """Goes on where the journal ends, at any time between two judgements. Raises HistoryGone.
@@ -82,9 +86,11 @@ class Judge:
         with self._counting:
             return still(self.window) if self.window.sources else None
 
-    def settle(self, recovery: Recovery) -> None:
-        """Takes other recovery settings from the next judgement on."""
+    def settle(self, settings: Settings) -> None:
+        """Takes other settings of recovery and metrics from the next judgement on."""
+        recovery = settings.recovery
         self.lives.use(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
+        self.traffic = settings.metrics.traffic
 
     def judge(
         self,
@@ -118,6 +124,7 @@ class Judge:
                 mutes=mutes(plan, (*judgement.findings, *changes.held), judgement.causes, acknowledged, windows, now),
                 runs=runs,
                 journal=journal,
+                traffic=traffic_of(plan, snapshot) if self.traffic else None,
                 judged_seconds=time.monotonic() - began,
             )
             self.worklist.update(judgement)

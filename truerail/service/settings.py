@@ -9,6 +9,7 @@ from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -161,6 +162,29 @@ class Recovery(_Part):
     flapping_within: Duration = timedelta(hours=1)
 
 
+class Page(_Part):
+    """What the page leads to."""
+
+    grafana: str = ""
+    """Where people read Grafana: hosts and switches link to their dashboards there. Empty: no link."""
+
+    @field_validator("grafana")
+    @classmethod
+    def _of_the_web(cls, value: str) -> str:
+        url = urlsplit(value)
+        more = url.query or url.fragment or url.username
+        if value and (url.scheme not in ("http", "https") or not url.hostname or more):
+            raise ValueError(f"{value!r} is no address such as https://grafana.example.net")
+        return value.rstrip("/")
+
+
+class Metrics(_Part):
+    """What `/metrics` shows."""
+
+    traffic: bool = True
+    """What every link and uplink carries: seven series for each."""
+
+
 class Log(_Part):
     """Structured logs on stderr."""
 
@@ -184,6 +208,8 @@ class Settings(BaseSettings):
     journal: Journal = Journal()
     schedule: Schedule = Schedule()
     recovery: Recovery = Recovery()
+    page: Page = Page()
+    metrics: Metrics = Metrics()
     log: Log = Log()
 
     @classmethod

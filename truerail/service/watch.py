@@ -31,7 +31,7 @@ WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
 GARBAGE_SECONDS = 3600.0
 """How often the whole heap is looked through for garbage that circles hold (see `garbage_of_the_young_only`)."""
-FIXED = ("fabric", "http", "journal")
+FIXED = ("fabric", "http", "journal", "page")
 """Settings that a running service cannot change."""
 
 
@@ -116,7 +116,7 @@ class Watch:
         self.settings = settings.model_copy(update=fixed)
         self._targets = tuple(targets)
         self.plan.plan, self.plan.notes = plan, ()
-        self.judge.settle(settings.recovery)
+        self.judge.settle(settings)
         set_up(settings.log)
         self.ask_anew()
         self._jobs()

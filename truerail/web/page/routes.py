@@ -94,6 +94,7 @@ class Pages:
             title=title,
             thing=thing,
             fabric=fabric,
+            grafana=self._settings.page.grafana,
             module=modules[0],
             needed=modules[1:],
             later=self._assets.later(modules[0]),

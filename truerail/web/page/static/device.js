@@ -7,7 +7,7 @@ import { byId, el, redraw } from "./dom.js";
 import { frame, watchService } from "./frame.js";
 import { hostBody } from "./host.js";
 import { card, findingList, stateChip, table } from "./lines.js";
-import { placeOf, thing } from "./links.js";
+import { dashboard, placeOf, thing } from "./links.js";
 import { ratesCard } from "./rates.js";
 import { switchBody } from "./switch.js";
 import { timelineCard } from "./events.js";
@@ -47,10 +47,16 @@ function head({ device, platform, address: at, read, count: states, maintenance 
   return [
     el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, told)),
       el("div.sums", null, stateSums(states)),
-      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Who is hurt if it goes"), recheckButton(device.device))),
+      el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Who is hurt if it goes"), grafanaLink(device), recheckButton(device.device))),
     maintenance ? el("p.note", null, el("b", null, "Under maintenance. "), maintenance) : null,
     read ? null : el("p.note.unknown", null, "It does not answer: what stands here is what others say of it."),
   ];
+}
+
+/** Where the settings name a Grafana. @param {any} device */
+function grafanaLink({ device, role }) {
+  const { grafana, fabric } = node.dataset;
+  return grafana ? el("a.button", { href: dashboard(grafana, fabric ?? "", device, role), rel: "noopener", target: "_blank" }, "Grafana") : null;
 }
 
 /** @param {any} states StateCount */

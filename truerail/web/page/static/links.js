@@ -22,6 +22,15 @@ export const cause = (key) => `/causes/${piece(key)}`;
 /** The pause tree that a port or device takes part in. @param {string} name */
 export const storm = (name) => `/storm?of=${encodeURIComponent(name)}`;
 
+/**
+ * A device's dashboard in a Grafana, which the settings name.
+ * @param {string} grafana @param {string} fabric @param {string} name @param {string} role
+ */
+export function dashboard(grafana, fabric, name, role) {
+  const board = role === "host" ? "host" : "switch";
+  return `${grafana}/d/truerail-${board}?${new URLSearchParams({ "var-fabric": fabric, [`var-${board}`]: name })}`;
+}
+
 /** A port or device as a link to its device. @param {string} name @param {string | null} [role] */
 export function portLink(name, role) {
   return el("a.port", { href: thing(name, role) }, name);

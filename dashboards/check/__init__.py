@@ -1,0 +1,1 @@
+"""What is checked of the dashboards: conventions, PromQL, types, answers of a real Prometheus and of a real Grafana."""

@@ -1,0 +1,47 @@
+"""A Prometheus, asked by its HTTP API: https://prometheus.io/docs/prometheus/latest/querying/api/"""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+from dashboards.check.executed import SPAN_SECONDS, STEP_SECONDS, Refused
+
+TIMES: Final = {
+    "__rate_interval": "2m",
+    "__interval": f"{STEP_SECONDS}s",
+    "__range": f"{SPAN_SECONDS}s",
+    "__range_s": str(SPAN_SECONDS),
+}
+"""Grafana's own variables, for that span."""
+
+
+class Prometheus:
+    """The server at `url`, which is trusted."""
+
+    times: Mapping[str, str] = TIMES
+
+    def __init__(self, url: str, timeout_seconds: float = 20.0) -> None:
+        self._url, self._timeout = url.rstrip("/"), timeout_seconds
+
+    def series(self, expr: str, *, at_once: bool) -> list[Mapping[str, str]]:
+        """The labels of each series that the expression gives now, or gave within the span. Raises Refused."""
+        now = time.time()
+        if at_once:
+            return self._asked("query", query=expr, time=f"{now:.3f}")
+        return self._asked("query_range", query=expr, start=f"{now - SPAN_SECONDS:.3f}", end=f"{now:.3f}",
+                           step=str(STEP_SECONDS))  # fmt: skip
+
+    def _asked(self, what: str, **form: str) -> list[Mapping[str, str]]:
+        request = Request(f"{self._url}/api/v1/{what}", urlencode(form).encode())  # noqa: S310 - the caller's address
+        try:
+            with urlopen(request, timeout=self._timeout) as answer:  # noqa: S310 - as above
+                told: dict[str, Any] = json.load(answer)
+        except HTTPError as error:
+            raise Refused(f"{form['query']!r}: {error.read().decode(errors='replace')[:500]}") from error
+        if told["status"] != "success" or told.get("warnings"):
+            raise Refused(f"{form['query']!r}: {told.get('error') or told.get('warnings')}")
+        return [found["metric"] for found in told["data"]["result"]]

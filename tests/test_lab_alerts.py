@@ -1,0 +1,253 @@
+"""From the cable to the pager: real devices, truerail, Prometheus and Alertmanager with what the project ships."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dashboards.generate import GENERATED, ROOT
+from tests.docs_blocks import blocks
+from tests.lab import cables, fabric, hearing
+from tests.lab.layout import Layout
+from tests.lab.monitoring import Monitoring, hastened, monitoring, unhurried
+from tests.lab.serving import Service, serving, soon
+from tests.lab.system import LabError
+from tests.real import give_up, require
+from truerail.model import Port
+
+SETTINGS = """\
+fabric: lab
+inventory: inventory.yaml
+plan: plan.csv
+schedule:
+  every: {lldp_host: 2s, lldp_switch: 2s, net_link: 2s, rdma_link: 2s}
+  jitter: 0
+recovery: {after: 4s}
+"""
+RUNBOOK = "https://truerail.example.net/docs/runbooks/CAB001.md"
+Alerts = list[dict[str, Any]]
+
+
+def documents() -> dict[str, str]:
+    """What a site loads: the rules and routes as generated, and the configuration that the documentation shows."""
+    shown = (block.text for block in blocks(ROOT / "docs/alerting.md"))
+    return {
+        "prometheus.yml": next(text for text in shown if "scrape_configs" in text),
+        "truerail.rules.yaml": (ROOT / GENERATED / "prometheus/truerail.rules.yaml").read_text(),
+        "alertmanager.yml": (ROOT / GENERATED / "alertmanager/alertmanager.yml").read_text(),
+    }
+
+
+@contextmanager
+def lab(folder: Path) -> Iterator[Layout]:
+    """Four hosts with four rails."""
+    layout = Layout(f"a{os.getpid()}", 4, 4, 2, folder / "user")
+    try:
+        started = fabric.running(layout)
+        started.__enter__()
+    except (LabError, subprocess.SubprocessError) as error:
+        give_up(f"no lab here: {error}")
+    (layout.folder / "truerail.yaml").write_text(SETTINGS)
+    try:
+        yield layout
+    finally:
+        started.__exit__(None, None, None)
+
+
+class Site:
+    """The fabric, who watches it, and who is woken."""
+
+    def __init__(self, layout: Layout, service: Service, watch: Monitoring) -> None:
+        self.layout, self.service, self.watch = layout, service, watch
+
+    def jack(self, host: int, rail: int) -> Port:
+        """A host's port on a rail."""
+        device = f"gpu-{host:03}"
+        return Port(device, self.layout.ports(device)[rail])
+
+    def page(self, number: int) -> dict[str, Any]:
+        """The page of this number, counted from one, as soon as it comes."""
+        return soon(lambda: self.watch.notifications()[number - 1 :], bool, lambda: self.service.log)[0]
+
+    def alerts(self, number: int) -> Alerts:
+        """What it is about."""
+        found: Alerts = self.page(number)["body"]["alerts"]
+        return found
+
+    def judged(self, kind: str, *ports: Port) -> dict[str, Any]:
+        """The cause of this kind on these ports, as soon as the service names it. No kind: until none is left."""
+
+        def found(told: dict[str, Any]) -> list[dict[str, Any]]:
+            names = [str(port) for port in ports]
+            return [one for one in told["items"] if (one["kind"], one["subjects"]) == (kind, names)]
+
+        told = self.service.until("causes", lambda told: found(told) if kind else not told["items"])
+        return found(told)[0] if kind else {}
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    require("prometheus", "promtool", "prometheus-alertmanager", "lldpd", "snmpd", root=True)
+    with ExitStack() as running:
+        layout = running.enter_context(lab(tmp_path))
+        service = running.enter_context(serving(layout, 8080))
+        watch = running.enter_context(monitoring(layout, tmp_path, documents()))
+        yield Site(layout, service, watch)
+
+
+@pytest.mark.parametrize("name", documents())
+def test_only_waits_are_shortened(name: str) -> None:
+    shipped = yaml.safe_load(documents()[name])
+    assert unhurried(hastened(shipped)) == unhurried(shipped)
+    assert hastened(shipped) != shipped
+    assert unhurried({"for": "5m", "expr": "up"}) == {"expr": "up"}
+    assert hastened({"for": "5m", "expr": "up"}) == {"for": "15s", "expr": "up"}
+
+
+def told(alerts: Alerts) -> list[tuple[str, ...]]:
+    """Each alert by its status, name, severity, host, port and rail, sorted."""
+    return sorted(
+        (alert["status"], *(alert["labels"].get(name, "") for name in ("alertname", "severity", "host", "nic", "rail")))
+        for alert in alerts
+    )
+
+
+class Steps:
+    """When each step of one story was, in seconds after hands were laid on the cables."""
+
+    def __init__(self) -> None:
+        self.begin = time.time()
+        self._at: list[tuple[str, float]] = []
+
+    def set(self, step: str, at: float | None = None) -> None:
+        """This step was then, or is now."""
+        self._at.append((step, (time.time() if at is None else at) - self.begin))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{step} {seconds:.1f} s" for step, seconds in self._at)
+
+
+def exchange(site: Site, cause: str, *ports: Port) -> Steps:
+    """Exchanges two cables, and waits until the service names this cause, or none for an empty one."""
+    steps = Steps()
+    cables.swap(site.layout, *ports)
+    steps.set("plugged")
+    hearing.settle(site.layout)
+    steps.set("LLDP")
+    site.judged(cause, *ports)
+    steps.set("judged")
+    return steps
+
+
+def scraped(site: Site, steps: Steps, state: int, *ports: Port) -> None:
+    """Notes when Prometheus first had this state for all of these cables."""
+
+    def firsts() -> list[float]:
+        told = [site.watch.samples(f'truerail_link_state{{host="{p.device}",nic="{p.name}"}}')[0] for p in ports]
+        since = [[at for at, value in samples if at > steps.begin and value == state] for samples in told]
+        return [min(times) for times in since if times]
+
+    found = soon(firsts, lambda found: len(found) == len(ports))
+    steps.set("scraped", max(found))
+
+
+def assert_names_both(alerts: Alerts, moves: list[dict[str, str]], *ports: Port) -> None:
+    """Each alert names both cables, where its own is, where it belongs, and what to do."""
+    for alert in alerts:
+        said, mine = alert["annotations"], f"{alert['labels']['host']}/{alert['labels']['nic']}"
+        assert "are exchanged" in said["summary"]
+        for port in ports:
+            assert str(port) in said["summary"]
+        (move,) = (move for move in moves if move["cable"] == mine)
+        assert f"belongs in {move['target']}. It is seen on {move['source']}," in said["description"]
+        assert f"exchange the plugs in {move['target']} and {move['source']}" in said["description"]
+        assert f"`truerail where {mine}`" in said["description"]
+        assert said["runbook_url"] == RUNBOOK
+
+
+def test_two_exchanged_cables_are_one_page_that_names_both_and_resolves(
+    site: Site, record_property: Callable[[str, object], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = site.jack(2, 0), site.jack(2, 1)
+    broken = exchange(site, "cable-swap", one, other)
+    (cause,) = site.service.ask("causes")["items"]
+    scraped(site, broken, 3, one, other)
+    page = site.page(1)
+    (firing,) = {at[0][0] for at in site.watch.samples('ALERTS{alertname="TruerailCableWrong",alertstate="firing"}')}
+    broken.set("firing", firing)
+    broken.set("page received", page["at"])
+    alerts = page["body"]["alerts"]
+    assert (page["body"]["status"], page["body"]["receiver"]) == ("firing", "pager")
+    assert told(alerts) == [
+        ("firing", "TruerailCableWrong", "critical", *one, "0"),
+        ("firing", "TruerailCableWrong", "critical", *other, "1"),
+    ]
+    assert_names_both(alerts, cause["moves"], one, other)
+
+    mended = exchange(site, "", one, other)
+    scraped(site, mended, 0, one, other)
+    resolved = site.page(2)
+    mended.set("end received", resolved["at"])
+    assert resolved["body"]["status"] == "resolved"
+    assert {alert["fingerprint"] for alert in resolved["body"]["alerts"]} == {one["fingerprint"] for one in alerts}
+    assert len(site.watch.notifications()) == 2
+    assert site.watch.notifications("/ticket") == []
+    for what, steps in (("plugged in wrong", broken), ("put right", mended)):
+        record_property(what, str(steps))
+        with capsys.disabled():
+            sys.stdout.write(f"\n{what}: {steps}")
+
+
+def missing(status: str, port: Port, rail: int) -> tuple[str, ...]:
+    """The alert on a cable without a link, as `told` has it."""
+    return status, "TruerailCableMissing", "critical", *port, str(rail)
+
+
+def pulled(site: Site, port: Port) -> str:
+    """Pulls a cable. Gives the key of its cause."""
+    cables.pull(site.layout, [port])
+    return str(site.judged("link-down", port)["key"])
+
+
+def test_who_is_told_of_maintenance_who_acknowledges_and_who_restarts_truerail_gets_no_page(site: Site) -> None:
+    """What must not page is followed by what must: when that page is here, the other would have been here before."""
+    now, hour = datetime.now(UTC), timedelta(hours=1)
+    window = {
+        "scope": "device",
+        "what": "gpu-002",
+        "starts": now.isoformat(),
+        "ends": (now + hour).isoformat(),
+        "reason": "new cables",
+    }
+    site.service.ask("maintenance", window)
+    exchange(site, "cable-swap", site.jack(2, 0), site.jack(2, 1))
+    soon(lambda: site.watch.query('count(truerail_device_findings{host="gpu-002",muted="maintenance"}) >= 2'), bool)
+
+    acknowledged, other, last = site.jack(3, 2), site.jack(4, 3), site.jack(1, 0)
+    key = pulled(site, acknowledged)
+    assert told(site.alerts(1)) == [missing("firing", acknowledged, 2)]
+    site.service.ask("acknowledgements", {"target": key, "reason": "spare is ordered"})
+    assert told(site.alerts(2)) == [missing("resolved", acknowledged, 2)]
+    pulled(site, other)
+    assert told(site.alerts(3)) == [missing("firing", other, 3)]
+
+    number = site.service.ask("fabric")["number"]
+    site.service.ended(signal.SIGKILL)
+    soon(lambda: site.watch.query('up{job="truerail"} == 0'), bool)
+    site.service.start()
+    soon(lambda: site.watch.query(f"truerail_publication_number > {number}"), bool)
+    pulled(site, last)
+    assert told(site.alerts(4)) == [missing("firing", last, 0), missing("firing", other, 3)]
+    begins = [{alert["startsAt"] for alert in site.alerts(number)} for number in (3, 4)]
+    assert begins[0] < begins[1], "the alert on the other cable did not end in between"
+    assert len(site.watch.notifications()) == 4
+    assert site.watch.notifications("/ticket") == []

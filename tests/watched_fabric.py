@@ -1,0 +1,204 @@
+"""A living fabric with traffic, faults and a technician, watched for half an hour that passes in seconds, and a real
+Prometheus that has all of it: the half hour as its own blocks, now by scraping the real application.
+"""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+import yaml
+from living_site import Site as Living
+
+from dashboards.check.executed import Refused
+from dashboards.check.prometheus import Prometheus
+from dashboards.generate import GENERATED, ROOT
+from tests.exporters import exporters
+from tests.fake_tower import settings
+from tests.page_site import Site
+from tests.real import require
+from truerail.model import CauseKind, PortCounters, Reading
+from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
+from truerail.outputs.metrics import Exposition, sd
+from truerail.service.judging import Judge
+from truerail.simulator import Fault, Shape
+from truerail.simulator.flows import FlowFault, FlowFaultKind
+
+PLATFORMS = ("sonic", "cumulus")
+"""What the switches run: each tells other counters."""
+SHAPE = Shape(hosts=32, rails=4, pods=2, spines=4, uplinks=8, gpus=4, platforms=PLATFORMS)
+FAULTS = (
+    Fault(CauseKind.CABLE_SWAP, "one-host"),
+    Fault(CauseKind.CABLE_MOVE, "other-leaf"),
+    Fault(CauseKind.LINK_DOWN, "host"),
+    Fault(CauseKind.LINK_DOWN, "uplink"),
+    Fault(CauseKind.GPU_NIC_ORDER, "names"),
+    Fault(CauseKind.UNREACHABLE, "off"),
+)
+TROUBLES = (
+    FlowFault(FlowFaultKind.STORM),
+    FlowFault(FlowFaultKind.STRAGGLER),
+    FlowFault(FlowFaultKind.INCAST),
+    FlowFault(FlowFaultKind.DIRTY_OPTIC, variant="host"),
+)
+MINUTES = 30
+SLOW_SECONDS, QUICK_SECONDS = 120.0, 10.0
+"""Time between rounds, and at the end of the half hour: counters are judged over minutes."""
+END_SECONDS = 130.0
+PATIENCE_SECONDS = 30.0
+SAMPLE = re.compile(rb"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
+
+
+class Watched:
+    """The fabric and its judge. `publication` is the newest; `service` are the service's own figures."""
+
+    def __init__(self) -> None:
+        began = datetime.now(UTC) - timedelta(minutes=MINUTES)
+        self.living = Living(FAULTS, shape=SHAPE, began=began - timedelta(seconds=1000))
+        self.ends = self.living.seconds + 60.0 * MINUTES
+        self.judge = Judge.begin(settings(fabric="lab"))
+        self.runs: dict[str, CollectorRun] = {}
+        for trouble in TROUBLES:
+            self.living.director.disturb(trouble)
+
+    @property
+    def now(self) -> datetime:
+        """The fabric's clock."""
+        return self.living.now
+
+    @property
+    def service(self) -> dict[str, float]:
+        """What the service counts of itself."""
+        rounds = float(self.judge.number)
+        return {
+            "rounds_total": rounds, "judgements_total": rounds, "judgements_failed_total": 0.0,
+            "event_streams": 1.0, "devices_waiting": 0.0,
+        }  # fmt: skip
+
+    def rounds(self) -> Iterator[Publication]:
+        """A judgement now and then, at last one every ten seconds; half way, the technician repairs a cable."""
+        while self.living.seconds < self.ends:
+            left = self.ends - self.living.seconds
+            self.living.wait(min(left, SLOW_SECONDS if left > END_SECONDS else QUICK_SECONDS))
+            if self.judge.number == MINUTES // 4:
+                self.living.director.fix(1)
+            yield self.round()
+
+    def round(self) -> Publication:
+        """Asks everything and judges it."""
+        gathered = self.living.round()
+        self._count(gathered.readings)
+        counted = [one for one in gathered.readings if one.facts and type(one.facts[0]) is PortCounters]
+        journal = JournalState(JournalHealth.KEEPING, since=self.now, written_total=self.judge.number)
+        plan = self.living.fabric.plan
+        runs, snapshot = dict(self.runs), gathered.snapshot()
+        return self.judge.judge(plan, snapshot, counted, (), runs, journal, (), (), self.now).publication
+
+    def _count(self, readings: list[Reading]) -> None:
+        by_collector: dict[str, list[Reading]] = {}
+        for reading in readings:
+            by_collector.setdefault(reading.collector, []).append(reading)
+        for name, found in by_collector.items():
+            run = self.runs.get(name) or CollectorRun(name, 60.0)
+            failed = sum(bool(one.error) for one in found)
+            self.runs[name] = CollectorRun(
+                name, 60.0, self.now, 0.5, len(found), len(found) - failed,
+                run.rounds_total + 1, run.failures_total + failed,
+            )  # fmt: skip
+
+
+@contextmanager
+def scraped(folder: Path) -> Iterator[str]:
+    """A real Prometheus that knows the half hour and goes on scraping. Gives its address."""
+    require("prometheus", "promtool", "prometheus-node-exporter")
+    watched = Watched()
+    with Site(None) as site, exporters(folder) as others:
+        own = site.url
+        history = folder / "history.txt"
+        with open(history, "wb") as file:
+            for publication in watched.rounds():
+                file.writelines(_stamped(publication, watched, own))
+            file.write(b"# EOF\n")
+        publication = watched.round()
+        site.publish(publication)
+        site.tower.counters = watched.service
+        site.tower.moment = watched.now
+        _backfill(history, folder / "data")
+        targets = others(publication)
+        with _prometheus(folder, own, targets) as address:
+            up = 'count(up{job="truerail"} == 1) == 3'
+            wait_until(address, f'{up} and count(up{{job="others"}} == 1) == {len(targets)} and count(ALERTS)')
+            yield address
+
+
+def _stamped(publication: Publication, watched: Watched, own: str) -> Iterator[bytes]:
+    """Each line of each target's page with the target's labels and the time, as Prometheus would have kept it."""
+    exposition = Exposition()
+    stamp = f"{watched.now.timestamp():.3f}".encode()
+    for target in sd(publication, own):
+        labels = target["labels"]
+        page = exposition.render_pod(publication, labels["__param_pod"], watched.service, watched.now)
+        mine = f'job="truerail",instance="{labels["instance"]}"'.encode()
+        for name, told, value in SAMPLE.findall(page):
+            yield b"%s{%s} %s %s\n" % (name, b",".join(filter(None, (told, mine))), value, stamp)
+
+
+def _backfill(history: Path, data: Path) -> None:
+    command = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(history), str(data)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@contextmanager
+def _prometheus(folder: Path, own: str, targets: list[dict[str, Any]]) -> Iterator[str]:
+    every = {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
+    jobs = [
+        {"job_name": "truerail", "honor_labels": True, "http_sd_configs": [{"url": f"{own}/sd"}]},
+        {"job_name": "others", "static_configs": targets},
+    ]
+    config = folder / "prometheus.yml"
+    config.write_text(json.dumps({"global": every, "rule_files": [str(_rules(folder))], "scrape_configs": jobs}))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data"]
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen([*command, f"--web.listen-address={address}"], stdout=log, stderr=log)
+        try:
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+            process.wait(20)
+            shutil.rmtree(folder / "data")
+
+
+def _rules(folder: Path) -> Path:
+    """The generated rules, with alerts that fire at once: nobody waits here for minutes."""
+    rules = yaml.safe_load((ROOT / GENERATED / "prometheus/truerail.rules.yaml").read_text(encoding="utf-8"))
+    for group in rules["groups"]:
+        for rule in group["rules"]:
+            rule.pop("for", None)
+    file = folder / "rules.yaml"
+    file.write_text(yaml.safe_dump(rules))
+    return file
+
+
+def wait_until(address: str, expr: str) -> None:
+    """Waits until an expression has a series."""
+    deadline, last = time.monotonic() + PATIENCE_SECONDS, ""
+    while time.monotonic() < deadline:
+        try:
+            if Prometheus(address).series(expr, at_once=True):
+                return
+        except (URLError, Refused, OSError) as error:
+            last = str(error)
+        time.sleep(0.2)
+    raise AssertionError(f"after {PATIENCE_SECONDS} s there is no {expr}: {last}")
