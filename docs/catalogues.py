@@ -38,13 +38,20 @@ def rules_catalogue() -> str:
             "",
             RULES_ARE,
             "",
-            "| code | rule | severity | finds |",
-            "|---|---|---|---|",
-            *(f"| [{r.code}](#{_anchor(r)}) | `{r.name}` | {r.severity.value} | {_cell(r.title)} |" for r in found),
+            "| code | rule | severity | needs | finds | for on-call |",
+            "|---|---|---|---|---|---|",
+            *map(_rule_row, found),
             "",
             *("\n".join(_lower(page(rule).splitlines())) + "\n" for rule in found),
         ]
     )
+
+
+def _rule_row(rule: Rule) -> str:
+    """One rule in the table, with its page below and the runbook of its alerts."""
+    needs = ", ".join(f"`{kind.__name__}`" for kind in rule.needs) or "nothing"
+    cells = (f"[{rule.code}](#{_anchor(rule)})", f"`{rule.name}`", rule.severity.value, needs, _cell(rule.title))
+    return f"| {' | '.join(cells)} | [runbook](../docs/runbooks/{rule.code}.md) |"
 
 
 def collectors_catalogue() -> str:

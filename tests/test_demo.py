@@ -7,25 +7,21 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import yaml
+from demo_process import get, ready, running
 from living_site import Site
+from real import require
 
 from truerail.cli.demo_folder import MARK, kept_for_one
 from truerail.cli.demo_live import demo_settings, free_port
-from truerail.cli.demo_stage import HELP, Stage
+from truerail.cli.demo_stage import HELP, Stage, for_prometheus
 from truerail.cli.errors import CannotJudge
 from truerail.model import CauseKind
 from truerail.simulator import Fault
-
-BEGIN_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -51,6 +47,28 @@ def test_the_greeting_says_where_to_click(stage: Stage, site: Site, capsys: pyte
     assert f"http://127.0.0.1:8080/hosts/{host}" in said
     assert "Ctrl-C ends it." in said
     assert HELP not in said, "nobody can type here"
+
+
+def test_the_greeting_says_how_prometheus_and_grafana_get_it(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    Stage(site.fabric, 16, 8, quiet=False).open("http://127.0.0.1:8083/")
+    said = capsys.readouterr().out
+    line = next(line.strip() for line in said.splitlines() if "scrape_configs" in line)
+    (job,) = yaml.safe_load(line)["scrape_configs"]
+    assert job["http_sd_configs"] == [{"url": "http://127.0.0.1:8083/sd"}]
+    assert job["honor_labels"] is True
+    folders = re.findall(r"dashboards/generated/\w+", said)
+    assert [folder for folder in folders if not (Path(__file__).parents[1] / folder).is_dir()] == []
+    assert len(folders) == 2
+
+
+def test_the_prometheus_line_of_the_greeting_is_a_configuration(tmp_path: Path) -> None:
+    require("promtool")
+    (tmp_path / "prometheus.yml").write_text(for_prometheus("http://127.0.0.1:8083")[0])
+    done = subprocess.run(
+        ["promtool", "check", "config", tmp_path / "prometheus.yml"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "SUCCESS" in done.stdout
 
 
 def test_every_event_is_one_line(stage: Stage, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,51 +193,15 @@ def test_a_folder_is_kept_for_one_demo_and_begins_without_an_old_journal(tmp_pat
     assert (precious / "journal.db").read_text() == "keep"
 
 
-@contextmanager
-def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A demo as a process of its own, once it has said where it can be opened."""
-    command = [sys.executable, "-m", "truerail", "demo", "--output", str(folder), "--port", "0", *words]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        try:
-            assert process.stdout
-            lines = iter(process.stdout.readline, "")
-            url = next((line.split()[1] for line in lines if line.startswith("  Open ")), "")
-            assert url, process.communicate()
-            yield process, url
-        finally:
-            process.kill()
-
-
-def _get(url: str) -> tuple[int, str]:
-    try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, ""
-
-
-def _ready(url: str) -> bool:
-    ends = time.monotonic() + BEGIN_SECONDS
-    while time.monotonic() < ends:
-        if _get(f"{url}readyz")[0] == 200:
-            return True
-        time.sleep(0.1)
-    return False
-
-
 def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
     faults = ("--fault", "cable-swap:one-host", "--fault", "link-down:host")
     with running(tmp_path / "demo", "--hosts", "8", "--rails", "4", *faults) as (process, url):
-        assert _ready(url)
-        status, causes = _get(f"{url}api/v1/causes")
+        assert ready(url)
+        status, causes = get(f"{url}api/v1/causes")
         assert status == 200
         assert "cable-swap" in causes
         assert "link-down" in causes
-        assert _get(url)[0] == 200
+        assert get(url)[0] == 200
         process.send_signal(signal.SIGINT)
         said, errors = process.communicate(timeout=30)
     assert process.returncode == 0, errors

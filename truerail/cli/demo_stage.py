@@ -23,6 +23,8 @@ HELP = """Type a word and Enter to take part
   pause, go        let the script rest, and go on"""
 
 LONGEST_INPUT = 4096
+GENERATED = "dashboards/generated"
+"""Where the repository keeps rules and dashboards."""
 
 
 class Stage:
@@ -124,6 +126,9 @@ class Stage:
             "Look at first",
             *(f"  {what:<22} {where}" for what, where in self._sights(url)),
             "",
+            "For Prometheus and Grafana",
+            *(f"  {line}" for line in for_prometheus(url)),
+            "",
             *(HELP.splitlines() if _in_foreground() else ()),
             "Ctrl-C ends it.",
         ]
@@ -145,8 +150,13 @@ class Stage:
             service = "" if url == LOCAL_SERVICE else f" --service {url}"
             yield "the same, in words", f"{terminal_command()} where {port}{service}"
         yield "the technician's list", f"{url}/punch (steps tick themselves off; fits a phone)"
-        yield "for Prometheus", f"{url}/metrics"
         yield "the API", f"{url}/openapi.json"
+
+
+def for_prometheus(url: str) -> tuple[str, str]:
+    """How to watch this service with Prometheus and Grafana: the first line is a whole prometheus.yml, in one line."""
+    scrape = f'job_name: truerail, honor_labels: true, http_sd_configs: [{{url: "{url}/sd"}}]'
+    return f"scrape_configs: [{{{scrape}}}]", f"rules and dashboards: {GENERATED}/prometheus, {GENERATED}/grafana"
 
 
 def _in_foreground() -> bool:

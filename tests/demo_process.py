@@ -1,0 +1,51 @@
+"""`truerail demo` as a process of its own, for tests that need a whole service with a fabric behind it."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+BEGIN_SECONDS = 60.0
+
+
+@contextmanager
+def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A demo and its address, once it has said where it can be opened. Killed at the end, if it still runs."""
+    command = [sys.executable, "-m", "truerail", "demo", "--output", str(folder), "--port", "0", *words]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stdout
+            lines = iter(process.stdout.readline, "")
+            url = next((line.split()[1] for line in lines if line.startswith("  Open ")), "")
+            assert url, process.communicate()
+            yield process, url
+        finally:
+            process.kill()
+
+
+def get(url: str) -> tuple[int, str]:
+    """Status and body of an answer; no body where the status is an error."""
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, ""
+
+
+def ready(url: str) -> bool:
+    """Whether the first judgement was there in time."""
+    ends = time.monotonic() + BEGIN_SECONDS
+    while time.monotonic() < ends:
+        if get(f"{url}readyz")[0] == 200:
+            return True
+        time.sleep(0.1)
+    return False

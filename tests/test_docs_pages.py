@@ -1,0 +1,129 @@
+"""What the documentation says beside its commands: links lead somewhere, files are there, YAML is what it is for."""
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from docs_blocks import GUIDES, PAGES, ROOT, Block, anchors, blocks, inline_code, links
+from real import require
+
+from dashboards.rules import ALERTS
+from truerail.inventory import InventoryError, load_inventory
+from truerail.outputs.metrics.declared import CATALOGUE
+from truerail.plans import loads
+from truerail.service.loading import load_settings
+from truerail.service.settings import Settings
+
+YAML = [block for page in GUIDES for block in blocks(page) if block.language == "yaml"]
+FOLDERS = ("benchmarks", "collector", "dashboards", "deploy", "docs", "requirements", "rules", "tests")
+LEAST = ("inventory: inventory.yaml", f"access: {{tokens: [{{name: a, role: reader, hash: 'sha256:{'0' * 64}'}}]}}")
+"""What a part of truerail.yaml may leave out."""
+DEVICES = "hosts: {nodes: 'gpu-[001-004]', nics: 'nic[0-1]'}\nleaves: {nodes: 'leaf-[0-1]'}\n"
+ADDRESSED = re.compile(rf"(?:{'|'.join(FOLDERS)})/[\w./-]*")
+
+
+def named(page: Path) -> str:
+    """A page as pytest shows it."""
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{link} leads nowhere"
+        assert not anchor or anchor in anchors(target), f"{link}: no such heading, there are {sorted(anchors(target))}"
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=named)
+def test_files_and_alerts_that_are_named_exist(page: Path) -> None:
+    for code in inline_code(page):
+        if ADDRESSED.fullmatch(code):
+            assert (ROOT / code).exists(), f"{code} is not there"
+        if re.fullmatch(r"Truerail[A-Z]\w+", code):
+            assert code in {alert.name for alert in ALERTS}, f"there is no alert {code}"
+
+
+def test_every_guide_is_linked_from_the_index_and_the_index_from_the_readme() -> None:
+    index = ROOT / "docs" / "README.md"
+    assert "docs/README.md" in links(ROOT / "README.md")
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in links(index)}
+    assert [named(page) for page in GUIDES[1:] if page != index and page not in linked] == []
+
+
+@pytest.mark.parametrize("block", YAML, ids=lambda block: block.where)
+def test_yaml_is_read_by_what_it_is_for(block: Block, tmp_path: Path) -> None:
+    keys = set(yaml.safe_load(block.text))
+    readers = [read for known, read in READERS if keys <= known]
+    assert readers, f"{block.where}: nobody reads a file with {sorted(keys)}"
+    readers[0](block.text, tmp_path)
+
+
+def test_sizing_counts_the_series_that_there_are() -> None:
+    link, uplink = {"fabric", "pod", "host", "rail", "plane", "nic"}, {"fabric", "pod", "switch", "switch_port"}
+    told = {metric.name: set(metric.labels) for metric in CATALOGUE.values()}
+    of_links = [name for name, labels in told.items() if labels == link]
+    of_uplinks = [name for name, labels in told.items() if labels == uplink]
+    others = {"truerail_link_info", "truerail_gpu_nic_affinity", "truerail_uplink_info"}
+    assert others <= {name for name, labels in told.items() if labels > link or labels > uplink}
+    page = (ROOT / "docs" / "sizing.md").read_text(encoding="utf-8")
+    assert f"| cable of a host | 3 | {len(of_links) - 1} |" in page, "truerail_link_state is among the three"
+    assert f"| uplink | 2 | {len(of_uplinks) - 1} |" in page, "truerail_uplink_state is among the two"
+    assert f"hosts x rails x {len(of_links) + 2}  +  uplinks x {len(of_uplinks) + 1}  +  hosts x 4" in page
+
+
+def _settings(text: str, folder: Path) -> None:
+    """truerail.yaml, or a part of one: what every file needs is then put beside it."""
+    missing = [line for line in LEAST if not re.search(f"^{line.partition(':')[0]}:", text, re.MULTILINE)]
+    (folder / "truerail.yaml").write_text("\n".join([*missing, text]))
+    load_settings(folder / "truerail.yaml")
+
+
+def _inventory(text: str, folder: Path) -> None:
+    """An inventory of devices."""
+    (folder / "inventory.yaml").write_text(text)
+    assert load_inventory(folder / "inventory.yaml").targets
+
+
+def _netbox(text: str, folder: Path) -> None:
+    """A NetBox, which is not there: its token is all that is missed."""
+    (folder / "inventory.yaml").write_text(text)
+    with pytest.raises(InventoryError) as told:
+        load_inventory(folder / "inventory.yaml")
+    assert re.fullmatch(r"\S+: .*NETBOX_TOKEN.*", str(told.value)), told.value
+
+
+def _plan(text: str, folder: Path) -> None:
+    """A plan, or `cables` alone, which need the devices of another."""
+    assert loads(text if "hosts:" in text else DEVICES + text, ".yaml").cables
+
+
+def _prometheus(text: str, folder: Path) -> None:
+    """prometheus.yml; what it names of the repository is beside it."""
+    require("promtool")
+    (folder / "dashboards").symlink_to(ROOT / "dashboards")
+    (folder / "truerail.rules.yaml").symlink_to(ROOT / "dashboards/generated/prometheus/truerail.rules.yaml")
+    for name in re.findall(r"credentials_file: ([\w.]+)", text):
+        (folder / name).write_text("secret")
+    (folder / "metrics.token").touch()
+    (folder / "prometheus.yml").write_text(text)
+    command = ["promtool", "check", "config", str(folder / "prometheus.yml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+READERS: tuple[tuple[set[str], Callable[[str, Path], None]], ...] = (
+    (set(Settings.model_fields), _settings),
+    ({"defaults", "devices"}, _inventory),
+    ({"defaults", "netbox"}, _netbox),
+    ({"global", "scrape_configs", "rule_files", "alerting"}, _prometheus),
+    (
+        {"name", "transport", "load_balancing", "speed", "rails", "hosts", "leaves", "spines", "host_links", "uplinks"}
+        | {"cables"},
+        _plan,
+    ),
+)
