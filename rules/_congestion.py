@@ -10,6 +10,7 @@ import numpy.typing as npt
 from truerail.model import Severity
 from truerail.model.counters import Quantity
 from truerail.model.counters.hygiene import Floats
+from truerail.model.counters.marks import share_of_marked
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.index import Mask
 from truerail.model.snapshot import Codes
@@ -64,30 +65,20 @@ def paused(t: Telemetry, microseconds: Quantity, frames: Quantity, *, share: flo
     return found
 
 
-def rdma_priorities(t: Telemetry) -> list[int | None]:
-    """The priorities whose packets carry RDMA: those with pauses where packets are counted by priority, else all."""
-    counted = [priority for priority in t.priorities(Q.RX_PACKETS) if priority is not None]
-    lossless = t.priorities(Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q.RX_PAUSE_US, Q.TX_PAUSE_US)
-    return [*([priority for priority in counted if priority in lossless] or counted)]
-
-
 def marked_share(t: Telemetry, priorities: Iterable[int | None]) -> Numbers:
     """Share of received RDMA packets that were marked as congested, shape (planned ports,): at least, where packets
     are not counted by priority. NaN where it is not told.
     """
     by_priority, whole = told_of(t, Q.RX_PACKETS, priorities), told_of(t, Q.RX_PACKETS, [None])
-    received = np.where(by_priority.gained > 0, by_priority.rate, whole.rate)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(received > 0, told_of(t, Q.ECN_RECEIVED_PACKETS).rate / received, np.nan)
+    marked = told_of(t, Q.ECN_RECEIVED_PACKETS)
+    return np.asarray(share_of_marked(marked.rate, by_priority.rate, whole.rate), dtype=np.float64)
 
 
 def marked_samples(t: Telemetry, ports: Codes, priorities: Iterable[int | None]) -> Floats:
     """The same for some ports in each sample, shape (ports, samples)."""
     marked = _part(t, Q.ECN_RECEIVED_PACKETS, ports, t.priorities(Q.ECN_RECEIVED_PACKETS))
     by_priority, whole = _part(t, Q.RX_PACKETS, ports, priorities), _part(t, Q.RX_PACKETS, ports, [None])
-    received = np.where(by_priority > 0, by_priority, whole)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(received > 0, marked / received, np.nan).astype(np.float32)
+    return share_of_marked(marked, by_priority, whole).astype(np.float32)
 
 
 def _part(t: Telemetry, quantity: Quantity, ports: Codes, priorities: Iterable[int | None]) -> Floats:

@@ -27,11 +27,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, rdma_priorities, told_of
+from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, told_of
 from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.counters import Quantity
+from truerail.model.counters.marks import rdma_priorities
 from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
 from truerail.model.index import Mask
 from truerail.model.rule import Case, Undecided, rule

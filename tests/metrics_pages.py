@@ -1,15 +1,19 @@
 """Publications to take metrics of, and pages read back with prometheus-client's own parser."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from prometheus_client import Metric, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from tests.small_fabric import AT
 from truerail.model import Plan, Snapshot
+from truerail.model.counters.traffic import Traffic, traffic_of
 from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
 from truerail.outputs.metrics import Exposition
 from truerail.rounds import judge
@@ -27,7 +31,23 @@ Sample = tuple[str, tuple[tuple[str, str], ...], float]
 def published(plan: Plan, seen: Snapshot, **more: Any) -> Publication:
     """The judgement of a snapshot, as number 7 of the fabric `lab`."""
     values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "judged_seconds": 0.25}
+    values["traffic"] = traffic_of(plan, seen)
     return Publication(7, "lab", judge(plan, seen), seen, **values | more)
+
+
+def with_traffic(publication: Publication, seed: int = 1) -> Publication:
+    """The same with traffic that is drawn: some ports tell nothing, some carry nothing."""
+    rng = np.random.default_rng(seed)
+    ports = publication.wiring.index.planned_ports
+
+    def drawn(scale: float) -> npt.NDArray[np.float32]:
+        values = scale * rng.random(ports) ** 4
+        values[rng.random(ports) < 0.2] = 0
+        values[rng.random(ports) < 0.2] = np.nan
+        return values.astype(np.float32)
+
+    speed = np.full(ports, 5e10)
+    return replace(publication, traffic=Traffic(speed, *map(drawn, (5e10, 5e10, 1, 1, 1e-3, 1e3))))
 
 
 def page(publication: Publication | None) -> str:

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published
+from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published, with_traffic
 from tests.real import require
 from truerail.model import Role
 from truerail.model.publication import Publication
@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 40.0
 def fabric() -> Publication:
     shape = Shape(hosts=12, rails=4, pods=2, spines=2, uplinks=4)
     simulation = simulate(shape, 4, Noise(unreachable=0.1), seed=2)
-    return published(simulation.plan, simulation.snapshot())
+    return with_traffic(published(simulation.plan, simulation.snapshot()))
 
 
 def test_promtool_has_no_complaint() -> None:

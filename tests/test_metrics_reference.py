@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rules import rules
-from tests.metrics_pages import page, published
+from tests.metrics_pages import page, published, with_traffic
 from tests.small_fabric import World, make_plan
 from truerail.model.life import Life, LifeState
 from truerail.model.publication import Publication
@@ -32,7 +32,7 @@ def rich() -> Publication:
     publication = published(simulation.plan, simulation.snapshot())
     at = publication.at
     lives = {finding.id: Life(finding.id, LifeState.NEW, at, at, at) for finding in publication.judgement.findings}
-    return replace(publication, lives=lives)
+    return with_traffic(replace(publication, lives=lives))
 
 
 def test_every_metric_shown_is_declared_and_every_declared_one_is_shown() -> None:

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.metrics_pages import COUNTERS, NOW, all_samples, meaning, page, published, text_of
+from tests.metrics_pages import COUNTERS, NOW, all_samples, meaning, page, published, text_of, with_traffic
 from tests.small_fabric import AT, World, make_plan
 from truerail.model import Cable, Device, Plan, Port, Reading, Role, Severity, Snapshot
 from truerail.model.life import Mute, MuteKind
 from truerail.model.publication import Publication
 from truerail.outputs.metrics import Exposition
-from truerail.outputs.metrics.declared import HOST_LINKS, LINK_STATE
+from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE
 from truerail.outputs.metrics.exposition import families
+from truerail.outputs.metrics.measured import Measured
 from truerail.outputs.metrics.series import Rows, Series, Stencil
 from truerail.simulator import Noise, Shape, simulate
 
@@ -53,7 +54,7 @@ def _nameable(text: str) -> bool:
 def simulated(name: str) -> Publication:
     shape, faults, noise = SHAPES[name]
     simulation = simulate(shape, faults, noise, seed=5)
-    return published(simulation.plan, simulation.snapshot())
+    return with_traffic(published(simulation.plan, simulation.snapshot()))
 
 
 @given(st.lists(st.tuples(HOSTILE, HOSTILE, HOSTILE, NUMBERS, st.integers(0, 2)), max_size=8), HOSTILE)
@@ -80,6 +81,45 @@ def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]])
             assert sorted(value for *_, value in told) == sorted(chosen)
         whole = b"".join(stencil.block(values).parts(None)).decode()
         assert meaning(whole) == meaning(text_of([stencil.series(values).family()]))
+
+
+RATES = st.just(float("nan")) | st.floats(0, 1e12) | st.floats(0, 1) | st.just(0.0)
+
+
+@given(st.lists(st.tuples(HOSTILE, st.integers(0, 2)), max_size=8), st.data())
+def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]], data: st.DataObject) -> None:
+    rows = sorted(rows, key=lambda row: row[1])
+    about = Rows("lab", {"host": [row[0] for row in rows]}, np.array([row[1] for row in rows], dtype=np.int64), 3)
+    metric = Measured(LINK_STATE, about)
+    for _ in range(3):
+        values = np.array(data.draw(st.lists(RATES, min_size=len(rows), max_size=len(rows))), dtype=np.float64)
+        block = metric.block(values)
+        for pod in (None, 0, 1, 2):
+            chosen = [value for value, row in zip(values, rows, strict=True) if pod in (None, row[1])]
+            told = sorted(value for *_, value in all_samples(b"".join(block.parts(pod)).decode()))
+            assert told == pytest.approx(sorted(value for value in chosen if value == value), rel=1e-4)
+        whole = b"".join(block.parts(None)).decode()
+        assert meaning(whole) == meaning(text_of([metric.series(values).family()]))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0.0000e+00"), (48123456789, "4.8123e+10"), (1, "1.0000e+00"), (0.99999951, "1.0000e+00"),
+     (99999.6, "1.0000e+05"), (0.05, "5.0000e-02"), (1e-45, "1.0000e-45"), (1e-300, "0.0000e+00")],
+)  # fmt: skip
+def test_a_measured_value_has_five_digits(value: float, text: str) -> None:
+    metric = Measured(LINK_STATE, Rows("lab", {}, np.zeros(1, dtype=np.int64), 1))
+    (line,) = metric.block(np.array([value], dtype=np.float64)).pods
+    assert bytes(line).decode().rpartition(" ")[2] == text + "\n"
+
+
+def test_what_is_measured_the_same_again_is_the_same_text() -> None:
+    metric = Measured(LINK_STATE, Rows("lab", {}, np.zeros(2, dtype=np.int64), 1))
+    values = np.array([1.0, np.nan])
+    first = metric.block(values)
+    assert metric.block(values) is first
+    assert metric.block(values + 1) is not first
+    assert bytes(first.pods[0]).count(b"\n") == 1, "what was sent stays what it was"
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -152,8 +192,8 @@ def test_a_later_judgement_shows_nothing_of_an_earlier_one() -> None:
     world.unread |= {"h3", "leaf-2"}
     world.topology = False
     steps += [world.snapshot(), World(plan).snapshot()]
-    for seen in steps:
-        publication = published(plan, seen)
+    for number, seen in enumerate(steps):
+        publication = with_traffic(published(plan, seen), seed=number)
         kept = exposition.render(publication, COUNTERS, NOW).decode()
         assert meaning(kept) == meaning(page(publication))
 

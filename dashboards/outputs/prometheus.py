@@ -37,7 +37,8 @@ def annotations(alert: Alert, runbooks: str) -> dict[str, str]:
 
 def _group(group: Group, runbooks: str) -> dict[str, Any]:
     records = [{"record": record.name, "expr": record.expr} for record in group.records]
-    return {"name": group.name, "rules": [*records, *(_alert(alert, runbooks) for alert in group.alerts)]}
+    every = {"interval": f"{group.minutes}m"} if group.minutes else {}
+    return {"name": group.name, **every, "rules": [*records, *(_alert(alert, runbooks) for alert in group.alerts)]}
 
 
 def _alert(alert: Alert, runbooks: str) -> dict[str, Any]:

@@ -78,6 +78,8 @@ class Group:
     alerts: tuple[Alert, ...] = ()
     apart: bool = False
     """Whether the story of one alert rightly makes others of the group fire, so that each is tested alone."""
+    minutes: int = 0
+    """How often it is evaluated; 0: as often as Prometheus evaluates rules that say nothing."""
 
 
 def labels(**values: str) -> tuple[tuple[str, str], ...]:

@@ -134,4 +134,5 @@ _FALLING = Alert(
     keep=KEEP,
 )  # fmt: skip
 
-TRAFFIC_GROUP = Group("truerail.traffic", RECORDS, (_UNEVEN, _FALLING))
+TRAFFIC_GROUP = Group("truerail.traffic", RECORDS, (_UNEVEN, _FALLING), minutes=1)
+"""Once a minute: what it looks at are means over one."""

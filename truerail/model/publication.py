@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from truerail.model.counters.traffic import Traffic
 from truerail.model.finding import Finding, Judgement
 from truerail.model.life import Life, Mute
 from truerail.model.plan import Plan
@@ -71,6 +72,10 @@ class Publication:
     journal: JournalState = JournalState()
     judged_seconds: float = 0.0
     """What judging took, from snapshot to this."""
+    traffic: Traffic | None = None
+    """What links carry, for metrics; None where nobody counts or nobody wants it. Kept here because the window of
+    `snapshot` goes on.
+    """
 
     @property
     def at(self) -> datetime:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from truerail.model.index import Mask
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Wiring
-from truerail.outputs.metrics.declared import (
+from truerail.outputs.metrics.declared_links import (
     DEVICES,
     DEVICES_READ,
     HOSTS,
@@ -17,8 +17,8 @@ from truerail.outputs.metrics.declared import (
     RAIL_RIGHT,
     RAIL_STATE,
     UPLINKS,
-    Declared,
 )
+from truerail.outputs.metrics.declaring import Declared
 from truerail.outputs.metrics.layout import HOST_STATES, VERIFIED, Group, Layout
 from truerail.outputs.metrics.series import Rows, Series
 

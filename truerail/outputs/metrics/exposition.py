@@ -15,7 +15,6 @@ from truerail.files.problems import nearest
 from truerail.model.finding import Judgement
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.publication import Publication
-from truerail.model.wiring import Wiring
 from truerail.outputs.metrics.cables import by_host, counts, levels
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.found import device_findings
@@ -23,6 +22,7 @@ from truerail.outputs.metrics.layout import REST, Layout
 from truerail.outputs.metrics.links import Affinity, LinkInfo, gpus, seen_instead, uplink_info
 from truerail.outputs.metrics.live import Live, newest_answers
 from truerail.outputs.metrics.series import Block, Series
+from truerail.outputs.metrics.traffic import TrafficText
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -77,7 +77,7 @@ class Exposition:
         if last is not None and last.judgement is publication.judgement and last.layout is layout:
             cables, answered = last.cables, last.answered
         else:
-            cables = tuple(self._plan.blocks(publication.wiring))
+            cables = tuple(self._plan.blocks(publication))
             answered = newest_answers(publication.snapshot.readings)
         found = device_findings(layout, publication).block()
         return _Page(publication, layout, cables, found, generate_latest(FabricWide(publication)), answered)
@@ -90,14 +90,16 @@ class _OfPlan:
         self.layout = Layout(publication.fabric, publication.wiring.index)
         self._info, self._affinity = LinkInfo(self.layout), Affinity(self.layout)
         self._uplinks = uplink_info(self.layout).block()
+        self._traffic = TrafficText(self.layout, publication.wiring.index)
 
     def fits(self, publication: Publication) -> bool:
         """Whether it was made for the same plan."""
         return self.layout.plan is publication.plan and self.layout.fabric == publication.fabric
 
-    def blocks(self, wiring: Wiring) -> Iterator[Block]:
+    def blocks(self, publication: Publication) -> Iterator[Block]:
         """The text of all that is said of cables and devices."""
-        layout, near = self.layout, gpus(self.layout, wiring)
+        layout, wiring = self.layout, publication.wiring
+        near = gpus(layout, wiring)
         yield layout.link_stencil.filled(levels(wiring, layout.links.number))
         yield self._info.block(wiring, near)
         yield layout.uplink_stencil.filled(levels(wiring, layout.uplinks.number))
@@ -106,10 +108,12 @@ class _OfPlan:
         yield layout.host_stencil.block(by_host(layout, wiring))
         for series in (seen_instead(layout, wiring), *counts(layout, wiring)):
             yield series.block()
+        yield from self._traffic.blocks(publication.traffic)
 
-    def series(self, wiring: Wiring) -> Iterator[Series]:
+    def series(self, publication: Publication) -> Iterator[Series]:
         """The same as series."""
-        layout, near = self.layout, gpus(self.layout, wiring)
+        layout, wiring = self.layout, publication.wiring
+        near = gpus(layout, wiring)
         yield layout.link_stencil.series(levels(wiring, layout.links.number))
         yield self._info.series(wiring, near)
         yield layout.uplink_stencil.series(levels(wiring, layout.uplinks.number))
@@ -117,6 +121,7 @@ class _OfPlan:
         yield self._affinity.series(near)
         yield layout.host_stencil.series(by_host(layout, wiring))
         yield from (seen_instead(layout, wiring), *counts(layout, wiring))
+        yield from self._traffic.series(publication.traffic)
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,7 @@ class _Page:
 def families(publication: Publication, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
     """All of the page as prometheus-client's metric families: what the text means, at ten times its price."""
     plan = _OfPlan(publication)
-    for series in (*plan.series(publication.wiring), device_findings(plan.layout, publication)):
+    for series in (*plan.series(publication), device_findings(plan.layout, publication)):
         yield series.family()
     yield from FabricWide(publication).collect()
     yield from Live(publication, newest_answers(publication.snapshot.readings), counters, now).collect()

@@ -1,23 +1,24 @@
-"""Findings by device and rail: only where there are some."""
+"""Findings by device, port and rail: only where there are some."""
 
 from collections import Counter
 
 import numpy as np
 
+from truerail.model.finding import Finding
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
-from truerail.outputs.metrics.declared import DEVICE_FINDINGS
+from truerail.outputs.metrics.declared_links import DEVICE_FINDINGS
 from truerail.outputs.metrics.families import muted
 from truerail.outputs.metrics.layout import Layout
 from truerail.outputs.metrics.series import Series
 
-_LABELS = ("host", "switch", "rail", "rule", "severity", "muted")
+_LABELS = ("host", "nic", "rail", "plane", "switch", "rule", "severity", "muted")
 _Key = tuple[int, tuple[str, ...]]
 
 
 def device_findings(layout: Layout, publication: Publication) -> Series:
-    """One series for each device, rail, rule, severity and reason for silence. Subjects that the plan does not know
-    are counted together, under no name: a stranger's name is its own choice.
+    """One series for each device, host's port, rail, rule, severity and reason for silence. Subjects that the plan does
+    not know are counted together, under no name: a stranger's name is its own choice.
     """
     counts = Counter[_Key]()
     devices, mutes = layout.plan.devices, publication.mutes
@@ -25,10 +26,27 @@ def device_findings(layout: Layout, publication: Publication) -> Series:
         device = devices.get(finding.subject) or devices.get(finding.device)
         host = device.name if device and device.role is Role.HOST else ""
         switch = device.name if device and not host else ""
-        rail = "" if finding.rail is None else str(finding.rail)
-        labels = (host, switch, rail, finding.rule, finding.severity.value, muted(finding, mutes))
+        labels = (host, *_port(layout, finding), switch, finding.rule, finding.severity.value, muted(finding, mutes))
         counts[layout.rank[device.pod if device else ""], labels] += 1
     return _series(layout, sorted(counts.items(), key=lambda item: item[0][0]))
+
+
+def _port(layout: Layout, finding: Finding) -> tuple[str, str, str]:
+    """NIC, rail and plane. A finding that names no rail is on that of its NIC."""
+    rail = "" if finding.rail is None else str(finding.rail)
+    row = layout.link_at.get(_subject(finding))
+    if row is None:
+        return "", rail, ""
+    labels = layout.links.rows.labels
+    return labels["nic"][row], rail or labels["rail"][row], labels["plane"][row]
+
+
+def _subject(finding: Finding) -> str:
+    """The port that a finding is about. Rules that compare the ports of a device name the device, and the port beside
+    it.
+    """
+    port = str(dict(finding.detail).get("port", ""))
+    return port if port.partition("/")[0] == finding.subject else finding.subject
 
 
 def _series(layout: Layout, counts: list[tuple[_Key, int]]) -> Series:

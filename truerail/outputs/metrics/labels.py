@@ -8,7 +8,8 @@ LABELS: Final = {
     "host": "the host as the plan names it",
     "rail": "the rail in the plan",
     "plane": "the plane in the plan, where NICs have two",
-    "nic": "the host's port as the plan names it; with `host` it identifies a link",
+    "nic": "the host's port as the plan names it; with `host` it identifies a link. On `truerail_device_findings` the "
+    "port that the finding is about",
     "switch": "the switch as the plan names it; on `truerail_link_info` the one that the link is planned on",
     "switch_port": "that switch's port",
     "seen_switch": "the device that a wrong link is seen on instead",

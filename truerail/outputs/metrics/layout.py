@@ -10,7 +10,7 @@ from truerail.model.index import NONE, Mask, PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Cable, Plan, Role
 from truerail.model.snapshot import Codes
-from truerail.outputs.metrics.declared import HOST_LINKS, LINK_STATE, UPLINK_STATE
+from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE, UPLINK_STATE
 from truerail.outputs.metrics.series import Rows, Stencil
 
 STATES = ("right", "wrong", "missing", "unknown")
@@ -82,6 +82,12 @@ class Layout:
     def uplink_stencil(self) -> Stencil:
         """The text of `truerail_uplink_state`."""
         return Stencil(UPLINK_STATE, self.uplinks.rows)
+
+    @cached_property
+    def link_at(self) -> dict[str, int]:
+        """The row of each host's port that has a planned cable, by the port as findings spell it."""
+        ends = (self.plan.cables[cable].a for cable in self.links.number.tolist())
+        return {str(end): row for row, end in enumerate(ends)}
 
     @cached_property
     def by_host(self) -> Group:

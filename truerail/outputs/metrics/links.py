@@ -10,7 +10,7 @@ from truerail.model.index import NONE, either
 from truerail.model.paths import gpu_rails
 from truerail.model.snapshot import Codes, Table
 from truerail.model.wiring import State, Wiring
-from truerail.outputs.metrics.declared import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
+from truerail.outputs.metrics.declared_links import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
 from truerail.outputs.metrics.layout import Cables, Layout
 from truerail.outputs.metrics.series import Block, Rows, Series, Stencil
 

@@ -14,7 +14,7 @@ from prometheus_client import Metric
 
 from truerail.model.names import printable
 from truerail.model.snapshot import Codes
-from truerail.outputs.metrics.declared import Declared, Kind
+from truerail.outputs.metrics.declaring import Declared, Kind
 
 _LONGEST = 200
 
@@ -76,6 +76,11 @@ class Rows:
         """Each row's labels as text, without the closing brace. Made once, reused for every metric of these rows."""
         opening = f'{{fabric="{escape(clean(self.fabric))}"'
         return list(map("".join, zip(repeat(opening, len(self.pod)), *pieces(self.labels), strict=True)))
+
+    @cached_property
+    def sizes(self) -> Codes:
+        """How many bytes each row's text has."""
+        return np.array([len(text.encode()) for text in self.text], dtype=np.int64)
 
     @cached_property
     def bounds(self) -> list[int]:

@@ -1,0 +1,57 @@
+"""What links and uplinks carry, as series. Nobody counted: no series; nobody wanted it: none at all."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model.counters.minute import Numbers
+from truerail.model.counters.traffic import Traffic
+from truerail.model.index import Mask, PlanIndex
+from truerail.model.snapshot import Codes
+from truerail.outputs.metrics.declared_traffic import FIGURES, LINKS_COUNTED, UPLINKS_COUNTED
+from truerail.outputs.metrics.layout import Group, Layout
+from truerail.outputs.metrics.measured import Measured
+from truerail.outputs.metrics.series import Block, Series
+
+
+class TrafficText:
+    """The series of a plan's cables. Text of one judgement is used again for the next."""
+
+    def __init__(self, layout: Layout, index: PlanIndex) -> None:
+        self._layout = layout
+        self._links, self._uplinks = (index.a[cables.number] for cables in (layout.links, layout.uplinks))
+        links, uplinks = layout.links.rows, layout.uplinks.rows
+        self._metrics = [
+            *((figure.field, self._links, Measured(figure.link, links)) for figure in FIGURES),
+            *((figure.field, self._uplinks, Measured(figure.uplink, uplinks)) for figure in FIGURES),
+        ]
+
+    def blocks(self, traffic: Traffic | None) -> Iterator[Block]:
+        """The text."""
+        if traffic is not None:
+            yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
+            yield from (series.block() for series in self._counted(traffic))
+
+    def series(self, traffic: Traffic | None) -> Iterator[Series]:
+        """The same as series."""
+        if traffic is not None:
+            yield from (metric.series(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
+            yield from self._counted(traffic)
+
+    def _counted(self, traffic: Traffic) -> Iterator[Series]:
+        layout, counted = self._layout, np.append(traffic.counted, False)
+        for metric, group, ports in (
+            (LINKS_COUNTED, layout.by_rail, self._links),
+            (UPLINKS_COUNTED, layout.uplinks_by_pod, self._uplinks),
+        ):
+            yield Series(metric, group.rows, _number(group, counted[ports]).tolist())
+
+
+def _of(traffic: Traffic, field: str, ports: Codes) -> Numbers:
+    """A figure of these ports; NaN where a device is not in the plan, so that its port is -1."""
+    values: Numbers = np.append(getattr(traffic, field), np.nan)
+    return values[ports]
+
+
+def _number(group: Group, chosen: Mask) -> Codes:
+    return group.count(chosen.astype(np.int64), 2)[1::2]
