@@ -79,6 +79,7 @@ bench: .venv/.dev .venv/.bench
 	$(PY) benchmarks/journal.py --write docs/journal-performance.md
 	PYTHONPATH=. $(PY) benchmarks/page.py --write docs/page-performance.md
 	$(PY) benchmarks/telemetry_accuracy.py --write docs/telemetry-accuracy.md
+	$(PY) benchmarks/polarization.py --trials 9000 --write docs/polarization-accuracy.md
 	$(PY) benchmarks/counters.py --write docs/telemetry-performance.md
 
 wheel: .venv/.dev

@@ -5,10 +5,13 @@ The link is paid for and lost: routing gives it no weight, its next hop is a bla
 The others carry its share, and nothing complains, because the port is up and counts no errors.
 
 ## How it is seen
-Exactly one member of the group carries under 5 % of the mean, in every window, while its link is up and the others
-differ by no more than a quarter. With few flows that is chance: the finding needs so many flows, by the lower bounds of
-LBL001 or by how even the others are, that a member without any happens less than once in 10,000 times. Adaptive routing
-and spraying leave no member out by chance. Uplinks that are down or switched off are no members.
+Exactly one member of the group carries under 5 % of the mean, in every window, while its link is up. With few flows
+that is chance; but few flows also load the others unevenly. The finding needs that both together, a member without any
+flow and others so even, happen less than once in 10,000 times, whatever the number of flows from the lower bounds of
+LBL001 on; and less than once in a hundred times by the flows that are counted and not estimated. So a switch with 16
+uplinks needs some 200 flows, and of four or eight uplinks it is rarely sure. Adaptive routing and spraying leave no
+member out by chance: there the others must differ by no more than a quarter. Uplinks that are down or switched off are
+no members. Unknown instead of passed: a tier of a pod whose uplinks are not told or carry too little to be judged.
 
 ## What to do
 Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,
@@ -20,23 +23,22 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.balance import Balance, balance_of
-from truerail.model.counters.carried import TOO_FEW, overall
+from truerail.model.counters.balance import Balance
+from truerail.model.counters.carried import overall
 from truerail.model.counters.dead import dead_members
-from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.counters.tiers import balance_to_judge, tell_unjudged
+from truerail.model.rule import Case, rule
 
 
 @rule("LBL003", severity=Severity.WARNING, needs=[PortCounters])
 def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Uplinks that are up and get nothing."""
-    b = balance_of(telemetry_of(plan, seen))
-    if not b.carried.enough:
-        raise Undecided(TOO_FEW)
-    if not b.judged.any():
-        raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
-    for group, chance in dead_members(b).items():
+    b = balance_to_judge(plan, seen)
+    found = dead_members(b)
+    for group, chance in found.items():
         yield _finding(b, group, chance)
+    if not found:
+        tell_unjudged(b)
 
 
 def _finding(b: Balance, group: int, chance: float) -> Finding:

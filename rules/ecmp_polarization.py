@@ -6,15 +6,19 @@ them all equal: of K uplinks only K/gcd(K, K below) are used, whatever the load.
 ones carry twice or four times their share, mark, pause and slow every collective that crosses the tier.
 
 ## How it is seen
-Half or more of the members carry under 5 % of the mean over the whole window, the same number on all siblings of a tier
-and pod, and this cannot be chance (below one in a million, over the siblings together). How likely chance is depends
-on the number of flows, which no interface counts; so it is bounded from below: by the ports that bring the traffic, by
-the NICs' speed, by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they tell. Uplinks in
-use that fall into disjoint classes from switch to switch are evidence of their own, however few the flows. A few
-large flows leave members idle by chance and are no finding. Uplinks that are down are no members. Uplinks
-whose neighbour has no traffic at all may be out of the routing and are no evidence. Where fewer than half are idle
-it is another imbalance: LBL002 and LBL003 tell. A single switch cannot show it, nor can fan-outs without a common
-divisor.
+Members that carry under 5 % of the mean over the whole window are idle. A repeated hash says which: a switch at place j
+of K below uses the uplinks whose number leaves the remainder of j by the greatest common divisor, or those in j's part
+of the range, and its siblings at other places use others. Switches that keep to such a pattern, in the plan's order of
+ports or in one order of their own, are named where chance explains it less than once in a million times, over the
+siblings together. How likely chance is depends on how many members are in use and on the number of flows, which no
+interface counts; so it is bounded from below: by the ports that bring the traffic, by the fewest NICs that can send it,
+by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they tell. Estimates alone never
+decide. Siblings that leave half of their uplinks or more idle, whichever, are named by the same bounds.
+
+No finding: members idle by a few large flows; uplinks that are down; uplinks to a neighbour without any traffic, or the
+same ones on all siblings, which routing may leave out. One sibling in four may not fit the pattern (a member that is
+out of the routing gives it another divisor). A single switch cannot show it. Unknown instead of passed: a tier of a pod
+whose uplinks are not told or carry too little, and idle uplinks that fit a pattern but may be chance.
 
 ## What to do
 Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_multipath_hash_seed`), or another hash
@@ -24,12 +28,11 @@ algorithm or set of fields; or use adaptive routing. Then look whether all uplin
 from collections.abc import Iterator
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.balance import Balance, balance_of
-from truerail.model.counters.carried import TOO_FEW
+from truerail.model.counters.balance import Balance
 from truerail.model.counters.siblings import Siblings, polarized
-from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.counters.tiers import balance_to_judge, tell_unclear
 from truerail.model.plan import LoadBalancing, Transport
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, rule
 
 
 @rule(
@@ -41,13 +44,12 @@ from truerail.model.rule import Case, Undecided, rule
 )
 def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Switches that leave the share of their uplinks idle that a repeated hash does."""
-    b = balance_of(telemetry_of(plan, seen))
-    if not b.carried.enough:
-        raise Undecided(TOO_FEW)
-    if not b.judged.any():
-        raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
-    for siblings in polarized(b):
+    b = balance_to_judge(plan, seen)
+    found = polarized(b)
+    for siblings in found:
         yield from _findings(b, siblings)
+    if not found:
+        tell_unclear(b)
 
 
 def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
@@ -56,8 +58,8 @@ def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
     for name, (group, idle, members) in zip(names, pairs, strict=True):
         yield ecmp_polarization.found(
             name,
-            says=f"{idle} of {members} uplinks stay idle, as on its {len(names) - 1} siblings, and chance does that "
-            f"less than once in {1 / siblings.chance:.0e} times",
+            says=f"{idle} of {members} uplinks stay idle, as the hash of the tier below leaves them on it and "
+            f"{len(names) - 1} siblings, and chance does that less than once in {1 / siblings.chance:.0e} times",
             do=f"Give {name} and its siblings another hash seed than the tier below has.",
             confidence=0.99 if siblings.classes >= 2 else 0.95,
             detail=(
@@ -76,15 +78,15 @@ def _cables(spines: int, leaves: int, superspines: int) -> str:
     return "\n".join(below + above)
 
 
-_PLAN = _cables(4, 12, 8)
+_PLAN, _PLAN_OF_SIX = _cables(4, 12, 8), _cables(4, 12, 6)
 _BELOW = {f"leaf-{n}/up{s}": {"tx_bytes": 1e10} for n in range(12) for s in range(4)}
 
 
-def _above(used: dict[int, set[int]]) -> dict[str, dict[str, float]]:
+def _above(used: dict[int, set[int]], superspines: int = 8, back: float = 0.0) -> dict[str, dict[str, float]]:
     return {
-        f"spine-{s}/up{t}": {"tx_bytes": 12e10 / len(of) if t in of else 0.0}
+        f"spine-{s}/up{t}": {"tx_bytes": 12e10 / len(of) if t in of else 0.0, "rx_bytes": back}
         for s, of in used.items()
-        for t in range(8)
+        for t in range(superspines)
     }
 
 
@@ -95,6 +97,13 @@ FIRES = (
         {},
         ("spine-0", "spine-1", "spine-2", "spine-3"),
         rates=_BELOW | _above({s: {s, s + 4} for s in range(4)}),
+    ),
+    Case(
+        "Every spine uses a quarter of the hash's range, which is one and a half of six uplinks.",
+        _PLAN_OF_SIX,
+        {},
+        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        rates=_BELOW | _above({0: {0, 1}, 1: {1, 2}, 2: {3, 4}, 3: {4, 5}}, 6),
     ),
     Case(
         "The second link to every spine stays idle on all leaves: the bundle's hash is that of the next hop.",
@@ -123,5 +132,11 @@ QUIET = (
         _PLAN,
         {},
         rates=_BELOW | _above({s: set(range(4)) for s in range(4)}),
+    ),
+    Case(
+        "The same half is idle on all spines, though those superspines send: this pod has no route over them.",
+        _PLAN,
+        {},
+        rates=_BELOW | _above({s: set(range(4)) for s in range(4)}, back=2e10),
     ),
 )

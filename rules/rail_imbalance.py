@@ -8,12 +8,12 @@ averages over eight rails hardly move.
 The least loaded NIC of a host against the median of its NICs, by what they send and receive on the wire (phy and
 priority counters, or the switch ports they are cabled to; never netdev statistics, which RDMA bypasses), in every
 window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link and next to nothing, while the median
-runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not
-judged, nor hosts with two or more idle NICs (a job on fewer GPUs). Where the hosts of one level of load share the same
-low rails, it is the work
-(pipeline or expert parallelism, PXN, storage on one NIC) and no finding. Where congestion holds the NIC up (notices and
-marks, as in RAL002), the finding says so, and the NIC is not to blame. In synchronous collectives one slow NIC drags
-its peers to its own rate: then all look alike and low, and nothing is seen here; look at pauses and retransmissions.
+runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not judged, nor hosts
+with two or more idle NICs (a job on fewer GPUs). Where the hosts of one level of load share the same low rails, it is
+the work (pipeline or expert parallelism, PXN, storage on one NIC) and no finding. Where congestion holds the NIC up
+(notices and marks, as in RAL002), the NIC is not to blame, and the finding is an information that says so. In
+synchronous collectives one slow NIC drags its peers to its own rate: then all look alike and low, and nothing is seen
+here; look at pauses and retransmissions.
 
 ## What to do
 Look at the low NIC: PCIe width, link speed and errors, pauses towards it, its GPU and the mapping of GPU to NIC, and at
@@ -80,7 +80,7 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
         says=f"rail {rail} ({port.name}) {what}; that one runs at "
         f"{middle:.0%} of the line rate (averages of both directions){_BECAUSE[why].format(' or '.join(ends))}",
         do=_CONGESTED.format(port) if why is Why.CONGESTION else _LOOK.format(" and at ".join([str(port), *ends])),
-        severity=Severity.CRITICAL if idle or (share < VERY_LOW and why is Why.ITSELF) else Severity.WARNING,
+        severity=_severity(share, why, idle=idle),
         rail=rail,
         confidence=0.8,
         detail=(
@@ -95,6 +95,13 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
             ),
         ),
     )
+
+
+def _severity(share: float, why: Why, *, idle: bool) -> Severity:
+    """Congestion is load, of which its own rules warn."""
+    if idle or (share < VERY_LOW and why is Why.ITSELF):
+        return Severity.CRITICAL
+    return Severity.INFO if why is Why.CONGESTION else Severity.WARNING
 
 
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(4) for r in range(8))

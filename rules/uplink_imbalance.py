@@ -6,11 +6,12 @@ UDP source port, the queue pair), weights that nobody wanted and a degraded link
 
 ## How it is seen
 In every window the busiest member carries half more than the mean, or the loads scatter by more than a quarter. Some
-few flows do that to any hash: loads of F flows over K uplinks scatter by sqrt((K-1)/F), and up to twice that is
-expected for the fewest flows that can be there (LBL001 says how they are bounded). What is beyond, or idle members that
-are less likely than one in a million, is a finding. Adaptive routing and spraying have no such excuse: there uneven
-uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares that are the same on
-three or more siblings and in every window (weights), and what LBL001 and LBL003 report.
+few flows do that to any hash: loads of F flows over K uplinks scatter by sqrt((K-1)/F). Up to twice that, and what
+chance does once in a million times, is expected for the fewest flows that can be there (LBL001 says how they are
+bounded). What is beyond, or idle members that are less likely, is a finding. Adaptive routing and spraying have no such
+excuse: there uneven uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares
+that are the same on three or more siblings and in every window (weights), and what LBL001 and LBL003 report. Unknown
+instead of passed: a tier of a pod whose uplinks are not told or carry too little to be judged.
 
 ## What to do
 See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,
@@ -22,50 +23,52 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.balance import Balance, Numbers, balance_of
-from truerail.model.counters.carried import TOO_FEW
+from truerail.model.counters.balance import Balance, Numbers
 from truerail.model.counters.dead import dead_members
 from truerail.model.counters.flow_bounds import flow_bounds
 from truerail.model.counters.occupancy import idle_chance
 from truerail.model.counters.siblings import CHANCE, polarized, weighted
-from truerail.model.counters.telemetry import telemetry_of
+from truerail.model.counters.tiers import balance_to_judge, tell_unjudged
 from truerail.model.index import Mask
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, rule
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
 EXPECTED = 2.0
 """Times the scatter of random hashing that is still expected (detection.md 2.5)."""
+DEVIATIONS = 4.75
+"""Standard deviations of what chance exceeds once in a million times (`siblings.CHANCE`)."""
 
 
 @rule("LBL002", severity=Severity.WARNING, needs=[PortCounters])
 def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
-    b = balance_of(telemetry_of(plan, seen))
-    if not b.carried.enough:
-        raise Undecided(TOO_FEW)
-    if not b.judged.any():
-        raise Undecided("no switch whose uplinks are all told and carry enough to be judged")
+    b = balance_to_judge(plan, seen)
     explained = np.zeros(len(b.switch), dtype=bool)
     explained[list(dead_members(b))] = True
     for siblings in polarized(b):
         explained[siblings.groups] = True
     uneven = b.judged & ~explained & ((b.peak > PEAK) | (b.uneven > UNEVEN))
     hashed = plan.load_balancing is LoadBalancing.ECMP
-    expected = EXPECTED * _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
+    expected = _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
     candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
-    weights = weighted(b, candidates)
-    for group in candidates[~weights].tolist():
-        if _always(b, group):
-            yield _finding(b, group, float(expected[group]))
+    candidates = candidates[~weighted(b, candidates)]
+    found = [_finding(b, group, float(expected[group])) for group in candidates.tolist() if _always(b, group)]
+    yield from found
+    if not found:
+        tell_unjudged(b)
 
 
 def _scatter_by_chance(b: Balance) -> Numbers:
-    """The coefficient of variation that random hashing gives the fewest flows that can be there; infinite for none."""
-    flows = flow_bounds(b)
+    """The largest coefficient of variation that random hashing may give the fewest flows that can be there; infinite
+    for none. F times its square is distributed as chi-square over K-1 is, whose tail is long where K is small (quantile
+    by Wilson and Hilferty, 1931).
+    """
+    flows, free = flow_bounds(b), np.maximum(b.members - 1, 1)
+    rare = (1 - 2 / (9 * free) + DEVIATIONS * np.sqrt(2 / (9 * free))) ** 3
     with np.errstate(divide="ignore"):
-        return np.asarray(np.sqrt((b.members - 1) / np.maximum(flows.rates, flows.from_below)))
+        return np.asarray(np.sqrt(np.maximum(EXPECTED**2, rare) * free / np.maximum(flows.rates, flows.from_below)))
 
 
 def _not_chance(b: Balance, which: Mask) -> Mask:

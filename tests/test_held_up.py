@@ -99,7 +99,7 @@ def test_a_host_whose_rail_congestion_slows_is_overloaded_and_not_slow() -> None
     rates = rates_with({"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2) | CUT | MARKED})
     (uneven,) = judged("RAL001", rates)
     assert "congestion holds it up" in uneven.says
-    assert uneven.severity.rank == 1
+    assert uneven.severity.rank == 0
     (cause,) = causes_of(rates)
     assert (cause.kind, cause.subjects) == (CauseKind.OVERLOAD, ("h4", "h4/nic2"))
 

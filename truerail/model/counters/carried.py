@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.counters.hygiene import Floats
+from truerail.model.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
 from truerail.model.index import NONE
@@ -23,6 +23,9 @@ WINDOWS = 5
 """
 LEAST_WINDOWS = 4
 """Fewer do not tell a habit from a moment (detection.md 2.5)."""
+
+USUAL = 1.5
+"""A sample that lasts so much longer than others of its port stands for a gap, and says nothing of any one minute."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,11 @@ def _at(values: Floats, port: Codes) -> Floats:
 
 def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
     """By the port's own counters; where it has none over all priorities, by their sum."""
-    order = np.arange(0) if telemetry.window is None else telemetry.window.order
-    windows = min(WINDOWS, len(order) // LEAST_SAMPLES)
-    which = _sorted_into(order, windows if windows >= LEAST_WINDOWS else 0)
+    window = telemetry.window
+    cut = _cut(np.arange(0) if window is None else window.order, 1.0 if window is None else window.pace)
 
     def rates(priority: int | None) -> Floats:
-        return telemetry.reduced(quantity, priority, which.shape[1], lambda gained, span: _rates(gained, span, which))
+        return telemetry.reduced(quantity, priority, cut.windows, lambda gained, span: _rates(gained, span, cut))
 
     found = rates(None)
     silent = np.isnan(found).all(axis=1)
@@ -95,26 +97,68 @@ def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
     return found
 
 
-def _sorted_into(order: Codes, windows: int) -> Floats:
-    """Which sample counts for which window, shape (samples, windows): the last ones, equally many for each."""
-    each = len(order) // max(windows, 1)
-    which = np.zeros((int(order.max(initial=-1)) + 1, windows), dtype=np.float32)
-    for window in range(windows):
-        at = len(order) - (windows - window) * each
-        which[order[at : at + each], window] = 1
-    return which
+@dataclass(frozen=True)
+class _Cut:
+    """Samples, the oldest first, as `which` of them count for which window, shape (samples, windows): the last ones,
+    equally many for each. `order` are their columns, `pace` the seconds that usually lie between two.
+    """
+
+    order: Codes
+    which: Floats
+    pace: float
+
+    @property
+    def windows(self) -> int:
+        return int(self.which.shape[1])
 
 
-def _rates(gained: Floats, span: Floats, which: Floats) -> Floats:
+def _cut(order: Codes, pace: float) -> _Cut:
+    windows = min(WINDOWS, len(order) // LEAST_SAMPLES)
+    windows = windows if windows >= LEAST_WINDOWS else 0
+    number = np.arange(len(order)) - len(order) % max(windows, 1)
+    which = number[:, None] // max(len(order) // max(windows, 1), 1) == np.arange(windows)
+    return _Cut(order, which.astype(np.float32), pace)
+
+
+def _rates(gained: Floats, span: Floats, cut: _Cut) -> Floats:
     """Samples, shape (rows, samples), as rates in windows, shape (rows, windows); NaN where a window has gaps."""
-    gained, span = gained[:, : len(which)], span[:, : len(which)]
+    in_ring = np.zeros((int(cut.order.max(initial=-1)) + 1, cut.windows), dtype=np.float32)
+    in_ring[cut.order] = cut.which
     with np.errstate(invalid="ignore", divide="ignore"):
-        rate = np.asarray((gained @ which) / (span @ which), dtype=np.float32)
-        gaps = np.flatnonzero(np.isnan(rate).any(axis=1))
-        known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
-        filled = (np.where(known, gained[gaps], 0) @ which) / (np.where(known, span[gaps], 0) @ which)
-    rate[gaps] = np.where(known @ which >= LEAST_COVERAGE * which.sum(axis=0), filled, np.nan)
+        rate = np.asarray((gained[:, : len(in_ring)] @ in_ring) / (span[:, : len(in_ring)] @ in_ring), dtype=np.float32)
+    gaps = np.flatnonzero(np.isnan(rate).any(axis=1))
+    gaps = gaps[~np.isnan(gained[gaps]).all(axis=1)]
+    rate[gaps] = _with_gaps(gained[gaps][:, cut.order], span[gaps][:, cut.order], cut)
     return rate
+
+
+def _with_gaps(gained: Floats, span: Floats, cut: _Cut) -> Floats:
+    """The same where samples are missing, which are in the order of time here.
+
+    Of a device that is polled, or counts anew, less often a sample covers several, and tells of all of them. A window
+    is told if enough of its polls are there: a poll without a sample of its own, because the one before it is lost, is
+    where the next sample begins.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = gained / span
+        covered = np.where(span < USUAL * own_pace(span, cut.pace)[:, None], span / np.float32(cut.pace), 0)
+    several = np.flatnonzero((covered > USUAL).any(axis=1))
+    rate[several] = _spread(rate[several], covered[several])
+    known = ~np.isnan(rate)
+    polled = known.copy()
+    polled[:, :-1] |= known[:, 1:]
+    enough = (polled @ cut.which >= LEAST_COVERAGE * cut.which.sum(axis=0)) & (known @ cut.which > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(enough, (np.where(known, rate, 0) @ cut.which) / (known @ cut.which), np.nan)
+
+
+def _spread(rate: Floats, covered: Floats) -> Floats:
+    """Rates of samples, shape (rows, samples), also where a later one covers them; `covered` is how many each does."""
+    found = rate.copy()
+    for back in range(1, min(MOST_PACES, int(covered.max(initial=0) + 0.5))):
+        empty = np.isnan(found[:, :-back]) & (covered[:, back:] > back + 0.5)
+        np.copyto(found[:, :-back], rate[:, back:], where=empty)
+    return found
 
 
 def overall(rates: Floats) -> npt.NDArray[np.float64]:

@@ -11,7 +11,8 @@ that carry U in all are at least U^2 / sum(w^2), whatever else there is (Cauchy-
 this bound, by the square of its share. The scatter is an estimate: the bound is lowered by its error.
 
 `claimed`: half of the RC queue pairs of the hosts below (a connection sends one way on each), by the share that leaves.
-Queue pairs may be idle, so alone they are believed to a quarter, and they cap `from_below`.
+Hosts that do not tell count for none. Queue pairs may be idle, so alone they are believed to a quarter, and they cap
+`from_below` where all hosts tell.
 
 Group columns, as in `Balance`; 0 where nothing is known.
 """
@@ -29,10 +30,8 @@ from truerail.model.snapshot import Codes
 
 ALL_BUT = 0.999
 """Ingress ports are counted until they bring this share of what leaves (detection.md 2.4)."""
-CLEAR_ERRORS, CLAIMED_ERRORS = 4.0, 2.0
-"""Standard errors by which the estimated scatter is raised: four leave 3 in 100,000; two where hosts tell their queue
-pairs, which cap the number.
-"""
+ERRORS = 3.1
+"""Standard errors by which the estimated scatter is raised: it is more in one case of 1,000 (`siblings.DOUBT`)."""
 LEAST_FREEDOM = 15.0
 """Degrees of freedom below which the scatter of the tier below is no estimate."""
 SPRAYED = 0.05
@@ -54,8 +53,6 @@ class FlowBounds:
     """What `least` says as a number of equally large flows: its flows may differ in rate."""
     from_below: Codes
     claimed: Codes
-    pairs: Codes
-    """Hosts that send through the switches below: as many pairs of addresses, if a hash leaves the UDP ports out."""
     sprayed: Mask
     """Whether the tier below spreads so evenly that it does not hash flows."""
 
@@ -80,17 +77,23 @@ def _bounds(b: Balance) -> FlowBounds:
     incoming = np.bincount(group, weights=rate, minlength=groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         leaving = np.nan_to_num(np.clip(b.total / incoming, 0, 1))
-    claimed = _claimed(b, group, below, cable) * leaving
+        claimed, most = (_claimed(b, group, below, cable, untold) * leaving for untold in (0.0, np.inf))
     scatter, freedom, sprayed = _scatter(b, group, below)
-    errors = np.where(claimed > 0, CLAIMED_ERRORS, CLEAR_ERRORS)
     with np.errstate(invalid="ignore", divide="ignore"):
-        alike = b.total**2 / scatter * _low(freedom, errors)
+        alike = b.total**2 / scatter * _low(freedom)
     usable = (freedom >= LEAST_FREEDOM) & ~sprayed & np.isfinite(alike)
-    alike = np.where(usable, np.where(claimed > 0, np.minimum(alike, claimed), alike), 0.0)
-    pairs = _through(group, below, np.where(b.told, least, 0)) * leaving
-    return FlowBounds(
-        least, rates, _floor(alike), _floor(np.where(usable, 0.0, claimed * BELIEVED)), _floor(pairs), sprayed
-    )
+    alike = np.where(usable, np.fmin(alike, most), 0.0)
+    return FlowBounds(least, rates, _floor(alike), _floor(np.where(usable, 0.0, claimed * BELIEVED)), sprayed)
+
+
+def senders(b: Balance, port: Codes, total: float) -> int:
+    """The fewest of these ports to hosts that can bring so many bytes per second: each of them has a flow in it."""
+    rate, speed = overall(b.carried.rx[port]), b.telemetry.speed()[port]
+    could = np.where(np.isnan(rate), np.where(np.isnan(speed), 1e15, speed), rate)
+    order = np.argsort(-could)
+    could, known = could[order], ~np.isnan(rate[order])
+    before = np.cumsum(could) - could
+    return int(np.count_nonzero(known & (before < ALL_BUT * total)))
 
 
 def _floor(values: Numbers) -> Codes:
@@ -141,47 +144,26 @@ def _scatter(b: Balance, group: Codes, below: Codes) -> tuple[Numbers, Numbers, 
         return total.astype(np.float64), total**2 / error, sprayed
 
 
-def _low(freedom: Numbers, errors: Numbers) -> Numbers:
+def _low(freedom: Numbers) -> Numbers:
     """The factor by which an estimate of that many degrees of freedom may be too small: a low quantile of chi-square
     over its mean (Wilson and Hilferty, 1931).
     """
-    root = np.clip(1 - 2 / (9 * freedom) - errors * np.sqrt(2 / (9 * freedom)), 0, None)
+    root = np.clip(1 - 2 / (9 * freedom) - ERRORS * np.sqrt(2 / (9 * freedom)), 0, None)
     return np.asarray(root**3)
 
 
-def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes) -> Numbers:
-    """Flows by the hosts' queue pairs; 0 where a host below does not tell."""
+def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes, untold: float) -> Numbers:
+    """Flows by the hosts' queue pairs; `untold` for a host that does not tell them."""
     index = b.telemetry.wiring.index
     size = len(b.switch)
     if not b.telemetry.counts(Quantity.FLOWS):
-        return np.zeros(size)
+        return np.full(size, untold)
     hosted = index.from_host[cable]
     gauge, _ = b.telemetry.part(Quantity.FLOWS, None, index.a[cable[hosted]])
-    told = np.where(np.isnan(gauge), -np.inf, gauge).max(axis=1, initial=-np.inf)
-    own = np.bincount(group[hosted], weights=np.where(told >= 0, told, np.nan) * SENDING, minlength=size)
+    told = np.where(np.isnan(gauge), -1.0, gauge).max(axis=1, initial=-1.0)
+    own = np.bincount(group[hosted], weights=np.where(told < 0, untold, told * SENDING), minlength=size)
     links = np.bincount(group[~hosted], minlength=size)
-    with np.errstate(invalid="ignore"):
-        shared = np.where(below >= 0, (own / np.maximum(b.members, 1))[below], 0.0)
+    shared = np.where(below >= 0, (own / np.maximum(b.members, 1))[below], 0.0)
     passed = np.bincount(group[~hosted], weights=shared[~hosted], minlength=size)
     tiers = np.array([*index.devices.tier, NONE])[b.switch]
-    return np.asarray(np.nan_to_num(np.where((links > 0) & (tiers > Role.LEAF.tier), passed, own)), dtype=np.float64)
-
-
-def _through(group: Codes, below: Codes, count: Codes) -> Numbers:
-    """A count of the switches below, summed over those that feed each group, each once."""
-    known = below >= 0
-    pairs = np.unique(np.stack([group[known], below[known]], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], weights=count[pairs[:, 1]], minlength=len(count)).astype(np.float64)
-
-
-def evenness_bound(loads: Numbers) -> int:
-    """The least number of flows that random hashing spreads as evenly as these loads, shape (members,), are.
-
-    0 for few members: there few flows may fall evenly by chance.
-    """
-    freedom = np.array([len(loads) - 1.0])
-    if freedom[0] < LEAST_FREEDOM - 1:
-        return 0
-    squares = ((loads - loads.mean()) ** 2).sum() * len(loads) / freedom
-    with np.errstate(divide="ignore"):
-        return int(_floor(loads.sum() ** 2 / squares * _low(freedom, np.array([CLEAR_ERRORS])))[0])
+    return np.asarray(np.where((links > 0) & (tiers > Role.LEAF.tier), passed, own), dtype=np.float64)

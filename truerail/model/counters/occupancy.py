@@ -6,7 +6,7 @@ are known of: more balls leave fewer bins empty.
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from math import comb, exp, lgamma, log
+from math import comb, exp, lgamma, log, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +53,19 @@ def joint_chance(chances: Sequence[float]) -> float:
     half = -sum(log(max(chance, LEAST)) for chance in chances)
     terms = [n * log(half) - lgamma(n + 1) if half > 0 else (0.0 if n == 0 else -1e9) for n in range(len(chances))]
     return min(1.0, sum(exp(term - half) for term in terms)) if half < 700 else LEAST
+
+
+def chi_square_below(value: float, freedom: int) -> float:
+    """P(chi-square with so many degrees of freedom is `value` or less), 0..1, by the series of the incomplete gamma."""
+    shape, half = freedom / 2, value / 2
+    if half > shape + 40 * sqrt(shape):
+        return 1.0
+    term = total = 1 / shape
+    while term > total * 1e-12:
+        shape += 1
+        term *= half / shape
+        total += term
+    return min(1.0, total * exp(freedom / 2 * log(half) - half - lgamma(freedom / 2))) if half > 0 else 0.0
 
 
 def classes_chance(members: int, used: Iterable[frozenset[int]]) -> tuple[float, int]:

@@ -2,14 +2,15 @@
 pattern. A hash that is the same at two tiers leaves the same number of members idle on every sibling.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import log
+from math import comb, exp, log
 
 import numpy as np
 
 from truerail.model.counters.balance import Balance, Numbers
-from truerail.model.counters.flow_bounds import FlowBounds, flow_bounds
+from truerail.model.counters.confined import Numbered, Pattern, Places, patterns
+from truerail.model.counters.flow_bounds import flow_bounds, senders
 from truerail.model.counters.occupancy import LEAST, classes_chance, idle_chance, joint_chance
 from truerail.model.index import Mask, factorize
 from truerail.model.plan import Role
@@ -21,17 +22,19 @@ IDLE_SHARE = 0.5
 """The smallest share that a common divisor leaves idle, that of 2."""
 APART, APART_SHARE = 1, 0.1
 """Siblings leave as many members idle, but for one or a tenth of all (detection.md 2.5)."""
-PAIRS_CHANCE = 1e-3
-"""Where only the tier below tells how many flows there are, the idle members must be this unlikely also for a hash that
-leaves the UDP ports out, to which all flows of two hosts are one.
+DOUBT = 1e-3
+"""How often a number of flows that is estimated and not counted may be wrong, or routing may lead over no members but
+those that some sibling uses: what is seen must be less likely than `CHANCE / DOUBT` even then.
 """
+KINDS = 5
+"""Kinds of patterns that are looked for, each with its share of the chance."""
 WEIGHTED_SIBLINGS, WEIGHTED_WITHIN = 3, 0.05
 """Shares that differ by no more than this, on so many siblings and in every window, are weights and no hash."""
 
 
 @dataclass(frozen=True)
 class Siblings:
-    """Judged groups of one tier, pod and number of uplinks, and the chances that what they leave idle is chance."""
+    """Judged groups of one tier, pod and number of uplinks, and the chance that what they leave idle is chance."""
 
     groups: Codes
     idle: Codes
@@ -42,93 +45,151 @@ class Siblings:
     classes: int
     """Disjoint classes into which the members in use fall; 0 where they overlap in part."""
 
-    @property
-    def idle_share(self) -> float:
-        """The median share of idle members."""
-        return float(np.median(self.idle / self.members))
-
-    @property
-    def apart(self) -> int:
-        """By how many idle members the siblings differ."""
-        return int(self.idle.max() - self.idle.min())
-
 
 def polarized(b: Balance) -> tuple[Siblings, ...]:
-    """Those siblings whose idle members are what a repeated hash leaves. Computed once for each balance."""
-    found: tuple[Siblings, ...] | None = b.__dict__.get("_polarized")
+    """Those siblings whose idle members are what a repeated hash leaves, and are no chance."""
+    return tuple(one for one in _explained(b) if one.chance < CHANCE)
+
+
+def unclear(b: Balance) -> tuple[Siblings, ...]:
+    """Those siblings whose idle members are what a repeated hash leaves, or chance: nobody can tell."""
+    return tuple(one for one in _explained(b) if one.chance >= CHANCE)
+
+
+def _explained(b: Balance) -> tuple[Siblings, ...]:
+    """The likeliest explanation by a repeated hash, where there is one. Computed once for each balance."""
+    found: tuple[Siblings, ...] | None = b.__dict__.get("_explained")
     if found is None:
-        found = b.__dict__["_polarized"] = tuple(one for one in siblings_of(b) if _repeats(b, one))
+        several = list(_siblings_of(b))
+        numbered = Numbered(b) if several else None
+        every = [_likeliest(_Family(b, numbered, groups)) for groups in several if numbered]
+        found = b.__dict__["_explained"] = tuple(one for one in every if one is not None)
     return found
 
 
-def _repeats(b: Balance, one: Siblings) -> bool:
-    return (
-        len(one.groups) > 1
-        and one.idle_share >= IDLE_SHARE
-        and one.apart <= max(APART, APART_SHARE * int(one.members.max()))
-        and one.chance < CHANCE
-        and _hashed_twice(b, int(one.groups[0]))
-    )
-
-
-def _hashed_twice(b: Balance, group: int) -> bool:
-    """Above another hashing tier, or within bundles of parallel links, whose member is chosen by a second hash."""
-    rows = b.uplinks(group)
-    leaf = b.telemetry.wiring.index.devices.tier[int(b.switch[group])] <= Role.LEAF.tier
-    return not leaf or len(set(b.above[rows].tolist())) < len(rows)
-
-
-def siblings_of(b: Balance) -> Iterator[Siblings]:
-    """Judged groups beside each other, of which some leave members idle. One alone is its own family."""
+def _siblings_of(b: Balance) -> Iterator[Codes]:
+    """Judged groups beside each other, of which two or more leave members idle."""
     family = families(b)
-    order = np.flatnonzero(b.judged)
+    order = np.flatnonzero(b.judged & hashed_twice(b))
     order = order[np.argsort(family[order], kind="stable")]
     bounds = np.flatnonzero(np.diff(family[order], prepend=-1, append=-1))
     for groups in np.split(order, bounds[1:-1]) if len(order) else ():
-        if b.idle_members[groups].any():
-            yield _family(b, flow_bounds(b), groups)
+        if np.count_nonzero(b.idle_members[groups]) > 1:
+            yield groups
 
 
-def _family(b: Balance, flows: FlowBounds, groups: Codes) -> Siblings:
-    used, unrouted = _patterns(b, groups)  # routing may leave those out, so they are no evidence
-    members, idle = b.members[groups] - unrouted, b.idle_members[groups] - unrouted
+def hashed_twice(b: Balance) -> Mask:
+    """Groups above another hashing tier, or with bundles of parallel links, whose member is chosen by a second hash."""
+    pairs = np.unique(b.group * (int(b.above.max(initial=0)) + 1) + b.above, return_index=True)[1]
+    bundled = np.bincount(b.group[pairs], minlength=len(b.switch)) < np.bincount(b.group, minlength=len(b.switch))
+    tiers = np.array(b.telemetry.wiring.index.devices.tier, dtype=np.int64)
+    return np.asarray((tiers[b.switch] > Role.LEAF.tier) | bundled, dtype=bool)
 
-    def chances(count: Codes) -> tuple[float, ...]:
-        return tuple(map(idle_chance, count[groups].tolist(), members.tolist(), idle.tolist()))
 
-    single = chances(flows.least)
-    alike = len(set(members.tolist())) == 1
-    pattern, classes = classes_chance(int(members[0]), used) if alike else (1.0, 0)
-    independent = not flows.sprayed[groups].any()
-    chance = joint_chance(single) if independent else max(single)
-    if independent and np.median(chances(flows.pairs)) < PAIRS_CHANCE:
-        bolder = np.maximum(flows.least, flows.from_below)
-        if classes > 1:
-            bolder = np.maximum(bolder, flows.claimed)
-        chance = min(chance, joint_chance(chances(bolder)))
-    chance = _both(chance, pattern) if classes > 1 else chance
-    return Siblings(groups, b.idle_members[groups], b.members[groups], chance, classes)
+Routed = Callable[[Codes], Mask]
+"""Which of some uplinks are members that routing may lead over."""
+
+
+class _Family:
+    """Siblings with what is known of their flows: counted from below (`least`), and estimated (`bold`)."""
+
+    def __init__(self, b: Balance, numbered: Numbered, groups: Codes) -> None:
+        self.b, self.numbered, self.groups = b, numbered, groups
+        flows = flow_bounds(b)
+        self.least = flows.least
+        self.bold = np.maximum(flows.least, np.maximum(flows.from_below, flows.claimed))
+        self.leaves = b.telemetry.wiring.index.devices.tier[int(b.switch[groups[0]])] <= Role.LEAF.tier
+        self.independent = not flows.sprayed[groups].any()
+        self.rows = [rows[b.member[rows]] for rows in map(b.uplinks, groups.tolist())]
+        self.busy = [b.position[rows[~b.idle[rows]]] for rows in self.rows]
+        self._used = np.unique(np.concatenate(self.busy))
+
+    def reached(self, rows: Codes) -> Mask:
+        """Members to neighbours that somebody's traffic reaches."""
+        return np.asarray(self.b.member[rows] & self.b.reached[rows])
+
+    def used(self, rows: Codes) -> Mask:
+        """Members at places that some sibling uses. Leaves all use the same ones, so there it tells nothing."""
+        return np.asarray(self.b.member[rows] & np.isin(self.b.position[rows], self._used))
+
+    @property
+    def most(self) -> "_Family":
+        """The same without the one that uses most, where three or more are there: it may be the one that differs."""
+        if len(self.groups) < 3:
+            return self
+        widest = int(np.argmax([len(busy) for busy in self.busy]))
+        return _Family(self.b, self.numbered, np.delete(self.groups, widest))
+
+
+def _likeliest(family: _Family) -> Siblings | None:
+    """The explanation by a repeated hash that chance explains least."""
+    siblings = [family.numbered.sibling(group) for group in family.groups.tolist()]
+    found = [_kept_to(family, one) for one in patterns(siblings) if one.classes > 1]
+    count = _any_members(family)
+    if count is not None and (family.leaves or count.chance < CHANCE):
+        found.append(count)
+    return min(found, key=lambda one: one.chance, default=None)
+
+
+def _kept_to(family: _Family, pattern: Pattern) -> Siblings:
+    """Siblings of which each keeps to its own members: chance does that with few members, or with few flows.
+
+    Sets of members in use are drawn at random in their sizes, whatever the flows are; and their sizes are the smaller,
+    the fewer flows there are. Both are e-values, the second before the first, so their product bounds the chance.
+    """
+    b, groups = family.b, pattern.groups
+    nics = senders(b, family.numbered.nics(groups), float(b.total[groups].sum()))
+
+    def chance(flows: Codes, routed: Routed) -> float:
+        sizes = [_sizes(family, routed, *one) for one in zip(groups.tolist(), pattern.allowed, strict=True)]
+        single = [comb(of, used) / comb(may, used) for of, may, used in sizes]
+        fewer = [idle_chance(n, of, of - may) for n, (of, may, _) in zip(flows[groups].tolist(), sizes, strict=True)]
+        each = sum(log(one) for one in single) - sum(log(one) for one in fewer)
+        together = nics * min(log(of / may) for of, may, _ in sizes)
+        return exp(min(0.0, pattern.ways + log(KINDS) - max(each, together)))
+
+    counted = max(chance(family.bold, family.reached), DOUBT * chance(family.least, family.reached))
+    doubted = DOUBT * chance(family.bold, family.used)
+    return Siblings(groups, b.idle_members[groups], b.members[groups], max(counted, doubted), pattern.classes)
+
+
+def _sizes(family: _Family, routed: Routed, group: int, allowed: Places) -> tuple[int, int, int]:
+    """How many members of a group there are, how many of them are allowed, and how many are in use."""
+    rows = family.b.uplinks(group)
+    rows = rows[routed(rows)]
+    may = np.isin(family.numbered.number[rows], sorted(allowed))
+    return len(rows), int(np.count_nonzero(may)), int(np.count_nonzero(~family.b.idle[rows]))
+
+
+def _any_members(family: _Family) -> Siblings | None:
+    """Siblings that leave equally many members idle, whichever they are; None where they do not."""
+    b, groups = family.b, family.groups
+    idle, members = b.idle_members[groups], b.members[groups]
+    if np.median(idle / members) < IDLE_SHARE or np.ptp(idle) > max(APART, APART_SHARE * int(members.max())):
+        return None
+    used = [frozenset(busy.tolist()) for busy in family.busy]
+    if not family.leaves and len(used) > 2 and frozenset.intersection(*used):
+        return None  # a repeated hash leaves siblings at other places other members: these are routed so
+    pattern, classes = classes_chance(int(members[0]), used) if np.ptp(members) == 0 else (1.0, 0)
+
+    found = max(_idle(family, family.bold, family.reached), DOUBT * _idle(family, family.least, family.reached))
+    if not family.leaves:
+        found = max(found, DOUBT * _idle(family.most, family.bold, family.most.used))
+    return Siblings(groups, idle, members, min(1.0, KINDS * (_both(found, pattern) if classes > 1 else found)), classes)
+
+
+def _idle(family: _Family, flows: Codes, routed: Routed) -> float:
+    """How likely so many flows leave so many of these members idle."""
+    of = [rows[routed(rows)] for rows in family.rows]
+    sizes = [(len(rows), int(np.count_nonzero(family.b.idle[rows]))) for rows in of]
+    single = [idle_chance(n, *size) for n, size in zip(flows[family.groups].tolist(), sizes, strict=True)]
+    return joint_chance(single) if family.independent else max(single)
 
 
 def _both(one: float, other: float) -> float:
     """How likely two independent chances as small as these are together (Fisher's method for two)."""
     product = max(one * other, LEAST)
     return min(one, product * (1 - log(product)))
-
-
-def _patterns(b: Balance, groups: Codes) -> tuple[list[frozenset[int]], Codes]:
-    """The members in use of each group, as places in the plan's order; and how many members of each are at places that
-    lead every sibling to a neighbour of which no traffic is seen.
-    """
-    used: list[frozenset[int]] = []
-    left_out: list[frozenset[int]] = []
-    for group in groups.tolist():
-        rows = b.uplinks(group)
-        used.append(frozenset(b.position[rows[b.member[rows] & ~b.idle[rows]]].tolist()))
-        left_out.append(frozenset(b.position[rows[~b.reached[rows]]].tolist()))
-    never = frozenset.intersection(*left_out)
-    lost = b.member & np.isin(b.position, sorted(never))
-    return used, np.asarray(b.sum(lost)[groups], dtype=np.int64)
 
 
 def weighted(b: Balance, groups: Codes) -> Mask:
@@ -153,7 +214,11 @@ def _shares(b: Balance, group: int) -> Numbers:
 
 
 def families(b: Balance) -> Codes:
-    """The family of each group: switches of one tier, pod and number of uplinks."""
-    devices, tiers = list(b.telemetry.wiring.index.plan.devices.values()), b.telemetry.wiring.index.devices.tier
-    uplinks = np.bincount(b.group, minlength=len(b.switch)).tolist()
-    return factorize((tiers[code], devices[code].pod, uplinks[g]) for g, code in enumerate(b.switch.tolist()))[0]
+    """The family of each group: switches of one tier, pod and number of uplinks. Computed once for each balance."""
+    found: Codes | None = b.__dict__.get("_families")
+    if found is None:
+        devices, tiers = list(b.telemetry.wiring.index.plan.devices.values()), b.telemetry.wiring.index.devices.tier
+        uplinks = np.bincount(b.group, minlength=len(b.switch)).tolist()
+        keys = ((tiers[code], devices[code].pod, uplinks[g]) for g, code in enumerate(b.switch.tolist()))
+        found = b.__dict__["_families"] = factorize(keys)[0]
+    return found
