@@ -18,11 +18,19 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
+class Unjudged:
+    """Rules, by code, that could not judge for one reason."""
+
+    rules: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Doubts:
-    """Everything that limits the verdict: devices unread, rules without facts, rules that broke, cables unseen."""
+    """Everything that limits the verdict: devices unread, rules that could not judge or broke, cables unseen."""
 
     unread: tuple[Unread, ...]
-    unknown: tuple[Verdict, ...]
+    unknown: tuple[Unjudged, ...]
     broken: tuple[Verdict, ...]
     cables: int
 
@@ -35,10 +43,18 @@ def doubts(judgement: Judgement) -> Doubts:
     verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict.rule)
     return Doubts(
         grouped(judgement.unread),
-        tuple(v for v in verdicts if v.status is Status.UNKNOWN),
+        _unjudged(v for v in verdicts if v.status is Status.UNKNOWN),
         tuple(v for v in verdicts if v.status is Status.ERROR),
         judgement.summary.cables_unknown,
     )
+
+
+def _unjudged(verdicts: Iterable[Verdict]) -> tuple[Unjudged, ...]:
+    """Verdicts with equal reasons told once, in the order of each reason's first rule."""
+    alike: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        alike.setdefault(verdict.reason, []).append(verdict.rule)
+    return tuple(Unjudged(tuple(codes), why) for why, codes in alike.items())
 
 
 def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.files.nodesets import fold
-from truerail.model import Judgement, Verdict
+from truerail.model import Judgement
 from truerail.outputs.doubts import Unread, doubts, rule_name
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
@@ -25,10 +25,10 @@ def not_judged(judgement: Judgement, options: Options) -> Iterator[RenderableTyp
     if found.cables:
         yield _line(f"{count(found.cables, 'planned cable')}: no end of it could be read, or the ends do not decide")
     yield from _unread(found.unread, options)
-    for verdict in found.unknown:
-        yield _line(f"{_rule(verdict)}: {verdict.reason}")
+    for unjudged in found.unknown:
+        yield _line(f"{_rules(unjudged.rules)}: {sentence(unjudged.why)}")
     for verdict in found.broken:
-        yield _line(f"{_rule(verdict)} failed inside: {sentence(verdict.error)}")
+        yield _line(f"{_rules((verdict.rule,))} failed inside: {sentence(verdict.error)}")
 
 
 def _unread(unread: tuple[Unread, ...], options: Options) -> Iterator[RenderableType]:
@@ -41,8 +41,10 @@ def _unread(unread: tuple[Unread, ...], options: Options) -> Iterator[Renderable
         yield left_out(hidden, "kinds of unread answers", options.next_step)
 
 
-def _rule(verdict: Verdict) -> str:
-    return " ".join(dict.fromkeys(("rule", verdict.rule, rule_name(verdict.rule))))
+def _rules(codes: tuple[str, ...]) -> str:
+    if len(codes) > 1:
+        return f"rules {', '.join(codes)}"
+    return " ".join(dict.fromkeys(("rule", *codes, *map(rule_name, codes))))
 
 
 def _line(words: str) -> RenderableType:
