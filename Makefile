@@ -75,7 +75,7 @@ bench: .venv/.dev .venv/.bench
 	@sh requirements/setup.sh daemons
 	PYTHONPATH=. $(PY) benchmarks/live.py --write docs/live-performance.md
 	$(PY) benchmarks/service.py --write docs/service-performance.md
-	$(PY) benchmarks/metrics.py --write docs/metrics-performance.md
+	PYTHONPATH=. $(PY) benchmarks/metrics.py --write docs/metrics-performance.md
 	$(PY) benchmarks/journal.py --write docs/journal-performance.md
 	PYTHONPATH=. $(PY) benchmarks/page.py --write docs/page-performance.md
 	$(PY) benchmarks/telemetry_accuracy.py --write docs/telemetry-accuracy.md

@@ -6,15 +6,11 @@ who else uses the machine.
 
 import json
 import os
-import socket
-import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -22,6 +18,7 @@ from urllib.request import urlopen
 
 import yaml
 
+from tests.loopback import free_address, prometheus, served
 from truerail.model.publication import Publication
 from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
 from truerail.simulator.simulation import TAKEN_AT
@@ -53,8 +50,8 @@ def evaluated(publication: Publication) -> Evaluated:
     """Lets a Prometheus scrape and evaluate, then asks for what each rule asks for."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        _served(publication) as base,
-        _prometheus(Path(folder), base) as (server, process),
+        served(_page(publication)) as base,
+        _watching(Path(folder), base) as (server, process),
     ):
         _until(server, _ROUNDS)
         groups = {
@@ -92,63 +89,31 @@ def _cpu(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-@contextmanager
-def _served(publication: Publication) -> Iterator[str]:
-    """A web server with /metrics and /sd. Gives its address."""
+def _page(publication: Publication) -> Callable[[str, str], tuple[str, bytes]]:
+    """/metrics and /sd, as the service has them."""
     exposition = Exposition()
     exposition.prepare(publication)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = {key: values[0] for key, values in parse_qs(urlsplit(self.path).query).items()}
-            if self.path == "/sd":
-                kind, body = "application/json", json.dumps(sd(publication, base)).encode()
-            else:
-                kind, body = CONTENT_TYPE, exposition.render_pod(publication, asked["pod"], {}, TAKEN_AT)
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(base: str, path: str) -> tuple[str, bytes]:
+        url = urlsplit(path)
+        if url.path == "/sd":
+            return "application/json", json.dumps(sd(publication, base)).encode()
+        return CONTENT_TYPE, exposition.render_pod(publication, parse_qs(url.query)["pod"][0], {}, TAKEN_AT)
 
-        def log_message(self, *args: Any) -> None:
-            """Silent."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    base = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield base
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return answer
 
 
 @contextmanager
-def _prometheus(folder: Path, base: str) -> Iterator[tuple[str, int]]:
-    """A Prometheus that scrapes what /sd names. Gives its address and process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    every = f"{EVERY_SECONDS}s"
-    jobs = [
+def _watching(folder: Path, base: str) -> Iterator[tuple[str, int]]:
+    """A Prometheus that scrapes what /sd names, and itself. Gives its address and process."""
+    own, every = free_address(), f"{EVERY_SECONDS}s"
+    jobs: list[dict[str, Any]] = [
         {"job_name": "truerail", "honor_labels": True, "http_sd_configs": [{"url": f"{base}/sd"}]},
-        {"job_name": "prometheus", "scrape_interval": "15s", "static_configs": [{"targets": [address]}]},
+        {"job_name": "prometheus", "scrape_interval": "15s", "static_configs": [{"targets": [own]}]},
     ]
-    settings = {"scrape_interval": every, "scrape_timeout": "15s", "evaluation_interval": every}
-    config = {"global": settings, "rule_files": [str(RULES)], "scrape_configs": jobs}
-    (folder / "prometheus.yml").write_text(json.dumps(config))
-    command = ["prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
-    with open(folder / "log", "wb") as log:
-        command.append(f"--web.listen-address={address}")
-        process = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: S603 - our own command
-        try:
-            yield f"http://{address}", process.pid
-        finally:
-            process.terminate()
-            process.wait(60)
+    waits = {"scrape_interval": every, "scrape_timeout": "15s", "evaluation_interval": every}
+    with prometheus(folder, jobs, waits, RULES, own) as running:
+        yield running
 
 
 def _until(server: str, query: str) -> None:

@@ -2,13 +2,10 @@
 
 import json
 import re
-import socket
 import subprocess
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -16,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.loopback import prometheus, served
 from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published, with_traffic
 from tests.real import require
 from truerail.model import Role
@@ -60,71 +58,36 @@ def others(publication: Publication) -> str:
     return "".join(symbol.format(h, n, counted) + power.format(h, n, n) for h in hosts for n in range(4))
 
 
-@contextmanager
-def served(publication: Publication) -> Iterator[str]:
-    """A small web server with /metrics and /sd, as the service has them. Gives its address."""
+def fabric_page(publication: Publication) -> Callable[[str, str], tuple[str, bytes]]:
+    """/metrics and /sd as the service has them, and /others as exporters do."""
     exposition = Exposition()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            asked = {key: values[0] for key, values in parse_qs(url.query).items()}
-            if url.path == "/sd":
-                port = int(asked["port"]) if "port" in asked else None
-                body = json.dumps(sd(publication, base, job=asked.get("job", ""), port=port)).encode()
-                self._answer("application/json", body)
-            elif url.path == "/others":
-                self._answer(CONTENT_TYPE, others(publication).encode())
-            elif "pod" in asked:
-                self._answer(CONTENT_TYPE, exposition.render_pod(publication, asked["pod"], COUNTERS, NOW))
-            else:
-                self._answer(CONTENT_TYPE, exposition.render(publication, COUNTERS, NOW))
+    def answer(base: str, path: str) -> tuple[str, bytes]:
+        url = urlsplit(path)
+        asked = {key: values[0] for key, values in parse_qs(url.query).items()}
+        if url.path == "/sd":
+            port = int(asked["port"]) if "port" in asked else None
+            return "application/json", json.dumps(sd(publication, base, job=asked.get("job", ""), port=port)).encode()
+        if url.path == "/others":
+            return CONTENT_TYPE, others(publication).encode()
+        if "pod" in asked:
+            return CONTENT_TYPE, exposition.render_pod(publication, asked["pod"], COUNTERS, NOW)
+        return CONTENT_TYPE, exposition.render(publication, COUNTERS, NOW)
 
-        def _answer(self, kind: str, body: bytes) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None:
-            """Silent."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    base = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield base
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return answer
 
 
 @contextmanager
-def prometheus(folder: Path, base: str) -> Iterator[str]:
+def watching(folder: Path, base: str) -> Iterator[str]:
     """A Prometheus that scrapes what /sd names. Gives its address."""
     own = urlsplit(base).netloc
-    scrape = {"scrape_interval": "1s", "scrape_timeout": "1s"}
     jobs = [
         {"job_name": "truerail", "honor_labels": True, "http_sd_configs": [{"url": f"{base}/sd"}]},
         {"job_name": "others", "honor_labels": True, "metrics_path": "/others", "static_configs": [{"targets": [own]}]},
         {"job_name": "hosts", "http_sd_configs": [{"url": f"{base}/sd?job=node&port=9100"}]},
     ]
-    config = folder / "prometheus.yml"
-    config.write_text(json.dumps({"global": scrape, "scrape_configs": jobs}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data"]
-    with open(folder / "log", "wb") as log:
-        process = subprocess.Popen([*command, f"--web.listen-address={address}"], stdout=log, stderr=log)
-        try:
-            yield f"http://{address}"
-        finally:
-            process.terminate()
-            process.wait(20)
+    with prometheus(folder, jobs, {"scrape_interval": "1s", "scrape_timeout": "1s"}) as (address, _):
+        yield address
 
 
 def ask(prometheus: str, path: str) -> Any:
@@ -166,7 +129,7 @@ def test_a_real_prometheus_finds_and_takes_all_of_it(tmp_path: Path) -> None:
     require("prometheus")
     publication = fabric()
     whole = all_samples(page(publication))
-    with served(publication) as base, prometheus(tmp_path, base) as server:
+    with served(fabric_page(publication)) as base, watching(tmp_path, base) as server:
         until_scraped(server, len(whole))
         own = [target["labels"] for target in ask(server, "targets?state=active")["activeTargets"]]
         mine = [labels["instance"].rpartition("/")[2] for labels in own if labels["job"] == "truerail"]

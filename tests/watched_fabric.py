@@ -2,10 +2,8 @@
 Prometheus that has all of it: the half hour as its own blocks, now by scraping the real application.
 """
 
-import json
 import re
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -23,6 +21,7 @@ from dashboards.check.prometheus import Prometheus
 from dashboards.generate import GENERATED, ROOT
 from tests.exporters import exporters
 from tests.fake_tower import settings
+from tests.loopback import prometheus
 from tests.page_site import Site
 from tests.real import require
 from truerail.model import CauseKind, PortCounters, Reading
@@ -164,26 +163,18 @@ def _prometheus(folder: Path, own: str, targets: list[dict[str, Any]]) -> Iterat
         {"job_name": "truerail", "honor_labels": True, "http_sd_configs": [{"url": f"{own}/sd"}]},
         {"job_name": "others", "static_configs": targets},
     ]
-    config = folder / "prometheus.yml"
-    config.write_text(json.dumps({"global": every, "rule_files": [str(_rules(folder))], "scrape_configs": jobs}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data"]
-    with open(folder / "log", "wb") as log:
-        process = subprocess.Popen([*command, f"--web.listen-address={address}"], stdout=log, stderr=log)
-        try:
-            yield f"http://{address}"
-        finally:
-            process.terminate()
-            process.wait(20)
-            shutil.rmtree(folder / "data")
+    try:
+        with prometheus(folder, jobs, every, _rules(folder)) as (address, _):
+            yield address
+    finally:
+        shutil.rmtree(folder / "data")
 
 
 def _rules(folder: Path) -> Path:
-    """The generated rules, with alerts that fire at once: nobody waits here for minutes."""
+    """The generated rules, evaluated every second and firing at once: nobody waits here for minutes."""
     rules = yaml.safe_load((ROOT / GENERATED / "prometheus/truerail.rules.yaml").read_text(encoding="utf-8"))
     for group in rules["groups"]:
+        group.pop("interval", None)
         for rule in group["rules"]:
             rule.pop("for", None)
     file = folder / "rules.yaml"
