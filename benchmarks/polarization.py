@@ -29,10 +29,10 @@ from rich.console import Console
 from rich.progress import track
 
 from rules import rules
-from truerail.model.counters.balance import balance_of
-from truerail.model.counters.siblings import unclear
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.rule import Undecided
+from truerail.model.uplinks.balance import balance_of
+from truerail.model.uplinks.siblings import unclear
 
 TRIALS = 6000
 """Held-out trials; half as many are of development."""

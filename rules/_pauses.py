@@ -6,11 +6,11 @@ from itertools import groupby
 from math import isnan
 from typing import Any
 
-from truerail.model.counters.culprits import Culprit
-from truerail.model.counters.nic_reasons import Reason
-from truerail.model.counters.pauses import Pauses
 from truerail.model.finding import Evidence
 from truerail.model.names import natural_key
+from truerail.model.waiting.culprits import Culprit
+from truerail.model.waiting.reasons import Reason
+from truerail.model.waiting.trees import Pauses
 
 CAUSES = {
     Reason.NIC_WATCHDOG: "its own watchdog found its receive pipeline standing still",

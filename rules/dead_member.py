@@ -23,11 +23,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.balance import Balance
 from truerail.model.counters.carried import overall
-from truerail.model.counters.dead import dead_members
-from truerail.model.counters.tiers import balance_to_judge, tell_unjudged
 from truerail.model.rule import Case, rule
+from truerail.model.uplinks.balance import Balance
+from truerail.model.uplinks.dead import dead_members
+from truerail.model.uplinks.tiers import balance_to_judge, tell_unjudged
 
 
 @rule("LBL003", severity=Severity.WARNING, needs=[PortCounters])

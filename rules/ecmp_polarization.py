@@ -28,11 +28,11 @@ algorithm or set of fields; or use adaptive routing. Then look whether all uplin
 from collections.abc import Iterator
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.balance import Balance
-from truerail.model.counters.siblings import Siblings, polarized
-from truerail.model.counters.tiers import balance_to_judge, tell_unclear
 from truerail.model.plan import LoadBalancing, Transport
 from truerail.model.rule import Case, rule
+from truerail.model.uplinks.balance import Balance
+from truerail.model.uplinks.siblings import Siblings, polarized
+from truerail.model.uplinks.tiers import balance_to_judge, tell_unclear
 
 
 @rule(

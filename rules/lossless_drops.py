@@ -23,12 +23,12 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
 from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
-from truerail.model.counters.pauses import PAUSES, counted
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.counters.wait_measures import polls
 from truerail.model.index import Mask
 from truerail.model.rule import Case, Undecided, rule
+from truerail.model.waiting.measures import polls
+from truerail.model.waiting.trees import PAUSES, counted
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5

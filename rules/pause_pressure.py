@@ -30,9 +30,9 @@ from rules._pauses import (
     told,
 )
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.counters.culprits import Culprit, pressure_culprits
-from truerail.model.counters.pauses import pauses_of
 from truerail.model.rule import Case, rule
+from truerail.model.waiting.culprits import Culprit, pressure_culprits
+from truerail.model.waiting.trees import pauses_of
 
 
 @rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])

@@ -38,10 +38,10 @@ from rules._pauses import (
     told,
 )
 from truerail.model import Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.counters.culprits import Culprit, storm_culprits
-from truerail.model.counters.pauses import pauses_of
-from truerail.model.counters.waits import STORM
 from truerail.model.rule import Case, rule
+from truerail.model.waiting.culprits import Culprit, storm_culprits
+from truerail.model.waiting.trees import pauses_of
+from truerail.model.waiting.waits import STORM
 
 
 @rule("PFC001", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])

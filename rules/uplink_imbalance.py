@@ -23,15 +23,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.balance import Balance, Numbers
-from truerail.model.counters.dead import dead_members
-from truerail.model.counters.flow_bounds import flow_bounds
-from truerail.model.counters.occupancy import idle_chance
-from truerail.model.counters.siblings import CHANCE, polarized, weighted
-from truerail.model.counters.tiers import balance_to_judge, tell_unjudged
 from truerail.model.index import Mask
 from truerail.model.plan import LoadBalancing
 from truerail.model.rule import Case, rule
+from truerail.model.uplinks.balance import Balance, Numbers
+from truerail.model.uplinks.dead import dead_members
+from truerail.model.uplinks.flow_bounds import flow_bounds
+from truerail.model.uplinks.occupancy import idle_chance
+from truerail.model.uplinks.siblings import CHANCE, polarized, weighted
+from truerail.model.uplinks.tiers import balance_to_judge, tell_unjudged
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""

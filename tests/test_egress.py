@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from truerail.model.cases import scene
-from truerail.model.counters.egress import egress_of
-from truerail.model.counters.nic_reasons import Reason
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.rule import Case
+from truerail.model.waiting.egress import egress_of
+from truerail.model.waiting.reasons import Reason
 
 PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4))
 FULL, HALF, IDLE = ({"tx_bytes": share * 5e10} for share in (0.95, 0.6, 0.2))

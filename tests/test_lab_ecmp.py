@@ -14,9 +14,9 @@ from real import give_up, require
 from collector import collectors
 from tests.lab.system import LabError, namespaces
 from truerail.model import Judgement, Reading, Snapshot, Status
-from truerail.model.counters.balance import balance_of
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.counters.window import Window
+from truerail.model.uplinks.balance import balance_of
 from truerail.rounds import judge
 
 STEP_SECONDS = 1.5

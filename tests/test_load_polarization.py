@@ -10,16 +10,16 @@ import pytest
 from rules import rules
 from truerail.model import NetLink
 from truerail.model.cases import scene
-from truerail.model.counters.balance import Balance, balance_of
 from truerail.model.counters.carried import carried_of, overall
-from truerail.model.counters.confined import Numbered, Sibling, matched, patterns
-from truerail.model.counters.dead import dead_members
-from truerail.model.counters.flow_bounds import flow_bounds, senders
-from truerail.model.counters.occupancy import chi_square_below
-from truerail.model.counters.siblings import polarized, unclear
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.plan import LoadBalancing
 from truerail.model.rule import Case, Undecided
+from truerail.model.uplinks.balance import Balance, balance_of
+from truerail.model.uplinks.confined import Numbered, Sibling, matched, patterns
+from truerail.model.uplinks.dead import dead_members
+from truerail.model.uplinks.flow_bounds import flow_bounds, senders
+from truerail.model.uplinks.occupancy import chi_square_below
+from truerail.model.uplinks.siblings import polarized, unclear
 
 NAN = float("nan")
 Rates = dict[str, dict[str, float | list[float]]]

@@ -13,17 +13,17 @@ import pytest
 from rules import rules
 from truerail.model import Cable, Device, NetLink, Plan, Port, Role, Severity, Snapshot
 from truerail.model.cases import AT, scene
-from truerail.model.counters.balance import balance_of
 from truerail.model.counters.carried import carried_of, overall
-from truerail.model.counters.flow_bounds import flow_bounds
-from truerail.model.counters.occupancy import classes_chance, idle_chance, joint_chance
-from truerail.model.counters.siblings import polarized
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.counters.window import Window
 from truerail.model.facts import Counter, PortCounters
 from truerail.model.plan import LoadBalancing
 from truerail.model.rule import Case, Undecided
 from truerail.model.snapshot import Reading
+from truerail.model.uplinks.balance import balance_of
+from truerail.model.uplinks.flow_bounds import flow_bounds
+from truerail.model.uplinks.occupancy import classes_chance, idle_chance, joint_chance
+from truerail.model.uplinks.siblings import polarized
 
 DEVELOPMENT, HELD_OUT = 100, 900
 """Seeds on which thresholds were chosen, and seeds on which they were not."""

@@ -251,7 +251,7 @@ def test_a_port_that_pauses_wrongly_in_two_ways() -> None:
 
 
 def test_too_many_slow_ports_are_told_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.model.counters.culprits.MOST_PRESSED", 2)
+    monkeypatch.setattr("truerail.model.waiting.culprits.MOST_PRESSED", 2)
     slow: Rates = {f"leaf-0/swp{n}": {"rx_pause_us:3": 3e5, "rx_pause_transitions:3": 9e3} for n in range(5)}
     got = found("PFC002", plan_of_tree(1, 5, 0), slow)
     assert len(got) == 2

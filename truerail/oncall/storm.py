@@ -6,15 +6,15 @@ from math import isnan
 
 import numpy as np
 
-from truerail.model.counters.culprits import Culprit, Wait, storm_culprits
-from truerail.model.counters.pauses import Pauses, pauses_of
-from truerail.model.counters.waits import STORM
 from truerail.model.finding import Finding
 from truerail.model.index import NONE
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 from truerail.model.publication import Publication
 from truerail.model.rule import Undecided
+from truerail.model.waiting.culprits import Culprit, Wait, storm_culprits
+from truerail.model.waiting.trees import Pauses, pauses_of
+from truerail.model.waiting.waits import STORM
 from truerail.oncall.answers import FindingLine, Storm, StormEdge, StormNode, StormTree
 from truerail.oncall.asked import Meant, recognise
 from truerail.oncall.lines import finding_lines_of

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from truerail.causes.telemetry.found import Found
-from truerail.model.counters.nic_reasons import Reason
+from truerail.model.waiting.reasons import Reason
 
 _OF_SWITCHES = (Reason.EGRESS_UNTOLD.value, Reason.INCAST.value)
 

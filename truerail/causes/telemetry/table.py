@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from truerail.causes.telemetry.found import Found
-from truerail.model.counters.nic_reasons import Reason
 from truerail.model.finding import Severity
+from truerail.model.waiting.reasons import Reason
 
 
 class Scope(StrEnum):

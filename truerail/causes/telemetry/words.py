@@ -5,8 +5,8 @@ from math import isnan
 
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import Ground
-from truerail.model.counters.nic_reasons import Reason
 from truerail.model.finding import CauseKind, Finding
+from truerail.model.waiting.reasons import Reason
 
 KINDS: Mapping[str, CauseKind] = {
     "LNK001": CauseKind.DEGRADED_LINK,

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from truerail.model.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
-from truerail.model.index import NONE
+from truerail.model.peers import peers_of
 from truerail.model.snapshot import Codes
-from truerail.model.wiring import Wiring
 
 WINDOWS = 5
 """A window of 30 samples of 10 s makes five of a minute, over which the seconds of a training step average out
@@ -59,20 +58,9 @@ def carried_of(telemetry: Telemetry) -> Carried:
 
 
 def _carried(telemetry: Telemetry) -> Carried:
-    peer = peers(telemetry.wiring)
+    peer = peers_of(telemetry.wiring).planned
     sent, received = (_own(telemetry, quantity) for quantity in (Quantity.TX_BYTES, Quantity.RX_BYTES))
     return Carried(np.fmax(sent, _at(received, peer)), np.fmax(received, _at(sent, peer)), peer)
-
-
-def peers(wiring: Wiring) -> Codes:
-    """The port at the other end of every planned port's link: as seen, else as planned; -1 if it is no planned one."""
-    index, ports = wiring.index, wiring.index.planned_ports
-    peer = np.full(ports, NONE, dtype=np.int64)
-    both = (index.a >= 0) & (index.b >= 0)
-    peer[index.a[both]], peer[index.b[both]] = index.b[both], index.a[both]
-    seen = wiring.partner[:ports]
-    peer = np.where(seen >= 0, seen, peer)
-    return np.where(peer < ports, peer, NONE)
 
 
 def _at(values: Floats, port: Codes) -> Floats:

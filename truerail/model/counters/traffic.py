@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.counters.carried import peers
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.marks import rdma_priorities, share_of_marked
 from truerail.model.counters.minute import Numbers, largest_minute, minute_of, summed_minute
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.index import Mask
+from truerail.model.peers import peers_of
 from truerail.model.plan import Plan, Role
 from truerail.model.snapshot import Codes, Snapshot
 
@@ -55,7 +55,7 @@ def traffic_of(plan: Plan, seen: Snapshot) -> Traffic | None:
     told = telemetry_of(plan, seen)
     if told.window is None or not len(told.window.order):
         return None
-    peer = peers(told.wiring)
+    peer = peers_of(told.wiring).planned
     sent, received = summed_minute(told, Q.TX_BYTES), summed_minute(told, Q.RX_BYTES)
     stopped, stopping = (largest_minute(told, quantity) / 1e6 for quantity in (Q.RX_PAUSE_US, Q.TX_PAUSE_US))
     broken = _broken(told)

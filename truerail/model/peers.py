@@ -18,6 +18,11 @@ class Peers:
     port: Codes
     seen: Mask
 
+    @property
+    def planned(self) -> Codes:
+        """The other ends that are planned ports themselves, -1 for all others."""
+        return np.where(self.port < len(self.port), self.port, NONE)
+
 
 def peers_of(wiring: Wiring) -> Peers:
     """The other end of every planned port. The plan's word is taken where neither end is seen anywhere else.

@@ -11,11 +11,15 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.counters.peers import Peers, peers_of
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.counters.wait_graph import WaitGraph
-from truerail.model.counters.wait_measures import (
+from truerail.model.index import Mask
+from truerail.model.peers import Peers, peers_of
+from truerail.model.plan import Plan, Role
+from truerail.model.rule import Undecided
+from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.waiting.graph import WaitGraph
+from truerail.model.waiting.measures import (
     NIC_EVENTS,
     Activity,
     Priorities,
@@ -25,11 +29,7 @@ from truerail.model.counters.wait_measures import (
     risen,
     waits_of,
 )
-from truerail.model.counters.waits import LEAST_SHARE, NOTHING, STORM_SHARE, Waits
-from truerail.model.index import Mask
-from truerail.model.plan import Plan, Role
-from truerail.model.rule import Undecided
-from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.waiting.waits import LEAST_SHARE, NOTHING, STORM_SHARE, Waits
 
 Q = Quantity
 PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)

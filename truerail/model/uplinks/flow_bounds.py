@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.counters.balance import IDLE, Balance, Numbers
 from truerail.model.counters.carried import overall
 from truerail.model.counters.quantities import Quantity
 from truerail.model.index import NONE, Mask
 from truerail.model.plan import Role
 from truerail.model.snapshot import Codes
+from truerail.model.uplinks.balance import IDLE, Balance, Numbers
 
 ALL_BUT = 0.999
 """Ingress ports are counted until they bring this share of what leaves (detection.md 2.4)."""

@@ -5,12 +5,12 @@ unknown: a rule without findings says so instead of passing.
 import numpy as np
 
 from truerail.model import Plan, Snapshot
-from truerail.model.counters.balance import Balance, balance_of
 from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.siblings import families, hashed_twice, unclear
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.index import Mask
 from truerail.model.rule import Undecided
+from truerail.model.uplinks.balance import Balance, balance_of
+from truerail.model.uplinks.siblings import families, hashed_twice, unclear
 
 SILENT = 0.001
 """Share of their speed below which uplinks carry no traffic but what switches say to each other."""

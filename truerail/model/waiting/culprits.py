@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.model.counters.egress import egress_of
-from truerail.model.counters.nic_reasons import Reason, nic_reason
-from truerail.model.counters.pauses import PauseGraph, Pauses, began
-from truerail.model.counters.wait_graph import WaitGraph
-from truerail.model.counters.waits import NOTHING
 from truerail.model.index import NONE, Mask
 from truerail.model.plan import Role
 from truerail.model.snapshot import Codes
+from truerail.model.waiting.egress import egress_of
+from truerail.model.waiting.graph import WaitGraph
+from truerail.model.waiting.reasons import Reason, nic_reason
+from truerail.model.waiting.trees import PauseGraph, Pauses, began
+from truerail.model.waiting.waits import NOTHING
 
 BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
 """Confidence in a culprit: both ends of its link tell the pause and nothing else can be the root; one end does; there

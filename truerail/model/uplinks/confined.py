@@ -17,9 +17,9 @@ from math import gcd, lgamma, log
 
 import numpy as np
 
-from truerail.model.counters.balance import Balance
 from truerail.model.index import NONE
 from truerail.model.snapshot import Codes
+from truerail.model.uplinks.balance import Balance
 
 Places = frozenset[int]
 EXCEPTIONS = 4

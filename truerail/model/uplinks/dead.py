@@ -4,11 +4,11 @@ evenly the others are loaded, which few flows never are.
 
 import numpy as np
 
-from truerail.model.counters.balance import IDLE, Balance
-from truerail.model.counters.flow_bounds import flow_bounds
-from truerail.model.counters.occupancy import MOST_FLOWS, chi_square_below, idle_chance
-from truerail.model.counters.siblings import polarized
 from truerail.model.plan import LoadBalancing
+from truerail.model.uplinks.balance import IDLE, Balance
+from truerail.model.uplinks.flow_bounds import flow_bounds
+from truerail.model.uplinks.occupancy import MOST_FLOWS, chi_square_below, idle_chance
+from truerail.model.uplinks.siblings import polarized
 
 EVEN = 0.25
 """Coefficient of variation up to which the others are even where switches steer or spray (detection.md 2.5)."""

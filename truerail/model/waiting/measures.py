@@ -6,10 +6,12 @@ from math import ceil
 import numpy as np
 
 from truerail.model.counters.hygiene import Floats
-from truerail.model.counters.peers import Peers, peers_of
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.counters.waits import (
+from truerail.model.index import Mask
+from truerail.model.peers import Peers, peers_of
+from truerail.model.snapshot import Codes
+from truerail.model.waiting.waits import (
     FLOWS,
     LEAST_SHARE,
     LEAST_SUSTAINED_SECONDS,
@@ -29,8 +31,6 @@ from truerail.model.counters.waits import (
     WHOLE_SHARE,
     Waits,
 )
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 
 Q = Quantity
 NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)

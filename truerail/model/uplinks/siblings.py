@@ -8,13 +8,13 @@ from math import comb, exp, log
 
 import numpy as np
 
-from truerail.model.counters.balance import Balance, Numbers
-from truerail.model.counters.confined import Numbered, Pattern, Places, patterns
-from truerail.model.counters.flow_bounds import flow_bounds, senders
-from truerail.model.counters.occupancy import LEAST, classes_chance, idle_chance, joint_chance
 from truerail.model.index import Mask, factorize
 from truerail.model.plan import Role
 from truerail.model.snapshot import Codes
+from truerail.model.uplinks.balance import Balance, Numbers
+from truerail.model.uplinks.confined import Numbered, Pattern, Places, patterns
+from truerail.model.uplinks.flow_bounds import flow_bounds, senders
+from truerail.model.uplinks.occupancy import LEAST, classes_chance, idle_chance, joint_chance
 
 CHANCE = 1e-6
 """Less likely than this is no chance (detection.md 2.5: no false alarm in 10,000 simulated switches)."""

@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.counters.nic_reasons import Reason
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.index import NONE, Mask
 from truerail.model.snapshot import Codes
+from truerail.model.waiting.reasons import Reason
 
 SATURATED = 0.9
 """Share of its speed at which an egress is full (incast, oversubscription). Judgement."""
