@@ -20,9 +20,9 @@ the NIC of each rail in the right order.
 from collections.abc import Iterator
 
 from truerail.model import Evidence, Finding, GpuNicPath, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.paths import GpuRails, gpu_rails, rails_in
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import Wiring, wiring_of
+from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""

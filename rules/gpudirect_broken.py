@@ -41,9 +41,9 @@ from truerail.model import (
     Transport,
 )
 from truerail.model.names import printable
-from truerail.model.paths import CLOSENESS
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
+from truerail.model.wiring.paths import CLOSENESS
 
 LEAST_PEERS = 3
 """Hosts of which more than half must agree to be a majority, as for MTUs (LNK002)."""

@@ -28,11 +28,11 @@ from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snaps
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.index import Mask
-from truerail.model.peers import peers_of
 from truerail.model.rule import Case, rule
 from truerail.model.snapshot import Codes
 from truerail.model.waiting.measures import polls
 from truerail.model.waiting.trees import PAUSES, counted
+from truerail.model.wiring.peers import peers_of
 
 Q = Quantity
 BY_PORT, BY_MOST, BY_HABIT = 0.95, 0.8, 0.6

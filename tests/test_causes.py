@@ -9,8 +9,8 @@ from small_fabric import World, make_plan
 
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
-from truerail.model.paths import gpu_rails
 from truerail.model.wiring import State, Wiring, wiring_of
+from truerail.model.wiring.paths import gpu_rails
 from truerail.rounds import judge
 
 

@@ -12,8 +12,8 @@ from truerail.causes.shift import Shift
 from truerail.causes.sightings import Sightings
 from truerail.model.finding import Alternative, CauseKind, Move
 from truerail.model.names import natural_key
-from truerail.model.paths import GpuRails
 from truerail.model.snapshot import Codes
+from truerail.model.wiring.paths import GpuRails
 
 WIRING = ("CAB", "RAL003", "CFG002")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")

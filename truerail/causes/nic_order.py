@@ -13,8 +13,8 @@ import numpy as np
 
 from truerail.causes.sightings import Mask, Sightings
 from truerail.model.index import NONE
-from truerail.model.paths import GpuRails
 from truerail.model.snapshot import Codes
+from truerail.model.wiring.paths import GpuRails
 
 MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3

@@ -6,9 +6,9 @@ import numpy as np
 
 from truerail.model.finding import Cause, CauseKind
 from truerail.model.index import NONE, Mask
-from truerail.model.paths import gpu_rails
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Wiring
+from truerail.model.wiring.paths import gpu_rails
 from truerail.oncall.findings import Findings
 from truerail.oncall.layout import Layout
 

@@ -104,8 +104,8 @@ class Layout:
     def _gpu_units(self) -> tuple[Codes, Codes]:
         """Per cable the GPUs that share it, as a code (-1: none, it has no rail), and how many they are.
 
-        GPU g of G belongs to rail g * R // G of its host's R rails, as in `truerail.model.paths`; where the plan does
-        not say how many GPUs a host has, it is one for each rail.
+        GPU g of G belongs to rail g * R // G of its host's R rails, as in `truerail.model.wiring.paths`; where the plan
+        does not say how many GPUs a host has, it is one for each rail.
         """
         unit, weight = np.full(len(self.rail), NONE, dtype=np.int64), np.zeros(len(self.rail), dtype=np.int64)
         use = np.flatnonzero(self.from_host & (self.rail >= 0))

@@ -9,11 +9,11 @@ import numpy as np
 
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
 from truerail.model.index import NONE, equals
-from truerail.model.macs import MacTable
 from truerail.model.names import printable
-from truerail.model.paths import CLOSENESS
 from truerail.model.snapshot import Codes, Reading
 from truerail.model.wiring import Wiring
+from truerail.model.wiring.macs import MacTable
+from truerail.model.wiring.paths import CLOSENESS
 from truerail.oncall.answers import GpuLink, Nic
 
 _RDMA_PORT = re.compile(r"^(.+?)[:/]\d+$")

@@ -14,9 +14,9 @@ from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.counters.window import STEP_SECONDS
 from truerail.model.finding import Finding
 from truerail.model.index import NONE, mapped
-from truerail.model.peers import peers_of
 from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
+from truerail.model.wiring.peers import peers_of
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from truerail.model.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
-from truerail.model.peers import peers_of
 from truerail.model.snapshot import Codes
+from truerail.model.wiring.peers import peers_of
 
 WINDOWS = 5
 """A window of 30 samples of 10 s makes five of a minute, over which the seconds of a training step average out

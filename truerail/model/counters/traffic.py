@@ -13,9 +13,9 @@ from truerail.model.counters.minute import Numbers, largest_minute, minute_of, s
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.index import Mask
-from truerail.model.peers import peers_of
 from truerail.model.plan import Plan, Role
 from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.wiring.peers import peers_of
 
 Q = Quantity
 BROKEN = (Q.RX_ERRORS, Q.CRC_ERRORS, Q.FEC_UNCORRECTED)

@@ -9,7 +9,6 @@ from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.index import Mask
-from truerail.model.peers import Peers, peers_of
 from truerail.model.snapshot import Codes
 from truerail.model.waiting.waits import (
     FLOWS,
@@ -31,6 +30,7 @@ from truerail.model.waiting.waits import (
     WHOLE_SHARE,
     Waits,
 )
+from truerail.model.wiring.peers import Peers, peers_of
 
 Q = Quantity
 NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)

@@ -14,7 +14,6 @@ import numpy as np
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.index import Mask
-from truerail.model.peers import Peers, peers_of
 from truerail.model.plan import Plan, Role
 from truerail.model.rule import Undecided
 from truerail.model.snapshot import Codes, Snapshot
@@ -30,6 +29,7 @@ from truerail.model.waiting.measures import (
     waits_of,
 )
 from truerail.model.waiting.waits import LEAST_SHARE, NOTHING, STORM_SHARE, Waits
+from truerail.model.wiring.peers import Peers, peers_of
 
 Q = Quantity
 PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)

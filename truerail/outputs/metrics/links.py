@@ -7,9 +7,9 @@ import numpy as np
 
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.index import NONE, either
-from truerail.model.paths import gpu_rails
 from truerail.model.snapshot import Codes, Table
 from truerail.model.wiring import State, Wiring
+from truerail.model.wiring.paths import gpu_rails
 from truerail.outputs.metrics.declared_links import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
 from truerail.outputs.metrics.layout import Cables, Layout
 from truerail.outputs.metrics.series import Block, Rows, Series, Stencil

@@ -19,7 +19,7 @@ import numpy as np
 from truerail.model.facts import GpuNicPath, RdmaLink
 from truerail.model.index import NONE
 from truerail.model.snapshot import Codes
-from truerail.model.wiring import Wiring
+from truerail.model.wiring.joined import Wiring
 
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
 """nvidia-smi's words from near to far; NCCL ranks them alike (src/graph/topo.h)."""

@@ -9,9 +9,9 @@ from collections import Counter
 
 import numpy as np
 
-from truerail.model.claims import Claims
 from truerail.model.index import NONE, PlanIndex
 from truerail.model.snapshot import Codes
+from truerail.model.wiring.claims import Claims
 
 
 def announced(index: PlanIndex, claims: Claims) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:

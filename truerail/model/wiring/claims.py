@@ -19,9 +19,9 @@ import numpy as np
 
 from truerail.model.facts import Neighbor
 from truerail.model.index import NONE, Mask, PlanIndex, either, equals, factorize, unanimous
-from truerail.model.local import LocalNames
-from truerail.model.macs import MacTable
 from truerail.model.snapshot import Codes, Objects
+from truerail.model.wiring.local import LocalNames
+from truerail.model.wiring.macs import MacTable
 
 
 @dataclass(frozen=True)

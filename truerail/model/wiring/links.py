@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
-from truerail.model.identity import Identity
 from truerail.model.index import NONE, Mask
 from truerail.model.snapshot import Codes
+from truerail.model.wiring.identity import Identity
 
 YES, NO = 1, 0
 _OPERSTATE_DOWN = {"DOWN", "LOWERLAYERDOWN", "NOTPRESENT"}

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from truerail.model.announce import announced
-from truerail.model.claims import Claims, read_claims
 from truerail.model.index import PlanIndex
-from truerail.model.local import LocalNames
 from truerail.model.snapshot import Codes, Snapshot, Table
+from truerail.model.wiring.announce import announced
+from truerail.model.wiring.claims import Claims, read_claims
+from truerail.model.wiring.local import LocalNames
 
 
 @dataclass(frozen=True)

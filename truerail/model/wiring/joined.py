@@ -14,14 +14,14 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.claims import Claims
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence
-from truerail.model.identity import Identity, identify
 from truerail.model.index import NONE, Mask, PlanIndex
-from truerail.model.links import PortStates, port_states
 from truerail.model.plan import Plan
 from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.wiring.claims import Claims
+from truerail.model.wiring.identity import Identity, identify
+from truerail.model.wiring.links import PortStates, port_states
 
 BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
 """Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its

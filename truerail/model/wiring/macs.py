@@ -7,9 +7,9 @@ import numpy as np
 
 from truerail.model.facts import NetLink
 from truerail.model.index import NONE, Mask, equals, mapped
-from truerail.model.local import LocalNames
 from truerail.model.names import canonical_mac
 from truerail.model.snapshot import PIECE, Codes, Objects
+from truerail.model.wiring.local import LocalNames
 
 _DPU_MAC_OFFSET = 0x10
 _NO_MAC = "00:00:00:00:00:00"

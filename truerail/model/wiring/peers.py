@@ -6,7 +6,7 @@ import numpy as np
 
 from truerail.model.index import NONE, Mask
 from truerail.model.snapshot import Codes
-from truerail.model.wiring import Wiring
+from truerail.model.wiring.joined import Wiring
 
 
 @dataclass(frozen=True)
