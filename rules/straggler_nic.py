@@ -6,9 +6,9 @@ bad cable, a NIC that throttles by heat, a GPU that lags.
 
 ## How it is seen
 What the NIC carries on the wire, as a share of its host's median NIC (so that jobs of different load can be compared),
-against the same share of eight or more hosts on that rail: 15 % below their median and further than 3.5 robust standard
-deviations, in three windows of a minute and in the newest. Hosts are left out as in RAL001: too little load, jobs on
-fewer GPUs, the same pattern on most hosts of one level of load.
+against the same share of eight or more hosts on that rail: 15 % below their median and below its own host's, and
+further than 3.5 robust standard deviations, in three windows of a minute and in the newest. Hosts are left out as in
+RAL001: too little load, jobs on fewer GPUs, the same pattern on most hosts of one level of load.
 
 A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP) or pauses for it, where it
 receives less, marked packets, half as many again as its peers. What a slow NIC sends too slowly another one receives

@@ -170,7 +170,7 @@ def straggling(rails: Rails) -> tuple[Mask, bool]:
         middle = medians(share[None], LEAST_PEERS)[0]
         scatter = np.fmax(1.4826 * medians(np.abs(share - middle)[None], LEAST_PEERS)[0], FLOOR * middle)
         with np.errstate(invalid="ignore"):
-            flagged = (share - middle < OUTLIER * scatter) & (share < (1 + SHORTFALL) * middle)
+            flagged = (share - middle < OUTLIER * scatter) & (share < (1 + SHORTFALL) * np.fmin(middle, 1))
         told_last = share.shape[1] - 1 - np.argmax(~np.isnan(share)[:, ::-1], axis=1)
         still = flagged[np.arange(len(share)), told_last]  # a link that was down and is back is no straggler
         found[host, nic] = (flagged.sum(axis=1) >= FLAGGED_WINDOWS) & still

@@ -30,6 +30,8 @@ from truerail.model.uplinks.balance import IDLE, Balance, Numbers
 
 ALL_BUT = 0.999
 """Ingress ports are counted until they bring this share of what leaves (detection.md 2.4)."""
+MOST = 0.95
+"""The same for the NICs of several switches, which are read at other times than the uplinks that they send over."""
 ERRORS = 3.1
 """Standard errors by which the estimated scatter is raised: it is more in one case of 1,000 (`siblings.DOUBT`)."""
 LEAST_FREEDOM = 15.0
@@ -87,13 +89,15 @@ def _bounds(b: Balance) -> FlowBounds:
 
 
 def senders(b: Balance, port: Codes, total: float) -> int:
-    """The fewest of these ports to hosts that can bring so many bytes per second: each of them has a flow in it."""
+    """The fewest of these ports to hosts that can bring so many bytes per second: each of them has a flow in it. What
+    next to nothing comes in at is not needed, however little is left to bring.
+    """
     rate, speed = overall(b.carried.rx[port]), b.telemetry.speed()[port]
     could = np.where(np.isnan(rate), np.where(np.isnan(speed), 1e15, speed), rate)
     order = np.argsort(-could)
     could, known = could[order], ~np.isnan(rate[order])
     before = np.cumsum(could) - could
-    return int(np.count_nonzero(known & (before < ALL_BUT * total)))
+    return int(np.count_nonzero(known & (before < MOST * total) & (could > IDLE * total / max(len(port), 1))))
 
 
 def _floor(values: Numbers) -> Codes:
