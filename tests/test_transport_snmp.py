@@ -200,7 +200,7 @@ def test_an_agent_that_is_stopped_in_the_middle_of_a_walk(agent: Snmpd, engine: 
 def test_after_a_broken_walk_no_other_is_tried(agent: Snmpd, engine: str) -> None:
     async def twice() -> list[Answer]:
         async with Relay(agent, lambda n: 0.0 if n < 4 else None) as relay:
-            return await asked(target(relay.port, engine, timeout=1.0), LONG, WALK)
+            return await asked(target(relay.port, engine, timeout=3.0), LONG, WALK)
 
     broken, other = asyncio.run(twice())
     assert broken.error
