@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Severity
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.marks import share_of_marked
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 
 Q = Quantity
 Numbers = npt.NDArray[np.float64]

@@ -6,10 +6,10 @@ from typing import cast
 import numpy as np
 
 from truerail.model import Counter, Evidence, PortCounters, Reading
+from truerail.model.columns import NONE, Codes
 from truerail.model.counters import Quantity, columns_of
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import NONE, PlanIndex
-from truerail.model.snapshot import Codes
+from truerail.model.index import PlanIndex
 from truerail.model.wiring import Wiring
 
 

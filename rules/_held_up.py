@@ -14,11 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from rules._congestion import Numbers, told_of
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.rails import BUSY, LEAST_NICS, LEAST_PEERS, SHORTFALL, Rails, means, medians
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 
 Q = Quantity
 NOTICES = 100.0

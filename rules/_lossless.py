@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import PortQos
+from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import NONE, Mask, factorize
-from truerail.model.snapshot import Codes
 
 PRIORITIES = 8
 LOSSLESS, LOSSY = 1, 0

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Optic, Snapshot
-from truerail.model.index import NONE, Mask, PlanIndex, factorize
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.index import PlanIndex
 from truerail.model.wiring import Wiring
 
 Numbers = npt.NDArray[np.float64]

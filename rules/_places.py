@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Plan, Snapshot
-from truerail.model.index import NONE
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.wiring import State, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerail.model import PortQos
-from truerail.model.index import NONE, Mask, factorize
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.wiring import Wiring
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 
 CARD_PORTS, CARD_SHARE = 3, 0.5
 """Ports of one card with errors, and their share of those told of, from which the card is suspected."""

@@ -31,12 +31,11 @@ from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share
 from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.marks import rdma_priorities
 from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 
 Q = Quantity
 

@@ -25,8 +25,8 @@ import numpy as np
 
 from rules._places import places
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.columns import Codes
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, State, Why, Wiring
 
 _TTL_SECONDS = 120

@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.columns import Codes
 from truerail.model.counters.carried import TOO_FEW, Carried, carried_of, overall
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""

@@ -27,11 +27,10 @@ import numpy.typing as npt
 
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model.columns import NONE, Codes
 from truerail.model.counters import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.index import NONE
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import BOTH_ENDS, ONE_END
 
 FALLS_AN_HOUR = 3

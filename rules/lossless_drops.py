@@ -23,9 +23,9 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
 from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.model.columns import Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.rule import Case, Undecided, rule
 from truerail.model.waiting.measures import polls
 from truerail.model.waiting.trees import PAUSES, counted

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Finding, NetLink, Plan, Severity, Snapshot
-from truerail.model.index import NONE, PlanIndex
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, wiring_of
 
 _LEAST_TOLD = 3

@@ -20,8 +20,8 @@ import numpy as np
 
 from rules._places import places
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.columns import Codes
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."

@@ -21,11 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Finding, NetLink, Plan, Port, Severity, Snapshot
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 from truerail.model.uplinks.balance import Balance, balance_of
 from truerail.model.wiring import State
 

@@ -25,11 +25,10 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
 from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.waiting.measures import polls
 from truerail.model.waiting.trees import PAUSES, counted
 from truerail.model.wiring.peers import peers_of

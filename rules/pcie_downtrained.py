@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from truerail.model import Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.index import factorize
+from truerail.model.columns import factorize
 from truerail.model.names import printable
 from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of

@@ -22,9 +22,9 @@ import numpy as np
 
 from rules._pauses import priority_words
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model.columns import Codes
 from truerail.model.names import natural_key
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.waiting.culprits import BOTH_ENDS, ONE_END
 from truerail.model.waiting.trees import PauseGraph, Pauses, pauses_of
 

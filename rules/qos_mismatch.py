@@ -27,9 +27,9 @@ import numpy as np
 from rules._counted import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
 from truerail.model import Finding, Plan, PortQos, Severity, Snapshot, Transport
+from truerail.model.columns import Codes
 from truerail.model.names import printable
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
 
 LEAST_TOLD = 3

@@ -20,9 +20,9 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, State, Why
 
 

@@ -25,10 +25,9 @@ import numpy.typing as npt
 
 from rules._places import places
 from truerail.model import Finding, NetAddress, Plan, Severity, Snapshot
-from truerail.model.index import NONE
+from truerail.model.columns import NONE, Codes
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
 
 Halves = npt.NDArray[np.uint64]

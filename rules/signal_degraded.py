@@ -32,11 +32,10 @@ import numpy.typing as npt
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.telemetry import LEAST_SAMPLES, Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import BOTH_ENDS, ONE_END
 
 Q = Quantity

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model.columns import Codes
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
 
 Speeds = npt.NDArray[np.float64]

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.index import Mask
+from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
 from truerail.model.rule import Case, rule
 from truerail.model.uplinks.balance import Balance, Numbers

@@ -18,8 +18,8 @@ from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.counters.window import Window
 from truerail.model.facts import Counter, PortCounters
 from truerail.model.plan import LoadBalancing
+from truerail.model.reading import Reading
 from truerail.model.rule import Case, Undecided
-from truerail.model.snapshot import Reading
 from truerail.model.uplinks.balance import balance_of
 from truerail.model.uplinks.flow_bounds import flow_bounds
 from truerail.model.uplinks.occupancy import classes_chance, idle_chance, joint_chance

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.causes.sightings import Sightings
-from truerail.model.index import NONE
+from truerail.model.columns import NONE
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from truerail.causes.shift import shifts
 from truerail.causes.sightings import Sightings
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
+from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 

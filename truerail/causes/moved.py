@@ -10,9 +10,9 @@ from truerail.causes.nic_order import NicOrder
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.causes.sightings import Sightings
+from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, CauseKind, Move
 from truerail.model.names import natural_key
-from truerail.model.snapshot import Codes
 from truerail.model.wiring.paths import GpuRails
 
 WIRING = ("CAB", "RAL003", "CFG002")

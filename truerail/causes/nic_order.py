@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.causes.sightings import Mask, Sightings
-from truerail.model.index import NONE
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.wiring.paths import GpuRails
 
 MIN_WITHOUT_TOPOLOGY = 4

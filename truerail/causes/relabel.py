@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.causes.sightings import Mask, Sightings
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import CauseKind
-from truerail.model.index import NONE
-from truerail.model.snapshot import Codes
 
 LABEL_COST = 2
 """Facts that an exchange of labels costs to say: it must explain more than two wrong cables to be better than two

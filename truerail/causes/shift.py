@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.causes.sightings import Sightings
-from truerail.model.index import NONE, PlanIndex
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
-from truerail.model.snapshot import Codes
 
 MIN_RUN = 3
 """Cables with one offset in a row. Two are a swap or two moves as likely as a shift."""

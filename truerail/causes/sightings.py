@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.index import NONE, PlanIndex
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
 from truerail.model.wiring import State, Wiring
 
 Mask = npt.NDArray[np.bool_]

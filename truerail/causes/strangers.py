@@ -12,8 +12,8 @@ import numpy as np
 from truerail.causes.draft import Draft
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
+from truerail.model.columns import Codes
 from truerail.model.finding import CauseKind
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Wiring
 
 MIN_CABLES = 2

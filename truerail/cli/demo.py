@@ -1,17 +1,12 @@
 """`truerail demo`: a whole fabric without hardware. It lives and is watched by the real service, or is checked once."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from truerail.cli.demo_faults import faults, troubles
 from truerail.cli.errors import CannotJudge
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from truerail.simulator import Fault
-    from truerail.simulator.flows import FlowFault
 
 
 def demo(
@@ -46,39 +41,3 @@ def demo(
         from truerail.cli.demo_live import serve_living
 
         serve_living(hosts, rails, wanted, traffic, seed, output, host=host, port=port, quiet=quiet)
-
-
-def faults(words: "Sequence[str]") -> "list[Fault]":
-    """`cable-swap` or `cable-swap:one-leaf`. Raises CannotJudge for a kind or variant that cannot be planted."""
-    from truerail.files.problems import nearest
-    from truerail.model import CauseKind
-    from truerail.simulator import KINDS, Fault
-
-    made = []
-    for word in words:
-        kind, _, variant = word.partition(":")
-        if kind not in KINDS:
-            known = [*(known.value for known in KINDS), *_troubles()]
-            raise CannotJudge(f"no fault {kind!r} can be planted{nearest(kind, known)}")
-        try:
-            made.append(Fault(CauseKind(kind), variant))
-        except ValueError as error:
-            raise CannotJudge(str(error)) from error
-    return made
-
-
-def troubles(words: "Sequence[str]") -> "tuple[list[str], list[FlowFault]]":
-    """Words that are faults of the cabling, and those that are of the traffic: `storm` or `slow-receiver:pcie`."""
-    from truerail.simulator.flows import FlowFault, FlowFaultKind
-
-    known = _troubles()
-    traffic = [word for word in words if word.partition(":")[0] in known]
-    made = [FlowFault(FlowFaultKind(word.partition(":")[0]), variant=word.partition(":")[2]) for word in traffic]
-    return [word for word in words if word not in traffic], made
-
-
-def _troubles() -> list[str]:
-    """What can go wrong with the traffic."""
-    from truerail.simulator.flows.faults import KINDS
-
-    return [kind.value for kind in KINDS]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from truerail.cli import terminal
+from truerail.cli.demo_faults import faults, troubles
 from truerail.cli.demo_once import terminal_command
 from truerail.cli.errors import CannotJudge
 from truerail.cli.oncall_options import LOCAL_SERVICE
@@ -87,8 +88,6 @@ class Stage:
         return HELP
 
     def _plant(self, word: str) -> str:
-        from truerail.cli.demo import faults, troubles
-
         try:
             cabling, traffic = troubles([word] if word else [CauseKind.CABLE_SWAP.value])
             standing = self._director.disturb(traffic[0]) if traffic else self._director.plant(faults(cabling)[0])

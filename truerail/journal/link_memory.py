@@ -12,11 +12,10 @@ import numpy as np
 
 from truerail.journal.changes import LinkState
 from truerail.journal.places import Places
+from truerail.model.columns import Codes, Mask
 from truerail.model.finding import CableState
 from truerail.model.history import LinkChange
-from truerail.model.index import Mask
 from truerail.model.plan import Plan
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Wiring
 
 _WORDS = tuple(CableState[state.name].value for state in State)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from truerail.model.index import NONE, PlanIndex
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
 from truerail.model.wiring import State, Wiring
 
 _OTHER = 1 << 40

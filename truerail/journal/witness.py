@@ -6,9 +6,9 @@ import numpy as np
 
 from collector import collectors
 from rules import rules
+from truerail.model.columns import NONE
 from truerail.model.facts import Fact, Neighbor
 from truerail.model.finding import Finding, Judgement, Status
-from truerail.model.index import NONE
 from truerail.model.wiring import State, Wiring
 
 _CANNOT_SAY = (Status.UNKNOWN, Status.ERROR)

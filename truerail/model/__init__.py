@@ -32,7 +32,8 @@ from truerail.model.finding import (
     Verdict,
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
-from truerail.model.snapshot import Reading, Snapshot, Table
+from truerail.model.reading import Reading
+from truerail.model.snapshot import Snapshot, Table
 from truerail.model.target import PLATFORMS, Secret, SecretMissing, SnmpAccess, SshAccess, Target
 
 __all__ = [

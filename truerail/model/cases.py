@@ -21,8 +21,9 @@ from truerail.model.facts import (
     RdmaLink,
 )
 from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role
+from truerail.model.reading import Reading
 from truerail.model.rule import Case
-from truerail.model.snapshot import Reading, Snapshot
+from truerail.model.snapshot import Snapshot
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 """When every example takes place."""

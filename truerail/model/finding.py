@@ -11,7 +11,7 @@ from typing import Any
 
 from truerail.model.facts import Fact
 from truerail.model.plan import Plan, Port
-from truerail.model.snapshot import Reading
+from truerail.model.reading import Reading
 
 
 class Severity(StrEnum):

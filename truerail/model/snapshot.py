@@ -7,9 +7,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from truerail.model.columns import PIECE, Codes, Objects
 from truerail.model.facts import Fact
+from truerail.model.reading import Reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,27 +18,6 @@ if TYPE_CHECKING:
     from truerail.model.counters.window import Window
 
 F = TypeVar("F", bound=Fact)
-Objects = npt.NDArray[np.object_]
-Codes = npt.NDArray[np.int64]
-PIECE = 1 << 14
-"""Rows that are handled in one go: a millisecond or two."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One device's answer to one collector: facts, or the error that stood in their place. A failure is a value."""
-
-    device: str
-    collector: str
-    at: datetime
-    facts: tuple[Fact, ...] = ()
-    """Facts of one kind stand together."""
-    error: str = ""
-    took_seconds: float = 0.0
-    source: str = ""
-    """The command that was answered, or the file that held the answer."""
-    read_at: float = 0.0
-    """When the answer was made, in Unix seconds: what counters are divided by. 0 stands for `at`."""
 
 
 class Table(Generic[F]):

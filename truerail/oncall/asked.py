@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truerail.model.index import NONE
+from truerail.model.columns import NONE, Codes
 from truerail.model.names import canonical_mac, port_key, printable
-from truerail.model.snapshot import Codes
 from truerail.oncall.answers import NotFound
 from truerail.oncall.nearest import Nearest
 from truerail.oncall.view import View

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.model.index import NONE, Mask
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State
 from truerail.oncall.answers import Blast, BlastHost
 from truerail.oncall.asked import Meant, recognise

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.history import EventKind, FindingEvent, History, LinkChange, Page
 from truerail.model.plan import Port
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State
 from truerail.oncall.answers import Diff, FindingChange, LinkLine
 from truerail.oncall.lines import STATES, seen_end, why_words

@@ -11,9 +11,8 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.index import NONE
+from truerail.model.columns import NONE, Codes
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State
 from truerail.oncall.layout import Layout
 from truerail.oncall.view import View, view_of

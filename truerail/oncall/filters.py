@@ -6,9 +6,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from truerail.files.problems import nearest
-from truerail.model.index import Mask
+from truerail.model.columns import Codes, Mask
 from truerail.model.names import printable
-from truerail.model.snapshot import Codes
 from truerail.oncall.answers import BadQuestion
 from truerail.oncall.nearest import Nearest
 from truerail.oncall.view import View

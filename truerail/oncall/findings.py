@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Finding
-from truerail.model.index import NONE, PlanIndex
-from truerail.model.snapshot import Codes
+from truerail.model.index import PlanIndex
 
 K = TypeVar("K", bound=Hashable)
 

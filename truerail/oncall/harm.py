@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, CauseKind
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Wiring
 from truerail.model.wiring.paths import gpu_rails
 from truerail.oncall.findings import Findings

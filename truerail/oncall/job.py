@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.files.nodesets import fold
-from truerail.model.index import NONE
+from truerail.model.columns import NONE, Codes
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.oncall.answers import Job, JobHost, JobRail
 from truerail.oncall.job_words import headline, host_says, rail_says, to_do
 from truerail.oncall.lines import cause_lines

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from truerail.files.nodesets import fold
-from truerail.model.index import NONE
+from truerail.model.columns import NONE
 from truerail.model.wiring import State
 from truerail.oncall.answers import CauseLine, JobHost, Pairs
 from truerail.oncall.lines import seen_end, why_words

@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.index import NONE, PlanIndex, factorize
+from truerail.model.columns import NONE, Codes, factorize
+from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Plan, Role
-from truerail.model.snapshot import Codes
 from truerail.oncall.nearest import Nearest
 
 

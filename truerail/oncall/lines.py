@@ -7,12 +7,11 @@ from datetime import datetime
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import Cause, Finding, Move, Severity
 from truerail.model.history import History, HistoryGone
-from truerail.model.index import NONE
 from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Why, Wiring
 from truerail.oncall.answers import CableLine, CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks
 from truerail.oncall.sight import VERIFIED

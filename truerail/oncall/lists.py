@@ -6,8 +6,8 @@ Filters that are None are not set. Words of one filter may be several, with comm
 
 import numpy as np
 
+from truerail.model.columns import NONE, Mask, factorize
 from truerail.model.finding import CableState, Severity
-from truerail.model.index import NONE, Mask, factorize
 from truerail.model.life import LifeState
 from truerail.model.names import printable
 from truerail.model.plan import Role

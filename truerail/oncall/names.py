@@ -5,10 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from truerail.model.columns import Codes, factorize
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.index import factorize
 from truerail.model.names import natural_key
-from truerail.model.snapshot import Codes
 from truerail.oncall.sight import Sight
 
 _PER_NAME = 20

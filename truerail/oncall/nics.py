@@ -7,10 +7,10 @@ from typing import cast
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, equals
 from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
-from truerail.model.index import NONE, equals
 from truerail.model.names import printable
-from truerail.model.snapshot import Codes, Reading
+from truerail.model.reading import Reading
 from truerail.model.wiring import Wiring
 from truerail.model.wiring.macs import MacTable
 from truerail.model.wiring.paths import CLOSENESS

@@ -17,8 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.oncall.answers import Pairs
 from truerail.oncall.standing import Stand, Standing
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.finding import Finding, Severity
 from truerail.model.names import natural_key
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State
 from truerail.oncall.answers import PanelPort
 from truerail.oncall.filters import Part, on_nodes, on_words, part, rows_of

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.files.nodesets import fold
+from truerail.model.columns import Codes
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.oncall.answers import BadQuestion, Hop, NotFound, PathAnswer, RailPath
 from truerail.oncall.climb import Step, between
 from truerail.oncall.path_words import Way, headline, rail_says

@@ -10,14 +10,13 @@ from math import isnan
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.counters.window import Window
-from truerail.model.index import NONE, Mask
 from truerail.model.names import natural_key
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.waiting.waits import QUANTUM_BITS
 from truerail.oncall.answers import PortRates, Rates
 from truerail.oncall.asked import Meant, recognise

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import BOTH_ENDS, State, Why
 from truerail.model.wiring.paths import gpu_rails
 from truerail.oncall.standing import Standing

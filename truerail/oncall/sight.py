@@ -5,8 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.finding import Cause, Finding, Judgement
-from truerail.model.snapshot import Codes, Reading, Snapshot
+from truerail.model.reading import Reading
+from truerail.model.snapshot import Snapshot
 from truerail.model.wiring import BOTH_ENDS, DEVICE_ONLY, ONE_END, State, wiring_of
 from truerail.oncall.findings import Findings
 from truerail.oncall.harm import harm_of

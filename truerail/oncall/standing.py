@@ -15,10 +15,10 @@ import numpy as np
 
 from rules._places import Misplaced, Places, places
 from truerail.model import CauseKind, Judgement
-from truerail.model.index import NONE, Mask, PlanIndex
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.index import PlanIndex
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import State, Wiring
 
 _NAMES_ONLY = (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER)

@@ -6,8 +6,8 @@ from math import isnan
 
 import numpy as np
 
+from truerail.model.columns import NONE
 from truerail.model.finding import Finding
-from truerail.model.index import NONE
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 from truerail.model.publication import Publication

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.names import printable
-from truerail.model.snapshot import Codes
 from truerail.oncall.answers import BadQuestion, NotFound
 from truerail.oncall.view import View
 

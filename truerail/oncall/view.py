@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from truerail.files.nodesets import Budget, NodeSetError, expand
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, Finding
-from truerail.model.index import NONE, Mask, PlanIndex
+from truerail.model.index import PlanIndex
 from truerail.model.names import printable
 from truerail.model.plan import Plan
 from truerail.model.publication import Publication
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 from truerail.oncall.answers import BadQuestion
 from truerail.oncall.findings import Findings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
-from truerail.model.index import NONE
+from truerail.model.columns import NONE
 from truerail.model.names import device_key, port_key, short_name
 from truerail.model.wiring import Wiring, wiring_of
 

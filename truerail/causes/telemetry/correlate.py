@@ -13,8 +13,8 @@ from truerail.causes.telemetry.found import Ground, found_in
 from truerail.causes.telemetry.roots import DOWN, MOVED, Root, root_of_draft
 from truerail.causes.telemetry.table import PHYSICAL, ROWS
 from truerail.causes.telemetry.words import behind, impact, listed
+from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, Finding
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import ONE_END, State, Wiring
 
 MOST_RIVALS = 3

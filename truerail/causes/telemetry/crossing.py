@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.causes.telemetry.found import Ground
+from truerail.model.columns import Codes
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
 from truerail.model.plan import Device, Role
-from truerail.model.snapshot import Codes
 
 Numbers = npt.NDArray[np.float64]
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, mapped
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.counters.window import STEP_SECONDS
 from truerail.model.finding import Finding
-from truerail.model.index import NONE, mapped
-from truerail.model.snapshot import Codes
 from truerail.model.wiring import Wiring
 from truerail.model.wiring.peers import peers_of
 

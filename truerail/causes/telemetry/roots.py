@@ -21,9 +21,8 @@ from truerail.causes.telemetry.table import (
     Row,
     Scope,
 )
+from truerail.model.columns import NONE, Codes
 from truerail.model.finding import CauseKind
-from truerail.model.index import NONE
-from truerail.model.snapshot import Codes
 
 DOWN = (CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
 MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, CauseKind.PORT_SHIFT)

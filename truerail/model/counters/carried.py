@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import Codes
 from truerail.model.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
-from truerail.model.snapshot import Codes
 from truerail.model.wiring.peers import peers_of
 
 WINDOWS = 5

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import Mask
 from truerail.model.counters.quantities import Kind, Quantity
-from truerail.model.index import Mask
 
 Raw = npt.NDArray[np.uint64]
 Floats = npt.NDArray[np.float32]

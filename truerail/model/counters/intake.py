@@ -8,12 +8,12 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats, Raw, Seconds, across, counted, fell, middle
 from truerail.model.counters.quantities import Column, Kind, columns_of
 from truerail.model.counters.series import Series, Source
 from truerail.model.facts import Counter, PortCounters
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes, Reading
+from truerail.model.reading import Reading
 
 CACHED_SECONDS = 35.0
 """For so long a device whose counters all stand still is taken for one that answers from a cache: agents refresh theirs

@@ -8,10 +8,10 @@ counted per second; NaN is "not told in that minute", never zero.
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import Codes
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry
-from truerail.model.snapshot import Codes
 
 MINUTE_SECONDS = 60.0
 OVERDUE = 1.5

@@ -11,10 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.carried import Carried, carried_of
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
 
 Numbers = npt.NDArray[np.float64]
 

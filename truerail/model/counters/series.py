@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask, factorize
 from truerail.model.counters.hygiene import Floats, Raw, Seconds, middle
 from truerail.model.counters.quantities import Column, Quantity, kind_of
 from truerail.model.facts import Counter
-from truerail.model.index import Mask, factorize
-from truerail.model.snapshot import Codes
 
 Key = tuple[Quantity, int | None]
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import Codes
 from truerail.model.counters.quantities import Column, Quantity
 from truerail.model.counters.series import Source
 from truerail.model.counters.window import Window
-from truerail.model.snapshot import Codes
 
 MAGIC = b"truerail counters 1\n"
 MOST_BYTES = 256 << 20

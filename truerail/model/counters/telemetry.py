@@ -11,14 +11,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.hygiene import Floats, own_pace
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.series import Key, Source
 from truerail.model.counters.window import Window
 from truerail.model.facts import RdmaLink
-from truerail.model.index import NONE, Mask
 from truerail.model.plan import Plan
-from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.snapshot import Snapshot
 from truerail.model.wiring import Wiring, wiring_of
 
 LEAST_COVERAGE = 0.8

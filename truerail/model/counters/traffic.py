@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.marks import rdma_priorities, share_of_marked
 from truerail.model.counters.minute import Numbers, largest_minute, minute_of, summed_minute
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.plan import Plan, Role
-from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.snapshot import Snapshot
 from truerail.model.wiring.peers import peers_of
 
 Q = Quantity

@@ -9,11 +9,12 @@ from itertools import groupby
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.counters.hygiene import middle
 from truerail.model.counters.intake import Answers, take_in, take_in_answers, time_of
 from truerail.model.counters.series import Series, Source
 from truerail.model.facts import PortCounters
-from truerail.model.snapshot import Codes, Reading
+from truerail.model.reading import Reading
 
 SAMPLES = 30
 STEP_SECONDS = 10.0

@@ -17,8 +17,7 @@ from math import gcd, lgamma, log
 
 import numpy as np
 
-from truerail.model.index import NONE
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.uplinks.balance import Balance
 
 Places = frozenset[int]

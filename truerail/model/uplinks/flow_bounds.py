@@ -21,11 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.carried import overall
 from truerail.model.counters.quantities import Quantity
-from truerail.model.index import NONE, Mask
 from truerail.model.plan import Role
-from truerail.model.snapshot import Codes
 from truerail.model.uplinks.balance import IDLE, Balance, Numbers
 
 ALL_BUT = 0.999

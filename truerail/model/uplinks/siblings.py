@@ -8,9 +8,8 @@ from math import comb, exp, log
 
 import numpy as np
 
-from truerail.model.index import Mask, factorize
+from truerail.model.columns import Codes, Mask, factorize
 from truerail.model.plan import Role
-from truerail.model.snapshot import Codes
 from truerail.model.uplinks.balance import Balance, Numbers
 from truerail.model.uplinks.confined import Numbered, Pattern, Places, patterns
 from truerail.model.uplinks.flow_bounds import flow_bounds, senders

@@ -5,9 +5,9 @@ unknown: a rule without findings says so instead of passing.
 import numpy as np
 
 from truerail.model import Plan, Snapshot
+from truerail.model.columns import Mask
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.index import Mask
 from truerail.model.rule import Undecided
 from truerail.model.uplinks.balance import Balance, balance_of
 from truerail.model.uplinks.siblings import families, hashed_twice, unclear

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.model.index import NONE, Mask
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
-from truerail.model.snapshot import Codes
 from truerail.model.waiting.egress import egress_of
 from truerail.model.waiting.graph import WaitGraph
 from truerail.model.waiting.reasons import Reason, nic_reason

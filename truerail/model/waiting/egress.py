@@ -3,10 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
 from truerail.model.waiting.reasons import Reason
 
 SATURATED = 0.9

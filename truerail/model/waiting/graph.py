@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.hygiene import Floats
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
 
 COMPARABLE = 0.5
 """A node passes the pause on, and is not its root, where it waits itself for this share of what waits for it."""

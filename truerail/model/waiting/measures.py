@@ -5,11 +5,10 @@ from math import ceil
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 from truerail.model.waiting.waits import (
     FLOWS,
     LEAST_SHARE,

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.index import Mask
 from truerail.model.plan import Plan, Role
 from truerail.model.rule import Undecided
-from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.snapshot import Snapshot
 from truerail.model.waiting.graph import WaitGraph
 from truerail.model.waiting.measures import (
     NIC_EVENTS,

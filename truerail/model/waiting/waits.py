@@ -8,9 +8,8 @@ most 65,535 quanta of 512 bit times (IEEE 802.1Qbb), but may as well end a pause
 
 from dataclasses import dataclass, fields, replace
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 
 STORM_SHARE = 0.8
 """Paused share of a storm: the factor of SONiC's watchdogs (barefoot, teralynx, mellanox before 2024)."""

@@ -9,8 +9,8 @@ from collections import Counter
 
 import numpy as np
 
-from truerail.model.index import NONE, PlanIndex
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
 from truerail.model.wiring.claims import Claims
 
 

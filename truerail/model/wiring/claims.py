@@ -17,9 +17,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor
-from truerail.model.index import NONE, Mask, PlanIndex, either, equals, factorize, unanimous
-from truerail.model.snapshot import Codes, Objects
+from truerail.model.index import PlanIndex
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.macs import MacTable
 

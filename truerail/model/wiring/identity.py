@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
-from truerail.model.snapshot import Codes, Snapshot, Table
+from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.announce import announced
 from truerail.model.wiring.claims import Claims, read_claims
 from truerail.model.wiring.local import LocalNames

@@ -14,11 +14,12 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence
-from truerail.model.index import NONE, Mask, PlanIndex
+from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan
-from truerail.model.snapshot import Codes, Snapshot
+from truerail.model.snapshot import Snapshot
 from truerail.model.wiring.claims import Claims
 from truerail.model.wiring.identity import Identity, identify
 from truerail.model.wiring.links import PortStates, port_states

@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
 from truerail.model.wiring.identity import Identity
 
 YES, NO = 1, 0

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask, either, equals, unanimous
 from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
-from truerail.model.index import Mask, PlanIndex, either, equals, unanimous
+from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
-from truerail.model.snapshot import Codes, Snapshot, Table
+from truerail.model.snapshot import Snapshot, Table
 
 _NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
 """Names of RDMA devices and PCI addresses, which LLDP never carries."""

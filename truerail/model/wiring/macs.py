@@ -5,10 +5,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, mapped
 from truerail.model.facts import NetLink
-from truerail.model.index import NONE, Mask, equals, mapped
 from truerail.model.names import canonical_mac
-from truerail.model.snapshot import PIECE, Codes, Objects
 from truerail.model.wiring.local import LocalNames
 
 _DPU_MAC_OFFSET = 0x10

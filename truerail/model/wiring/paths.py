@@ -16,9 +16,8 @@ from typing import cast
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes
 from truerail.model.facts import GpuNicPath, RdmaLink
-from truerail.model.index import NONE
-from truerail.model.snapshot import Codes
 from truerail.model.wiring.joined import Wiring
 
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}

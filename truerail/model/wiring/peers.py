@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.index import NONE, Mask
-from truerail.model.snapshot import Codes
+from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.wiring.joined import Wiring
 
 

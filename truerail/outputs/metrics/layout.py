@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from truerail.model.index import NONE, Mask, PlanIndex
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Cable, Plan, Role
-from truerail.model.snapshot import Codes
 from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE, UPLINK_STATE
 from truerail.outputs.metrics.series import Rows, Stencil
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from truerail.model.columns import NONE, Codes, either
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.index import NONE, either
-from truerail.model.snapshot import Codes, Table
+from truerail.model.snapshot import Table
 from truerail.model.wiring import State, Wiring
 from truerail.model.wiring.paths import gpu_rails
 from truerail.outputs.metrics.declared_links import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from truerail import __version__
 from truerail.model.publication import CollectorRun, JournalHealth, Publication
-from truerail.model.snapshot import Reading
+from truerail.model.reading import Reading
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.declared import CATALOGUE, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
 from truerail.outputs.metrics.families import family

@@ -8,9 +8,8 @@ from itertools import chain, compress, pairwise, repeat
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.minute import Numbers
-from truerail.model.index import Mask
-from truerail.model.snapshot import Codes
 from truerail.outputs.metrics.declaring import Declared
 from truerail.outputs.metrics.series import Block, Rows, Series, head
 

@@ -12,8 +12,8 @@ from itertools import chain, pairwise, repeat
 import numpy as np
 from prometheus_client import Metric
 
+from truerail.model.columns import Codes
 from truerail.model.names import printable
-from truerail.model.snapshot import Codes
 from truerail.outputs.metrics.declaring import Declared, Kind
 
 _LONGEST = 200

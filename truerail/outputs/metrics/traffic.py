@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.minute import Numbers
 from truerail.model.counters.traffic import Traffic
-from truerail.model.index import Mask, PlanIndex
-from truerail.model.snapshot import Codes
+from truerail.model.index import PlanIndex
 from truerail.outputs.metrics.declared_traffic import FIGURES, LINKS_COUNTED, UPLINKS_COUNTED
 from truerail.outputs.metrics.layout import Group, Layout
 from truerail.outputs.metrics.measured import Measured

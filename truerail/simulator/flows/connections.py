@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from truerail.model.snapshot import Codes
+from truerail.model.columns import Codes
 from truerail.simulator.flows.hashing import Bytes, header_keys, source_ports
 from truerail.simulator.flows.jobs import Job, pairs
 from truerail.simulator.flows.net import Net, Rates

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 
 from truerail.model import Port
-from truerail.model.snapshot import Codes
+from truerail.model.columns import Codes
 from truerail.simulator.claims import NoRoom
 from truerail.simulator.flows.conditions import Conditions
 from truerail.simulator.flows.jobs import GROUP_HOSTS, Job, Pattern

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Counter
+from truerail.model.columns import Codes
 from truerail.model.counters.quantities import Quantity
-from truerail.model.snapshot import Codes
 from truerail.simulator.flows.ledger import PLACE, Key, Q
 from truerail.simulator.flows.paths import Switching
 

@@ -13,7 +13,7 @@ from zlib import crc32 as _zlib_crc32
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.snapshot import Codes
+from truerail.model.columns import Codes
 
 Words = npt.NDArray[np.uint32]
 Bytes = npt.NDArray[np.uint8]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Port
-from truerail.model.snapshot import Codes
+from truerail.model.columns import Codes
 from truerail.simulator.world import World
 
 Rates = npt.NDArray[np.float64]

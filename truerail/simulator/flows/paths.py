@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.model.columns import Codes
 from truerail.model.plan import LoadBalancing
-from truerail.model.snapshot import Codes
 from truerail.simulator.flows.connections import Connections
 from truerail.simulator.flows.hashing import Hash, Hasher, Words
 from truerail.simulator.flows.net import NOWHERE, Net, Rates, Routes

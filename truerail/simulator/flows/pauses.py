@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.snapshot import Codes
+from truerail.model.columns import Codes
 from truerail.simulator.flows.conditions import Conditions
 from truerail.simulator.flows.load import Load, held_back
 from truerail.simulator.flows.net import Net, Rates

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import PortCounters, Reading
+from truerail.model.columns import Codes
 from truerail.model.counters.intake import Answers
 from truerail.model.index import Devices
-from truerail.model.snapshot import Codes
 from truerail.simulator.flows.forms import SWITCH_COUNTERS, Form, form_of
 from truerail.simulator.flows.ledger import PLACE, Ledger, Q
 from truerail.simulator.flows.net import Marks, Net, Rates

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.model.snapshot import Codes
+from truerail.model.columns import Codes
 from truerail.simulator.flows.net import NOWHERE, Rates
 
 _EQUAL = 1e-3

@@ -1,0 +1,62 @@
+"""Columns: what arrays are called, and values as numbers."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Objects = npt.NDArray[np.object_]
+Codes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+NONE = -1
+"""The code of what is not there."""
+PIECE = 1 << 14
+"""Rows that are handled in one go: a millisecond or two."""
+
+
+def equals(column: Objects, value: Any) -> Mask:
+    """Where a column of objects holds a value (None too). Shape of the column."""
+    return np.asarray(np.equal(column, value), dtype=bool)
+
+
+def either(where: Mask, yes: Any, no: Any) -> Objects:
+    """A column of objects, chosen row by row."""
+    return np.asarray(np.where(where, yes, no), dtype=object)
+
+
+class _Codes(dict[Any, int]):
+    """Numbers values as they come. None is -1."""
+
+    def __init__(self) -> None:
+        super().__init__({None: NONE})
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self) - 1
+        return number
+
+
+def mapped(number: Callable[[Any], int], values: Iterable[Any]) -> Codes:
+    """A number for each value. In pieces of some milliseconds: a whole fabric's names in one go would hold every other
+    thread of the process for a twentieth of a second.
+    """
+    known: Any = values if isinstance(values, list | np.ndarray) else list(values)
+    found = np.empty(len(known), dtype=np.int64)
+    for start in range(0, len(known), PIECE):
+        part = known[start : start + PIECE]
+        found[start : start + len(part)] = np.fromiter(map(number, part), dtype=np.int64, count=len(part))
+    return found
+
+
+def factorize(values: Iterable[Any]) -> tuple[Codes, list[Any]]:
+    """Codes of values in order of first appearance, and the distinct values. None gets -1."""
+    code = _Codes()
+    return mapped(code.__getitem__, values), list(code)[1:]
+
+
+def unanimous(name: Codes, value: Codes) -> dict[int, int]:
+    """The one value that every row gives a name; names that are given several are left out."""
+    pairs = np.unique(np.stack([name, value], axis=1), axis=0).tolist()
+    counts = Counter(first for first, _ in pairs)
+    return {first: second for first, second in pairs if counts[first] == 1}
