@@ -8,8 +8,8 @@ a dozen vendors. Traps:
 
 - lldpRemTable is indexed by TimeMark, LocalPortNum, RemIndex. After a swap between two NICs of one host two rows differ
   only in TimeMark: they are two neighbours. Some agents (RouterOS) index by LocalPortNum alone.
-- An agent may give a row a new TimeMark while it is walked: the chassis then stands under the old one and the port, in
-  a later column, under the new. Either is half a neighbour: LLDP makes everybody send both.
+- An agent may give a row a new TimeMark while it is walked: the chassis then stands under the old one, and what is in
+  later columns under the new. Either is half a neighbour: LLDP makes everybody send chassis and port.
 - A TLV that was not sent has no row: columns are joined by index, never by position.
 - LocalPortNum is not always an ifIndex (Huawei VRP): lldpLocPortId names the port; where it holds a MAC, an alias or a
   number (Junos), IF-MIB translates it.
@@ -62,30 +62,34 @@ def _refuse_cut(remote: Mapping[int, Mapping[str, Value]]) -> None:
     """Raises where a walk ended inside lldpRemTable: the columns after lldpRemSysName are never all empty."""
     if _PORT not in remote or max(remote) < _NAME:
         raise Unreadable(f"lldpRemTable ends in column {max(remote)}: the walk is cut, or has a part of the table only")
-    if max(remote) == _NAME and list(remote[_NAME])[-1] != list(remote[_PORT])[-1]:
+    if max(remote) == _NAME and _unmarked(list(remote[_NAME])[-1]) != _unmarked(list(remote[_PORT])[-1]):
         raise Unreadable("lldpRemTable ends inside lldpRemSysName: the walk is cut")
 
 
 def _rejoined(remote: dict[int, dict[str, Value]]) -> dict[int, dict[str, Value]]:
     """The table, with each row whole again that the agent gave a newer TimeMark between two of its columns."""
-    chassis, ports = remote.get(_CHASSIS, {}), remote[_PORT]
-    if chassis.keys() == ports.keys():
-        return remote
-    heads = {_unmarked(index): index for index in chassis if index not in ports}
-    whole = {heads[_unmarked(index)]: index for index in ports if index not in chassis and _unmarked(index) in heads}
+    begun: dict[str, list[str]] = {}
+    for index in remote.get(_CHASSIS_TYPE, {}):
+        begun.setdefault(_unmarked(index), []).append(index)
+    known = {index for indexes in begun.values() for index in indexes}
+    whole: dict[str, str] = {}
+    for index in dict.fromkeys(index for rows in remote.values() for index in rows if index not in known):
+        for head in begun.get(_unmarked(index), ()):
+            if any(index in rows and head not in rows for rows in remote.values()):
+                whole[head] = index
+    return _renamed(remote, whole) if whole else remote
+
+
+def _renamed(remote: Mapping[int, dict[str, Value]], whole: Mapping[str, str]) -> dict[int, dict[str, Value]]:
+    """The table with the older rows under their newer names. What the newer rows have themselves stays."""
     return {
-        number: {**{whole.get(index, index): value for index, value in rows.items()}, **_kept(rows, whole)}
+        number: {whole.get(index, index): rows.get(whole.get(index, index), value) for index, value in rows.items()}
         for number, rows in remote.items()
     }
 
 
 def _unmarked(index: str) -> str:
     return index.partition(".")[2] or index
-
-
-def _kept(rows: Mapping[str, Value], whole: Mapping[str, str]) -> dict[str, Value]:
-    """What the newer rows have themselves."""
-    return {index: rows[index] for index in whole.values() if index in rows}
 
 
 def _neighbors(
