@@ -189,12 +189,12 @@ def test_an_agent_that_is_stopped_in_the_middle_of_a_walk(agent: Snmpd, engine: 
 
     started = time.monotonic()
     try:
-        got, _ = asyncio.run(relayed(agent, engine, stop, 1.0, user))
+        got, _ = asyncio.run(relayed(agent, engine, stop, 3.0, user))
     finally:
         agent.process.send_signal(signal.SIGCONT)
     assert got.text == ""
     assert "the walk broke off after" in got.error
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 4.0
 
 
 def test_after_a_broken_walk_no_other_is_tried(agent: Snmpd, engine: str) -> None:
