@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +15,11 @@ import yaml
 
 from dashboards.generate import GENERATED, ROOT
 from tests.docs_blocks import blocks
-from tests.lab import cables, fabric, hearing
+from tests.lab import cables, hearing
 from tests.lab.layout import Layout
 from tests.lab.monitoring import Monitoring, hastened, monitoring, unhurried
-from tests.lab.serving import Service, serving, soon
-from tests.lab.system import LabError
-from tests.real import give_up, require
+from tests.lab.serving import Service, serving, soon, standing
+from tests.real import require
 from truerail.model import Port
 
 SETTINGS = """\
@@ -51,16 +49,8 @@ def documents() -> dict[str, str]:
 def lab(folder: Path) -> Iterator[Layout]:
     """Four hosts with four rails."""
     layout = Layout(f"a{os.getpid()}", 4, 4, 2, folder / "user")
-    try:
-        started = fabric.running(layout)
-        started.__enter__()
-    except (LabError, subprocess.SubprocessError) as error:
-        give_up(f"no lab here: {error}")
-    (layout.folder / "truerail.yaml").write_text(SETTINGS)
-    try:
+    with standing(layout, SETTINGS):
         yield layout
-    finally:
-        started.__exit__(None, None, None)
 
 
 class Site:

@@ -17,7 +17,8 @@ from real import give_up
 from tests.lab import cables, devices, fabric, files, hearing
 from tests.lab.layout import Layout
 from tests.lab.registry import remove_leftovers
-from tests.lab.system import LabError, namespaces
+from tests.lab.serving import standing
+from tests.lab.system import namespaces
 
 BY_SSH, BY_SNMP, BY_SNMPV3 = "inventory.yaml", "inventory-snmp.yaml", "inventory-snmpv3.yaml"
 _RESETS = """
@@ -33,15 +34,8 @@ while True:
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
     layout = Layout(f"t{os.getpid()}", 4, 4, 2, tmp_path_factory.mktemp("lab") / "user")
-    try:
-        started = fabric.running(layout)
-        started.__enter__()
-    except (LabError, subprocess.SubprocessError) as error:
-        give_up(f"no lab here: {error}")
-    try:
+    with standing(layout):
         yield layout
-    finally:
-        started.__exit__(None, None, None)
 
 
 def truerail(layout: Layout, *args: str) -> subprocess.CompletedProcess[str]:

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from real import give_up
 
-from tests.lab import cables, fabric, hearing
+from tests.lab import cables, hearing
 from tests.lab.layout import Layout
-from tests.lab.serving import Answer, inside, serving
-from tests.lab.system import LabError
+from tests.lab.serving import Answer, inside, serving, standing
 
 SETTINGS = """\
 fabric: lab
@@ -31,16 +29,8 @@ PORT = 8765
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layout]:
     layout = Layout(f"s{os.getpid()}", 2, 4, 2, tmp_path_factory.mktemp("lab") / "user")
-    try:
-        started = fabric.running(layout)
-        started.__enter__()
-    except (LabError, subprocess.SubprocessError) as error:
-        give_up(f"no lab here: {error}")
-    (layout.folder / "truerail.yaml").write_text(SETTINGS)
-    try:
+    with standing(layout, SETTINGS):
         yield layout
-    finally:
-        started.__exit__(None, None, None)
 
 
 def causes(answer: Answer) -> list[tuple[str, list[str]]]:

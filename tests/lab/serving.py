@@ -13,7 +13,11 @@ from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
+from tests.real import give_up
+
+from . import fabric
 from .layout import Layout
+from .system import LabError
 
 PATIENCE_SECONDS = 60.0
 _CLONE_NEWNET = 0x40000000
@@ -112,6 +116,22 @@ class Service:
     def log(self) -> str:
         """What it has said so far."""
         return self._log.read_text()
+
+
+@contextmanager
+def standing(layout: Layout, settings: str = "") -> Iterator[Layout]:
+    """The lab, with a service's settings in its folder where there are some. Gives up where none can be had here."""
+    try:
+        started = fabric.running(layout)
+        started.__enter__()
+    except (LabError, subprocess.SubprocessError) as error:
+        give_up(f"no lab here: {error}")
+    if settings:
+        (layout.folder / "truerail.yaml").write_text(settings)
+    try:
+        yield layout
+    finally:
+        started.__exit__(None, None, None)
 
 
 @contextmanager
