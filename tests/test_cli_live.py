@@ -157,6 +157,8 @@ def _timeless(text: str) -> object:
     for finding in found["findings"]:
         for evidence in finding["evidence"]:
             del evidence["at"]
+    for unread in found["unread"]:
+        del unread["at"]
     return found
 
 
