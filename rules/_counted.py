@@ -10,6 +10,7 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.counters import Quantity, columns_of
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.index import PlanIndex
+from truerail.model.kept import kept
 from truerail.model.wiring import Wiring
 
 
@@ -63,12 +64,11 @@ def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iter
                 yield PortCounters(port, counters, tuple(value for _, value in kept))
 
 
+@kept
 def _answers(w: Wiring) -> dict[tuple[str, str], list[Reading]]:
     """The readings that hold counters, by collector and device. Made once for each wiring, kept with it."""
-    found: dict[tuple[str, str], list[Reading]] | None = w.__dict__.get("_counter_answers")
-    if found is None:
-        found = w.__dict__["_counter_answers"] = {}
-        for reading in w.identity.seen.readings:
-            if reading.facts and type(reading.facts[0]) is PortCounters:
-                found.setdefault((reading.collector, reading.device), []).append(reading)
+    found: dict[tuple[str, str], list[Reading]] = {}
+    for reading in w.identity.seen.readings:
+        if reading.facts and type(reading.facts[0]) is PortCounters:
+            found.setdefault((reading.collector, reading.device), []).append(reading)
     return found

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from truerail.model import Plan, Snapshot
 from truerail.model.columns import NONE, Codes
+from truerail.model.kept import kept
 from truerail.model.wiring import State, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]
@@ -65,11 +66,7 @@ class Places:
 
 def places(plan: Plan, seen: Snapshot) -> Places:
     """Sorts the wrong cables of a snapshot. Computed once for each wiring, kept with it."""
-    wiring = wiring_of(plan, seen)
-    found: Places | None = wiring.__dict__.get("_places")
-    if found is None:
-        found = wiring.__dict__["_places"] = _sort(wiring)
-    return found
+    return _sort(wiring_of(plan, seen))
 
 
 def unknown_cables(wiring: Wiring) -> Codes:
@@ -82,6 +79,7 @@ def unknown_cables(wiring: Wiring) -> Codes:
     return count
 
 
+@kept
 def _sort(w: Wiring) -> Places:
     index = w.index
     at = index.ports.device_of(w.place)

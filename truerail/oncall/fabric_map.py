@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.columns import NONE, Codes
+from truerail.model.kept import kept
 from truerail.model.publication import Publication
 from truerail.model.wiring import State
 from truerail.oncall.layout import Layout
@@ -83,11 +84,7 @@ class Grid:
 
 def fabric_map(publication: Publication) -> FabricMap:
     """The map of a publication. Made once, kept with it."""
-    view = view_of(publication)
-    found: FabricMap | None = view.__dict__.get("_map")
-    if found is None:
-        found = view.__dict__["_map"] = _draw(view)
-    return found
+    return _draw(view_of(publication))
 
 
 def changed_cells(before: FabricMap, after: FabricMap) -> list[list[int]]:
@@ -104,6 +101,7 @@ def cells_of(drawn: FabricMap) -> npt.NDArray[np.uint8]:
     return np.frombuffer(b64decode(drawn.cells), dtype=np.uint8)
 
 
+@kept
 def _draw(view: View) -> FabricMap:
     grid, publication, headline = grid_of(view.layout), view.publication, view.sight.headline
     return FabricMap(
@@ -155,15 +153,9 @@ def _spread(view: View, grid: Grid) -> tuple[Codes, Codes, npt.NDArray[np.bool_]
     return np.concatenate([on_cable[one], spread]), findings.rank[rows], muted[rows]
 
 
+@kept
 def grid_of(layout: Layout) -> Grid:
     """Rows and columns of the map. Made once for each plan."""
-    found: Grid | None = layout.__dict__.get("_grid")
-    if found is None:
-        found = layout.__dict__["_grid"] = _grid(layout)
-    return found
-
-
-def _grid(layout: Layout) -> Grid:
     hosts, on_host = layout.hosts, layout.from_host
     rails, planes = np.unique(layout.rail[on_host]), np.unique(layout.plane[on_host & (layout.plane >= 0)])
     rails = np.concatenate([rails[rails >= 0], rails[rails < 0]])  # those without a rail come last

@@ -7,6 +7,7 @@ import numpy as np
 
 from truerail.model.columns import Codes, factorize
 from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.kept import kept
 from truerail.model.names import natural_key
 from truerail.oncall.sight import Sight
 
@@ -112,9 +113,7 @@ class Names:
         return "\n".join(macs).replace(":", ""), macs, ports[use]
 
 
+@kept
 def names_of(sight: Sight) -> Names:
     """The names of a judgement. Made once, kept with it."""
-    found: Names | None = sight.__dict__.get("_names")
-    if found is None:
-        found = sight.__dict__["_names"] = Names(sight)
-    return found
+    return Names(sight)

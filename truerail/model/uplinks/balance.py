@@ -15,6 +15,7 @@ import numpy.typing as npt
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.carried import Carried, carried_of, overall
 from truerail.model.counters.telemetry import Telemetry
+from truerail.model.kept import kept
 
 Numbers = npt.NDArray[np.float64]
 
@@ -92,15 +93,9 @@ class Balance:
         return np.asarray(self.carried.tx[self.port[rows]], dtype=np.float64)
 
 
+@kept
 def balance_of(telemetry: Telemetry) -> Balance:
     """The groups of a fabric. Computed once for each telemetry, kept with it."""
-    found: Balance | None = telemetry.__dict__.get("_balance")
-    if found is None:
-        found = telemetry.__dict__["_balance"] = _measured(telemetry)
-    return found
-
-
-def _measured(telemetry: Telemetry) -> Balance:
     index, carried = telemetry.wiring.index, carried_of(telemetry)
     cable = np.flatnonzero(~index.from_host & (index.a >= 0) & (index.b >= 0))
     cable = cable[np.argsort(index.a_device[cable], kind="stable")]

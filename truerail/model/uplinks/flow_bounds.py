@@ -24,6 +24,7 @@ import numpy as np
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.carried import overall
 from truerail.model.counters.quantities import Quantity
+from truerail.model.kept import kept
 from truerail.model.plan import Role
 from truerail.model.uplinks.balance import IDLE, Balance, Numbers
 
@@ -58,15 +59,9 @@ class FlowBounds:
     """Whether the tier below spreads so evenly that it does not hash flows."""
 
 
+@kept
 def flow_bounds(b: Balance) -> FlowBounds:
     """The bounds of every group. Computed once for each balance, kept with it."""
-    found: FlowBounds | None = b.__dict__.get("_flows")
-    if found is None:
-        found = b.__dict__["_flows"] = _bounds(b)
-    return found
-
-
-def _bounds(b: Balance) -> FlowBounds:
     index, groups = b.telemetry.wiring.index, len(b.switch)
     of_device = np.full(len(index.devices.names) + 1, NONE, dtype=np.int64)
     of_device[b.switch] = np.arange(groups)

@@ -9,6 +9,7 @@ from math import comb, exp, log
 import numpy as np
 
 from truerail.model.columns import Codes, Mask, factorize
+from truerail.model.kept import kept
 from truerail.model.plan import Role
 from truerail.model.uplinks.balance import Balance, Numbers
 from truerail.model.uplinks.confined import Numbered, Pattern, Places, patterns
@@ -55,15 +56,13 @@ def unclear(b: Balance) -> tuple[Siblings, ...]:
     return tuple(one for one in _explained(b) if one.chance >= CHANCE)
 
 
+@kept
 def _explained(b: Balance) -> tuple[Siblings, ...]:
     """The likeliest explanation by a repeated hash, where there is one. Computed once for each balance."""
-    found: tuple[Siblings, ...] | None = b.__dict__.get("_explained")
-    if found is None:
-        several = list(_siblings_of(b))
-        numbered = Numbered(b) if several else None
-        every = [_likeliest(_Family(b, numbered, groups)) for groups in several if numbered]
-        found = b.__dict__["_explained"] = tuple(one for one in every if one is not None)
-    return found
+    several = list(_siblings_of(b))
+    numbered = Numbered(b) if several else None
+    every = [_likeliest(_Family(b, numbered, groups)) for groups in several if numbered]
+    return tuple(one for one in every if one is not None)
 
 
 def _siblings_of(b: Balance) -> Iterator[Codes]:
@@ -212,12 +211,10 @@ def _shares(b: Balance, group: int) -> Numbers:
     return np.asarray(loads / loads.sum(axis=0), dtype=np.float64)
 
 
+@kept
 def families(b: Balance) -> Codes:
     """The family of each group: switches of one tier, pod and number of uplinks. Computed once for each balance."""
-    found: Codes | None = b.__dict__.get("_families")
-    if found is None:
-        devices, tiers = list(b.telemetry.wiring.index.plan.devices.values()), b.telemetry.wiring.index.devices.tier
-        uplinks = np.bincount(b.group, minlength=len(b.switch)).tolist()
-        keys = ((tiers[code], devices[code].pod, uplinks[g]) for g, code in enumerate(b.switch.tolist()))
-        found = b.__dict__["_families"] = factorize(keys)[0]
-    return found
+    devices, tiers = list(b.telemetry.wiring.index.plan.devices.values()), b.telemetry.wiring.index.devices.tier
+    uplinks = np.bincount(b.group, minlength=len(b.switch)).tolist()
+    keys = ((tiers[code], devices[code].pod, uplinks[g]) for g, code in enumerate(b.switch.tolist()))
+    return factorize(keys)[0]

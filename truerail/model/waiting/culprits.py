@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.kept import kept
 from truerail.model.plan import Role
 from truerail.model.waiting.egress import egress_of
 from truerail.model.waiting.graph import WaitGraph
@@ -86,12 +87,10 @@ class Culprit:
         return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNTOLD else sure
 
 
+@kept
 def storm_culprits(pauses: Pauses) -> tuple[Culprit, ...]:
     """The culprits of all storms, one for each root and priority. Found once, kept with the pauses."""
-    found: tuple[Culprit, ...] | None = pauses.__dict__.get("_storms")
-    if found is None:
-        found = pauses.__dict__["_storms"] = tuple(c for graph in pauses.graphs for c in _storms(pauses, graph))
-    return found
+    return tuple(culprit for graph in pauses.graphs for culprit in _storms(pauses, graph))
 
 
 def pressure_culprits(pauses: Pauses) -> Iterator[Culprit]:
