@@ -23,7 +23,7 @@ from dashboards.outputs.kustomization import kustomization
 from dashboards.outputs.prometheus import prometheus_rule, rules_file
 from dashboards.outputs.promtool import unit_tests
 from dashboards.outputs.runbooks import runbooks
-from dashboards.rules import GROUPS
+from dashboards.rules import CHAPTERS, GROUPS
 from rules import rules
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -43,9 +43,8 @@ def files(url: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict[str, str]:
         f"{GENERATED}/alertmanager/alertmanager.yml": alertmanager(),
     }
     tests = {
-        f"{GENERATED}/tests/{group.name.removeprefix('truerail.')}.yaml": unit_tests(group, url)
-        for group in GROUPS
-        if group.alerts
+        f"{GENERATED}/tests/{chapter.name.removeprefix('truerail.')}.yaml": unit_tests(chapter, url)
+        for chapter in CHAPTERS
     }
     pages = {f"docs/runbooks/{name}": text for name, text in runbooks(rules()).items()}
     boards = {f"grafana/{uid(board.name)}.json": board_text(board, truerail) for board in BOARDS}
