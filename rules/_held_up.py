@@ -1,10 +1,11 @@
 """Why a NIC carries little: congestion holds it up, the NIC at the other end of its flows does, or it is slow itself.
 
 What a slow NIC lacks it lacks in both directions, and nobody tells it to slow down. Where congestion is the reason, it
-is told: notices and pauses come back to the NIC that sends, marked packets reach the one that receives, more of them
-than reach its peers. And what one end of a ring's link sends too slowly the other receives too slowly: then two NICs
-look slow in one direction each, with the same rate. Arrays have shape (2, hosts, NICs of a host); direction 0 is what
-a NIC sends, 1 what it receives.
+is told: notices and pauses come back to the NIC that sends (on InfiniBand it waits for credits), marked packets reach
+the one that receives, more of them than reach its peers. That explains no more than those lack that are told as much: a
+NIC can be slow and congested. And what one end of a ring's link sends too slowly the other receives too slowly: then
+two NICs look slow in one direction each, with the same rate. Arrays have shape (2, hosts, NICs of a host); direction 0
+is what a NIC sends, 1 what it receives.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
+from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import Numbers, told_of
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
-from truerail.model.counters.rails import BUSY, LEAST_NICS, LEAST_PEERS, SHORTFALL, Rails, means, medians
+from truerail.model.counters.rails import OUTLIER, SHORTFALL, Rails
 from truerail.model.counters.telemetry import Telemetry
 
 Q = Quantity
@@ -25,16 +27,16 @@ NOTICES = 100.0
 back within some milliseconds (DCQCN: Zhu and others, SIGCOMM 2015): rarer ones leave a NIC its rate for most of the
 time, and what is held at its share of an egress gets a thousand a second ("ECN or Delay", CoNEXT 2016, section 3).
 """
-MORE_THAN_PEERS = 1.5
-"""Times as much as the median NIC of its rail is told to slow down: what all have explains nobody's lag. Judgement."""
 PAUSED_ENOUGH = 0.5
 """Share of what a NIC lacks that its pauses must account for, as where causes are correlated. Judgement."""
 SAME_RATE = 0.005
 """How far the rates of the two ends of a ring's link may be apart, as a share of them: both count the same bytes over
 minutes, at moments that differ by a poll at most.
 """
-FASTER = 0.03
-"""How much more a NIC carries in its other direction where it is not slow itself, as a share. Judgement."""
+WAIT_BYTES = 8
+"""What a port could have sent in a tick of `port_xmit_wait`: eight bytes on Quantum and ConnectX (detection.md 4)."""
+SURELY = 2.0
+"""Standard errors by which a NIC must lack less in its other direction, to be taken as fine there."""
 
 
 class Why(Enum):
@@ -48,12 +50,12 @@ class Why(Enum):
 
 @dataclass(frozen=True)
 class Directions:
-    """`lack` is the share of its peers' load that a NIC lacks, NaN where its host carries too little that way; `held`
-    where congestion explains that; `told` where anybody would tell of congestion. `rate` is in bytes per second.
+    """`lack` is the share that a NIC lacks of what is expected of it, NaN where its host carries too little that way;
+    `held` where congestion explains that; `told` where anybody would tell of congestion.
     """
 
     rails: Rails
-    rate: Numbers
+    alike: Alike
     lack: Numbers
     held: Mask
     told: Mask
@@ -87,7 +89,7 @@ class Directions:
 
     def _others(self, way: int, row: int, nic: int) -> list[tuple[int, int]]:
         """NICs of the rail that are slow in the other direction at the same rate."""
-        rate, rail = self.rate[way, row, nic], self.rails.rail
+        rate, rail = self.alike.rate[way, row, nic], self.rails.rail
         rates, places = self._by_rate[1 - way]
         begin, end = np.searchsorted(rates, [rate * (1 - SAME_RATE), rate * (1 + SAME_RATE)])
         near = places[begin:end]
@@ -97,7 +99,7 @@ class Directions:
     def _by_rate(self) -> list[tuple[Numbers, Codes]]:
         """By direction the slow NICs, as rates in order and (host, NIC)."""
         found = []
-        for rate, slow in zip(self.rate, self.slow, strict=True):
+        for rate, slow in zip(self.alike.rate, self.slow, strict=True):
             places = np.argwhere(slow)
             order = np.argsort(rate[slow], kind="stable")
             found.append((rate[slow][order], places[order]))
@@ -105,27 +107,50 @@ class Directions:
 
     @cached_property
     def _may_be_slow(self) -> Mask:
-        """NICs that carry no more in one direction than in the one in which they are slow: others can, as they show."""
-        least = np.where(self.slow, self.rate, np.inf).min(axis=0)
+        """NICs that are not, in the other direction, surely nearer to what they should carry: who can there, can."""
+        most = np.where(self.slow, self.lack, -np.inf).max(axis=0)
         with np.errstate(invalid="ignore"):
-            faster = (self.rate > (1 + FASTER) * least) & ~np.isnan(self.lack)
-        return np.asarray(self.slow.any(axis=0) & ~faster.any(axis=0), dtype=bool)
+            fine = (self.lack < most / 2) & (self.lack + SURELY * self.alike.scatter < most)
+        return np.asarray(self.slow.any(axis=0) & ~fine.any(axis=0), dtype=bool)
 
 
 def directions(t: Telemetry, rails: Rails) -> Directions:
-    """What the NICs of all hosts lack in each direction, and whether congestion explains it."""
-    rate = np.stack([means(rails.tx), means(rails.rx)])
-    middle = medians(np.moveaxis(rate, 0, 2), LEAST_NICS).T[:, :, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        middle = np.where(middle >= BUSY * rails.speed / 2, middle, np.nan)
-        share = rate / middle
-        lack = 1 - share / _of_peers(rails, share, 1.0)
+    """What the NICs of all hosts lack in each direction, and whether congestion explains it. Computed once for each
+    telemetry, kept with it.
+    """
+    found: Directions | None = t.__dict__.get("_directions")
+    if found is None:
+        found = t.__dict__["_directions"] = _measured(t, rails)
+    return found
+
+
+def _measured(t: Telemetry, rails: Rails) -> Directions:
     port = np.maximum(rails.port, 0)
-    signs = np.stack([told_of(t, sign).rate[port] for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])
+    signs = np.stack([told_of(t, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
+    waits = _waits(t)[port]
+    paused = np.fmax(_paused(t, rails)[port], waits)
+    alike = alike_of(rails, signs, paused)
+    told = ~np.isnan(signs)
+    told[0] |= ~np.isnan(waits)
+    return Directions(rails, alike, alike.lack, _held(rails, alike, signs, paused), told)
+
+
+def _held(rails: Rails, alike: Alike, signs: Numbers, paused: Numbers) -> Mask:
+    """Where a NIC is told more than its peers, and lacks no more than those that are told as much; and where it is
+    paused for what it lacks beside them.
+    """
+    lack = alike.lack
     with np.errstate(invalid="ignore"):
-        held = (signs >= NOTICES) & (signs > MORE_THAN_PEERS * _of_peers(rails, signs, 0.0))
-        held[0] |= _paused(t, rails)[port] >= PAUSED_ENOUGH * lack[0]
-    return Directions(rails, rate, lack, held, ~np.isnan(signs))
+        beyond = alike.known & (lack >= -SHORTFALL) & (lack > -OUTLIER * alike.scatter)
+        held = (signs >= NOTICES) & (signs > MORE_THAN_PEERS * of_peers(rails, signs, 0.0)) & ~beyond
+        held[0] |= paused - alike.paused[0] >= PAUSED_ENOUGH * lack[0]
+    return np.asarray(held, dtype=bool)
+
+
+def _waits(t: Telemetry) -> Numbers:
+    """The share of time for which each port had something to send and no credits; NaN where it counts no waits."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(told_of(t, Q.TRANSMIT_WAIT).rate * WAIT_BYTES / t.speed())
 
 
 def _paused(t: Telemetry, rails: Rails) -> Numbers:
@@ -137,14 +162,3 @@ def _paused(t: Telemetry, rails: Rails) -> Numbers:
         sent = t.summed(Q.TX_PAUSE_US, priority).rate / 1e6
         share = np.fmax(share, np.where(peer >= 0, sent[peer], np.nan))
     return share
-
-
-def _of_peers(rails: Rails, values: Numbers, otherwise: float) -> Numbers:
-    """The median over the judged NICs of each NIC's rail, where there are enough of them."""
-    found = np.full(values.shape, otherwise)
-    for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
-        at = rails.rail == rail
-        peers = values[:, at & rails.judged[:, None]]
-        middle = medians(peers[:, :, None], LEAST_PEERS)
-        found[:, at] = np.where(np.isnan(middle), otherwise, middle)
-    return found

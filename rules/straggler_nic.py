@@ -5,17 +5,23 @@ It sets the pace of every ring that passes it. The reason is behind this one por
 bad cable, a NIC that throttles by heat, a GPU that lags.
 
 ## How it is seen
-What the NIC carries on the wire, as a share of its host's median NIC (so that jobs of different load can be compared),
-against the same share of eight or more hosts on that rail: 15 % below their median and below its own host's, and
-further than 3.5 robust standard deviations, in three windows of a minute and in the newest. Hosts are left out as in
-RAL001: too little load, jobs on fewer GPUs, the same pattern on most hosts of one level of load.
+What the NIC sends and receives on the wire, against what is expected of it: its host's level, its rail's usual share,
+and what is left to those that are told as much of congestion (notices, marks), found in turn as medians. It is 15 %
+below that, further than 3.5 standard deviations of its peers (eight or more hosts on that rail), of its host's other
+NICs and of those told as much, in three windows of a minute and in the newest. The two directions are weighted by how
+surely each is told. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on most
+hosts of one level of load.
 
-A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP) or pauses for it, where it
-receives less, marked packets, half as many again as its peers. What a slow NIC sends too slowly another one receives
-too slowly: of the two the one that carries more in its other direction is not slow; where both may be, both are named.
-In synchronous collectives a slow NIC drags its peers to its own rate: then no rate tells which it is. One that takes
-in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU computes too slowly, leaves
-nothing in any counter of the network: look at the job's own timings.
+A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP), pauses, or waits for credits
+(InfiniBand's port_xmit_wait), where it receives less, marked packets, half as many again as its peers, and lacks no
+more than those that get as many. What a slow NIC sends too slowly another one receives too slowly: of the two the one
+that lacks less in its other direction is not slow; where both may be, both are named.
+
+What cannot be told: a slow NIC whose flows collide with many others, where NICs told as much are apart by as much as it
+lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, where it drags its peers
+to its own rate, no rate tells which it is. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that
+sends too slowly, or whose GPU computes too slowly, leaves nothing in any counter of the network: look at the job's own
+timings.
 
 ## What to do
 Compare PCIe width and speed, link speed, temperature, pauses sent and out-of-sequence packets of this NIC with its
@@ -27,9 +33,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
+from rules._lagging import lagging
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.rails import LEAST_PEERS, rails_of, straggling
+from truerail.model.counters.rails import LEAST_PEERS, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
 
@@ -46,46 +53,52 @@ def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     rails = rails_of(telemetry)
     if not rails.carried.enough:
         raise Undecided(TOO_FEW)
-    found, told = straggling(rails)
+    ways = directions(telemetry, rails)
+    found, told = lagging(ways)
     if not told:
         raise Undecided(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
-    if not found.any():
-        return
-    ways, named = directions(telemetry, rails), set[int]()
+    named = set[int]()
     for row, nic in np.argwhere(found).tolist():
         code = int(rails.port[row, nic])
         why, others = ways.why(row, nic)
         down = telemetry.wiring.states.down(np.array([code]))[0]
         if why in (Why.ITSELF, Why.EITHER) and code not in named and not down:
             named |= {code, *others}
-            yield _finding(telemetry, ways, (row, nic), others)
+            yield _finding(telemetry, ways, (row, nic), why, others)
 
 
-def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], others: tuple[int, ...]) -> Finding:
+def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: Why, others: tuple[int, ...]) -> Finding:
     index, rails = telemetry.wiring.index, ways.rails
     code = int(rails.port[at])
-    port, share = index.spell(code), float(rails.typical[at])
-    peers = (rails.rail == rails.rail[at]) & rails.judged[:, None]
+    port, share, fair = index.spell(code), float(rails.typical[at]), ways.alike.share(at)
     rail = int(index.rail[index.cables_at(np.array([code]))][0])
+    peers = int(np.count_nonzero((rails.rail == rails.rail[at]) & rails.judged[:, None]))
     counted = bool(ways.told[:, *at].all())
     ends = [str(index.spell(other)) for other in others]
     either = f"; or {' or '.join(ends)} is slow, at the other end of its flows" if ends else ""
     return straggler_nic.found(
         port,
-        says=f"carries {share:.0%} of its host's median NIC, where the {np.count_nonzero(peers)} NICs of rail {rail} "
-        f"carry {np.nanmedian(rails.typical[peers]):.0%} in the middle, "
-        f"{'without congestion' if counted else 'and nobody counts congestion'}{either}",
+        says=f"carries {share:.0%} of its host's median NIC and {fair:.0%} of what its host and the {peers} NICs of "
+        f"rail {rail} lead to expect, {_besides(ways, at, counted=counted)}{either}",
         do=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with the peers "
         f"on rail {rail}.",
         rail=rail,
         confidence=ONE_OF_TWO if ends else SURE if counted else BY_RATES_ONLY,
         detail=(
             ("share_of_median", round(share, 3)),
-            ("peers", int(np.count_nonzero(peers))),
+            ("share_of_expected", round(fair, 3)),
+            ("peers", peers),
             ("congestion_counted", counted),
+            ("because", why.value),
             *((("or", tuple(ends)),) if ends else ()),
         ),
     )
+
+
+def _besides(ways: Directions, at: tuple[int, int], *, counted: bool) -> str:
+    if ways.alike.known[:, *at].any():
+        return "more than those lack that are told as much of congestion"
+    return "without congestion" if counted else "and nobody counts congestion"
 
 
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(10) for r in range(4))

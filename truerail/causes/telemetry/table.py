@@ -67,10 +67,12 @@ PAUSED_ENOUGH = 0.5
 
 
 def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
-    """The NIC stood still for about as long as it lacks beside its peers, where that is told."""
+    """The NIC stood still for about as long as it lacks beside its peers, where that is told and not yet weighed."""
     share = found.details[symptom].get("share_of_median")
     if share is None:
         return True
+    if found.rules[symptom] == "RAL002" and found.details[symptom].get("congestion_counted"):
+        return False
     priorities = found.details[root].get("priorities") or ()
     paused = found.paused_share(symptom, priorities)
     return not paused < PAUSED_ENOUGH * (1 - float(share))

@@ -155,22 +155,3 @@ def means(values: Numbers) -> Numbers:
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0).sum(axis=-1) / known.sum(axis=-1))
-
-
-def straggling(rails: Rails) -> tuple[Mask, bool]:
-    """NICs that stand out below their peers, shape (H, N); and whether any rail has enough peers to tell."""
-    found = np.zeros(rails.port.shape, dtype=bool)
-    told = False
-    for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
-        host, nic = np.nonzero((rails.rail == rail) & rails.busy[:, None])
-        told |= bool(((~np.isnan(rails.share[host, nic])).sum(axis=0) >= LEAST_PEERS).sum() >= FLAGGED_WINDOWS)
-        host, nic = host[~rails.worked[host]], nic[~rails.worked[host]]
-        share = rails.share[host, nic]
-        middle = medians(share[None], LEAST_PEERS)[0]
-        scatter = np.fmax(1.4826 * medians(np.abs(share - middle)[None], LEAST_PEERS)[0], FLOOR * middle)
-        with np.errstate(invalid="ignore"):
-            flagged = (share - middle < OUTLIER * scatter) & (share < (1 + SHORTFALL) * np.fmin(middle, 1))
-        told_last = share.shape[1] - 1 - np.argmax(~np.isnan(share)[:, ::-1], axis=1)
-        still = flagged[np.arange(len(share)), told_last]  # a link that was down and is back is no straggler
-        found[host, nic] = (flagged.sum(axis=1) >= FLAGGED_WINDOWS) & still
-    return found, told

@@ -1,0 +1,68 @@
+"""NICs that carry less than is expected of them, beside the NICs of their rail in other hosts, minute after minute.
+
+What a NIC lacks in either direction is put together by how sure each of them is (weights of inverse variance): a slow
+NIC lacks as much of the one as of the other, and where collisions scatter the one, the other still shows it. Arrays
+have shape (hosts, NICs of a host) and, last, windows.
+"""
+
+import numpy as np
+
+from rules._held_up import Directions
+from truerail.model.columns import Mask
+from truerail.model.counters.rails import (
+    FLAGGED_WINDOWS,
+    FLOOR,
+    LEAST_NICS,
+    LEAST_PEERS,
+    OUTLIER,
+    SHORTFALL,
+    Numbers,
+    means,
+    medians,
+)
+
+
+def lagging(ways: Directions) -> tuple[Mask, bool]:
+    """NICs that stand out below their peers; and whether any rail has enough peers to tell."""
+    rails, told = ways.rails, False
+    found = np.zeros(rails.port.shape, dtype=bool)
+    own, scatter = _own(ways)
+    for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
+        on = rails.rail == rail
+        known = (~np.isnan(rails.share[on & rails.busy[:, None]])).sum(axis=0) >= LEAST_PEERS
+        told |= bool(known.sum() >= FLAGGED_WINDOWS)
+        at = on & rails.judged[:, None]
+        found[at] = _low(own[at], scatter[at, None])
+    return found, told
+
+
+def _own(ways: Directions) -> tuple[Numbers, Numbers]:
+    """What each NIC carries in each window, as a share of what is expected; and the standard error of that."""
+    rails, alike = ways.rails, ways.alike
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = np.where(np.isnan(ways.lack), 0.0, alike.scatter**-2)[..., None]
+        own = np.stack([_by_window(carried, alike.expected[way]) for way, carried in enumerate((rails.tx, rails.rx))])
+        mean = np.where(weight > 0, weight * own, 0.0).sum(axis=0) / weight.sum(axis=0)
+        return mean, weight.sum(axis=0)[..., 0] ** -0.5
+
+
+def _by_window(carried: Numbers, expected: Numbers) -> Numbers:
+    """What is expected rises and falls with the host's median NIC."""
+    level = medians(carried, LEAST_NICS)
+    return np.asarray(carried / level[:, None, :] * (means(level)[:, None] / expected)[:, :, None])
+
+
+def _low(own: Numbers, scatter: Numbers) -> Mask:
+    """Of one rail's NICs, shape (NICs, windows), those that are low in enough windows and in the newest they tell of.
+
+    Peers that carry more than is expected of them (other jobs load this rail more) are none to be measured by: the
+    further they are, the less sure is the comparison.
+    """
+    middle = np.fmin(medians(own[None], LEAST_PEERS)[0], 1.0)
+    apart = 1.4826 * medians(np.abs(own - middle)[None], LEAST_PEERS)[0]
+    with np.errstate(invalid="ignore"):
+        limit = np.fmin(OUTLIER * np.fmax(np.fmax(apart, FLOOR * middle), scatter * middle), SHORTFALL * middle)
+        flagged = own - middle < limit
+    last = own.shape[1] - 1 - np.argmax(~np.isnan(own)[:, ::-1], axis=1)
+    still = flagged[np.arange(len(own)), last]  # a link that was down and is back is no straggler
+    return np.asarray((flagged.sum(axis=1) >= FLAGGED_WINDOWS) & still, dtype=bool)
