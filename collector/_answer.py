@@ -8,7 +8,6 @@ import orjson
 
 from truerail.model import Unreadable
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
 """Where a JSON document begins: not at the bracket of a prompt, be it `[root@gpu-001 ~]#` or Junos' `{master:0}`."""
 
@@ -17,24 +16,23 @@ PASTED = "#> \t"
 
 
 def decode(answer: str) -> Any:
-    """The JSON document in `answer`; a prompt, a warning or terminal escapes around it are passed over.
+    """The JSON document in `answer`; a prompt or a warning around it is passed over.
 
     Raises `Unreadable` with line and byte offset where there is none, more than one, or only the beginning of one.
     """
     try:
         return orjson.loads(answer)
     except orjson.JSONDecodeError as error:
-        text = _ESCAPES.sub("", answer)
-        start = _DOCUMENT.search(text)
+        start = _DOCUMENT.search(answer)
         if start is None:
             raise _refusal(answer, error.pos, error.msg) from error
     try:
-        document, end = json.JSONDecoder().raw_decode(text, start.end())
+        document, end = json.JSONDecoder().raw_decode(answer, start.end())
     except json.JSONDecodeError as error:
-        raise _refusal(text, error.pos, error.msg) from error
-    second = _DOCUMENT.search(text, end)
+        raise _refusal(answer, error.pos, error.msg) from error
+    second = _DOCUMENT.search(answer, end)
     if second is not None:
-        raise _refusal(text, second.end(), "a second document")
+        raise _refusal(answer, second.end(), "a second document")
     return document
 
 
@@ -44,13 +42,11 @@ def is_json(answer: str) -> bool:
 
 
 def lines(answer: str) -> list[str]:
-    """The lines of `answer` without terminal escapes and carriage returns: line N of the answer is item N - 1.
+    """The lines of `answer` without carriage returns: line N of the answer is item N - 1.
 
     Only a line feed ends a line: the other separators that `str.splitlines` knows may stand in a neighbour's name.
     Where every line is commented out with `#` or quoted with `>`, as in scripts and mails, that is taken off.
     """
-    if "\x1b" in answer:
-        answer = _ESCAPES.sub("", answer)
     found = answer.replace("\r", "").split("\n")
     mark = answer.lstrip()[:1]
     if mark in ("#", ">") and all(line.lstrip().startswith(mark) for line in found if line.strip()):

@@ -8,7 +8,9 @@ from truerail.model import Counter, PortCounters, Unreadable
 
 _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
-_NOT_TOLD = frozenset(("", "-", "--", "?", "n/a", "na", "nan", "none", "unknown", "unavailable", "not available"))
+_NOT_TOLD = frozenset(
+    ("", "-", "--", "---", "?", "n/a", "na", "nan", "none", "null", "unknown", "unavailable", "not available")
+)
 _COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
 KEPT, MOST_KEPT = 256, 5000
 """Lists of names that are kept to be shared, and the most names in one: answers must not fill the memory."""

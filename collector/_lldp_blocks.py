@@ -76,6 +76,7 @@ def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
         raise Unreadable(f"{len(blocks)} of {total} neighbours: the answer is cut")
     if blocks:
         _refuse_cut(blocks, total)
+        _refuse_strays(blocks)
     yield from map(_neighbor, blocks)
 
 
@@ -83,7 +84,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
     block = _Block()
     base: int | None = None
     for number, line in enumerate(lines, 1):
-        heading = _COMWARE.match(line)
+        heading = _COMWARE.match(line.lstrip())
         if heading or _SEPARATOR.fullmatch(line):
             block.closed = True
             yield block
@@ -143,6 +144,15 @@ def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
     short_of_ttl = last.first == "port" and total is not None and "ttl" not in last.fields
     if short_of_dashes or short_of_vlan or short_of_ttl:
         raise Unreadable("the last neighbour is cut", line=last.line)
+
+
+def _refuse_strays(blocks: Sequence[_Block]) -> None:
+    """Raises where a neighbour has no chassis id though the first has: LLDP knows none without, so it is half of one,
+    or a detail of the one before that has lost its indentation."""
+    if "chassis_id" in blocks[0].fields:
+        for block in blocks:
+            if "chassis_id" not in block.fields:
+                raise Unreadable("a neighbour without chassis id: cut, or indentation lost", line=block.line)
 
 
 def _neighbor(block: _Block) -> Neighbor:

@@ -14,7 +14,9 @@ from collector._lldp_words import addresses, identified, local_port, seconds, to
 from collector._lldpd import neighbors_from_plain
 from truerail.model import Neighbor
 
-HEADING = re.compile(r"^(Interface: +[^,\n]*[^,\s])[ \t]*\n-+[ \t]*\n[ \t]+Time:[ \t]*\n[ \t]+(.*)$", re.MULTILINE)
+HEADING = re.compile(
+    r"^[ \t]*(Interface: +[^,\n]*[^,\s])[ \t]*\n[ \t]*-+[ \t]*\n[ \t]+Time:[ \t]*\n[ \t]+(.*)$", re.MULTILINE
+)
 
 
 def understands(answer: Mapping[str, Any]) -> bool:

@@ -12,7 +12,9 @@ from typing import Any
 from collector._lldp_words import addresses, identified, local_port, seconds, told
 from truerail.model import Neighbor, Unreadable
 
-HEADING = re.compile(r"^Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
+HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
+_NEIGHBOR = re.compile(r"^(?: {2}Neighbor .*|[ \t]*Neighbor \S.*, age .*)$", re.MULTILINE)
+"""The first line of a neighbour; whoever pastes it may lose the indentation."""
 _KEYS = {
     "Chassis ID type": "chassis_type",
     "Chassis ID": "chassis_id",
@@ -74,14 +76,14 @@ def _unquoted(text: str | None) -> str | None:
 
 def neighbors_from_text(text: str) -> Iterator[Neighbor]:
     """The neighbours in `show lldp neighbors detail`. Raises `Unreadable` where a port has fewer than it announces."""
-    end = text.rpartition("\n")[2]
+    end = text.rpartition("\n")[2].lstrip()
     if end.startswith("Interface ") and not HEADING.match(end):
         raise Unreadable("the answer is cut", text=end)
     headings = list(HEADING.finditer(text))
     for heading, following in zip(headings, [*headings[1:], None], strict=True):
         port, announced = heading.group(1), int(heading.group(2))
         body = text[heading.end() : following.start() if following else len(text)]
-        blocks = re.split(r"^ {2}Neighbor .*$", body, flags=re.MULTILINE)[1:]
+        blocks = _NEIGHBOR.split(body)[1:]
         if len(blocks) != announced:
             raise Unreadable(f"{len(blocks)} of {announced} neighbours on {port}: the answer is cut")
         for block in blocks:

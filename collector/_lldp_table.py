@@ -4,7 +4,8 @@ Read by the header, not by the vendor: SONiC and OcNOS (`show lldp table`), NVUE
 IOS, Junos, Dell OS9 and OS10, AOS-CX, Comware. Traps that the reader knows:
 
 - columns come from the ruler where it has one run of dashes per column (EOS rulers do not stand under their labels, but
-  the cells do stand in the ruler's runs), from the labels where it has not;
+  the cells do stand in the ruler's runs, unless somebody edited them), from the labels where it has not;
+- a table in a document is indented as a whole, and prose may follow it;
 - a cell that overflows pushes the rest of its row to the right; IOS cuts names at the column's end, without a blank;
 - NX-OS puts a name that is too long on a line of its own, Comware breaks cells over several lines;
 - cells may be empty, and port names may hold a blank (`GigabitEthernet 0/2`).
@@ -76,11 +77,16 @@ _GAP = re.compile(r" {2,}")
 
 
 class Header(NamedTuple):
-    """Where the columns of a table begin and what they hold; `body` is the index of the first line below."""
+    """Where the columns of a table begin and what they hold; `body` is the index of the first line below.
+
+    `labels` is where the labels begin, `indent` how far the whole table is indented, which the other places leave out.
+    """
 
     fields: tuple[str, ...]
     starts: tuple[int, ...]
+    labels: tuple[int, ...]
     body: int
+    indent: int
 
 
 Row = dict[str, str]
@@ -95,22 +101,30 @@ def announced(text: str) -> int | None:
 def header(lines: Sequence[str]) -> Header | None:
     """The table's header: the first line whose labels name a local port and a neighbour's name or port."""
     for index, line in enumerate(lines):
-        labels = [(found.start(), found.group().lower()) for found in _LABEL.finditer(line[:500])]
+        indent = len(line) - len(line.lstrip())
+        labels = [(found.start(), found.group().lower()) for found in _LABEL.finditer(line[indent : indent + 500])]
         fields = [_LABELS.get(label, "") for _, label in labels]
         if "port" in fields and len({"name", "port_id", "chassis_id"}.intersection(fields)) > 1:
+            starts = tuple(start for start, _ in labels)
             below = lines[index + 1] if index + 1 < len(lines) else ""
             if _RULER.fullmatch(below):
-                return _ruled(line, below, index + 2)
-            return Header(tuple(fields), (0, *(start for start, _ in labels[1:])), index + 1)
+                return _ruled(line, below, Header(tuple(fields), starts, starts, index + 2, indent))
+            return Header(tuple(fields), starts, starts, index + 1, indent)
     return None
 
 
-def _ruled(line: str, ruler: str, body: int) -> Header:
+def _ruled(line: str, ruler: str, labelled: Header) -> Header:
+    """The header with its columns where the runs of the ruler are; labels may reach beyond the run that is theirs."""
     if len(ruler.rstrip()) < len(line.rstrip()):
-        raise Unreadable("the ruler below the table's header is cut", line=body, text=ruler)
-    starts = [run.start() for run in re.finditer("-+", ruler)]
-    labels = [line[start:end].strip().lower() for start, end in zip(starts, [*starts[1:], None], strict=True)]
-    return Header(tuple(_LABELS.get(label, "") for label in labels), (0, *starts[1:]), body)
+        raise Unreadable("the ruler below the table's header is cut", line=labelled.body, text=ruler)
+    indent = len(ruler) - len(ruler.lstrip())
+    starts = tuple(run.start() - indent for run in re.finditer("-+", ruler))
+    labels = tuple(start + labelled.indent - indent for start in labelled.labels)
+    if len(starts) == len(labels):
+        return labelled._replace(starts=starts, labels=labels, indent=indent)
+    ends = (*starts[1:], None)
+    words = [line[indent:][start:end].strip().lower() for start, end in zip(starts, ends, strict=True)]
+    return Header(tuple(_LABELS.get(word, "") for word in words), starts, labels, labelled.body, indent)
 
 
 def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighbor]:
@@ -138,13 +152,14 @@ def _always_totalled(text: str, table: Header) -> bool:
 def _rows(lines: Sequence[str], table: Header) -> list[Row]:
     rows: list[Row] = []
     name = ""
-    for number, line in enumerate(lines[table.body :], table.body + 1):
+    for number, raw in enumerate(lines[table.body :], table.body + 1):
+        line = raw[table.indent :] if not raw[: table.indent].strip() else raw.lstrip()
         if not line.strip() or (not rows and not line.strip("- ")):
             continue
-        if _END.match(line):
+        if _END.match(line.lstrip()):
             break
         if table.fields[0] == "name" and _stands_alone(line):
-            following = lines[number] if number < len(lines) else ""
+            following = next((below for below in lines[number:] if below.strip()), "")[table.indent :]
             if rows and not following[:1].isspace():
                 _continue(rows[-1], {"name": line.strip()})
             else:
@@ -184,18 +199,29 @@ def _whole(rows: list[Row], name: str, lines: Sequence[str]) -> list[Row]:
 def _cells(line: str, number: int, table: Header) -> Row:
     starts, count = table.starts, len(table.starts)
     slices = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
-    clean = all(start == 0 or start >= len(line) or line[start - 1].isspace() for start in starts)
-    if clean and _fits(slices, table):
+    joined = [start for start in starts if 0 < start < len(line) and not line[start - 1].isspace()]
+    if not joined and not _astride(line, table) and _fits(slices, table):
         return _row(slices, table)
-    for cells in (_GAP.split(line.strip()), line.split(), slices):
+    for cells in (_GAP.split(line.strip()), line.split()):
         if len(cells) == count and _fits(cells, table):
             return _row(cells, table)
+    if table.fields[0] == "name" and joined == [*starts[1:2]] and _fits(slices, table):
+        return _row(slices, table)  # as IOS cuts a name
     raise Unreadable("a row that does not fit the table's header", line=number, text=line)
+
+
+def _astride(line: str, table: Header) -> bool:
+    """Whether a cell begins below its label, but in the middle of what the ruler says is one cell."""
+    for label in table.labels:
+        column = max((start for start in table.starts if start <= label), default=0)
+        if line[label - 1 : label].isspace() and line[label : label + 1].strip() and line[column:label].strip():
+            return True
+    return False
 
 
 def _fits(cells: Sequence[str], table: Header) -> bool:
     """False where a cell of numbers holds something else: the row's cells do not stand where its header's labels do."""
-    return "ttl" not in table.fields or (cells[table.fields.index("ttl")] or "0").isdigit()
+    return "ttl" not in table.fields or cells[table.fields.index("ttl")].isdigit()
 
 
 def _row(cells: Sequence[str], table: Header) -> Row:

@@ -1,28 +1,55 @@
-"""lldpd's list of neighbours in the forms its clients print: json, json0, keyvalue and plain.
+"""lldpd's list of neighbours in the forms its clients print: json, json0, xml, keyvalue and plain.
 
-Source: lldpd's `src/client/{json,kv,text}_writer.c` and real daemons (0.7 to 1.0.16). Traps:
+Source: lldpd's `src/client/{json,xml,kv,text}_writer.c` and real daemons (0.7 to 1.0.16). Traps:
 
 - `json` collapses a list of one to its only item, so `interface` is an object for one neighbour and a list for several,
   and a chassis stands under its system name, or directly where it has none; `json0` never collapses.
+- `xml` is the tree of `json0`: attributes and children are its keys, an element's text its `value`.
 - Two neighbours on one port are two items under the same name: they are never merged.
 - The time to live moved from chassis to port in lldpd 0.9.
 - `show interfaces` and `show statistics` have the same outer shape but speak of the device itself: refused.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from collector._answer import decode
 from collector._lldpd_text import neighbors_from_keyvalue, neighbors_from_plain, seconds, whole
 from truerail.model import Neighbor, Unreadable
 
-__all__ = ["neighbors_from_json", "neighbors_from_keyvalue", "neighbors_from_plain"]
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+__all__ = ["neighbors_from_json", "neighbors_from_keyvalue", "neighbors_from_plain", "neighbors_from_xml"]
+
+_DEPTH = 3
+"""How far below the root the values are: interface, chassis or port, id."""
 
 
 def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
     """Neighbours in the answer of `lldpctl -f json` or `-f json0`, told apart by shape. Raises `Unreadable`."""
     for port, seen in _interfaces(decode(answer)):
         yield _neighbor(port, seen)
+
+
+def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
+    """Neighbours in the answer of `lldpctl -f xml`. Raises `Unreadable` for XML about something else."""
+    for port, seen in _interfaces({root.tag: _as_json0(root, _DEPTH)}):
+        yield _neighbor(port, seen)
+
+
+def _as_json0(element: Element, depth: int) -> dict[str, Any]:
+    """What json0 would print in place of `element`."""
+    found: dict[str, Any] = dict(element.attrib)
+    if element.text and element.text.strip():
+        found["value"] = element.text.strip()
+    for child in element if depth else ():
+        siblings = found.setdefault(child.tag, [])
+        if type(siblings) is list:
+            siblings.append(_as_json0(child, depth - 1))
+    return found
 
 
 def _interfaces(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -107,6 +107,8 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
     if record is not None:
         _refuse_cut(record, text)
         yield record.neighbor()
+    elif ", via: " in answer:
+        raise Unreadable("interfaces that are quoted or commented out, but not all of the answer is")
 
 
 def _opened(line: str, number: int) -> _Record:

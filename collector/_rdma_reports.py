@@ -23,6 +23,11 @@ _FIELDS = {
     "link_layer": "link_layer",
 }
 _COUNTS = ("number of ports", "phys_port_cnt")
+_BROKE_OFF = "ibpanic:"
+"""Where ibstat meets a device that it cannot read, as that of a VF that is not its own, it ends there and then."""
+_GUIDS = ("node guid", "node_guid")
+_GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
+"""As `ibstat` prints it, and as `ibv_devinfo` does."""
 
 
 def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
@@ -45,15 +50,18 @@ class _Device:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.promised = 0
+        self.promised: int | None = None
+        self.guid: str | None = None
         self.ports: list[tuple[int, int, dict[str, str]]] = []
         """Number, line and what is said of each port."""
 
     def links(self) -> Iterator[RdmaLink]:
         """Raises `Unreadable` where there are fewer ports than the report itself promises, or one has no state."""
         for port, line, said in self.ports:
-            yield _link(self.name, port, line, said)
-        if len(self.ports) < self.promised:
+            yield _link(self, port, line, said)
+        if self.promised is None and not self.ports:
+            raise Unreadable(f"{self.name} shows neither a port nor how many it has: cut short")
+        if len(self.ports) < (self.promised or 0):
             raise Unreadable(f"{self.name} promises {self.promised} ports and shows {len(self.ports)}: cut short")
 
 
@@ -65,6 +73,8 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
     device: _Device | None = None
     for number, raw in enumerate(text, 1):
         stripped = raw.strip(PASTED)
+        if stripped.startswith(_BROKE_OFF):
+            raise Unreadable("the tool broke off: the devices behind are missing", line=number, text=stripped)
         found = heading.match(stripped)
         if found:
             if device:
@@ -87,19 +97,29 @@ def _take(device: _Device, line: str, *, whole: bool) -> None:
         device.ports[-1][2].setdefault(_FIELDS[key], value)
     elif key in _COUNTS and value.isdecimal():
         device.promised = int(value)
+    elif key in _GUIDS and whole:
+        device.guid = _guid(value)
 
 
-def _link(device: str, port: int, line: int, said: dict[str, str]) -> RdmaLink:
+def _guid(value: str) -> str | None:
+    """A node GUID as facts have it; None where it is none, or is all zeros as that of some virtual functions."""
+    found = _GUID.fullmatch(value)
+    digits = (found[1] or found[2]).replace(":", "").lower() if found else ""
+    return f"0x{digits}" if digits.strip("0") else None
+
+
+def _link(device: _Device, port: int, line: int, said: dict[str, str]) -> RdmaLink:
     if "state" not in said:
-        raise Unreadable(f"port {port} of {device} has no state: cut short", line=line)
+        raise Unreadable(f"port {port} of {device.name} has no state: cut short", line=line)
     physical = said.get("physical_state")
     return RdmaLink(
-        device,
+        device.name,
         port,
         port_state(_bare(said["state"]).removeprefix("PORT_"), line),
         physical_state(physical and _bare(physical), line),
         rate_gbps=_gbps(said.get("rate"), line),
         link_layer=_LINK_LAYERS.get(said.get("link_layer", "").lower()),
+        guid=device.guid,
     )
 
 

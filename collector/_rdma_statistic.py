@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from collector._answer import PASTED, decode, lines
+from collector._answer import decode, lines
 from collector._counted import count, is_count, may_be_cut, not_told
+from collector._link_lines import linked
 from collector._sections import is_prompt
 from truerail.model import Unreadable
 
@@ -14,7 +15,6 @@ Counted = tuple[str, dict[str, int]]
 
 _LINK = re.compile(r"[^\s/]+/\d+")
 _NAME = re.compile(r"[A-Za-z_][\w.,-]*")
-_ASKED = re.compile(r"\brdma\b.{0,200}\bstat")
 _OPTIONAL = "Optional-set:"
 _OF_QUEUE_PAIRS = frozenset(("cntn", "lqpn", "qp-type"))
 _ENTRY_KEYS = frozenset(("ifindex", "ifname", "port"))
@@ -23,20 +23,12 @@ _SHOWN_PORT = re.compile(r"Port (\d+)\b.*counters:")
 
 
 def from_statistic(answer: str) -> Iterator[Counted]:
-    """`rdma statistic`. Whoever mails it wraps its lines: a link's words go on until the next link."""
-    link: list[str] = []
-    begun = 0
-    for number, raw in enumerate(lines(answer), 1):
-        words = raw.lstrip(PASTED).split()
-        if words and words[0] == "link":
-            if link:
-                yield _link(link, begun)
-            link, begun = words, number
-        elif link and not _ASKED.search(raw) and not is_prompt(raw):
-            link += words
-    if is_count(link[-1]) and may_be_cut(answer, link[-1]):
-        link = link[:-2]
-    yield _link(link, begun)
+    """`rdma statistic`, with at least one link in it."""
+    *whole, (begun, last) = linked(answer)
+    if is_count(last[-1]) and may_be_cut(answer, last[-1]):
+        last = last[:-2]
+    for number, words in (*whole, (begun, last)):
+        yield _link(words, number)
 
 
 def _link(words: Sequence[str], line: int) -> Counted:

@@ -11,7 +11,7 @@ from truerail.model import Unreadable
 _PCI_COLON = (
     r"(?<=[0-9a-f]{4}):(?=[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/)|(?<=[0-9a-f]{4}:[0-9a-f]{2}):(?=[0-9a-f]{2}\.[0-7]/)"
 )
-_LINE = re.compile(rf"\s*((?:[^\s:]|{_PCI_COLON})+):(.*)")
+_LINE = re.compile(rf"\s*((?:[^\s:]++|{_PCI_COLON})+):(.*)")
 """A path may have a PCI address in it, whose colons separate nothing."""
 _TTAR = re.compile(r"^(?:Path|Directory): \S", re.MULTILINE)
 _NO_LINE_FEED = "EOF"
@@ -44,7 +44,7 @@ def _of_ttar(answer: str) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(lines(answer), 1):
         word, _, rest = line.partition(": ")
         if word == "Path":
-            path, content, begun = rest, [], number
+            path, content, begun = rest.strip(), [], number
         elif word == "Mode" and path:
             yield path, "\n".join(content[1:]).removesuffix(_NO_LINE_FEED).strip()
             path = ""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from collector._counted import not_told
 from truerail.model import Counter, NotTold, PortCounters, Unreadable
 from truerail.model.names import printable
 
@@ -13,7 +14,6 @@ Words = Mapping[str, Counter]
 
 _NUMBER = re.compile(r"[0-9]{1,20}|[0-9]{1,3}(?:,[0-9]{3}){1,6}")
 _BYTES = re.compile(r"([0-9,]{1,26}) bytes?", re.IGNORECASE)
-_NOT_TOLD = frozenset(("", "-", "--", "---", "n/a", "na", "none", "null", "not available", "unavailable", "unknown"))
 _MOST = 1 << 64
 _LONGEST = 20
 """Digits of the longest value; shorter ones always fit."""
@@ -88,7 +88,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
         if len(value) < _LONGEST and value.isascii() and value.isdecimal():
             return int(value)
         text = value.strip()
-        if text.lower() in _NOT_TOLD:
+        if not_told(text):
             return None
         value = int(text.replace(",", "")) if _NUMBER.fullmatch(text) else value
     elif isinstance(value, float) and value.is_integer():

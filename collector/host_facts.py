@@ -51,7 +51,9 @@ _OF_DEVICE = re.compile(
 _SPEED = re.compile(r"([\d.]+) GT/s.*")
 _UNKNOWN_WIDTHS = (0, 63, 255)
 _IOMMU = {"identity": "passthrough", "DMA": "on", "DMA-FQ": "on"}
-_LSMOD = re.compile(r"Module +Size +Used by")
+_LSMOD = re.compile(r"[ \t]*Module +Size +Used by")
+_ABOVE_LSMOD = 5
+"""Lines in which the title of `lsmod` stands: a prompt or a fence may be above it."""
 
 
 @collector(
@@ -68,8 +70,9 @@ def host_facts(answer: str, device: Device) -> Iterable[Told]:
     """Settings and PCIe links. Raises `Unreadable` where the answer tells none."""
     text = lines(answer)
     found: list[Told]
-    if _LSMOD.match(text[0]):
-        found = list(_peermem({line.split()[0]: "live" for line in text[1:-1] if line.strip()}))
+    listed = next((at for at, line in enumerate(text[:_ABOVE_LSMOD]) if _LSMOD.match(line)), None)
+    if listed is not None:
+        found = list(_peermem({line.split()[0]: "live" for line in text[listed + 1 : -1] if line.strip()}))
     else:
         found = [*_from_sysfs(list(files(answer))), *from_lspci(text[:-1])]
     if not found:

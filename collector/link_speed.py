@@ -1,28 +1,41 @@
-"""The speed at which each link of a host, or of a switch that is Linux, runs.
+"""The speed at which each link of a host or switch runs.
 
 Question: did every link come up at full speed?
-Needs: sysfs (any user).
+Needs: sysfs (any user); on a switch a login that may look.
 
-Formats: `path:value` lines of `grep -H .` over `/sys/class/net/*/speed` (Mb/s) and
-`/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`); the same files in a `ttar` archive. Source: the kernel's
-`Documentation/ABI/testing/sysfs-class-net` and `Documentation/ABI/stable/sysfs-class-infiniband`.
+| system | answers |
+|---|---|
+| Linux, Cumulus Linux | `path:value` lines of `grep -H .` over sysfs, or the same files in a `ttar` archive |
+| SONiC | `show interfaces status`, else sysfs |
+| Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
+| Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
+| Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` tells no speed |
+| Cumulus NVUE | `nv show interface -o json` |
 
-Traps:
+Of sysfs `/sys/class/net/*/speed` (Mb/s) and `/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`) are read.
+Sources: the kernel's `Documentation/ABI/testing/sysfs-class-net` and `Documentation/ABI/stable/sysfs-class-infiniband`,
+sonic-utilities `scripts/intfutil` and its tests, recorded answers of the others. Traps:
 
-- An interface without link refuses to tell, or says -1; virtual ones say what their driver made up, a veth 10000.
+- A switch prints a speed for a port without link too: the configured one, or the module's. It is left out. So is
+  `auto`, which is the configuration of a port that has yet to come up.
+- An interface of Linux without link refuses to tell, or says -1; virtual ones say what their driver made up, a veth
+  10000.
 - A port of InfiniBand without link says 10 Gb/sec, the speed of its search for one: its state says that it is down.
 - Of a device with two ports, which no current NIC is, only the first is read: its netdevs tell both.
 - A netdev comes behind the RDMA device below it, and stands where a plan means both by one name.
+- SONiC's kernel interfaces stand for ports of the switch chip and need not know their speed: its table is asked first.
 """
 
 import re
-from collections.abc import Iterator
 
+from collector._speed_answers import ASK, statuses
+from collector._speed_status import PortStatus
 from collector._sysfs import files
 from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, NotTold, collector, minutes
 
-_NETDEV = re.compile(r"(?:.*/)?net/([^/]+)/speed")
-_RDMA = re.compile(r"(?:.*/)?infiniband/([^/]+)/ports/1/rate")
+_SYSFS = "/sys/class/"
+_NETDEV = re.compile(r"(?:.*/)?net/([^/]+)")
+_RDMA = re.compile(r"(?:.*/)?infiniband/([^/]+)/ports/1")
 _MBPS = re.compile(r"[1-9]\d{0,7}")
 _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 
@@ -30,13 +43,17 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 @collector(
     on=EVERYWHERE,
     ask=[
-        Command(text, ("linux", "cumulus", "sonic"))
-        for text in (
-            "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :",
-            "grep -H . /sys/class/net/*/speed",
-            "grep . /sys/class/net/*/speed",
-            "grep . /sys/class/infiniband/*/ports/*/rate",
-        )
+        *ASK,
+        *(
+            Command(text, ("linux", "cumulus", "sonic"))
+            for text in (
+                "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :",
+                "grep -H . /sys/class/net/*/speed",
+                "grep . /sys/class/net/*/speed",
+                "grep . /sys/class/infiniband/*/ports/*/rate",
+            )
+        ),
+        Command("nv show interface -o json", ("cumulus",)),
     ],
     every=minutes(1),
     yields=[LinkSpeed],
@@ -44,17 +61,27 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 )
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port that tells it, RDMA devices first. Raises `Unreadable`, also where none does."""
-    told = list(files(answer))
-    found = [*_speeds(told, _RDMA, _GBPS, 1.0), *_speeds(told, _NETDEV, _MBPS, 1e-3)]
+    told = None if answer.startswith(_SYSFS) else statuses(answer)
+    found = _of_sysfs(answer) if told is None else _of_ports(told)
     if not found:
         raise NotTold("no port's speed in it")
     return found
 
 
-def _speeds(
-    told: list[tuple[str, str]], path: re.Pattern[str], value: re.Pattern[str], scale: float
-) -> Iterator[LinkSpeed]:
-    for name, content in told:
-        port, speed = path.fullmatch(name), value.fullmatch(content)
-        if port and speed:
-            yield LinkSpeed(port[1], float(speed[speed.lastindex or 0]) * scale)
+def _of_ports(told: list[PortStatus]) -> list[LinkSpeed]:
+    running = ((port.port, port.running_gbps) for port in told)
+    return [LinkSpeed(port, speed) for port, speed in running if speed]
+
+
+def _of_sysfs(answer: str) -> list[LinkSpeed]:
+    rdma: list[LinkSpeed] = []
+    netdevs: list[LinkSpeed] = []
+    for path, content in files(answer):
+        above, _, file = path.rpartition("/")
+        if file == "speed":
+            port, value = _NETDEV.fullmatch(above), _MBPS.fullmatch(content)
+            netdevs += [LinkSpeed(port[1], int(value[0]) / 1000)] if port and value else []
+        elif file == "rate":
+            port, value = _RDMA.fullmatch(above), _GBPS.fullmatch(content)
+            rdma += [LinkSpeed(port[1], float(value[1]))] if port and value else []
+    return rdma + netdevs

@@ -4,8 +4,8 @@ Question: which port of which device does this host hear on each of its interfac
 Needs: a running lldpd (`lldpcli` is setuid and open to group `adm`, so the user is root or in it), else
 systemd-networkd with `LLDP=yes` on the links, else lldpad.
 
-Formats, told apart by their shape: lldpd's json0, json, keyvalue and plain forms; `networkctl lldp` as JSON and as a
-table; `lldptool -t -n -i IF`. Sources: lldpd's `src/client`, systemd's `networkctl-lldp.c`, Open-LLDP's
+Formats, told apart by their shape: lldpd's json0, json, xml, keyvalue and plain forms; `networkctl lldp` as JSON and
+as a table; `lldptool -t -n -i IF`. Sources: lldpd's `src/client`, systemd's `networkctl-lldp.c`, Open-LLDP's
 `lldp_basman_clif.c`, answers of real daemons.
 
 Traps:
@@ -21,14 +21,17 @@ Traps:
 - A system description may have line feeds in it, and lldptool does not indent what follows them.
 """
 
+import re
 from collections.abc import Iterable
 
 from collector._answer import is_json, lines
-from collector._lldpd import neighbors_from_json, neighbors_from_keyvalue, neighbors_from_plain
+from collector._lldpd import neighbors_from_json, neighbors_from_keyvalue, neighbors_from_plain, neighbors_from_xml
 from collector._lldptool import neighbors_from_lldptool
 from collector._networkctl import is_table, neighbors_from_networkctl_json, neighbors_from_table
+from collector._xml_document import root_of
 from truerail.model import Command, Device, Neighbor, Role, Unreadable, collector, minutes
 
+_XML = re.compile(r"^[ \t]*<(?:lldp\b|\?xml\b)", re.MULTILINE)
 _FIRST_KEY = 400
 """Characters within which a document's first key stands, a prompt before it included; lldpd's answers are long."""
 
@@ -53,6 +56,10 @@ _FIRST_KEY = 400
             "lldpcli -f keyvalue show neighbors details",
             "lldpcli show neighbors -f keyvalue",
             "lldpcli -f keyvalue show neighbors",
+            "lldpctl -f xml",
+            "lldpcli show neighbors details -f xml",
+            "lldpcli show neighbors -f xml",
+            "lldpcli -f xml show neighbors",
             "lldpctl",
             "lldpcli show neighbors details",
             "lldpcli show neighbors",
@@ -74,6 +81,8 @@ def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     if is_json(answer):
         of_networkctl = '"Neighbors"' in answer[:_FIRST_KEY]
         return neighbors_from_networkctl_json(answer) if of_networkctl else neighbors_from_json(answer)
+    if _XML.search(answer):
+        return neighbors_from_xml(root_of(answer))
     if "LLDP neighbors:" in answer or ", via: " in answer:
         return neighbors_from_plain(answer)
     if ".via=" in answer:

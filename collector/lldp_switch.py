@@ -6,7 +6,7 @@ are made by hand:
 
 | network OS | answers |
 |---|---|
-| SONiC | `show lldp table`, `show lldp neighbors` (lldpd's plain form), `docker exec lldp lldpctl -f json0` |
+| SONiC | `show lldp table`, `show lldp neighbors` (lldpd's plain form), `docker exec lldp lldpctl -f json0`, `-f xml` |
 | Cumulus NVUE | `nv show interface lldp` and `lldp-detail`, text and `-o json` |
 | Cumulus NCLU | `net show lldp`, text and `json`; `net show interface all json` |
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
@@ -34,16 +34,17 @@ from typing import Any
 from collector import _lldp_blocks, _lldp_cumulus, _lldp_eos, _lldp_junos, _lldp_nxos, _lldp_table, _lldpd
 from collector._answer import lines
 from collector._documents import unwrapped
+from collector._xml_document import root_of
 from truerail.model import SWITCHES, Command, Device, Neighbor, Unreadable, collector, minutes
 
 _LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:')
 _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
-_LLDPD_KEYVALUE = re.compile(r"^lldp\.\S+\.via=", re.MULTILINE)
+_LLDPD_KEYVALUE = re.compile(r"^[ \t]*lldp\.\S+\.via=", re.MULTILINE)
 _DOCUMENT = re.compile(r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:[\[{](?!(?:master|primary|backup|linecard)\b)|<[a-zA-Z?])")
 _BLOCK = re.compile(
     r"^[ \t]*(?:remote |neighbor )?(?:chassis|port)[ -]id[ \t]*:(?![ \t]*\*)", re.MULTILINE | re.IGNORECASE
 )
-_NOBODY = re.compile(r"^error: no neighbou?r information", re.MULTILINE | re.IGNORECASE)
+_NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | re.IGNORECASE)
 
 
 @collector(
@@ -80,6 +81,8 @@ _NOBODY = re.compile(r"^error: no neighbou?r information", re.MULTILINE | re.IGN
         Command("net show interface all json", ("cumulus",)),
         Command("net show lldp", ("cumulus",)),
         Command("lldpctl -f keyvalue", ("cumulus", "linux", "sonic")),
+        Command("lldpctl -f xml", ("cumulus", "linux", "sonic")),
+        Command("docker exec lldp lldpctl -f xml", ("sonic",)),
         Command("lldpctl", ("cumulus", "linux", "sonic")),
         Command("lldpcli show neighbors details", ("cumulus", "linux", "sonic")),
         Command("lldpcli show neighbors", ("cumulus", "linux", "sonic")),
@@ -106,8 +109,8 @@ def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     if document is None:
         return _from_text(answer)
     if "<" in document.group():
-        end = answer.find(">", answer.rfind("</")) + 1
-        return _lldp_junos.neighbors_from_xml(answer[answer.index("<") : end])
+        root = root_of(answer)
+        return _lldpd.neighbors_from_xml(root) if root.tag == "lldp" else _lldp_junos.neighbors_from_xml(root)
     return _from_json(unwrapped(answer), answer)
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector._answer import PASTED, decode, is_json, lines
-from collector._sections import is_prompt
+from collector._link_lines import linked
 from truerail.model import Command, Counter, Device, NotTold, PortCounters, Role, Unreadable, collector, minutes
 
 _FLOWS = (Counter("flows"),)
@@ -66,21 +66,15 @@ def rdma_flows(answer: str, device: Device) -> list[PortCounters]:
 
 
 def _from_text(answer: str) -> Iterator[_QueuePair]:
-    """A line for each queue pair, which mail may wrap: its words go on until the next `link`."""
-    link: list[str] = []
-    begun = 0
+    """A line for each queue pair."""
     for number, raw in enumerate(lines(answer), 1):
-        words = raw.lstrip(PASTED).split()
-        if words and words[0] == "link":
-            if link:
-                yield _link(link, begun)
-            link, begun = words, number
-        elif link and not is_prompt(raw):
-            link += words
-        elif words and words[0].endswith(":"):
+        first = raw.lstrip(PASTED).partition(" ")[0]
+        if first == "link":
+            break
+        if first.endswith(":"):
             raise Unreadable("not queue pairs", line=number, text=raw)
-    if link:
-        yield _link(link, begun)
+    for number, words in linked(answer):
+        yield _link(words, number)
 
 
 def _link(words: list[str], line: int) -> _QueuePair:

@@ -15,7 +15,7 @@ Traps:
 - `rdma -j` of iproute2 before 6.7 could print broken JSON: refused. So the text form is asked first.
 - An InfiniBand port has lids between its name and its state, and may have a netdev too (IPoIB); mail wraps the line.
 - `ibdev2netdev` (its arrow was `<===>` in old releases) prints `(Up)` or `(Down)` for the netdev: read as ACTIVE or
-  DOWN; `-v` prints the port's own state.
+  DOWN; `-v` prints the port's own state. `column -t` widens its gaps, people add remarks behind.
 - Only some forms say rate, link layer or PCI address; the others leave them None, which is "not said".
 - iproute2 of 2017 to 2019 began a line with `0/1: mlx5_0/1:` in place of `link mlx5_0/1`.
 - A port that is cut off before its state is refused; what should follow the state may be missing and is then None.
@@ -35,7 +35,8 @@ _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physi
 _NUMBERED = re.compile(r"\d+/\d+:")
 _TO_NETDEV = re.compile(
     r"(?:(?P<pci>[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7])\s++)?(?P<device>[^\s(]++)\s++(?:.*\s)?"
-    r"port (?P<port>\d+)(?: \((?P<state>[A-Z_]+) *\))? <?={2,3}> (?P<netdev>\S*) *\((?P<up>Up|Down)\)$"
+    r"port\s++(?P<port>\d+)(?:\s++\((?P<state>[A-Z_]+) *\))?\s++<?={2,3}>\s++(?P<netdev>[^\s(]*+)\s*+"
+    r"\((?P<up>Up|Down)\)(?:\s.*)?$"
 )
 
 

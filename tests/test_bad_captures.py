@@ -208,7 +208,7 @@ def test_hostile_names_are_shown_harmless(tree: Path) -> None:
     shown = "\n".join([*capture.notes, *capture.devices_seen, *(r.source for r in capture.readings)])
     assert "\x1b" not in shown
     assert "\u202e" not in shown
-    assert r"gpu\x1b[2J\x0a\x202eevil" in capture.devices_seen
+    assert r"gpu\x1b[2J\x0a\u202eevil" in capture.devices_seen
 
 
 def test_unknown_files_are_counted(tree: Path) -> None:

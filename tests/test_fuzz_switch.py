@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patience import computing
 
 from collector import collectors
 from truerail.model import Device, Fact, Role, Unreadable
@@ -51,27 +51,28 @@ PIECES = st.sampled_from(
 
 
 def outcome(name: str, text: str) -> tuple[Fact, ...] | None:
-    """The facts, or None for a refusal. Anything else that is raised fails the test."""
-    try:
-        return collectors()[name].read(text, SWITCH)
-    except Unreadable:
-        return None
+    """The facts, or None for a refusal, in bounded time. Anything else that is raised fails the test."""
+    with computing(at_most_seconds=2.0):
+        try:
+            return collectors()[name].read(text, SWITCH)
+        except Unreadable:
+            return None
 
 
-@settings(max_examples=150, deadline=2000)
+@settings(max_examples=150)
 @given(name=st.sampled_from(NAMES), text=st.text(max_size=400))
 def test_any_text(name: str, text: str) -> None:
     facts = outcome(name, text)
     assert facts is None or set(map(type, facts)) <= set(collectors()[name].yields)
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200)
 @given(name=st.sampled_from(NAMES), pieces=st.lists(PIECES, max_size=40))
 def test_pieces_of_formats(name: str, pieces: list[str]) -> None:
     outcome(name, "".join(pieces))
 
 
-@settings(max_examples=300, deadline=2000)
+@settings(max_examples=300)
 @given(key=st.sampled_from(sorted(ANSWERS)), data=st.data())
 def test_mutated_recordings(key: str, data: st.DataObject) -> None:
     name, text = ANSWERS[key]
@@ -98,7 +99,7 @@ ROOTS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200)
 @given(path=ROOTS, value=JSON_VALUES)
 def test_any_json_where_a_format_has_something_else(path: tuple[str, ...], value: object) -> None:
     for key in reversed(path):
@@ -157,6 +158,4 @@ def test_a_format_that_may_lose_its_end_is_refused_where_it_is_cut_in_a_line(cas
     ids=range(20),
 )
 def test_bounded_time(name: str, text: str) -> None:
-    start = perf_counter()
     outcome(name, text)
-    assert perf_counter() - start < 3

@@ -197,9 +197,9 @@ Total entries displayed:  2
         ("gpu-001             Te1/0/1        120        S               ens1\nTotal entries displayed: 2\n", "1 of 2"),
         (
             "gpu-001             Te1/0/1        120        S               ens1\ngpu-002             Te1/0/2\n",
-            "last row is cut",
+            "line 3: a row that does not fit",
         ),
-        ("gpu-001-with-a-name-that-is-too-long\n   Te1\n", "without a local port"),
+        ("gpu-001-with-a-name-that-is-too-long\n   Te1\n", "line 3: a row that does not fit"),
         ("gpu-001-with-a-name-that-is-too-long\n", "last row is cut"),
         ("                                   120\n", "without a local port"),
     ],
@@ -207,6 +207,15 @@ Total entries displayed:  2
 def test_tables_that_are_cut_or_mangled(rows: str, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
         switch(IOS_HEADER + rows)
+
+
+@pytest.mark.parametrize(
+    "rows", ["Ma1\n", "Et1           spine-1                  Ethernet1           120\nMa1           nobody\n"]
+)
+def test_a_table_whose_rows_end_without_a_time_to_live_is_cut(rows: str) -> None:
+    header = "Port          Neighbor Device ID       Neighbor Port ID    TTL\n"
+    with pytest.raises(Unreadable, match="a row that does not fit"):
+        switch(header + rows)
 
 
 def test_a_port_first_row_that_ends_after_its_port_is_cut() -> None:
@@ -409,8 +418,11 @@ def test_blocks_that_tell_of_nobody() -> None:
 
 def test_a_neighbour_that_tells_its_name_alone_is_half_a_neighbour() -> None:
     whole = "Local Intf: Te1/0/1\nChassis id: a\nPort id: b\n" + "-" * 20 + "\n"
+    half = "Local Intf: Te1/0/2\nSystem Name: gpu-001\n"
+    with pytest.raises(Unreadable, match="without chassis id: cut, or indentation lost"):
+        switch(whole + half)
     with pytest.raises(Unreadable, match="without chassis id and port id"):
-        switch(whole + "Local Intf: Te1/0/2\nSystem Name: gpu-001\n")
+        switch(whole.replace("Chassis id: a\n", "") + half)
 
 
 def test_blocks_that_end_in_half_a_key() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from truerail.model.facts import Fact
 from truerail.model.names import answer_file, printable
 from truerail.model.plan import Device, Role
+from truerail.model.terminal import untouched
 
 
 class Unreadable(ValueError):  # noqa: N818 - it is said of the answer: "unreadable: ..."
@@ -64,6 +65,7 @@ class Collector:
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
         """The facts in `answer`, all of one kind together. Raises `Unreadable` where it is not whole and understood."""
+        answer = untouched(answer)
         refuse_refusals(answer)
         try:
             facts = tuple(self.parse(answer, device))

@@ -10,10 +10,12 @@ from typing import NamedTuple, TypeAlias
 
 
 class Neighbor(NamedTuple):
-    """One LLDP neighbour heard on one local port (IEEE 802.1AB; LLDP-MIB lldpRemTable)."""
+    """One neighbour on one port: heard there over LLDP (IEEE 802.1AB; LLDP-MIB lldpRemTable), or found by the discovery
+    of an InfiniBand fabric, in which one device tells the links of all.
+    """
 
     port: str
-    """The local port, as the device that answers names it."""
+    """The local port, as the device that answers names it; as the discovery does where another device is meant."""
     chassis_id: str | None = None
     chassis_id_type: str | None = None
     """`mac`, `ifname`, `ifalias`, `local`, `ip`, `component`, ... in lldpd's words."""
@@ -26,7 +28,13 @@ class Neighbor(NamedTuple):
     """Seconds since the neighbour was first heard, not since its last frame."""
     management_addresses: tuple[str, ...] = ()
     via: str | None = None
-    """`LLDP`, `CDPv2`, ...; None where the source speaks of LLDP only and does not say."""
+    """`LLDP`, `CDPv2`, `InfiniBand`, ...; None where the source speaks of LLDP only and does not say."""
+    of: str | None = None
+    """The device whose port this is, where another one answers: a switch by its whole node description, a host by the
+    host part of it. None for the device that answers.
+    """
+    of_guid: str | None = None
+    """The node GUID of that device: `0x` and 16 hexadecimal digits in lower case."""
 
 
 class GpuNicPath(NamedTuple):
@@ -55,6 +63,8 @@ class RdmaLink(NamedTuple):
     link_layer: str | None = None
     """`Ethernet` or `InfiniBand`."""
     pci_address: str | None = None
+    guid: str | None = None
+    """The node GUID: `0x` and 16 hexadecimal digits in lower case."""
 
 
 class NetLink(NamedTuple):
@@ -77,11 +87,14 @@ class NetLink(NamedTuple):
 
 
 class LinkSpeed(NamedTuple):
-    """The speed at which the link of one port runs (sysfs of Linux)."""
+    """The speed at which the link of one port runs (sysfs, a switch's CLI; width and lanes in an InfiniBand fabric)."""
 
     port: str
-    """The netdev, or the RDMA device where that tells it."""
+    """The netdev, or the RDMA device where that tells it; the number of an InfiniBand switch's port."""
     gbps: float
+    of: str | None = None
+    """The device whose port this is, where another one answers, as in `Neighbor`."""
+    of_guid: str | None = None
 
 
 class NetAddress(NamedTuple):

@@ -95,10 +95,15 @@ def answer_file(command: str) -> str:
     return _UNSAFE.sub("_", command.strip())
 
 
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
 def printable(text: str, limit: int = 200) -> str:
-    """Foreign text made safe to show in one line: control characters, escapes, direction marks shown as `\\xNN`,
-    cut at `limit`.
+    """Foreign text made safe to show in one line: control characters, escapes, direction marks shown as `\\xNN`
+    or `\\uNNNN`, cut at `limit`.
     """
     cut = text[: limit + 1]
-    clean = _CONTROL.sub(lambda m: f"\\x{ord(m.group()):02x}", cut)
+    clean = _CONTROL.sub(_escaped, cut)
     return clean if len(text) <= limit and len(clean) <= 4 * limit else clean[:limit] + "…"

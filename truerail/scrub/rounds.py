@@ -7,6 +7,7 @@ from pathlib import Path
 
 from truerail.model import Neighbor, Plan, Role
 from truerail.model.names import canonical_mac
+from truerail.model.wiring.ib_names import spellings
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.names import Names
 from truerail.scrub.plan import scrubbed_plan
@@ -55,9 +56,15 @@ def _heard(source: Path, plan: Plan | None) -> Iterator[str]:
         return
     for row in seen.snapshot().table(Neighbor).rows:
         if row.system_name:
-            yield row.system_name
-        if row.chassis_id and canonical_mac(row.chassis_id) is None:
+            yield _called(row.system_name)
+        if row.chassis_id and row.chassis_id_type != "guid" and canonical_mac(row.chassis_id) is None:
             yield row.chassis_id
+
+
+def _called(name: str) -> str:
+    """The name of a device as others have it: `leaf-1` of the InfiniBand switch `MF0;leaf-1:MQM9700/U1`."""
+    *whole, last = spellings(name)
+    return last.partition("/")[0] if whole else last
 
 
 def _errors(content: bytes) -> bytes:

@@ -14,6 +14,8 @@ _GUID = re.compile(
     rf"(?<![\w:.-])(?:0x{_HEX}{{16}}|{_HEX}{{4}}(?::{_HEX}{{4}}){{3}}|{_HEX}{{2}}(?::{_HEX}{{2}}){{7}})(?![\w:])"
 )
 _INFINIBAND = re.compile(rf"(?<![\w:.-])((?:{_HEX}{{2}}:){{12}})((?:{_HEX}{{2}}:){{7}}{_HEX}{{2}})(?![\w:])")
+_FABRIC = re.compile(rf"(?<![\w.-])([SHR]-|0x(?!{_HEX}{{16}})|)({_HEX}{{13,16}})(?![\w:-])")
+"""GUIDs as InfiniBand's tools print them: `S-0008f10400410015`, `0x8f10400410015`, `(8f10400410015)`, all one."""
 _UUID = re.compile(rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}")
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)")
 _IPV6 = re.compile(rf"(?<![\w:.]){_HEX}{{0,4}}(?::{_HEX}{{0,4}}){{2,7}}(?![\w:])")
@@ -39,6 +41,7 @@ class Text:
         text = _UUID.sub(lambda m: self._digits("uuid", m.group()), text)
         text = _INFINIBAND.sub(lambda m: m.group(1) + self._digits("guid", m.group(2)), text)
         text = _GUID.sub(lambda m: self._digits("guid", m.group()), text)
+        text = _FABRIC.sub(self._fabric_guid, text)
         text = _MAC.sub(lambda m: self.mac(m.group()), text)
         text = _CISCO.sub(lambda m: self.mac(m.group()), text)
         text = _BARE.sub(self._bare, text)
@@ -63,6 +66,11 @@ class Text:
         """Twelve hex digits in a row are a MAC, but twelve decimal digits may well be a counter."""
         digits = found.group(2)
         return found.group() if digits.isdigit() and not found.group(1) else (found.group(1) or "") + self.mac(digits)
+
+    def _fabric_guid(self, found: "re.Match[str]") -> str:
+        """A GUID, zeros before it or not. Decimal digits without a mark before them may well be a counter."""
+        mark, digits = found.groups()
+        return found.group() if digits.isdigit() and not mark else mark + self._digits("guid", digits.zfill(16))
 
     def _serial(self, text: str) -> str:
         return f"SN{self._keyed.number('serial', text.strip()) % 10**10:010}"

@@ -1,0 +1,89 @@
+"""ibdiagnet's database, `ibdiagnet2.db_csv`: tables between `START_` and `END_`.
+
+Read are NODES, PORTS and LINKS; with LINKS alone nodes go by their GUIDs. In PORTS the active speed is a number whose
+bytes are the regular, the extended and the maker's own speed. Sources: the notes in the file itself, recorded files of
+ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from collector._ib_ibdiagnet import refuse_unclosed
+from collector._ib_links import End, Fact, Links
+from collector._ib_words import Node, adapter, columns, gbps, guid_cell, port_cell, switch
+from truerail.model import Unreadable
+
+_COLUMNS = {
+    "NODES": ("NodeDesc", "NodeType", "NodeGUID"),
+    "PORTS": ("NodeGuid", "PortNum", "LinkWidthActv", "LinkSpeedActv"),
+    "LINKS": ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2"),
+}
+"""The tables that are read, and the columns that are."""
+_LINKS = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE)
+_ADAPTER = "1"
+"""The NodeType of a channel adapter; 2 is a switch, 3 a router."""
+_WIDTHS = {"1": "1x", "2": "4x", "4": "8x", "8": "12x", "16": "2x"}
+_REGULAR = {1: "SDR", 2: "DDR", 4: "QDR"}
+_EXTENDED = {1: "FDR", 2: "EDR", 4: "HDR", 8: "NDR", 16: "XDR"}
+_MOST_REGULAR = "FDR10"
+
+
+def recognised(answer: str) -> bool:
+    """Whether the table of links, or that of nodes, is in it."""
+    return _LINKS.search(answer) is not None
+
+
+def from_db_csv(answer: str) -> Iterator[Fact]:
+    """Both ends of each link in the answer. Raises `Unreadable` with the line."""
+    refuse_unclosed(answer)
+    links = Links()
+    for row, number in _table(answer, "NODES"):
+        key = guid_cell(row["NodeGUID"], number)
+        make = adapter if row["NodeType"] == _ADAPTER else switch
+        links.node(key, make, key, row["NodeDesc"].strip('"'))
+    speeds = {_end(row, "", number): _speed(row) for row, number in _table(answer, "PORTS")}
+    for row, number in _table(answer, "LINKS"):
+        ends = first, second = _end(row, "1", number), _end(row, "2", number)
+        for key, _port in ends:
+            links.node(key, _nameless, key, "")
+        links.link(first, second, speeds.get(first), number)
+        links.link(second, first, speeds.get(second), number)
+    return links.facts()
+
+
+def _end(row: Mapping[str, str], side: str, number: int) -> End:
+    return guid_cell(row[f"NodeGuid{side}"], number), port_cell(row[f"PortNum{side}"], number)
+
+
+def _nameless(guid: str | None, description: str) -> Node:
+    """A node of which nothing but its GUID is told."""
+    return switch(guid, description)
+
+
+def _speed(row: Mapping[str, str]) -> float | None:
+    told = row["LinkSpeedActv"]
+    code = int(told) if told.isdecimal() else 0
+    regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
+    lane = _EXTENDED.get(extended) or (_MOST_REGULAR if own & 1 else _REGULAR.get(regular, ""))
+    return gbps(_WIDTHS.get(row["LinkWidthActv"], ""), lane)
+
+
+def _table(answer: str, name: str) -> Iterator[tuple[Mapping[str, str], int]]:
+    """The rows of a table by their headings, with their lines; none where it is missing. Only the first cell, a
+    description, may have commas in it.
+    """
+    begin = re.search(rf"^START_{name}\r?\n", answer, re.MULTILINE)
+    if begin is None:
+        return
+    end = answer.find(f"\nEND_{name}", begin.end() - 1)
+    first = answer.count("\n", 0, begin.end()) + 1
+    if end < 0:
+        raise Unreadable(f"cut short: the end of the table {name} is missing", line=first)
+    headings, *rows = answer[begin.end() : end].replace("\r", "").split("\n")
+    names = headings.split(",")
+    columns(names, _COLUMNS[name], first)
+    for number, line in enumerate(rows, first + 1):
+        cells = line.rsplit(",", len(names) - 1)
+        if len(cells) != len(names):
+            raise Unreadable("a row with too few cells", line=number, text=line)
+        yield dict(zip(names, cells, strict=True)), number

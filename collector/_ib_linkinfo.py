@@ -1,0 +1,118 @@
+"""`iblinkinfo`: below each node a line for each port, with its peer; with `-l` the node stands on each line.
+
+Without `-l` a peer is told by its LID, which the part of the node itself has too. With `--switches-only` hosts have no
+part of their own. It tells the GUIDs of ports. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded answers.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from collector._answer import lines
+from collector._ib_links import Fact, Links
+from collector._ib_words import MOST_PORTS, adapter, gbps, guid_text, switch
+from truerail.model import Unreadable
+
+_TAIL, _TIP = "==(", ")==>"
+_NODE = re.compile(r"[#> \t]*(Switch|CA|Router|\?\?):?[ \t]+(?:0x([0-9a-fA-F]{1,16})[ \t]+)?(.*?):?")
+_PORT = re.compile(
+    r'\s*(?:0x([0-9a-fA-F]{1,16})\s+)?(?:"(.*?)"\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+'
+    r"==\(([^()]*(?:\(FDR10\)[^()]*)?)\)==>\s*(.*)"
+)
+"""GUID and description where they are told, LID, port, what is said of the link, the peer."""
+_PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\([^()]*\)')
+_NO_PEER = re.compile(r'(?:\[\s*\]\s*""\s*\([^()]*\)|"Port not available")')
+_SPEED = re.compile(r"\s*(\d+X)\s+([\d.]+) Gbps\b.*", re.IGNORECASE)
+
+
+class _Seen(NamedTuple):
+    """A node as a line speaks of it."""
+
+    guid: str | None
+    description: str
+
+
+class _Reader:
+    """What the lines have told so far. A node's key is its GUID with `-l`, else its LID."""
+
+    def __init__(self) -> None:
+        self.links = Links()
+        self.seen: dict[str, _Seen] = {}
+        self.kinds: dict[str, str] = {}
+        """What a heading calls the node: `Switch`, `CA`, `Router`."""
+        self.most: dict[str, int] = {}
+        """The highest number of a port that any line tells of the node."""
+        self.heading: tuple[str, str | None, str] | None = None
+
+    def port(self, line: str, number: int) -> None:
+        """One port. Raises `Unreadable`."""
+        found = _PORT.fullmatch(line.rstrip())
+        peer = _PEER.fullmatch(found[6]) if found else None
+        if found is None or (peer is None and not _NO_PEER.fullmatch(found[6])):
+            raise Unreadable("not a port and its peer, or cut short", line=number, text=line)
+        end = self.own(found, number)
+        if peer:
+            other = self.end(peer[1], peer[1], peer[2], int(peer[3]), peer[4], number)
+            speed = _SPEED.fullmatch(found[5])
+            self.links.link(end, other, gbps(speed[1], speed[2]) if speed else None, number)
+
+    def own(self, found: re.Match[str], number: int) -> tuple[str, int]:
+        """The end that a line speaks of."""
+        guid, description, lid, port = found[1], found[2], found[3], int(found[4])
+        kind = ""
+        if description is None:
+            if self.heading is None:
+                raise Unreadable("a port of no node: its beginning is missing", line=number)
+            kind, of_switch, description = self.heading
+            end = self.end(None, guid or of_switch, lid, port, description, number)
+        else:
+            end = self.end(guid, guid, lid, port, description, number)
+        self.kinds.setdefault(end[0], kind)
+        self.links.own(end[0], number)
+        return end
+
+    def end(
+        self, key: str | None, guid: str | None, lid: str, port: int, description: str, number: int
+    ) -> tuple[str, int]:
+        """An end, its node noted."""
+        if key is None and not int(lid):
+            raise Unreadable("no LID, so nothing tells which node it is: ask with -l", line=number)
+        name = guid_text(key) if key else f"LID {lid}"
+        told = guid and guid_text(guid)
+        known = self.seen.get(name, _Seen(None, ""))
+        if told and known.guid not in (None, told):
+            raise Unreadable("two nodes have one LID: answers about two fabrics", line=number, text=name)
+        if told or name not in self.seen:
+            self.seen[name] = _Seen(told, description)
+        self.most[name] = max(port, self.most.get(name, 0))
+        return name, port
+
+    def facts(self) -> Iterator[Fact]:
+        """Where some adapter has a part of its own each node has: then the end of an answer cannot be missing."""
+        adapters = {name for name in self.seen if self.is_adapter(name)}
+        for name, (guid, description) in self.seen.items():
+            self.links.node(name, adapter if name in adapters else switch, guid, description)
+        if adapters & self.kinds.keys():
+            self.links.refuse_cut()
+        return self.links.facts()
+
+    def is_adapter(self, name: str) -> bool:
+        """By its heading, else by how many ports it has."""
+        kind = self.kinds.get(name)
+        return kind == "CA" if kind else self.most[name] <= MOST_PORTS
+
+
+def recognised(answer: str) -> bool:
+    """Whether the arrow between a port and its peer is in it."""
+    return _TAIL in answer and _TIP in answer
+
+
+def from_linkinfo(answer: str) -> Iterator[Fact]:
+    """Both ends of each link in the answer. Raises `Unreadable` with the line, also where the end is missing."""
+    reader = _Reader()
+    for number, line in enumerate(lines(answer), 1):
+        if found := _NODE.fullmatch(line.rstrip()):
+            reader.heading = (found[1], found[2], found[3])
+        elif _TAIL in line:
+            reader.port(line, number)
+    return reader.facts()

@@ -1,0 +1,118 @@
+"""The words of InfiniBand's tools: GUIDs, link speeds, and node descriptions, which are free text.
+
+Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, `libibmad/dump.c`, `rdma-ndd`; the kernel's `rate_show` in
+`drivers/infiniband/core/sysfs.c`.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from truerail.model import Unreadable
+
+_LANE_GBPS = {
+    "SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.0, "FDR": 14.0, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0,
+    "XDR": 200.0,
+    "2.5": 2.5, "5": 5.0, "5.0": 5.0, "10": 10.0, "10.0": 10.0, "14": 14.0, "14.0625": 14.0, "25": 25.0,
+    "25.78125": 25.0, "50": 50.0, "53.125": 50.0, "100": 100.0, "106.25": 100.0, "200": 200.0, "212.5": 200.0,
+}  # fmt: skip
+"""Gb/s of one lane as sysfs counts it, by its name, by ibdiagnet's number, and by the bits on the wire."""
+MOST_PORTS = 2
+"""Ports of an adapter; every switch has more."""
+_GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}")
+_PORT = re.compile(r"[0-9]{1,3}")
+_WIDTH = re.compile(r"(\d{1,2})[xX]")
+_DEVICE = re.compile(
+    r"(?:mlx\d|mthca|HCA-|hfi\d|qib|ib[ps]\d|ibo\d|ibx[0-9a-f]{6}|roce[psox]|bnxt_re|irdma|cxgb\d|ocrdma)[\w.-]*"
+)
+"""What drivers call a CA, MLNX_OFED (`HCA-1`), and rdma-core's naming rules (`ibp1s0`)."""
+_NAMED = re.compile(r"(?=\D*\d)[A-Za-z][\w.-]*")
+"""What an administrator may call one: `rail3`."""
+_MADE_UP = re.compile(
+    r"(?<!\S)(?:Mellanox|Technologies|Voltaire|NVIDIA|QLogic|InfiniHost|ConnectX\S*)(?!\S)", re.IGNORECASE
+)
+"""Words of the description that firmware has until somebody sets one."""
+
+
+class Node(NamedTuple):
+    """A switch, a host's channel adapter (CA), or a router, as facts name it."""
+
+    of: str
+    guid: str | None
+    device: str | None
+    """The RDMA device of a CA; None where ports are known by their numbers."""
+
+    def port(self, number: int) -> str:
+        """`33` of a switch; `mlx5_0` of a CA, `mlx5_0/2` where it has a second port."""
+        if self.device is None:
+            return str(number)
+        return self.device if number == 1 else f"{self.device}/{number}"
+
+
+def guid_text(digits: str) -> str:
+    """A GUID as facts have it, `0x` and 16 digits in lower case, from hexadecimal digits with or without `0x`."""
+    return "0x" + digits.lower().removeprefix("0x").zfill(16)
+
+
+def guid_cell(cell: str, line: int) -> str:
+    """The GUID in a table's cell. Raises `Unreadable` where it is none."""
+    if not _GUID.fullmatch(cell):
+        raise Unreadable("not a GUID", line=line, text=cell)
+    return guid_text(cell)
+
+
+def port_cell(cell: str, line: int) -> int:
+    """The number of a port in a table's cell. Raises `Unreadable` where it is none."""
+    if not _PORT.fullmatch(cell):
+        raise Unreadable("not the number of a port", line=line, text=cell)
+    return int(cell)
+
+
+def columns(headings: Iterable[str], needed: Iterable[str], line: int) -> None:
+    """Raises `Unreadable` where a table lacks a column."""
+    missing = set(needed).difference(headings)
+    if missing:
+        raise Unreadable(f"a table without {', '.join(sorted(missing))}", line=line)
+
+
+def switch(guid: str | None, description: str) -> Node:
+    """A switch or router: its whole description is its name, which need not be unique; else its GUID is."""
+    return Node(description.strip() or guid or "", guid, None)
+
+
+def adapter(guid: str | None, description: str) -> Node:
+    """A host's CA.
+
+    Where the description names no host the GUID stands for it, and where it names no device the GUID stands for that:
+    a host may announce its bare name on each of its CAs, which are then still told apart.
+    """
+    host, device = host_and_device(description)
+    if host is None and guid is None:
+        return Node(description.strip(), None, device)
+    return Node(host or guid or "", guid, device or (guid if host else None))
+
+
+def host_and_device(description: str) -> tuple[str | None, str | None]:
+    """The host and the RDMA device that a CA's node description names, each None where it names none.
+
+    - `gpu-001 mlx5_0`, `gpu-001 HCA-1`: as rdma-ndd and MLNX_OFED set it
+    - `gpu-001 rail3`: a host without blanks, and a name with a number
+    - `gpu-001`: a host alone; `mlx5_0`: a device alone
+    - anything else names neither: `MT4129 ConnectX7   Mellanox Technologies`, `Mellanox Technologies Aggregation Node`
+    """
+    rest, _, last = description.strip().rpartition(" ")
+    rest, known = rest.rstrip(), _DEVICE.fullmatch(last)
+    if not rest:
+        return (None, last) if known else (last or None, None)
+    if known or (" " not in rest and _NAMED.fullmatch(last) and not _MADE_UP.search(description)):
+        return rest, last
+    return None, None
+
+
+@lru_cache(maxsize=256)
+def gbps(width: str, lane: str) -> float | None:
+    """The rate of a link in Gb/s as sysfs prints it, `4x` and `NDR` are 400; None where either is not told."""
+    lanes = _WIDTH.fullmatch(width)
+    rate = _LANE_GBPS.get(lane.replace("_", "").upper())
+    return int(lanes[1]) * rate if lanes and rate else None

@@ -1,0 +1,40 @@
+"""The commands that ask a switch for its ports' states and speeds, and their answers read by what they look like."""
+
+from collector import _speed_json, _speed_table, _speed_text
+from collector._answer import is_json, lines
+from collector._documents import unwrapped
+from collector._speed_status import PortStatus
+from truerail.model import Command
+
+ASK = (
+    *(Command(text, ("eos",)) for text in ("show interfaces status | json", "show interfaces | json")),
+    Command("show interfaces status", ("eos", "sonic")),
+    *(Command(text, ("sonic",)) for text in ("show int status", "intfutil -c status")),
+    *(
+        Command(text, ("nxos",))
+        for text in (
+            "show interface status | json",
+            "show interface status | json-pretty",
+            "show interface | json",
+            "show interface status",
+        )
+    ),
+    *(
+        Command(f"show interfaces {kind}| display json{rest}", ("junos",))
+        for kind in ("media ", "", "extensive ")
+        for rest in ("", " | no-more")
+    ),
+    *(Command(text, ("junos",)) for text in ("show interfaces media", "show interfaces extensive")),
+    Command("show interfaces", ("eos", "junos")),
+    Command("show interface", ("nxos",)),
+)
+"""For each platform JSON first; what is printed in the fewest words before the rest."""
+
+
+def statuses(answer: str) -> list[PortStatus] | None:
+    """The ports that a switch's answer tells of; None where it is no such answer. Raises `Unreadable`."""
+    if is_json(answer):
+        return _speed_json.statuses(unwrapped(answer))
+    text = lines(answer)
+    rows = _speed_table.statuses(answer, text)
+    return rows if rows is not None else _speed_text.statuses(answer, text) or None

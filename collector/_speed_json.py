@@ -1,0 +1,80 @@
+"""Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE.
+
+- EOS: `interfaceStatuses` of `show interfaces status`, `interfaces` of `show interfaces`. `bandwidth` is in b/s, 0 for
+  a virtual port. Some releases keep 32 bits of it (100 Gb/s became 1215752192): what is no whole number of Mb/s is not
+  believed. Sources: recorded answers in arista-netdevops-community's ANTA and on GitHub.
+- NX-OS: `TABLE_interface` of `show interface status`, whose `speed` has no unit below 10 Gb/s (`1000`), and of
+  `show interface`, whose `eth_bw` is what was configured and is not read. Source: napalm's recordings.
+- Junos: `interface-information`; every value is a list of one object. Source: suzieq's recordings.
+- NVUE: ports with a `link`. Its `state` is an object (`{"up": {}}`) up to Cumulus Linux 5.10, later a word, beside
+  `oper-status` and `admin-status`. Source: NVUE's reference of `nv show interface`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from collector._documents import listed
+from collector._speed_status import PortStatus, gbps, link, status
+from truerail.model import Unreadable
+
+_BITS_IN_GIGABIT = 1e9
+_MEGABIT = 1_000_000
+
+
+def statuses(found: Any) -> list[PortStatus]:
+    """The ports in a document, in its order. Raises `Unreadable` where it is about something else."""
+    if isinstance(found, dict):
+        for key, read in _READERS.items():
+            if key in found:
+                return list(read(found[key]))
+        if any(isinstance(told, dict) and isinstance(told.get("link"), dict) for told in found.values()):
+            return list(_nvue(found))
+    raise Unreadable("JSON that does not speak of ports and their links")
+
+
+def _eos(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
+    for port, told in ports.items():
+        bits = told.get("bandwidth")
+        whole = type(bits) is int and bits > 0 and bits % _MEGABIT == 0
+        word = told.get("linkStatus", told.get("interfaceStatus"))
+        yield PortStatus(port, *status(word), bits / _BITS_IN_GIGABIT if whole else None)
+
+
+def _nxos(table: Any) -> Iterator[PortStatus]:
+    for part in listed(table):
+        for row in listed(part["ROW_interface"]):
+            word = row.get("state")
+            state = link(word, row.get("admin_state")) if word in ("up", "down") else status(word)
+            yield PortStatus(row["interface"], *state, gbps(row.get("eth_speed", row.get("speed"))))
+
+
+def _junos(found: Any) -> Iterator[PortStatus]:
+    for information in listed(found):
+        for port in listed(information.get("physical-interface")):
+            state = link(_data(port.get("oper-status")), _data(port.get("admin-status")))
+            yield PortStatus(_data(port["name"]).strip(), *state, gbps(_data(port.get("speed"))))
+
+
+def _data(value: Any) -> str:
+    """The text in `[{"data": text}]`, which some exports leave off."""
+    told = next(iter(listed(value)), None)
+    return str(told.get("data") if isinstance(told, dict) else told)
+
+
+def _nvue(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
+    for port, told in ports.items():
+        at = told.get("link") or {}
+        state = at.get("oper-status", at.get("state"))
+        word = next(iter(state), None) if isinstance(state, dict) else state
+        mtu = at.get("mtu")
+        yield PortStatus(
+            port, *link(word, at.get("admin-status")), gbps(at.get("speed")), mtu if type(mtu) is int else None
+        )
+
+
+_READERS = {
+    "interfaceStatuses": _eos,
+    "interfaces": _eos,
+    "TABLE_interface": _nxos,
+    "interface-information": _junos,
+}

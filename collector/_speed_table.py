@@ -1,0 +1,79 @@
+"""Tables of ports and their speeds: `show interfaces status` of EOS, NX-OS and SONiC.
+
+EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is what somebody wrote: it may be empty, have
+blanks in it, or look like a row itself, and mails squeeze the columns. So a row is read backwards from the last word
+that is a duplex; what the module is called comes behind the speed. NX-OS' tables of tunnels and VLANs have no duplex.
+
+SONiC prints `Interface Lanes Speed MTU FEC Alias Vlan Oper Admin Type ...`, cells two blanks or more apart. Only the
+module's type may be missing, so the cells up to `Admin` are at their places. Edgecore adds `Oper Speed` at the end.
+Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-templates' and genieparser's recordings.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from collector._counted import may_be_cut
+from collector._speed_status import PortStatus, gbps, link, status
+
+_GAP = re.compile(r"[ \t]{2,}")
+_DUPLEX = frozenset(("full", "half", "auto", "a-full", "a-half", "unconf"))
+_LONGEST_ROW = 1000
+Row = Callable[[str], PortStatus | None]
+
+
+def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
+    """The rows below every header of such a table in the lines of an answer; None where there is no header."""
+    found: list[PortStatus] = []
+    row: Row | None = None
+    begun = False
+    for at, line in enumerate(text, 1):
+        words = line.lower().split(maxsplit=1)
+        if words and words[0] in ("port", "interface"):
+            row = _reader(line)
+            begun = begun or row is not None
+        elif row and words and len(line) <= _LONGEST_ROW:
+            told = row(line)
+            found += [told] if told and not (at == len(text) and _cut(answer, line, told)) else []
+    return found if begun else None
+
+
+def _cut(answer: str, line: str, told: PortStatus) -> bool:
+    """Whether the answer ends inside this row's speed, which then may have lost digits or its unit."""
+    return may_be_cut(answer, line) and gbps(line.split()[-1]) == told.gbps is not None
+
+
+def _reader(header: str) -> Row | None:
+    labels = _GAP.split(header.strip().lower())
+    if {"interface", "speed", "oper", "admin"}.issubset(labels):
+        return lambda line: _sonic(labels, line)
+    return _cisco if {"status", "duplex", "speed"}.issubset(header.lower().split()) else None
+
+
+def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
+    cells = _GAP.split(line.strip())
+    if len(cells) <= max(labels.index("oper"), labels.index("admin")):
+        return None
+    told = dict(zip(labels, cells, strict=False))
+    up, enabled = link(told["oper"], told["admin"])
+    running = told.get("oper speed", "") if len(cells) == len(labels) else ""
+    mtu = told.get("mtu", "")
+    speed = gbps(running) or gbps(told["speed"])
+    return PortStatus(told["interface"], up, enabled, speed, int(mtu) if mtu.isdecimal() else None)
+
+
+def _cisco(line: str) -> PortStatus | None:
+    words = line.split()
+    at = next(_duplexes(words), 0)
+    if not at or at + 1 == len(words):
+        return None
+    vlan = at - 2 if words[at - 2] == "in" else at - 1  # a member of a bundle is "in Po49"
+    if vlan < 2 or any(status(word)[0] is not None for word in words[at + 2 :]):
+        return None
+    return PortStatus(words[0], *status(words[vlan - 1]), gbps(words[at + 1]))
+
+
+def _duplexes(words: Sequence[str]) -> Iterator[int]:
+    """Places of the words that are a duplex, the last first; in `auto auto` the second is the speed."""
+    for at in range(len(words) - 1, 2, -1):
+        if words[at] in _DUPLEX and words[at - 1] not in _DUPLEX:
+            yield at

@@ -1,0 +1,127 @@
+"""What ports anywhere in an InfiniBand fabric have counted, as one device asks them: `perfquery`, `ibqueryerrors`.
+
+Question: which link of the fabric has errors, drops packets, or cannot send? Of a host's own ports sysfs tells more.
+Needs: rdma-core's `perfquery` or `ibqueryerrors`; root, for they send management packets. No device is asked by
+itself; captures are read.
+
+Formats: `perfquery` with and without `-x`, and its details of errors (`--rcverr`, `--xmtdisc`), several one below the
+other; `ibqueryerrors`, also with `--data` and `--details`. Sources: rdma-core `infiniband-diags/perfquery.c` and
+`ibqueryerrors.c`, recorded answers.
+
+A port goes by what tells it apart: `LID 134/1`, LID and port, or `0x0002c903006e29b0/5`, GUID and port. Counters have
+the names of sysfs.
+
+Traps:
+
+- Without `-x` counters have 8, 16 or 32 bits and stand still at all ones: traffic at its end is left out, of errors the
+  rules know where they end.
+- With `-x` a device whose CapMask2 lacks 0x2 has no error counters; perfquery prints zeros for them: left out.
+- Port 255 and `port ALL` are sums over a switch's ports: left out. Port 0 is the switch's own management port.
+- `ibqueryerrors` shows what exceeds its thresholds; a counter that is missing may be anything below.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from collector._answer import PASTED, lines
+from collector._counted import may_be_cut
+from collector._ib_counted import TRAFFIC, take
+from collector._ib_words import guid_text
+from collector._tally import Tally, count
+from truerail.model import EVERYWHERE, Command, Device, PortCounters, Unreadable, collector, minutes
+
+_BLOCK = re.compile(r"((?:\w+ )*counters): .*?\bLid (\d+)\b.*? (?:port (\d+)|all ports)\b(.*)")
+_EXTENDED = "Port extended counters"
+_CAP_MASK2 = re.compile(r"CapMask2: 0x([0-9a-fA-F]+)")
+_HAS_ERRORS = 0x2
+"""IsAdditionalPortCountersExtendedSupported, bit 1 of the PerfMgt CapabilityMask2 (InfiniBand 1.3, 16.1.3)."""
+_VALUE = re.compile(r"([A-Za-z]\w*):\.+(\S*)\s*")
+_NO_COUNTERS = frozenset(("PortSelect", "CounterSelect", "CounterSelect2"))
+_ALL = "255"
+_ERRORS = re.compile(r"GUID 0x([0-9a-fA-F]{1,16}) port (\w+):(.*)")
+_ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
+
+
+@collector(
+    on=EVERYWHERE,
+    ask=[
+        Command(text, ("capture",))
+        for text in (
+            "perfquery -x",
+            "perfquery",
+            "perfquery -x -a",
+            "perfquery -a",
+            "ibqueryerrors",
+            "ibqueryerrors --data",
+            "ibqueryerrors --details",
+            "perfquery -C {port}",
+        )
+    ],
+    every=minutes(1),
+    yields=[PortCounters],
+    optional=True,
+)
+def ib_counters(answer: str, device: Device) -> list[PortCounters]:
+    """One `PortCounters` for each port that is told, a sum is none. Raises `Unreadable`, also where there is none."""
+    tally = Tally()
+    for recognised, read in _FORMS:
+        if recognised(answer):
+            read(tally, answer)
+            return tally.some()
+    raise Unreadable("not counters of an InfiniBand fabric", line=1, text=lines(answer)[0])
+
+
+class _Block(NamedTuple):
+    """What the line above a port's counters says of them."""
+
+    port: str
+    """Empty where they are sums."""
+    wide: bool
+    errors: bool
+
+    def tells(self, word: str) -> bool:
+        """Whether a line below it is a counter of a port."""
+        return bool(self.port) and word not in _NO_COUNTERS and (self.errors or word in TRAFFIC)
+
+
+def _block(found: re.Match[str]) -> _Block:
+    wide, mask = found[1] == _EXTENDED, _CAP_MASK2.search(found[4])
+    port = "" if found[3] in (None, _ALL) else f"LID {found[2]}/{found[3]}"
+    return _Block(port, wide, errors=not wide or mask is None or bool(int(mask[1], 16) & _HAS_ERRORS))
+
+
+def _from_perfquery(tally: Tally, answer: str) -> None:
+    """A last value that nothing follows may have lost digits: it is left out."""
+    text = lines(answer)
+    block: _Block | None = None
+    for number, line in enumerate(text, 1):
+        stripped = line.strip(PASTED)
+        if heading := _BLOCK.fullmatch(stripped):
+            block = _block(heading)
+        elif value := _VALUE.fullmatch(stripped):
+            if block is None:
+                raise Unreadable("a counter of no port: its beginning is missing", line=number, text=line)
+            if block.tells(value[1]) and not (number == len(text) and may_be_cut(answer, value[2])):
+                take(tally, block.port, value[1], count(value[2], line=number), wide=block.wide)
+
+
+def _from_ibqueryerrors(tally: Tally, answer: str) -> None:
+    for number, line in enumerate(lines(answer), 1):
+        stripped = line.strip(PASTED)
+        if not stripped.startswith("GUID "):
+            continue
+        found = _ERRORS.fullmatch(stripped)
+        rest = _ERROR.sub("", found[3]).strip() if found else ""
+        if found is None or rest:
+            raise Unreadable("not a port's errors, or cut short", line=number, text=line)
+        if found[2].isdecimal():
+            for word, value, rounded in _ERROR.findall(found[3]):
+                take(tally, f"{guid_text(found[1])}/{found[2]}", word, count(value, line=number), wide=bool(rounded))
+
+
+_FORMS: tuple[tuple[Callable[[str], object], Callable[[Tally, str], None]], ...] = (
+    (re.compile(r"^[#> \t]*GUID 0x[0-9a-fA-F]+ port ", re.MULTILINE).search, _from_ibqueryerrors),
+    (re.compile(r"^[#> \t]*[A-Za-z]\w*:\.\.", re.MULTILINE).search, _from_perfquery),
+)
+"""How each form is known, and what reads it."""

@@ -1,0 +1,45 @@
+"""Whether each port of a switch has link or was switched off, as its network OS tells it.
+
+Question: is the port up, and if not, does somebody want it so?
+Needs: a login that may look.
+
+| network OS | answers |
+|---|---|
+| SONiC | `show interfaces status` |
+| Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
+| Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
+| Junos | `show interfaces [media\\|extensive]` as JSON and text |
+
+The answers are those of `link_speed`, which are asked for once. Each port becomes an interface with the kernel's words
+for its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags where it was switched off. Traps:
+
+- `connected` is up and `disabled` is switched off; `notconnect`, `errdisabled`, `xcvrAbsent`, `sfpAbsent` and
+  `linkFlapErrDisabled` have no link. NX-OS cuts them after nine letters in its table.
+- `inactive`, `suspended`, `channelDown` and the like do not say whether there is light: such a port's state is unknown.
+- MTU comes with SONiC's table, where it is the kernel's. Junos counts the Ethernet header in, EOS and NX-OS tell it
+  elsewhere: left out.
+"""
+
+from collector._speed_answers import ASK, statuses
+from collector._speed_status import PortStatus
+from truerail.model import SWITCHES, Device, NetLink, Unreadable, collector, minutes
+
+
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], optional=True)
+def port_state(answer: str, device: Device) -> list[NetLink]:
+    """One `NetLink` for each port whose state is told. Raises `Unreadable`."""
+    told = statuses(answer)
+    if not told:
+        raise Unreadable("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
+    return [
+        NetLink(port.port, mtu=port.mtu, operstate="UP" if port.up else "DOWN", flags=_flags(port))
+        for port in told
+        if port.up is not None
+    ]
+
+
+def _flags(port: PortStatus) -> tuple[str, ...]:
+    """The kernel's flags; none for a port without link of which nobody says whether it was switched off."""
+    if port.up:
+        return ("UP", "LOWER_UP")
+    return () if port.enabled is None else ("NO-CARRIER", "UP") if port.enabled else ("NO-CARRIER",)

@@ -1,0 +1,100 @@
+"""What people do to an answer before it is in a capture changes no fact: terminals, pagers, editors, tickets.
+
+Each recording that can be read is put through every such change. A change either leaves the facts as they are, or the
+answer is refused: it never silently loses or alters a neighbour, a link or a counter.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from collector import collectors
+from truerail.model import Device, Fact, Unreadable
+
+RECORDINGS = Path(__file__).parent / "recordings"
+CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json"))
+ANY = Device("any")
+
+CHANGES_NOTHING: dict[str, Callable[[str], str]] = {
+    "carriage returns": lambda answer: answer.replace("\r\n", "\n").replace("\n", "\r\n"),
+    "a byte order mark": lambda answer: "\ufeff" + answer,
+    "escapes around it": lambda answer: f"\x1b[?2004l\x1b[0m{answer}\x1b[0m",
+}
+CHANGES_NOTHING_OR_IS_REFUSED: dict[str, Callable[[str], str]] = {
+    "indented": lambda answer: "".join("    " + line for line in answer.splitlines(keepends=True)),
+    "every other line empty": lambda answer: answer.replace("\n", "\n\n"),
+    "quoted": lambda answer: "".join("> " + line for line in answer.splitlines(keepends=True)),
+    "below a prompt": lambda answer: "user@device:~$ show it\n" + answer,
+}
+PAGERS = (
+    "--More--",
+    " --More-- \b\b\b\b\b\b\b\b\b        \b\b\b\b\b\b\b\b\b",
+    "\x1b[7m--More--\x1b[27m\r        \r",
+    "---(more 45%)---\r                \r",
+    "---- More ----\x1b[16D                \x1b[16D",
+    "<--- More --->\r              \r",
+)
+
+
+def outcome(name: str, answer: str) -> tuple[Fact, ...] | None:
+    """The facts, None for a refusal."""
+    try:
+        return collectors()[name].read(answer, ANY)
+    except Unreadable:
+        return None
+
+
+def recorded(case: Path) -> str:
+    return (case / "answer.txt").read_bytes().decode()
+
+
+@pytest.mark.parametrize("change", CHANGES_NOTHING)
+def test_a_terminal_and_an_editor_change_no_fact(change: str) -> None:
+    for case in CASES:
+        answer = recorded(case)
+        assert outcome(case.parent.name, CHANGES_NOTHING[change](answer)) == outcome(case.parent.name, answer), case
+
+
+@pytest.mark.parametrize("change", CHANGES_NOTHING_OR_IS_REFUSED)
+def test_a_paste_changes_no_fact_or_is_refused(change: str) -> None:
+    kept = 0
+    for case in CASES:
+        answer = recorded(case)
+        whole = outcome(case.parent.name, answer)
+        seen = outcome(case.parent.name, CHANGES_NOTHING_OR_IS_REFUSED[change](answer))
+        assert seen in (None, whole), case
+        kept += seen == whole
+    assert kept > len(CASES) // 3
+
+
+@pytest.mark.parametrize("pager", PAGERS)
+@pytest.mark.parametrize("case", ["nxos-table", "nxos-detail-text", "ios-table-crlf", "junos-table", "eos-detail-text"])
+def test_a_pager_that_stops_before_any_line_changes_no_fact(case: str, pager: str) -> None:
+    answer = recorded(RECORDINGS / "lldp_switch" / case)
+    lines = answer.splitlines(keepends=True)
+    whole = outcome("lldp_switch", answer)
+    for at in range(1, len(lines)):
+        if not lines[at][0].isspace():
+            assert outcome("lldp_switch", "".join((*lines[:at], pager, *lines[at:]))) == whole, at
+
+
+def test_a_fence_of_markdown_is_no_line_of_the_answer() -> None:
+    for case in CASES:
+        answer = recorded(case)
+        if answer.endswith("\n"):
+            assert outcome(case.parent.name, f"```text\n{answer}```\n") in (None, outcome(case.parent.name, answer)), (
+                case
+            )
+
+
+def test_no_report_of_rdma_core_that_is_cut_is_one_of_no_device() -> None:
+    for case in ("ibstat", "ibstatus", "ibv_devinfo_verbose"):
+        lines = recorded(RECORDINGS / "rdma_link" / case).splitlines(keepends=True)
+        assert all(outcome("rdma_link", "".join(lines[:end])) != () for end in range(len(lines)))
+
+
+def test_line_numbers_are_those_of_the_answer_as_it_came() -> None:
+    answer = "```\n\x1b[0m--More--\nlink mlx5_0/1 state ACTIVE\nlink mlx5_1/1 state NEVER\n"
+    with pytest.raises(Unreadable, match=r"^line 4: not a port state: 'NEVER'"):
+        collectors()["rdma_link"].read(answer, ANY)

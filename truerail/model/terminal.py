@@ -1,0 +1,25 @@
+"""What stands in an answer because it came through a terminal, a pager, an editor or a ticket: no device said it."""
+
+import re
+
+_BYTE_ORDER_MARK = "\ufeff"
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+_PAGER = re.compile(
+    r"^[ \t]*(?:<?-{2,} ?More ?-{2,}>?|-{2,}\(more(?: \d{1,3}%)?\)-{2,})[ \t\b\r]*", re.IGNORECASE | re.MULTILINE
+)
+"""What a pager prints, and what it overwrites that with, before the next line of the answer: ` --More-- `, Junos'
+`---(more 45%)---`, Comware's `---- More ----`."""
+_FENCE = re.compile(r"^[ \t]*```\w{0,20}[ \t]*\r?$", re.MULTILINE)
+
+
+def untouched(answer: str) -> str:
+    """The answer without a byte order mark, terminal escapes, prompts of a pager, and fences of Markdown.
+
+    Line N stays line N: of a line that is nothing else its end remains.
+    """
+    answer = answer.removeprefix(_BYTE_ORDER_MARK)
+    if "\x1b" in answer:
+        answer = _ESCAPES.sub("", answer)
+    if "ore" in answer or "MORE" in answer:
+        answer = _PAGER.sub("", answer)
+    return _FENCE.sub("", answer) if "```" in answer else answer
