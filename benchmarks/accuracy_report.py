@@ -23,6 +23,9 @@ class Results:
     by_batch: dict[str, Score] = field(default_factory=dict)
     """Seeds that were used while the engine was written, and later ones."""
     flawed: list[tuple[Drawn, Score]] = field(default_factory=list)
+    infiniband: Score = field(default_factory=Score)
+    """Fabrics of InfiniBand, in no other figure; `infiniband_perfect` of them have no mistake."""
+    infiniband_perfect: int = 0
     strained: dict[str, tuple[Score, int]] = field(default_factory=dict)
     """Batches beyond what is promised: their score, and how many of their fabrics have no mistake."""
 
@@ -60,6 +63,22 @@ def _kind_rows(total: Score) -> Iterator[str]:
             yield f"| {kind} | {found + missed} | {found} | {false} | {told} |"
 
 
+def infiniband(one: Score, perfect: int) -> str:
+    """The section about fabrics that are discovered instead of heard; empty where none was judged."""
+    if not one.fabrics:
+        return ""
+    return f"""## InfiniBand
+
+The same shapes of InfiniBand, with the same faults, in no figure above: switches answer nothing, one host tells what
+`ibnetdiscover` found, the others tell of their own adapters, and on half of the fabrics a tenth of the hosts is unread.
+{perfect} of {one.fabrics} fabrics have no mistake; {one.moves} moves are asked for where {one.moves_needed} are needed.
+
+| fabrics | number | wrong or missing cables | precision | recall | causes | precision | recall |
+|---|---|---|---|---|---|---|---|
+{_cable_row("InfiniBand", one)}
+"""
+
+
 def report(results: Results, telemetry: str) -> str:
     """The whole report as Markdown; `telemetry` is the section about counters, which `telemetry_accuracy.py` writes."""
     total = results.total
@@ -91,6 +110,7 @@ Seeds below 420 were used while the engine was written, the others were added af
 |---|---|---|---|---|---|
 {chr(10).join(_kind_rows(total))}
 
+{infiniband(results.infiniband, results.infiniband_perfect)}
 ## Moves
 
 Over the fabrics in which the evidence decides every cause:

@@ -38,6 +38,14 @@ NOISES = {
     "hard": Noise(unreachable=0.10, deaf=0.15, mute=0.05, silent=0.05, stale=0.03, forms=True, mixed=True),
     "labels": Noise(unreachable=0.05, deaf=0.10, labels=True),
 }
+INFINIBAND = {
+    name: replace(shape, platforms=("infiniband",), host_ports="rdma")
+    for name, shape in SHAPES.items()
+    if shape.planes == 1 and shape.host_ports == "netdev"
+}
+"""The shapes that are built of InfiniBand too. A plane would be a fabric of its own, with a discovery of its own."""
+UNREAD = {"none": Noise(), "unread": Noise(unreachable=0.10, forms=True, strange_files=True)}
+"""What spoils a discovery: hosts that nobody could read, and names written many ways. No node of it is silent."""
 MOST_FAULTS = 6
 
 
@@ -96,3 +104,15 @@ def draw(seed: int, strain: Strain | None = None) -> Drawn:
         compound=compound,
     )
     return Drawn(seed, shape, platforms, noise, folders, simulation)
+
+
+def draw_infiniband(seed: int) -> Drawn:
+    """The InfiniBand fabric of this seed, with as many faults as `draw` plants: one host tells what it discovered."""
+    rng = Random(f"infiniband {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
+    shape, noise = rng.choice(list(INFINIBAND)), rng.choice(list(UNREAD))
+    folders = rng.choice(("hostname", "inventory"))
+    faults, compound = seed % (MOST_FAULTS + 1), rng.random() < 0.5
+    simulation = simulate(
+        INFINIBAND[shape], max(0, faults - compound), UNREAD[noise], seed, folders=folders, compound=compound
+    )
+    return Drawn(seed, shape, ("infiniband",), noise, folders, simulation)

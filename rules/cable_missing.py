@@ -8,9 +8,10 @@ members of the job. A leaf without one of its uplinks has less capacity than pla
 The reason is in `reason`, and decided by what devices say, never by silence alone:
 
 - `link down`: a port's own device says that it has no carrier (`NO-CARRIER`, operstate `DOWN`, ifOperStatus 2), or
-  that its RDMA port is not active while no carrier is told.
+  that its RDMA port is not active while no carrier is told; or the discovery of an InfiniBand fabric met the switch and
+  found no link at the port.
 - `silent`: both ends answer, hear other neighbours, and hear nobody here; or the switch port is taken by another
-  cable.
+  cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have.
 - `switched off`: the port's operator turned it off (administratively down, RDMA physical state `DISABLED`).
 - `pending`: the host does not answer, nobody hears it, and its switches see no link on two of its cables or more, and
   link on none: it is not powered yet.
@@ -29,7 +30,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import places
-from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Why, Wiring, wiring_of
 
@@ -57,7 +58,7 @@ def cable_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             do=do,
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
-            confidence=BOTH_ENDS if len(_down_ends(wiring, cable)) == 2 else ONE_END,
+            confidence=BOTH_ENDS if len(_witnesses(wiring, cable)) == 2 else ONE_END,
             evidence=wiring.evidence(a, b),
             detail=(("reason", _REASONS[why]),),
         )
@@ -72,9 +73,9 @@ def _severity(why: Why, *, from_host: bool) -> Severity:
 def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     a, b = w.index.a_port(cable), w.index.b_port(cable)
     if why is Why.LINK_DOWN:
-        ends = _down_ends(w, cable)
+        told = _witnesses(w, cable)
         return (
-            f"{subject} has no link to {b}, as {' and '.join(ends)} {'says' if len(ends) == 1 else 'say'}",
+            f"{subject} has no link to {b}, as {' and '.join(told)} {'says' if len(told) == 1 else 'say'}",
             f"Reseat the cable at {a} and {b}; if the link stays down, check the transceivers, then replace the cable.",
         )
     if why is Why.DISABLED:
@@ -93,6 +94,11 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
             f"{subject} is not seen anywhere, and its place {b} is taken by {w.index.spell(taker)}",
             f"Find the other end of the cable of {a}.",
         )
+    if w.met:
+        return (
+            f"{subject} to {b}: {a} says that its link is up, but the discovery of the fabric finds it nowhere",
+            f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
+        )
     link = "link is up, but " if w.states.up(w.index.a[[cable]])[0] else ""
     return (
         f"{subject} to {b}: {link}neither end hears the other, though both hear others",
@@ -100,10 +106,12 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     )
 
 
-def _down_ends(w: Wiring, cable: int) -> list[str]:
-    index = w.index
+def _witnesses(w: Wiring, cable: int) -> list[str]:
+    """Who says that there is no link: the ports themselves, and a discovery, which is one witness for both ends."""
+    index, states = w.index, w.states
     ends = ((index.a[[cable]], index.a_port(cable)), (index.b[[cable]], index.b_port(cable)))
-    return [str(port) for code, port in ends if w.states.down(code)[0]]
+    found = [str(port) for code, port in ends if states.dark(code)[0]]
+    return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]
 
 
 _PLAN = """
@@ -120,7 +128,38 @@ _LEAF_HEARS_THE_REST = [
 _NIC1_UP = NetLink("nic1", operstate="UP", flags=("UP", "LOWER_UP"))
 _NIC1_HEARS = Neighbor("nic1", system_name="leaf-0", port_id="swp2", port_id_type="ifname")
 
+_INFINIBAND = """
+    gpu-1/mlx5_0 leaf-0/1 rail=0
+    gpu-2/mlx5_0 leaf-0/2 rail=0
+    gpu-2/mlx5_1 leaf-1/1 rail=1
+"""
+
+
+def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Neighbor]:
+    """A link as a discovery tells it, from both ends."""
+    return (
+        Neighbor(port, system_name=host, port_id=device, port_id_type="ifname", via="InfiniBand", of=switch),
+        Neighbor(device, system_name=switch, port_id=port, port_id_type="ifname", via="InfiniBand", of=host),
+    )
+
+
+_DISCOVERED = [*_link("leaf-0", "2", "gpu-2", "mlx5_0"), *_link("leaf-1", "1", "gpu-2", "mlx5_1")]
+
 FIRES = (
+    Case(
+        "The discovery of an InfiniBand fabric, which one host tells, has no link at the leaf's port.",
+        _INFINIBAND,
+        {"gpu-2": _DISCOVERED},
+        ("gpu-1/mlx5_0",),
+        transport=Transport.INFINIBAND,
+    ),
+    Case(
+        "The same, and the host says that it has link: it is plugged in elsewhere.",
+        _INFINIBAND,
+        {"gpu-2": _DISCOVERED, "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        ("gpu-1/mlx5_0",),
+        transport=Transport.INFINIBAND,
+    ),
     Case(
         "No carrier, as the host says.",
         _PLAN,
@@ -187,6 +226,12 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "The leaf of an InfiniBand fabric was not met in the discovery: what is on its ports is not known.",
+        _INFINIBAND,
+        {"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]},
+        transport=Transport.INFINIBAND,
+    ),
     Case(
         "All cables are there, as the leaf hears.",
         _PLAN,

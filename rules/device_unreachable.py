@@ -8,24 +8,30 @@ other ends, and then little is lost.
 There is no answer of the device at all, or every answer was an error; the errors are named. Warning where cables of
 the device stay unknown for it, info where each of them is known from its other end or waits for power (CAB003
 `pending`). Where the answers hold not one device of a role, as in a capture of the hosts alone, nobody was asked: that
-is said once, in the notes.
+is said once, in the notes. On InfiniBand a device that the discovery met is known by it: unless it was asked and
+failed, it is named only where most of its role were asked. One that it did not meet is named. So is a machine that was
+asked for the fabric and did not tell it, whether the plan has it or not: warning where nobody else told it.
 
 ## What to do
 Try the same access by hand: name and address in the inventory, route, login, right to run the command. In a capture,
 look whether the device's folder is there and carries the device's name. A host that is down for good belongs out of
-the plan.
+the plan. Where a machine does not tell its fabric, run `ibnetdiscover` there under the account of the inventory: it
+comes with infiniband-diags, wants access to `/dev/infiniband/umad*`, and an InfiniBand port that is up.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 
 from rules._places import unknown_cables
-from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.asked import roles_not_asked
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
-from truerail.model.wiring import wiring_of
+from truerail.model.wiring import State, Why, Wiring, wiring_of
+from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
 
 _SHOWN_ERRORS = 3
+_UNMET = ", and the discovery of the fabric did not meet it"
 
 
 @rule("TEL001", severity=Severity.WARNING, needs=[])
@@ -36,21 +42,59 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     find = {name: devices.find(name) for name in {reading.device for reading in seen.readings}}
     answered = {find[reading.device] for reading in seen.readings if not reading.error}
     absent = {role.tier for role in roles_not_asked(wiring)}
-    silent = [c for c in range(devices.planned) if c not in answered and devices.tier[c] not in absent]
+    known = answered | _known_without(wiring, set(find.values()))
+    silent = [c for c in range(devices.planned) if c not in known and devices.tier[c] not in absent]
     unknown = unknown_cables(wiring)
     errors: dict[int, dict[str, str]] = {code: {} for code in silent}
     for reading in seen.readings:
         if find[reading.device] in errors:
             errors[find[reading.device]].setdefault(printable(reading.error, 120), reading.collector)
     for code in silent:
-        count = int(unknown[code])
+        count, name = int(unknown[code]), devices.names[code]
+        lost = bool(wiring.met) and code not in wiring.met
         yield device_unreachable.found(
-            devices.names[code],
+            name,
             severity=Severity.WARNING if count else Severity.INFO,
-            says=f"{devices.names[code]} did not answer{_because(errors[code])}; {_left(count)}",
-            do=f"Try the access to {devices.names[code]} by hand: address, login, and the command named.",
+            says=f"{name} did not answer{_because(errors[code])}{_UNMET if lost else ''}; {_left(count)}",
+            do=f"See that {name} has power and a link, then try the access to it by hand."
+            if lost
+            else f"Try the access to {name} by hand: address, login, and the command named.",
             detail=(("unknown_cables", count),),
         )
+    if plan.transport is Transport.INFINIBAND:
+        yield from _untold(wiring, {devices.names[code] for code in silent})
+
+
+def _untold(w: Wiring, named: Collection[str]) -> Iterator[Finding]:
+    """Machines that were asked for the links of the fabric and did not tell them, but for those `named` already."""
+    count = int(((w.state == State.UNKNOWN) & (w.why != Why.PENDING)).sum())
+    left = "another machine told it" if w.met else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
+    readings = w.identity.seen.readings
+    others = {reading.device for reading in readings if reading.collector != DISCOVERY}
+    for reading in readings:
+        asked = reading.source or reading.device not in others  # who answers nothing has an error for each question
+        if reading.collector != DISCOVERY or not reading.error or not asked or reading.device in named:
+            continue
+        name = printable(reading.device, 64)
+        yield device_unreachable.found(
+            name,
+            severity=Severity.WARNING if count and not w.met else Severity.INFO,
+            says=f"{name} did not tell the InfiniBand fabric ({printable(reading.error, 240)}); {left}",
+            do=f"Run `ibnetdiscover` on {name} by hand, under the account of the inventory.",
+            detail=(("unknown_cables", 0 if w.met else count),),
+        )
+
+
+def _known_without(w: Wiring, asked: Collection[int]) -> set[int]:
+    """Devices that a discovery tells of and that nobody asked, where most of their role were not asked either."""
+    tier, planned = w.index.devices.tier, range(w.index.devices.planned)
+    of_role = Counter(tier[: w.index.devices.planned])
+    asked_of_role = Counter(tier[code] for code in asked if code in planned)
+    return {
+        code
+        for code in w.met.difference(asked)
+        if code in planned and 2 * asked_of_role[tier[code]] < of_role[tier[code]]
+    }
 
 
 def _because(errors: Mapping[str, str]) -> str:
@@ -73,7 +117,49 @@ _PLAN = """
     gpu-1/nic1 leaf-1/swp1 rail=1
 """
 
+_INFINIBAND = """
+    gpu-1/mlx5_0 leaf-0/1 rail=0
+    gpu-2/mlx5_0 leaf-0/2 rail=0
+    gpu-3/mlx5_0 leaf-0/3 rail=0
+"""
+_DISCOVERED = [
+    Neighbor(
+        str(port), system_name=f"gpu-{port}", port_id="mlx5_0", port_id_type="ifname", via="InfiniBand", of="leaf-0"
+    )
+    for port in (1, 2, 3)
+]
+
 FIRES = (
+    Case(
+        "The discovery of the InfiniBand fabric did not meet a host.",
+        _INFINIBAND,
+        {"gpu-1": _DISCOVERED[:2]},
+        ("gpu-3",),
+        transport=Transport.INFINIBAND,
+    ),
+    Case(
+        "Most hosts answer, and one that the discovery met does not.",
+        _INFINIBAND,
+        {"gpu-1": _DISCOVERED, "gpu-2": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        ("gpu-3",),
+        transport=Transport.INFINIBAND,
+    ),
+    Case(
+        "The machine that was to tell the InfiniBand fabric may not send management packets.",
+        _INFINIBAND,
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP")]},
+        ("gpu-2", "gpu-3", "leaf-0", "ufm-1"),
+        errors={"ufm-1": "ibnetdiscover: exit status 1: can't open UMAD port ((null):0)"},
+        transport=Transport.INFINIBAND,
+    ),
+    Case(
+        "One of two machines did not tell the InfiniBand fabric.",
+        _INFINIBAND,
+        {"ufm-2": _DISCOVERED},
+        ("ufm-1",),
+        errors={"ufm-1": "no login within 10 s"},
+        transport=Transport.INFINIBAND,
+    ),
     Case(
         "The host is not read, and neither is one of its leaves: one cable is unknown.",
         _PLAN,
@@ -98,6 +184,12 @@ QUIET = (
         _PLAN,
         {"gpu-1": [NetLink("nic0")], "leaf-0": [], "leaf-1": []},
         errors={"gpu-1": "unable to connect to socket"},
+    ),
+    Case(
+        "Nobody but one host was asked, and the discovery of the InfiniBand fabric that it tells met all others.",
+        _INFINIBAND,
+        {"gpu-1": _DISCOVERED},
+        transport=Transport.INFINIBAND,
     ),
     Case("Only the host was asked, no leaf.", _PLAN, {"gpu-1": [NetLink("nic0")]}),
 )

@@ -32,6 +32,9 @@ from truerail.model.wiring import ONE_END, State, Why, Wiring
 _TTL_SECONDS = 120
 """IEEE 802.1AB: msgTxHold 4 x msgTxInterval 30 s; taken where a neighbour does not tell its own."""
 
+_WAIT = "Check again in {wait} s, when the older entry has expired; if it stays, look for a bridge in between."
+_NAMES = "Give each device a name of its own (CAB007), then discover the fabric again."
+
 
 @rule("CAB005", severity=Severity.WARNING, needs=[Neighbor])
 def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
@@ -47,7 +50,7 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             wiring.index.a_port(cable),
             severity=Severity.INFO if _planned_is_named(told, a, b) else None,
             says=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, told, a, b))}",
-            do=f"Check again in {wait} s, when the older entry has expired; if it stays, look for a bridge in between.",
+            do=_NAMES if wiring.met else _WAIT.format(wait=wait),
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,

@@ -8,7 +8,7 @@ does, its cables stay unknown.
 The device answered something and has a planned port that is not known to be down, and yet none of its planned ports
 hears anybody; the reason is in `reason`: its LLDP question failed (the error is named), it listened and heard nobody,
 or it was not asked. Info where each of its cables is known from the other end, warning where some stay unknown for
-it. A device that was not asked is named only in the latter case. InfiniBand has no LLDP.
+it. A device that was not asked is named only in the latter case. InfiniBand has no LLDP: this does not apply to it.
 
 ## What to do
 - `command not found`: install lldpd, then `systemctl enable --now lldpd`.
@@ -51,11 +51,9 @@ _SWITCH_IT_ON = (
 _ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory leaves this out."
 
 
-@rule("TEL003", severity=Severity.WARNING, needs=[])
+@rule("TEL003", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE, Transport.EFA])
 def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned devices that answer and do not tell of any neighbour on a planned port."""
-    if plan.transport is Transport.INFINIBAND:
-        return
     wiring = wiring_of(plan, seen)
     devices = wiring.index.devices
     known = slice(0, devices.planned)

@@ -21,7 +21,7 @@ import numpy as np
 from truerail.model import Finding, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import ONE_END, wiring_of
 
 _LEAST_TOLD = 3
@@ -34,6 +34,8 @@ def mtu_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     mtu, partner = wiring.states.mtu[index.a], wiring.states.mtu[other]
+    if not (mtu[index.from_host] > 0).any():
+        raise Undecided("no host told the MTU of a planned NIC")
     usual = _usual(index, mtu)
     too_large = (partner > 0) & (mtu > partner)
     unlike = (mtu > 0) & (usual > 0) & (mtu != usual)

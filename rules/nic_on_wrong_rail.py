@@ -7,9 +7,9 @@ whole job waits for this one NIC. Without spines it does not reach its peers at 
 
 ## How it is seen
 LLDP at either end names the other: the host says which switch port it hears, the switch says which host port it
-hears. Both ends agree: confidence 0.99. Only one end speaks: 0.9. A neighbour that names its device but not its port:
-0.7. On a switch with several rails the port decides, not the switch; a port that the plan leaves free counts for the
-switch's rail where it has only one.
+hears. Both ends agree: confidence 0.99. Only one end speaks, or the discovery of an InfiniBand fabric for both: 0.9. A
+neighbour that names its device but not its port: 0.7. On a switch with several rails the port decides, not the switch;
+a port that the plan leaves free counts for the switch's rail where it has only one.
 
 ## What to do
 Read the cause first: two findings are often the two halves of one exchanged pair, and a whole host or leaf may only

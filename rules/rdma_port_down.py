@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import places
-from truerail.model import Finding, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import ONE_END, evidence_of, wiring_of
@@ -41,7 +41,7 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             severity=Severity.INFO if off else Severity.WARNING,
             says=f"{places(plan, seen).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} is {state}, "
             f"physical state {physical}{', switched off' if off else ''}",
-            do=f"On {port.device}, compare `rdma link` with `ip link show {port.name}`; without signal see CAB003.",
+            do=_do(plan, link, port),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=(told,),
@@ -49,9 +49,31 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
+def _do(plan: Plan, link: RdmaLink, port: Port) -> str:
+    if plan.transport is not Transport.INFINIBAND:
+        return f"On {port.device}, compare `rdma link` with `ip link show {port.name}`; without signal see CAB003."
+    if link.physical_state == "LINK_UP" or link.state in ("INIT", "ARMED"):
+        return f"No subnet manager has set {port} up: run `sminfo` on {port.device}, and see that one runs."
+    return f"There is no signal at {port}: see CAB003. `ibstat {printable(link.device, 64)}` tells more."
+
+
 _PLAN = "gpu-1/nic0 leaf-0/swp1 rail=0"
 
 FIRES = (
+    Case(
+        "The link is up, and no subnet manager of the InfiniBand fabric has set it up.",
+        "gpu-1/mlx5_0 leaf-0/1 rail=0",
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "INIT", "LINK_UP", link_layer="InfiniBand")]},
+        ("gpu-1/mlx5_0",),
+        transport=Transport.INFINIBAND,
+    ),
+    Case(
+        "There is no signal on an InfiniBand port.",
+        "gpu-1/mlx5_0 leaf-0/1 rail=0",
+        {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "POLLING", link_layer="InfiniBand")]},
+        ("gpu-1/mlx5_0",),
+        transport=Transport.INFINIBAND,
+    ),
     Case(
         "Link is up, the RDMA port is not active.",
         _PLAN,

@@ -5,9 +5,10 @@ One NIC at 200 Gb/s among others at 400 halves the whole ring: a collective goes
 usual reasons are a wrong breakout mode, a wrong cable or transceiver, or lanes that were lost in training.
 
 ## How it is seen
-The speed that each end tells (sysfs, ibstat's rate, ifHighSpeed) is compared with the plan's and with the other
-end's. The other end is the one seen over LLDP, else the planned one. Ports without link have no speed. More than 1 %
-apart counts: the words for one speed are rounded differently. Where nobody tells a speed, the answer is "unknown".
+The speed that each end tells (sysfs, ibstat's rate, ifHighSpeed, a switch's `show interfaces status`) is compared with
+the plan's and with the other end's. The other end is the one seen over LLDP, else the planned one. Ports without link
+have no speed: what a switch prints for them is configured. More than 1 % apart counts: the words for one speed are
+rounded differently. Where nobody tells a speed, the answer is "unknown".
 
 ## What to do
 `ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
@@ -29,7 +30,7 @@ Speeds = npt.NDArray[np.float64]
 _TOLERANCE = 0.01
 
 
-@rule("LNK001", severity=Severity.WARNING, needs=[NetLink])
+@rule("LNK001", severity=Severity.WARNING, needs=[])
 def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables whose planned speed and told speeds are not one."""
     wiring = wiring_of(plan, seen)
@@ -109,6 +110,12 @@ FIRES = (
         "The system's files tell half the planned speed, where the interface itself tells none.",
         _PLAN,
         {"gpu-1": [NetLink("nic0"), LinkSpeed("nic0", 200.0)]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "Only the switch answered, in its command line.",
+        _PLAN,
+        {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
         ("gpu-1/nic0",),
     ),
 )

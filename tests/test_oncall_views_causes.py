@@ -14,6 +14,7 @@ from truerail.oncall.capture import publication_of
 from truerail.oncall.lines import cause_lines, finding_line
 from truerail.oncall.view import view_of, warm
 from truerail.oncall.where import where
+from truerail.outputs.words import Tone
 from truerail.simulator import Fault, Shape, simulate
 
 
@@ -93,6 +94,19 @@ def test_held_findings_are_found_too() -> None:
     path = where(shown, held.subject).paths[0]
     assert [(one.id, one.state, one.cause) for one in path.findings] == [(held.id, "recovering", None)]
     assert path.state == "right"
+
+
+def test_what_is_not_over_yet_is_not_called_fine() -> None:
+    made = simulate(Shape(hosts=4, rails=2))
+    publication = publication_of(made.plan, made.snapshot())
+    fine = view_of(publication).headline
+    assert (fine.tone, fine.repair) == (Tone.GOOD, "Nothing to do.")
+    held = Finding("CAB003", "cable_missing", Severity.CRITICAL, right(publication).a.name, "was missing", "reseat it")
+    for number, says in ((1, "1 finding is not over yet."), (2, "2 findings are not over yet.")):
+        told = view_of(replace(publication, held=(held,) * number)).headline
+        assert (told.tone, told.cables, told.repair) == (Tone.DOUBT, fine.cables, says)
+    worse = view_of(replace(faulty(), held=(held,))).headline
+    assert worse.tone is Tone.BAD
 
 
 def test_gpus_that_are_nearest_to_another_rails_nic_are_harmed_though_no_cable_is_wrong() -> None:

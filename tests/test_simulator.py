@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from truerail.model import CauseKind, GpuNicPath, Neighbor, NetLink, Plan, Port, RdmaLink, Snapshot
+from truerail.model import CauseKind, GpuNicPath, LinkSpeed, Neighbor, NetLink, Plan, Port, RdmaLink, Snapshot
 from truerail.plans import load
 from truerail.simulator import VARIANTS, Fault, Noise, NoRoom, Shape, Simulation, demo_simulation, simulate
 from truerail.simulator.ports import PLATFORMS
@@ -132,15 +132,16 @@ def test_a_fault_looks_as_its_truth_says(fault: Fault, folders: str) -> None:
 def test_a_fault_changes_nothing_but_its_own_cables(fault: Fault) -> None:
     faulty, right = simulate(POD, [fault], seed=2), simulate(POD, seed=2)
     (cause,) = faulty.truth.causes
-    touched = set(cause.cables)
+    rdma = {name.rdma: name.netdev for model in right.world.fabric.models.values() for name in model.names}
+    touched = {*cause.cables, *faulty.world.slow}
     for port in cause.cables:
         touched |= {right.world.far[port], faulty.world.far[port]}
     before, after = _facts(right.snapshot()), _facts(faulty.snapshot())
     for device, fact in (before - after) + (after - before):
         if device in cause.subjects and cause.kind in (CauseKind.GPU_NIC_ORDER, CauseKind.UNREACHABLE):
             continue
-        name = {Neighbor: "port", NetLink: "netdev", RdmaLink: "netdev"}[type(fact)]
-        assert Port(device, getattr(fact, name)) in touched
+        name = {Neighbor: "port", NetLink: "netdev", RdmaLink: "netdev", LinkSpeed: "port"}[type(fact)]
+        assert Port(device, rdma.get(getattr(fact, name), getattr(fact, name))) in touched
 
 
 def _macs(simulation: Simulation, device: str) -> set[str | None]:

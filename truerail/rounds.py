@@ -31,6 +31,7 @@ from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule, Undecided
 from truerail.model.wiring import State, Wiring, wiring_of
 
+_ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
 _STATES = {
     State.RIGHT: CableState.RIGHT,
     State.WRONG: CableState.WRONG,
@@ -78,7 +79,8 @@ def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> t
         return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
     if missing:
-        return Verdict(rule.code, Status.UNKNOWN, missing=missing), ()
+        why = _ONE_ROUND if missing == (PortCounters.__name__,) and seen.window is None else ""
+        return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
         found = tuple(rule.judge(plan, seen))
     except Undecided as why:
@@ -125,4 +127,6 @@ def _notes(wiring: Wiring) -> Iterable[str]:
     for device, name in sorted(wiring.identity.announces.items()):
         yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"
     for name, device in sorted(wiring.identity.strange.items()):
+        if name == device:
+            continue  # a device that the plan does not have, under its own name
         yield f"{names[device]} announces itself as {names[name]}, a name that the plan does not have"

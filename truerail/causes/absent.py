@@ -43,8 +43,10 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
             f"{name} does not answer, and none of its {len(cables)} cables has link",
             f"Check that {name} is powered.",
         )
-    else:
+    elif code < index.devices.planned:
         cables, says, do = [], f"{name} does not answer", f"Check the management access to {name}."
+    else:
+        cables, says, do = [], f"{name} does not tell the InfiniBand fabric", f"Run `ibnetdiscover` on {name} by hand."
     return Draft(CauseKind.UNREACHABLE, (name,), says, do, cables, (name,), (*DOWN, "TEL"), confidence=0.9)
 
 

@@ -12,6 +12,7 @@ from truerail.model.facts import (
     GpuNicPath,
     HostSetting,
     LinkSpeed,
+    Neighbor,
     NetAddress,
     NetLink,
     Optic,
@@ -20,7 +21,7 @@ from truerail.model.facts import (
     PortQos,
     RdmaLink,
 )
-from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role
+from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role, Transport
 from truerail.model.reading import Reading
 from truerail.model.rule import Case
 from truerail.model.snapshot import Snapshot
@@ -105,15 +106,22 @@ def _readings(case: Case) -> Iterator[Reading]:
             if collector != _lldp(device) or device not in case.errors:
                 yield Reading(device, collector, at, answer)
     for device, error in case.errors.items():
-        yield Reading(device, _lldp(device), AT, error=error)
+        tells_fabric = case.transport is Transport.INFINIBAND and f"{device}/" not in case.plan
+        yield Reading(device, "ib_fabric" if tells_fabric else _lldp(device), AT, error=error)
 
 
 def _answers(device: str, facts: Sequence[Fact]) -> Iterator[tuple[str, tuple[Fact, ...]]]:
     by_collector: dict[str, list[Fact]] = {_lldp(device): []}
     for fact in facts:
-        by_collector.setdefault(_COLLECTORS.get(type(fact), _lldp(device)), []).append(fact)
+        by_collector.setdefault(_collector(device, fact), []).append(fact)
     for collector, answer in by_collector.items():
         yield collector, tuple(answer)
+
+
+def _collector(device: str, fact: Fact) -> str:
+    if isinstance(fact, Neighbor | LinkSpeed) and fact.of is not None:
+        return "ib_fabric"
+    return _COLLECTORS.get(type(fact), _lldp(device))
 
 
 def _counted(case: Case, sample: int) -> Iterator[Reading]:

@@ -170,7 +170,27 @@ class Verdict:
     @property
     def reason(self) -> str:
         """Why it is unknown, as a sentence without its full stop."""
-        return self.why or f"nobody answered {', '.join(self.missing) or 'what it needs'}"
+        return self.why or f"no answer has {' or '.join(map(_in_words, self.missing)) or 'what it needs'}"
+
+
+def _in_words(kind: str) -> str:
+    """A kind of facts for an operator, and its name behind it for whoever looks it up in the catalogue."""
+    return f"{_KINDS[kind]} ({kind})" if kind in _KINDS else kind
+
+
+_KINDS = {
+    "Neighbor": "neighbours",
+    "GpuNicPath": "the GPU topology",
+    "RdmaLink": "RDMA links",
+    "NetLink": "network interfaces",
+    "LinkSpeed": "the speed of links",
+    "NetAddress": "IP addresses",
+    "PortCounters": "counters of ports",
+    "PortQos": "the QoS of ports",
+    "PcieLink": "PCIe links",
+    "HostSetting": "settings of hosts",
+    "Optic": "readings of optics",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,9 +77,7 @@ class SshAccess:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One device of an inventory. `platform` is one of linux, cumulus, sonic, eos, nxos, junos, snmp; empty means:
-    ask.
-    """
+    """One device of an inventory. `platform` is one of `PLATFORMS`; empty means: ask."""
 
     name: str
     address: str
@@ -94,5 +92,19 @@ class Target:
     file: str = ""
     line: int = 0
 
+    @property
+    def tells_fabric(self) -> bool:
+        """Whether it is asked for the links of an InfiniBand fabric, and for nothing else."""
+        return self.platform == INFINIBAND
 
-PLATFORMS = ("linux", "cumulus", "sonic", "eos", "nxos", "junos", "snmp")
+    @property
+    def answer_seconds(self) -> float:
+        """How long one answer may take: as long as a login, but for a walk over a fabric."""
+        return max(self.timeout_seconds, _WALK_SECONDS if self.tells_fabric else 0.0)
+
+
+INFINIBAND = "infiniband"
+"""A Linux machine that walks the InfiniBand fabric when it is asked. It is no device of the plan, and has no role."""
+PLATFORMS = ("linux", "cumulus", "sonic", "eos", "nxos", "junos", "snmp", INFINIBAND)
+_WALK_SECONDS = 50.0
+"""A walk asks each node of the fabric, and takes seconds for each thousand. Less than the 60 s of a round."""

@@ -22,7 +22,7 @@ def fabric_view(publication: Publication, now: datetime) -> FabricView:
     """How everything stands. `now` (aware, UTC) tells the age of what the collectors last brought."""
     view = view_of(publication)
     sight, plan, judgement = view.sight, publication.plan, publication.judgement
-    wiring, layout, verdict = view.wiring, view.layout, view.sight.headline
+    wiring, layout, verdict = view.wiring, view.layout, view.headline
     switches = np.flatnonzero(layout.tier > Role.HOST.tier)
     return FabricView(
         name=publication.fabric,

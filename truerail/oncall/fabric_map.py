@@ -103,7 +103,7 @@ def cells_of(drawn: FabricMap) -> npt.NDArray[np.uint8]:
 
 @kept
 def _draw(view: View) -> FabricMap:
-    grid, publication, headline = grid_of(view.layout), view.publication, view.sight.headline
+    grid, publication, headline = grid_of(view.layout), view.publication, view.headline
     return FabricMap(
         number=publication.number,
         at=publication.at,

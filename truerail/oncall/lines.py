@@ -36,6 +36,13 @@ _NOT_SEEN = {
 }
 """Why a cable is not seen. `Why.SEEN` is told by where it is seen."""
 
+_NOT_DISCOVERED = {
+    Why.LINK_DOWN: "no link: an end that answered, or the discovery of the fabric, says that its port is down",
+    Why.SILENT: "its host says that it has link, and the discovery of the fabric has none there",
+    Why.AMBIGUOUS: "several nodes bear the name of one of its devices",
+}
+"""The same, where the discovery of an InfiniBand fabric tells."""
+
 
 def finding_line(view: View, finding: Finding) -> FindingLine:
     """A finding with its life and its mute."""
@@ -167,7 +174,8 @@ def why_words(view: View, cable: int, seen: End | None) -> str:
         return "it is seen where it is planned"
     if state == State.WRONG:
         return f"it is seen on {seen.name}, not on {planned}" if seen else f"{planned} hears another device"
-    return _NOT_SEEN[Why(int(view.wiring.why[cable]))]
+    why = Why(int(view.wiring.why[cable]))
+    return _NOT_DISCOVERED.get(why, _NOT_SEEN[why]) if view.wiring.met else _NOT_SEEN[why]
 
 
 def cable_line(view: View, cable: int) -> CableLine:

@@ -106,11 +106,14 @@ def _no_link(view: View, cable: int) -> Iterator[str]:
     """No link is told by a port, not by silence; and not by design."""
     why = view.wiring.why[cable]
     if why == Why.LINK_DOWN:
-        yield "It is not LLDP that is silent: an end that answered says that the port itself has no link."
         ends = np.array([view.index.a[cable], view.index.b[cable]])
         states = view.wiring.states
+        if states.dark(ends).any():
+            yield "It is not LLDP that is silent: an end that answered says that the port itself has no link."
+        else:
+            yield "It is not a discovery that missed it: it met the switch, and found no link at its port."
         known = ends[(states.link_row[ends] >= 0) | (states.rdma_row[ends] >= 0)]
         if len(known) and not states.disabled(known).any():
             yield f"Nobody switched it off: {view.index.spell(int(known[0]))} is enabled."
-    if why == Why.SILENT:
+    if why == Why.SILENT and not view.wiring.met:
         yield "It is not LLDP switched off on a device: both devices hear their other neighbours."

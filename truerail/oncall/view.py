@@ -23,6 +23,7 @@ from truerail.oncall.layout import Layout
 from truerail.oncall.nearest import Nearest
 from truerail.oncall.nics import Nics
 from truerail.oncall.sight import Sight, sight_of
+from truerail.outputs.words import Headline, Tone
 
 LONGEST_NODESET = 4096
 
@@ -47,6 +48,15 @@ class View:
     def findings(self) -> Findings:
         """Those of the judgement, and behind them those that are held."""
         return self.sight.with_held(self.publication.held)
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The verdict. While a finding is not over yet, that is said, not that there is nothing to do."""
+        told, held = self.sight.headline, len(self.publication.held)
+        if told.tone is not Tone.GOOD or not held:
+            return told
+        still = "1 finding is" if held == 1 else f"{held:,} findings are"
+        return Headline(Tone.DOUBT, told.cables, f"{still} not over yet.")
 
     def finding(self, finding: str) -> Finding | None:
         """A finding by id."""

@@ -1,4 +1,4 @@
-"""What is plugged where, as LLDP of both ends tells, without any plan."""
+"""What is plugged where, as LLDP of both ends or a discovery tells, without any plan."""
 
 import re
 from collections import defaultdict
@@ -10,6 +10,9 @@ from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
 from truerail.model.columns import NONE
 from truerail.model.names import device_key, port_key, short_name
 from truerail.model.wiring import Wiring, wiring_of
+from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
+from truerail.model.wiring.ib_names import canonical_guid
+from truerail.plans.infer_fabric import fabric_roles
 
 _SWITCH_COLLECTORS = ("lldp_switch", "lldp_snmp", "if_snmp")
 _HOST_COLLECTORS = ("gpu_nic_topology", "rdma_link")
@@ -32,7 +35,7 @@ class Wires:
 
 def wires_of(seen: Snapshot) -> Wires:
     """Joins all neighbours of a snapshot."""
-    roles = _roles(seen)
+    roles = _roles(seen) | fabric_roles(seen)
     known = Plan(devices={name: Device(name, role) for name, role in roles.items()}, cables=())
     wiring = wiring_of(known, seen)
     ports, names = wiring.index.ports, wiring.index.devices.names
@@ -41,7 +44,8 @@ def wires_of(seen: Snapshot) -> Wires:
     spelling = _Spelling(wiring, seen, roles)
     spelled = {code: spelling.of(ports.port(code)) for code in {*joined.tolist(), *partner[joined].tolist()}}
     peer = {spelled[int(code)]: spelled[int(partner[code])] for code in joined}
-    hosts, switches, strangers = _told_apart(roles, [spelling.device(name) for name in names])
+    tellers = {reading.device for reading in seen.readings} - roles.keys()  # of a fabric that they need not be in
+    hosts, switches, strangers = _told_apart(roles, [spelling.device(name) for name in names if name not in tellers])
     vague = {}
     for code in np.flatnonzero((wiring.heard[: len(ports)] >= 0) & (partner == NONE)).tolist():
         host = spelling.device(names[int(wiring.heard[code])])
@@ -82,7 +86,7 @@ def _roles(seen: Snapshot) -> dict[str, Role]:
             votes[reading.device] += 4
         elif reading.collector in _SWITCH_COLLECTORS:
             votes[reading.device] -= 2
-        else:
+        elif reading.collector != DISCOVERY:  # which may be told by any machine, of the fabric or not
             votes[reading.device] += 0
     told = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
     shapes = {_shape(name): role for name, role in told.items()}
@@ -95,7 +99,8 @@ def _told_apart(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str
     shapes: dict[str, Role] = {}
     for name, role in roles.items():
         shapes.setdefault(_shape(name), role)
-    found = {name: roles.get(name) or shapes.get(_shape(name)) for name in names}
+    nodes = {name for name in names if name not in roles and canonical_guid(name)}  # adapters that nobody named
+    found = {name: roles.get(name) or shapes.get(_shape(name)) for name in names if name not in nodes}
     hosts = frozenset(name for name, role in found.items() if role is Role.HOST)
     switches = frozenset(name for name, role in found.items() if role is Role.LEAF)
     return hosts, switches, tuple(name for name, role in found.items() if role is None)

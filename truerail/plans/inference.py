@@ -8,6 +8,7 @@ from typing import NamedTuple
 from truerail.model import Cable, Device, Plan, Port, Rail, Role, Snapshot
 from truerail.model.names import natural_key
 from truerail.model.pause import garbage_collection_paused
+from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_hosts import HostSays, NicOrder, hosts_say, nic_order
 from truerail.plans.infer_rails import Column, Columns, Consensus, agree, common_orders
 from truerail.plans.infer_uplinks import uplinks
@@ -43,6 +44,7 @@ def infer(seen: Snapshot) -> Inference:
     never knows what was intended: a fabric that is wrong everywhere in the same way is right by consensus.
     """
     says, wires = hosts_say(seen), wires_of(seen)
+    says |= adapters(seen, says)
     told = {host: nic_order(one) for host, one in says.items() if one.links}
     sure = frozenset(host for host in told if says[host].near)
     orders, scrambled = common_orders({host: order for host, order in told.items() if order}, sure)
@@ -53,7 +55,7 @@ def infer(seen: Snapshot) -> Inference:
     support = _support(columns, agreed)
     right, total = (sum(pair[at] for pair in support.values()) for at in (0, 1))
     return Inference(
-        plan=_plan(columns, agreed, wires, says, planes),
+        plan=with_guids(_plan(columns, agreed, wires, says, planes), seen, agreed.renamed),
         support={rail: f"{follow} of {of}" for rail, (follow, of) in sorted(support.items())},
         outliers=outliers,
         notes=tuple(_notes(scrambled, wires, says, orders)),

@@ -1,7 +1,8 @@
-"""Faults of single cables and of blocks of ports: plugged into the wrong place, or carrying nothing."""
+"""Faults of single cables and of blocks of ports: plugged into the wrong place, carrying nothing, or running slower."""
 
 from truerail.model import Cable, CauseKind, Port
 from truerail.simulator.claims import NoRoom, Site
+from truerail.simulator.shape import SPEED_GBPS
 from truerail.simulator.truth import TrueCause
 
 _BLOCK = 4
@@ -125,6 +126,17 @@ def uplink_down(site: Site) -> TrueCause:
     return _kill(site, _draw_uplink(site))
 
 
+def host_at_half_speed(site: Site) -> TrueCause:
+    """The link of one host cable runs at half its speed."""
+    (cable,) = site.draw_cables(site.draw_hosts(1))
+    return _slow_down(site, cable)
+
+
+def uplink_at_half_speed(site: Site) -> TrueCause:
+    """The link of one cable between switches runs at half its speed."""
+    return _slow_down(site, _draw_uplink(site))
+
+
 def _sample(site: Site, cables: list[Cable], count: int) -> list[Cable]:
     if len(cables) < count:
         raise NoRoom(f"{count} open cables wanted, {len(cables)} left")
@@ -194,6 +206,14 @@ def _shift(site: Site, leaf: str, block: list[Cable], places: list[Port]) -> Tru
     site.claim_cables(block)
     site.taken.add(leaf)
     return TrueCause(CauseKind.PORT_SHIFT, (leaf,), tuple(cable.a for cable in block), moves=len(block))
+
+
+def _slow_down(site: Site, cable: Cable) -> TrueCause:
+    """Both ends agree on half the speed, as after a wrong breakout mode. The cable itself is where it should be."""
+    site.world.slow.update(dict.fromkeys((cable.a, cable.b), SPEED_GBPS / 2))
+    site.claim_cables([cable])
+    site.spare_used.update((cable.a, cable.b))
+    return TrueCause(CauseKind.DEGRADED_LINK, (str(cable.a),), ())
 
 
 def _kill(site: Site, cable: Cable) -> TrueCause:

@@ -48,9 +48,15 @@ VARIANTS: Mapping[CauseKind, Mapping[str, Planter]] = {
         "host": cable_faults.host_link_down,
         "uplink": cable_faults.uplink_down,
     },
+    CauseKind.DEGRADED_LINK: {
+        "host": cable_faults.host_at_half_speed,
+        "uplink": cable_faults.uplink_at_half_speed,
+    },
     CauseKind.UNREACHABLE: {"off": device_faults.powered_off, "hung": device_faults.hung},
 }
 KINDS = tuple(VARIANTS)
+DRAWN = tuple(kind for kind in KINDS if kind is not CauseKind.DEGRADED_LINK)
+"""The kinds that are drawn where only a number of faults is asked for: those that LLDP tells of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ def plant(
 
 def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
     causes: list[TrueCause] = []
-    kinds = sorted((site.rng.choice(KINDS) for _ in range(count)), key=KINDS.index)
+    kinds = sorted((site.rng.choice(DRAWN) for _ in range(count)), key=KINDS.index)
     spare_tries = 100
     while kinds and spare_tries:
         try:
@@ -99,7 +105,7 @@ def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
             kinds.pop(0)
         except NoRoom:
             spare_tries -= 1
-            kinds[0] = site.rng.choice(KINDS)
+            kinds[0] = site.rng.choice(DRAWN)
     return causes
 
 

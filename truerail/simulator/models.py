@@ -26,7 +26,7 @@ class Model:
     """One server model with `rails` compute NICs of `planes` ports each, and `gpus` GPUs.
 
     A *slot* is one port of a compute NIC, numbered `nic * planes + plane` in PCI order. `style` is how netdevs are
-    named: `enp`, `eth` or `rail`. `storage` adds two dual-port NICs that belong to no rail.
+    named: `enp`, `eth`, `ib` or `rail`. `storage` adds two dual-port NICs that belong to no rail.
     """
 
     name: str
@@ -74,6 +74,8 @@ class Model:
         match self.style:
             case "eth":
                 return f"eth{1 + nic * self.planes + plane}"
+            case "ib":
+                return f"ibp{self.buses[nic]}s0" if self.planes == 1 else f"ibp{self.buses[nic]}s0f{plane}"
             case "rail":
                 return f"rail{nic}" if self.planes == 1 else f"rail{nic}p{plane}"
         return f"enp{self.buses[nic]}s0f{plane}np{plane}"

@@ -17,6 +17,8 @@ def port_name(platform: str, number: int) -> str:
             return f"Ethernet1/{number}"
         case "junos":
             return f"et-0/0/{number - 1}"
+        case "infiniband":
+            return str(number)
     return f"swp{number}"
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from truerail.model import Cable, Device, Plan, Port, Rail, Role
+from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.simulator.models import Model
 from truerail.simulator.ports import port_name
+
+SPEED_GBPS = 400.0
+"""The speed of every link of a simulated fabric, as planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,9 @@ class Shape:
     each NIC as many ports, each to a leaf of its own plane. `uplinks` is cables per leaf, spread evenly over the spines
     (0 spines: rail-only). With `superspines` every pod has its own spines, each with one cable to every superspine.
     `platforms` are shared out among leaves, and again among spines, in equal blocks; `models` among hosts, one after
-    the other. `host_ports` says how the plan names host ports: `netdev`, `rdma` or `pci`.
+    the other. `host_ports` says how the plan names host ports: `netdev`, `rdma` or `pci`. The platform `infiniband`,
+    which is that of all switches or of none, makes it an InfiniBand fabric: its switches answer nothing, and one host
+    tells what it discovered.
     """
 
     hosts: int = 64
@@ -42,8 +47,15 @@ class Shape:
             raise ValueError("a fabric needs a rail, a host in every pod, and one plane or two")
         if self.rails % self.rails_per_leaf:
             raise ValueError(f"{self.rails} rails do not share leaves by {self.rails_per_leaf}")
+        if self.infiniband and set(self.platforms) != {"infiniband"}:
+            raise ValueError("an InfiniBand fabric has no switches of other platforms")
         if self.spines and self.uplinks % self.spines:
             raise ValueError(f"{self.uplinks} uplinks do not spread evenly over {self.spines} spines")
+
+    @property
+    def infiniband(self) -> bool:
+        """Whether it is an InfiniBand fabric."""
+        return "infiniband" in self.platforms
 
     @property
     def hosts_per_pod(self) -> int:
@@ -104,7 +116,13 @@ def build(shape: Shape) -> Fabric:
         for rail in range(shape.rails)
     }
     plan = Plan(
-        builder.devices, tuple(builder.cables), name=f"{shape.hosts}x{shape.rails}", rails=rails, source="simulator"
+        builder.devices,
+        tuple(builder.cables),
+        name=f"{shape.hosts}x{shape.rails}",
+        rails=rails,
+        transport=Transport.INFINIBAND if shape.infiniband else Transport.ROCE,
+        load_balancing=LoadBalancing.ADAPTIVE if shape.infiniband else LoadBalancing.ECMP,
+        source="simulator",
     )
     ports = {
         switch: [port_name(builder.devices[switch].platform, number) for number in range(1, used + 1)]
@@ -168,7 +186,7 @@ def _host_cables(builder: _Builder) -> None:
             builder.used[leaf] = max(builder.used[leaf], number + 1)
             a = Port(name, getattr(nic, shape.host_ports))
             named_plane = plane if shape.planes > 1 else None
-            builder.cables.append(Cable(a, builder.port(leaf, number + 1), rail, named_plane, 400.0))
+            builder.cables.append(Cable(a, builder.port(leaf, number + 1), rail, named_plane, SPEED_GBPS))
 
 
 def _spare_ports(builder: _Builder) -> None:
@@ -200,4 +218,4 @@ def _mesh(builder: _Builder, below: list[str], above: list[str], parallel: int) 
     for low in below:
         for high in above:
             for _ in range(parallel):
-                yield Cable(builder.next_port(low), builder.next_port(high), speed_gbps=400.0)
+                yield Cable(builder.next_port(low), builder.next_port(high), speed_gbps=SPEED_GBPS)

@@ -13,7 +13,7 @@ from truerail.model.names import answer_file
 from truerail.simulator.faults import Fault, plant
 from truerail.simulator.memory import Reader
 from truerail.simulator.noise import QUIET, Noise, disturb
-from truerail.simulator.render import host, switch
+from truerail.simulator.render import host, infiniband, switch
 from truerail.simulator.render.beacon import Ether
 from truerail.simulator.shape import Shape, build
 from truerail.simulator.survey import survey
@@ -37,12 +37,16 @@ class Simulation:
 
     def answers(self) -> Iterator[tuple[str, dict[str, str]]]:
         """Every device that can be read: the name of its folder, and its answers by command."""
-        ether = Ether(self.world)
+        ether, infiniband_fabric = Ether(self.world), self.world.fabric.shape.infiniband
         for machine in self.plan.devices:
-            if machine not in self.world.absent:
-                render = host.answers if self.world.is_host(machine) else switch.answers
+            if machine not in self.world.absent and (self.world.is_host(machine) or not infiniband_fabric):
                 strange = _STRANGE if self.world.strange_files else {}
-                yield self.world.folder(machine), {**render(ether, machine), **strange}
+                yield self.world.folder(machine), {**self._answers(ether, machine), **strange}
+
+    def _answers(self, ether: Ether, machine: str) -> dict[str, str]:
+        if self.world.fabric.shape.infiniband:
+            return infiniband.answers(self.world, machine)
+        return host.answers(ether, machine) if self.world.is_host(machine) else switch.answers(ether, machine)
 
     def write(self, path: Path) -> Path:
         """Writes `capture/`, `plan.csv` and `truth.json` under `path`; returns the capture's folder.

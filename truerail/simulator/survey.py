@@ -34,6 +34,8 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
 
 def _unheard(world: World, a: Port, b: Port) -> bool:
     """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
+    if world.fabric.shape.infiniband:
+        return not world.carrier(a)
     ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]
     return all(len(heard) != 1 for heard in ends)
 
@@ -49,6 +51,7 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
     name. Exchanged cables never are: a folder named by hostname would look the same.
     """
     kind, tied = cause.kind, world.folders == "inventory"
+    tied &= not (kind is CauseKind.LEAF_SWAP and world.fabric.shape.infiniband)  # its switches have no folders
     if kind is CauseKind.HOST_SWAP and (cause.moves or not tied):
         yield Explanation(kind, 0 if cause.moves else len(cause.cables))
     elif kind is CauseKind.LEAF_SWAP and not tied and not _has_uplinks(world, cause.subjects[0]):
@@ -62,9 +65,8 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
 
 
 def _tells_state(world: World, port: Port) -> bool:
-    """Whether an end of this cable can be asked if its link is up: any host, and switches that are Linux or SNMP."""
-    ends = [end.device for end in (port, world.far[port]) if end.device not in world.absent]
-    return any(world.is_host(end) or world.platform(end) in ("cumulus", "sonic", "snmp") for end in ends)
+    """Whether an end of this cable can be asked if its link is up."""
+    return any(end.device not in world.absent for end in (port, world.far[port]))
 
 
 def _has_uplinks(world: World, leaf: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from truerail.model import Port, Role
 from truerail.simulator.models import Model, NicName
 from truerail.simulator.ports import if_index
-from truerail.simulator.shape import Fabric
+from truerail.simulator.shape import SPEED_GBPS, Fabric
 
 _HOST_MACS = 0xB83FD2000000
 _SWITCH_MACS = 0x1C34DA000000
@@ -34,7 +34,8 @@ class World:
     `nic_order[host][n]` is the NIC whose names sit in slot n, `gpu_order[host][g]` the place of GPU g; absent means
     identity. `dead` are jacks whose cable carries nothing, `off` machines without power, `hung` machines that keep
     their carrier and say nothing, `absent` machines that nobody could read. A `mute` host sends no LLDP, a `deaf` one
-    hears none. `stale` lists further neighbours that a jack still remembers.
+    hears none. `stale` lists further neighbours that a jack still remembers, `slow` the speeds in Gb/s of jacks whose
+    link does not run at the fabric's.
     """
 
     fabric: Fabric
@@ -50,6 +51,7 @@ class World:
     mute: set[str] = field(default_factory=set)
     deaf: set[str] = field(default_factory=set)
     stale: dict[Port, Port] = field(default_factory=dict)
+    slow: dict[Port, float] = field(default_factory=dict)
     folders: str = "hostname"
     labels: bool = False
     management: bool = False
@@ -71,8 +73,16 @@ class World:
         far = self.far.get(jack)
         return far is not None and jack not in self.dead and far.device not in self.off and jack.device not in self.off
 
+    def speed_gbps(self, jack: Port) -> float:
+        """The speed at which the jack's link runs, or is configured to run."""
+        return self.slow.get(jack, SPEED_GBPS)
+
     def heard(self, jack: Port) -> Iterator[Port]:
-        """The jacks whose LLDP this jack hears or still remembers."""
+        """The jacks whose LLDP this jack hears or still remembers; on InfiniBand the one that a discovery finds."""
+        if self.fabric.shape.infiniband:
+            if self.carrier(jack):
+                yield self.far[jack]
+            return
         if jack.device in self.deaf:
             return
         if self.carrier(jack):

@@ -14,6 +14,7 @@ from truerail.model.columns import Codes
 from truerail.model.counters.hygiene import MOST_PACES, Floats, own_pace
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
+from truerail.model.kept import kept
 from truerail.model.wiring.peers import peers_of
 
 WINDOWS = 5
@@ -49,15 +50,9 @@ class Carried:
 TOO_FEW = f"counters of fewer than {LEAST_WINDOWS * LEAST_SAMPLES} samples: too few to tell a habit from a moment"
 
 
+@kept
 def carried_of(telemetry: Telemetry) -> Carried:
     """What each planned port carried. Computed once for each telemetry, kept with it."""
-    found: Carried | None = telemetry.__dict__.get("_carried")
-    if found is None:
-        found = telemetry.__dict__["_carried"] = _carried(telemetry)
-    return found
-
-
-def _carried(telemetry: Telemetry) -> Carried:
     peer = peers_of(telemetry.wiring).planned
     sent, received = (_own(telemetry, quantity) for quantity in (Quantity.TX_BYTES, Quantity.RX_BYTES))
     return Carried(np.fmax(sent, _at(received, peer)), np.fmax(received, _at(sent, peer)), peer)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.counters.carried import Carried, carried_of
 from truerail.model.counters.telemetry import Telemetry
+from truerail.model.kept import kept
 
 Numbers = npt.NDArray[np.float64]
 
@@ -112,15 +113,9 @@ class Rails:
         return self.busy & ~self.worked
 
 
+@kept
 def rails_of(telemetry: Telemetry) -> Rails:
     """The rails of every host. Computed once for each telemetry, kept with it."""
-    found: Rails | None = telemetry.__dict__.get("_rails")
-    if found is None:
-        found = telemetry.__dict__["_rails"] = _measured(telemetry)
-    return found
-
-
-def _measured(telemetry: Telemetry) -> Rails:
     index, carried = telemetry.wiring.index, carried_of(telemetry)
     cable = np.flatnonzero(index.from_host & (index.a >= 0) & (index.rail >= 0))
     cable = cable[np.lexsort((index.plane[cable], index.rail[cable], index.a_device[cable]))]

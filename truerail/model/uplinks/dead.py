@@ -4,6 +4,7 @@ evenly the others are loaded, which few flows never are.
 
 import numpy as np
 
+from truerail.model.kept import kept
 from truerail.model.plan import LoadBalancing
 from truerail.model.uplinks.balance import IDLE, Balance
 from truerail.model.uplinks.flow_bounds import flow_bounds
@@ -22,17 +23,15 @@ _TRIED = 64
 """How many numbers of flows are tried."""
 
 
+@kept
 def dead_members(b: Balance) -> dict[int, float]:
     """Groups with one dead member, and the chance that it is idle by chance. Computed once for each balance."""
-    found: dict[int, float] | None = b.__dict__.get("_dead")
-    if found is None:
-        hashed = b.telemetry.wiring.index.plan.load_balancing is LoadBalancing.ECMP
-        single = b.judged & (b.idle_members == 1) & (b.members >= LEAST_MEMBERS)
-        for siblings in polarized(b):
-            single[siblings.groups] = False
-        chances = {group: _dead(b, group, hashed=hashed) for group in np.flatnonzero(single).tolist()}
-        found = b.__dict__["_dead"] = {group: chance for group, chance in chances.items() if chance < CHANCE}
-    return found
+    hashed = b.telemetry.wiring.index.plan.load_balancing is LoadBalancing.ECMP
+    single = b.judged & (b.idle_members == 1) & (b.members >= LEAST_MEMBERS)
+    for siblings in polarized(b):
+        single[siblings.groups] = False
+    chances = {group: _dead(b, group, hashed=hashed) for group in np.flatnonzero(single).tolist()}
+    return {group: chance for group, chance in chances.items() if chance < CHANCE}
 
 
 def _dead(b: Balance, group: int, *, hashed: bool) -> float:

@@ -1,14 +1,6 @@
 """What is wired to what: names that devices use, neighbours that they hear, links that they have, and the plan."""
 
-from truerail.model.wiring.joined import (
-    BOTH_ENDS,
-    DEVICE_ONLY,
-    ONE_END,
-    State,
-    Why,
-    Wiring,
-    evidence_of,
-    wiring_of,
-)
+from truerail.model.wiring.joined import State, Why, Wiring, evidence_of, wiring_of
+from truerail.model.wiring.pairs import BOTH_ENDS, DEVICE_ONLY, ONE_END
 
 __all__ = ["BOTH_ENDS", "DEVICE_ONLY", "ONE_END", "State", "Why", "Wiring", "evidence_of", "wiring_of"]

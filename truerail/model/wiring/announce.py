@@ -14,9 +14,14 @@ from truerail.model.index import PlanIndex
 from truerail.model.wiring.claims import Claims
 
 
-def announced(index: PlanIndex, claims: Claims) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
-    """Who announces whose name: (unplanned names and their owners, devices under another's name, shared names)."""
-    votes = _votes(index, claims)
+def announced(
+    index: PlanIndex, claims: Claims, more: Codes | None = None
+) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
+    """Who announces whose name: (unplanned names and their owners, devices under another's name, shared names).
+
+    `more` are further votes: a name announced << 32 | the device that owns it.
+    """
+    votes = _votes(index, claims, more)
     planned = index.devices.planned
     by_owner: dict[int, Counter[int]] = {}
     for (name, owner), count in votes.items():
@@ -34,9 +39,11 @@ def announced(index: PlanIndex, claims: Claims) -> tuple[dict[int, int], dict[in
     return names, announces, duplicates
 
 
-def _votes(index: PlanIndex, claims: Claims) -> Counter[tuple[int, int]]:
+def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tuple[int, int]]:
     """(name announced, device that owns it) with the number of claims that say so, wherever a witness speaks."""
     pairs = [_pack(claims.named, claims.witness), _reverse_votes(index, claims)]
+    if more is not None:
+        pairs.append(more)
     packed, counts = np.unique(np.concatenate(pairs), return_counts=True)
     return Counter(
         {(p >> 32, p & 0xFFFFFFFF): c for p, c in zip(packed.tolist(), counts.tolist(), strict=True) if p >= 0}

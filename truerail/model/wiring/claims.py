@@ -40,6 +40,14 @@ class Claims:
     witness: Codes
     row: Codes
 
+    def and_(self, others: "Claims") -> "Claims":
+        """These claims and others behind them."""
+        columns = zip(self._columns(), others._columns(), strict=True)
+        return Claims(*(np.concatenate(pair) for pair in columns))
+
+    def _columns(self) -> tuple[Codes, ...]:
+        return self.u, self.v, self.w, self.named, self.witness, self.row
+
 
 def _no_claims() -> Claims:
     empty = np.empty(0, dtype=np.int64)

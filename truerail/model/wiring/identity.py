@@ -15,6 +15,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.announce import announced
 from truerail.model.wiring.claims import Claims, read_claims
+from truerail.model.wiring.discovery import Discovery, discovered
 from truerail.model.wiring.local import LocalNames
 
 
@@ -28,6 +29,8 @@ class Identity:
     """Names that no plan has, of devices found out by their MACs or cables: code of the name to that of the device."""
     duplicates: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Names announced by more than one device: code of the name to the codes of those devices."""
+    discovery: Discovery | None = None
+    """What the discovery of an InfiniBand fabric tells, where there was one."""
 
     @property
     def index(self) -> PlanIndex:
@@ -60,9 +63,11 @@ class Identity:
 def identify(index: PlanIndex, seen: Snapshot) -> Identity:
     """Resolves every neighbour of a snapshot. Reads the names twice only where some device announces another's."""
     names = LocalNames(index, seen)
-    claims = read_claims(names)
-    owners, announces, duplicates = announced(index, claims)
-    if not (owners or announces or duplicates):
-        return Identity(names, claims)
-    names = LocalNames(index, seen, announces)
-    return Identity(names, read_claims(names, owners, frozenset(duplicates)), owners, duplicates)
+    claims, found = read_claims(names), discovered(names)
+    owners, announces, duplicates = announced(index, claims, None if found is None else found.votes)
+    if owners or announces or duplicates:
+        names, split = LocalNames(index, seen, announces), frozenset(duplicates)
+        claims, found = read_claims(names, owners, split), discovered(names, owners, split)
+    if found is not None:
+        claims, duplicates = claims.and_(found.claims), {**found.shared, **duplicates}
+    return Identity(names, claims, owners, duplicates, found)

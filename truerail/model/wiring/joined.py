@@ -5,6 +5,9 @@ nothing contradicts it: the other end may be unread, or its LLDP silent. Where c
 both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on
 one port are normal for up to two minutes after a re-cabling (the old one has not expired, and its age does not
 tell which is true), so this is not an error but a reason to look again.
+
+On InfiniBand a discovery names both ends of a link: that is one witness, and what it met counts as read. A port of a
+switch that it met, and where it found no link, has none.
 """
 
 from collections.abc import Iterator
@@ -18,16 +21,11 @@ from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
 from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
-from truerail.model.plan import Plan
+from truerail.model.plan import Plan, Transport
 from truerail.model.snapshot import Snapshot
-from truerail.model.wiring.claims import Claims
 from truerail.model.wiring.identity import Identity, identify
 from truerail.model.wiring.links import PortStates, port_states
-
-BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
-"""Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its
-port.
-"""
+from truerail.model.wiring.pairs import DEVICE_ONLY, heard_devices, partners
 
 
 class State(IntEnum):
@@ -81,6 +79,14 @@ class Wiring:
     """Per device code: whether it answered the question for its LLDP neighbours."""
     read: Mask
     """Per device code: whether it answered anything."""
+
+    @property
+    def met(self) -> frozenset[int]:
+        """Codes of the devices that the discovery of an InfiniBand fabric met: their cabling is told, though nobody may
+        have logged into them.
+        """
+        found = self.identity.discovery
+        return frozenset() if found is None else frozenset(found.devices.tolist())
 
     def cables(self, state: State) -> Codes:
         """Numbers of the cables in a state."""
@@ -143,8 +149,8 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
     identity = identify(index, seen)
     states = port_states(identity)
     size = len(index.ports)
-    partner, sure, ambiguous = _partners(index, identity.claims, size)
-    heard = _heard(identity.claims, index.devices.planned, ambiguous)
+    partner, sure, ambiguous = partners(index, identity.claims, size)
+    heard = heard_devices(identity.claims, index.devices.planned, ambiguous)
     read, listened = _who_answered(identity)
     wiring = Wiring(
         index, identity, states, partner, sure, ambiguous, heard,
@@ -161,6 +167,7 @@ def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     devices = identity.index.devices
     answers: dict[str, bool] = {}
     for reading in identity.seen.readings:
+        identity.filed(reading.device)  # now: who is filed later would have no place in what is made here
         if not reading.error:
             answers[reading.device] = answers.get(reading.device, False) or reading.collector.startswith("lldp")
     codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
@@ -169,66 +176,9 @@ def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     for code, lldp in codes:
         read[code] = True
         listened[code] |= lldp
+    if identity.discovery is not None:  # who was met in a discovery has its cabling told, whoever logged in
+        read[identity.discovery.devices] = listened[identity.discovery.devices] = True
     return read, listened
-
-
-def _partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.NDArray[np.float64], Mask]:
-    """Joins claims into pairs and decides which stand. Linear in claims but for sorting."""
-    partner = np.full(size + 1, NONE, dtype=np.int64)
-    sure = np.zeros(size + 1)
-    ambiguous = np.zeros(size + 1, dtype=bool)
-    use = (claims.v >= 0) & (claims.u != claims.v)
-    u, v = claims.u[use], claims.v[use]
-    low, high = np.minimum(u, v), np.maximum(u, v)
-    packed, inverse = np.unique(low << 32 | high, return_inverse=True)
-    says = np.zeros(len(packed), dtype=np.int64)
-    np.bitwise_or.at(says, inverse, np.where(u == low, 1, 2))
-    low, high = packed >> 32, packed & 0xFFFFFFFF
-    strong = says == 3
-    strong_at = _count(size, low[strong], high[strong])
-
-    single = strong & (strong_at[low] == 1) & (strong_at[high] == 1)
-    _marry(partner, sure, low[single], high[single], BOTH_ENDS)
-    contested = strong & ~single  # who hears only a port that others claim as well does not know either
-    ambiguous[low[contested]] = ambiguous[high[contested]] = True
-
-    speaker, silent = np.where(says == 1, low, high)[~strong], np.where(says == 1, high, low)[~strong]
-    free = (strong_at[speaker] == 0) & (strong_at[silent] == 0)
-    ambiguous[speaker[(strong_at[speaker] == 0) & (strong_at[silent] > 0)]] = True
-    speaker, silent = speaker[free], silent[free]
-    planned = silent < index.planned_ports
-    has_planned = np.zeros(size + 1, dtype=bool)
-    has_planned[speaker[planned]] = True
-    keep = planned | ~has_planned[speaker]  # a bridge or a DPU's own system beside the planned device does not count
-    speaker, silent = speaker[keep], silent[keep]
-    at = _count(size, speaker, silent)
-    alone = (at[speaker] == 1) & (at[silent] == 1)
-    _marry(partner, sure, speaker[alone], silent[alone], ONE_END)
-    ambiguous[speaker[~alone]] = ambiguous[silent[~alone]] = True
-    return partner, sure, ambiguous
-
-
-def _heard(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
-    """The device heard at each port that hears one which does not name its port. Two on one port contradict each
-    other; a bridge or a virtual machine beside a planned device does not count.
-    """
-    heard = np.full(len(ambiguous), NONE, dtype=np.int64)
-    vague = (claims.v < 0) & (claims.w >= 0)
-    for chosen in (claims.w < planned, claims.w >= planned):
-        use = vague & chosen & (heard[claims.u] < 0)
-        u, w = claims.u[use], claims.w[use]
-        heard[u] = w
-        ambiguous[u[heard[u] != w]] = True
-    return heard
-
-
-def _count(size: int, *ports: Codes) -> Codes:
-    return np.bincount(np.concatenate(ports), minlength=size + 1) if ports else np.zeros(size + 1, dtype=np.int64)
-
-
-def _marry(partner: Codes, sure: npt.NDArray[np.float64], a: Codes, b: Codes, confidence: float) -> None:
-    partner[a], partner[b] = b, a
-    sure[a] = sure[b] = confidence
 
 
 def _judge_cables(w: Wiring) -> None:
@@ -257,7 +207,8 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
     a, b, a_device, b_device = index.a[cables], index.b[cables], index.a_device[cables], index.b_device[cables]
     a_hears, b_hears = _hears_anything(w, a_device), _hears_anything(w, b_device)
     a_listened = w.listened[a_device]
-    down_at_b = states.down(b) & (w.partner[b] < 0)
+    elsewhere = states.unlinked(b) & states.lit(a) & ~states.linked(a)  # beyond the fabric that was discovered
+    down_at_b = states.down(b) & (w.partner[b] < 0) & ~elsewhere & ~(states.unlinked(b) & states.linked(a))
     down = states.down(a) | down_at_b
     nameless = _has_links(w, a_device) & (states.link_row[a] < 0) & (states.rdma_row[a] < 0)
     rest = np.ones(len(cables), dtype=bool)
@@ -267,6 +218,7 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
         w.state[cables[rest & which]], w.why[cables[rest & which]] = state, why
         rest = rest & ~which
 
+    settle(elsewhere, State.MISSING, Why.SILENT)
     settle(down & (states.disabled(a) | states.disabled(b)), State.MISSING, Why.DISABLED)
     settle(w.read[a_device] & nameless & index.from_host[cables], State.MISSING, Why.NIC_ABSENT)
     settle(down & w.read[a_device], State.MISSING, Why.LINK_DOWN)
@@ -290,9 +242,15 @@ def _hears_anything(w: Wiring, device: Codes) -> Mask:
 
 
 def _has_links(w: Wiring, device: Codes) -> Mask:
-    """Whether a device told of its interfaces at all, so that one not among them is not there."""
+    """Whether a device told of its interfaces at all, so that one not among them is not there.
+
+    An InfiniBand adapter does not tell the interface above it: only a host that told of one planned port speaks of
+    ports as the plan does.
+    """
     told = np.zeros(len(w.index.devices.names) + 1, dtype=bool)
     rows = np.flatnonzero((w.states.link_row[:-1] >= 0) | (w.states.rdma_row[:-1] >= 0))
+    if w.index.plan.transport is Transport.INFINIBAND:
+        rows = rows[rows < w.index.planned_ports]
     told[w.index.ports.device_of(rows)] = True
     return told[device]
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from truerail.model.columns import Codes, Mask, either, equals, unanimous
-from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
+from truerail.model.columns import NONE, Codes, Mask, either, equals, unanimous
+from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
+from truerail.model.plan import Transport
 from truerail.model.snapshot import Snapshot, Table
+from truerail.model.wiring.ib_names import ipoib_guid
 
 _NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
 """Names of RDMA devices and PCI addresses, which LLDP never carries."""
@@ -63,10 +65,19 @@ class LocalNames:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
         return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
 
-    def speed_ports(self) -> Codes:
-        """The port of every row of the LinkSpeed table."""
-        table = self.seen.table(LinkSpeed)
-        return self.ports(self.devices_of(table), self.index.ports.name_codes(table.column("port")))
+    def rdma_called(self, device: Codes, names: Codes) -> Codes:
+        """The ports whose RDMA devices bear these names on these devices, as the hosts themselves tell; -1 elsewhere.
+
+        The second port of `mlx5_0` is called `mlx5_0/2`. Shapes (n,).
+        """
+        table, ports = self.seen.table(RdmaLink), self.rdma_ports()
+        called = (link.device if link.port == 1 else f"{link.device}/{link.port}" for link in table.rows)
+        known = self.devices_of(table) << 32 | self.index.ports.name_codes(called)
+        order = np.argsort(known, kind="stable")
+        wanted = device << 32 | names
+        place = np.minimum(np.searchsorted(known[order], wanted), len(order) - 1)
+        hit = (known[order[place]] == wanted) & (device >= 0) & (names >= 0) if len(order) else wanted < 0
+        return np.where(hit, ports[order[place]] if len(order) else NONE, NONE)
 
     def _own(self, kind: type[NetLink] | type[RdmaLink]) -> Codes:
         """The port of every row under the device's own name for it."""
@@ -120,7 +131,8 @@ def _aliases(names: LocalNames) -> Codes:
     link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
     link_own, rdma_own = names._own(NetLink), names._own(RdmaLink)
     asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
-    if np.isin(index.a[index.from_host & asked], np.concatenate([link_own, rdma_own])).all():
+    lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
+    if not len(lone) and np.isin(index.a[index.from_host & asked], np.concatenate([link_own, rdma_own])).all():
         return np.empty(0, dtype=np.int64)
     pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
     pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("device")))))
@@ -134,7 +146,25 @@ def _aliases(names: LocalNames) -> Codes:
         # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
         use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports)
         planned_for[own[use]] = other[use]
+    above = _ipoib(names, lone)
+    above = np.where(above >= 0, planned_for[above], NONE)
+    use = (above >= 0) & (above < index.planned_ports) & (planned_for[rdma_own[lone]] >= index.planned_ports)
+    planned_for[rdma_own[lone[use]]] = above[use]
     return planned_for
+
+
+def _ipoib(names: LocalNames, lone: Codes) -> Codes:
+    """The interface above each of these RDMA devices, which do not tell it: the one with its GUID (IPoIB)."""
+    links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
+    of_link = zip(names.devices_of(links).tolist(), links.column("mac").tolist(), strict=True)
+    known = {
+        (device, guid): port
+        for (device, mac), port in zip(of_link, names._own(NetLink).tolist(), strict=True)
+        if (guid := ipoib_guid(mac))
+    }
+    devices = names.devices_of(rdma)[lone].tolist()
+    found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
+    return np.array(found, dtype=np.int64)
 
 
 def _ordinals(index: PlanIndex, device: Codes, own: Codes, rdma: Table[RdmaLink]) -> tuple[Codes, Codes]:
@@ -149,8 +179,9 @@ def _ordinals(index: PlanIndex, device: Codes, own: Codes, rdma: Table[RdmaLink]
     if not wanted:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     rows: dict[int, list[tuple[tuple[tuple[int, int, str], ...], int]]] = {}
+    other = "Ethernet" if index.plan.transport is Transport.INFINIBAND else None
     for row, (host, port) in enumerate(zip(device.tolist(), own.tolist(), strict=True)):
-        if host in wanted:
+        if host in wanted and (other is None or rdma.rows[row].link_layer != other):
             rows.setdefault(host, []).append((natural_key(rdma.rows[row].device), port))
     found: list[tuple[int, int]] = []
     for host, nics in rows.items():

@@ -18,6 +18,7 @@ import numpy as np
 
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import GpuNicPath, RdmaLink
+from truerail.model.kept import kept
 from truerail.model.wiring.joined import Wiring
 
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
@@ -75,12 +76,10 @@ def rails_in(bits: int) -> tuple[int, ...]:
     return tuple(rail for rail in range(bits.bit_length()) if bits >> rail & 1)
 
 
+@kept
 def gpu_rails(wiring: Wiring) -> GpuRails:
     """Joins topology, RDMA devices and planned rails. Computed once for each wiring, kept with it."""
-    found: GpuRails | None = wiring.__dict__.get("_gpu_rails")
-    if found is None:
-        found = wiring.__dict__["_gpu_rails"] = _join(wiring)
-    return found
+    return _join(wiring)
 
 
 @dataclass(frozen=True)

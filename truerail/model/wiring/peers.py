@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.kept import kept
 from truerail.model.wiring.joined import Wiring
 
 
@@ -23,18 +24,12 @@ class Peers:
         return np.where(self.port < len(self.port), self.port, NONE)
 
 
+@kept
 def peers_of(wiring: Wiring) -> Peers:
     """The other end of every planned port. The plan's word is taken where neither end is seen anywhere else.
 
     Computed once for each wiring, kept with it.
     """
-    found: Peers | None = wiring.__dict__.get("_peers")
-    if found is None:
-        found = wiring.__dict__["_peers"] = _peers(wiring)
-    return found
-
-
-def _peers(wiring: Wiring) -> Peers:
     index, ports = wiring.index, wiring.index.planned_ports
     own = np.arange(ports)
     cable = index.cables_at(own)

@@ -82,6 +82,6 @@ def _lines(paths: tuple[CablePath, ...]) -> Iterator[RenderableType]:
     yield Text()
     yield grid
     if len(shown) < len(paths):
-        yield Text(
-            f"  {count(len(paths) - len(bad), 'cable')} right; {len(bad) - min(len(bad), 40)} more not shown", QUIET
-        )
+        hidden = len(bad) - len(shown)
+        more = f"; {hidden:,} more not shown" if hidden else ""
+        yield Text(f"  {count(len(paths) - len(bad), 'cable')} right{more}", QUIET)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from truerail.simulator.living.hearing import LiveEther
 from truerail.simulator.living.traffic import LivingTraffic
 from truerail.simulator.living.world import LivingWorld
-from truerail.simulator.render import eos, host, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, switch
+from truerail.simulator.render import eos, host, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, switch, sysfs
 from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.links import Link, links
 from truerail.simulator.render.rdma import rdma_link
 from truerail.transport.probe import OS_RELEASE, VERSION
 from truerail.transport.snmp_walks import subtrees
@@ -116,6 +117,15 @@ def _rdma(ether: LiveEther, name: str) -> str:
     return rdma_link(host.rdma_ports(ether.world, name))
 
 
+def _speeds(ether: LiveEther, name: str) -> str:
+    return host.speeds(ether.world, name)
+
+
+def _links(render: Callable[[Iterable[Link]], str]) -> Tool:
+    """A tool that prints the state and speed of a switch's ports."""
+    return lambda ether, name: render(links(ether, name))
+
+
 def _matrix(ether: LiveEther, name: str) -> str:
     return host.matrix(ether.world, name)
 
@@ -129,6 +139,7 @@ _HOST = {
     "nvidia-smi topo --matrix": _matrix,
     "rdma link": _rdma,
     "rdma link show": _rdma,
+    sysfs.SPEEDS: _speeds,
     OS_RELEASE: _says('NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\nID_LIKE=debian\n'),
 }
 _SONIC = {**_lldpd(), **_lldpd("docker exec lldp "), "show lldp table": _heard(sonic.lldp_table)}
@@ -141,20 +152,39 @@ _VERSIONS = {
 KITS: Mapping[str, Kit] = {
     "linux": Kit({**_HOST, **_ip()}, _lldpd()),
     "cumulus": Kit(
-        {**_ip(), OS_RELEASE: _says('NAME="Cumulus Linux"\nVERSION_ID=5.9.1\nID=cumulus-linux\n')},
+        {
+            **_ip(),
+            OS_RELEASE: _says('NAME="Cumulus Linux"\nVERSION_ID=5.9.1\nID=cumulus-linux\n'),
+            sysfs.SPEEDS: _links(switch.linux_speeds),
+        },
         {**_lldpd(), "nv show interface lldp -o json": _heard(nvue.lldp_json)},
     ),
-    "sonic": Kit({**_ip(), VERSION: _says(_VERSIONS["sonic"]), OS_RELEASE: _says("ID=debian\n")}, _SONIC),
-    "eos": Kit({VERSION: _says(_VERSIONS["eos"])}, {"show lldp neighbors detail | json": _eos}),
+    "sonic": Kit(
+        {
+            **_ip(),
+            VERSION: _says(_VERSIONS["sonic"]),
+            OS_RELEASE: _says("ID=debian\n"),
+            "show interfaces status": _links(switch.sonic_status),
+        },
+        _SONIC,
+    ),
+    "eos": Kit(
+        {VERSION: _says(_VERSIONS["eos"]), "show interfaces status | json": _links(eos.status_json)},
+        {"show lldp neighbors detail | json": _eos},
+    ),
     "nxos": Kit(
-        {VERSION: _says(_VERSIONS["nxos"])},
+        {
+            VERSION: _says(_VERSIONS["nxos"]),
+            "show interface status | json": _links(nxos.status_json),
+            "show interface status": _links(nxos.status_text),
+        },
         {
             "show lldp neighbors detail | json": _heard(nxos.lldp_json),
             "show lldp neighbors detail": _heard(nxos.lldp_text),
         },
     ),
     "junos": Kit(
-        {VERSION: _says(_VERSIONS["junos"])},
+        {VERSION: _says(_VERSIONS["junos"]), "show interfaces media | display json": _links(junos.media_json)},
         {"show lldp neighbors detail | display json": _heard(junos.lldp_json)},
     ),
     "snmp": Kit({}, {}),

@@ -45,6 +45,8 @@ def appeared(world: World, standing: Standing) -> str:
             return f"{_hosts(cause.subjects)} came back from a reboot with NICs or GPUs in another order"
         case CauseKind.LINK_DOWN:
             return f"{subjects} lost its link"
+        case CauseKind.DEGRADED_LINK:
+            return f"the link of {subjects} came up again at half its speed"
     return f"{subjects} {'lost its power' if cause.subjects[0] in world.off else 'hangs, its links stay up'}"
 
 

@@ -9,6 +9,7 @@ from truerail.simulator.flows.faults import Placed
 from truerail.simulator.flows.ledger import Key, Q
 from truerail.simulator.flows.prints import Sheet, prints, sheet_of
 from truerail.simulator.living.world import LivingWorld
+from truerail.simulator.shape import SPEED_GBPS
 
 STEP_SECONDS = 5.0
 """What happens to traffic begins and ends with a step of this length."""
@@ -74,6 +75,8 @@ class LivingTraffic:
         ports = tuple(str(self._flows.net.ports[port]) for port in placed.ports)
         cause = TroubleCause(fault.kind, ports[:1])
         trouble = self._standing[number] = Trouble(number, cause, self._living.ambient.clock(), placed)
+        if fault.kind is FlowFaultKind.HALF_SPEED:
+            self._retrain(placed, placed.strength)
         return trouble
 
     def lift(self, number: int) -> Trouble:
@@ -81,7 +84,14 @@ class LivingTraffic:
         self._catch_up()
         trouble = self._standing.pop(number)
         self._flows.lift(trouble.placed)
+        if trouble.kind is FlowFaultKind.HALF_SPEED:
+            self._retrain(trouble.placed, 1.0)
         return trouble
+
+    def _retrain(self, placed: Placed, share: float) -> None:
+        """The link comes up at this share of its speed, as both its ends will say."""
+        ports = [self._flows.net.ports[port] for port in placed.ports]
+        self._living.alter(lambda world: world.slow.update(dict.fromkeys(ports, share * SPEED_GBPS)))
 
     def answer(self, machine: str, platform: str, command: str) -> str | None:
         """What a machine prints of its counters now; None where the command does not ask for counters."""

@@ -11,7 +11,7 @@ from truerail.simulator.living.hearing import Daemons, LiveEther
 from truerail.simulator.world import World
 
 T = TypeVar("T")
-_MAPS = ("far", "hostname", "nic_order", "gpu_order")
+_MAPS = ("far", "hostname", "nic_order", "gpu_order", "slow")
 _SETS = ("dead", "off", "hung", "absent")
 
 
@@ -72,7 +72,7 @@ class LivingWorld:
 
     def _jacks(self, before: World, change: Change) -> set[Port]:
         """The jacks at which anything is different now, links and neighbours alike."""
-        jacks = {*change.after["far"], *change.turned["dead"]}
+        jacks = {*change.after["far"], *change.after["slow"], *change.turned["dead"]}
         for machine in {*change.turned["off"], *change.turned["hung"]}:
             own = list(_jacks_of(self.world, machine))
             jacks.update(own, _ends(before, own), _ends(self.world, own))

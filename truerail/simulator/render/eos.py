@@ -1,10 +1,13 @@
-"""Arista EOS, `show lldp neighbors detail | json`: every port is listed, a silent one with an empty list."""
+"""Arista EOS: `show lldp neighbors detail | json`, where every port is listed, a silent one with an empty list; and
+`show interfaces status | json`.
+"""
 
 from collections.abc import Iterable
 from json import dumps
 from typing import Any
 
 from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.links import Link
 from truerail.simulator.render.words import cisco_mac
 
 _TYPES = {"mac": "macAddress", "ifname": "interfaceName", "local": "local"}
@@ -16,6 +19,24 @@ def lldp_json(ports: Iterable[str], neighbors: Iterable[Heard], now: float) -> s
     for heard in neighbors:
         found.setdefault(heard.local, {"lldpNeighborInfo": []})["lldpNeighborInfo"].append(_info(heard, now))
     return dumps({"lldpNeighbors": found}, indent=4) + "\n"
+
+
+def status_json(links: Iterable[Link]) -> str:
+    """The state and speed of every port, in b/s; without link it is the speed that the port is configured for."""
+    found = {
+        link.name: {
+            "vlanInformation": {"interfaceMode": "routed", "interfaceForwardingModel": "routed"},
+            "bandwidth": round(link.gbps * 1e9),
+            "interfaceType": "400GBASE-DR4" if link.up else "Not Present",
+            "description": link.label,
+            "autoNegotiateActive": False,
+            "duplex": "duplexFull",
+            "linkStatus": "connected" if link.up else "notconnect",
+            "lineProtocolStatus": "up" if link.up else "notPresent",
+        }
+        for link in links
+    }
+    return dumps({"interfaceStatuses": found}, indent=4) + "\n"
 
 
 def _info(heard: Heard, now: float) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from truerail.model import Port
-from truerail.simulator.render import ip_link, lldpd
+from truerail.simulator.render import ip_link, lldpd, sysfs
 from truerail.simulator.render.beacon import Ether, Heard, out_of_band, storage
+from truerail.simulator.render.links import Link
 from truerail.simulator.render.rdma import rdma_link
 from truerail.simulator.render.topo import topo
 from truerail.simulator.world import World
@@ -12,6 +13,7 @@ from truerail.simulator.world import World
 _MANAGEMENT = "eno1"
 _FIRST_INDEX = 4
 _MTU = 9000
+_STORAGE_GBPS = 200.0
 LLDP: dict[str, Callable[[Iterable[Heard]], str]] = {
     "lldpctl -f json0": lldpd.json0,
     "lldpctl -f json": lldpd.json,
@@ -29,6 +31,7 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
         "rdma link": rdma_link(rdma_ports(world, host)),
         command: LLDP[command](neighbors(ether, host)),
         "ip -j -d link": ip_link.link(found_interfaces, details=True),
+        sysfs.SPEEDS: speeds(world, host),
     }
     if world.fabric.shape.subnets:
         found["ip -j addr"] = ip_link.addr(found_interfaces)
@@ -75,6 +78,18 @@ def rdma_ports(world: World, host: str) -> list[tuple[str, bool, str]]:
     ]
     found += [(name.rdma, True, name.netdev) for name in model.storage_names]
     return sorted(found, key=lambda item: int(item[0].rpartition("_")[2]))
+
+
+def speeds(world: World, host: str) -> str:
+    """The speed of every RDMA device and interface: rails, storage, management."""
+    model = world.fabric.models[host]
+    found = [
+        (model.names[named], world.carrier(jack), world.speed_gbps(jack)) for named, _, jack in _jacks(world, host)
+    ]
+    found += [(name, True, _STORAGE_GBPS) for name in model.storage_names]
+    rdma = [Link(name.rdma, up, gbps) for name, up, gbps in found]
+    netdevs = [Link(name.netdev, up, gbps) for name, up, gbps in found]
+    return sysfs.speeds(rdma, [Link(_MANAGEMENT, up=True, gbps=1.0), *netdevs])
 
 
 def interfaces(ether: Ether, host: str) -> Iterator[ip_link.Interface]:

@@ -1,10 +1,13 @@
-"""Juniper Junos, `show lldp neighbors detail | display json`: every leaf of the XML tree as a list of one `data`."""
+"""Juniper Junos, every leaf of the XML tree as a list of one `data`: `show lldp neighbors detail | display json` and
+`show interfaces media | display json`.
+"""
 
 from collections.abc import Iterable
 from json import dumps
 from typing import Any
 
 from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.links import Link
 
 _TYPES = {"mac": "Mac address", "ifname": "Interface name", "local": "Locally assigned"}
 
@@ -17,6 +20,26 @@ def lldp_json(neighbors: Iterable[Heard]) -> str:
     if entries:
         information["lldp-neighbor-information"] = entries
     return dumps({"lldp-neighbors-information": [information]}, indent=4) + "\n"
+
+
+def media_json(links: Iterable[Link]) -> str:
+    """The state and speed of every port; without link it is the speed that the port is configured for."""
+    attributes = {"xmlns": "http://xml.juniper.net/junos/22.4R0/junos-interface", "junos:style": "normal"}
+    ports = [_port(link) for link in links]
+    return dumps({"interface-information": [{"attributes": attributes, "physical-interface": ports}]}, indent=4) + "\n"
+
+
+def _port(link: Link) -> dict[str, Any]:
+    leaves = {
+        "name": link.name,
+        "admin-status": "up",
+        "oper-status": "up" if link.up else "down",
+        **({"description": link.label} if link.label else {}),
+        "link-level-type": "Ethernet",
+        "mtu": "9230",
+        "speed": f"{link.gbps:g}Gbps",
+    }
+    return {name: [{"data": value}] for name, value in leaves.items()}
 
 
 def _entry(index: int, heard: Heard) -> dict[str, Any]:

@@ -1,9 +1,12 @@
-"""Cisco NX-OS, `show lldp neighbors detail` as text and as JSON. Local ports are short (`Eth1/5`), remote ones long."""
+"""Cisco NX-OS, as text and as JSON: `show interface status`, and `show lldp neighbors detail`, whose local ports are
+short (`Eth1/5`) and remote ones long.
+"""
 
 from collections.abc import Iterable
 from json import dumps
 
 from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.links import Link, speed_word
 from truerail.simulator.render.words import cisco_mac
 
 _TYPES = {"mac": "3", "ifname": "5", "local": "7"}
@@ -13,6 +16,8 @@ _HEAD = (
     "  (W) WLAN Access Point, (P) Repeater, (S) Station, (O) Other\n"
     "Device ID            Local Intf      Hold-time  Capability  Port ID  \n\n"
 )
+_RULER = "-" * 80
+_COLUMNS = "{:<13} {:<18} {:<9} {:<9} {:<7} {:<7} {}"
 
 
 def _local(name: str) -> str:
@@ -46,6 +51,35 @@ Vlan ID: not advertised
 
 
 """
+
+
+def status_text(links: Iterable[Link]) -> str:
+    """The table of states and speeds; what is too long for its column is cut."""
+    head = _COLUMNS.format("Port", "Name", "Status", "Vlan", "Duplex", "Speed", "Type")
+    rows = [_COLUMNS.format(_local(link.name), *_cells(link)) for link in links]
+    return "\n".join((_RULER, head, _RULER, *rows)) + "\n"
+
+
+def _cells(link: Link) -> tuple[str, ...]:
+    state, kind = ("connected", "QDD-400G-DR4-S") if link.up else ("notconnec", "--")
+    return (link.label[:18] or "--", state, "routed", "full", speed_word(link.gbps), kind)
+
+
+def status_json(links: Iterable[Link]) -> str:
+    """The same on one line, ports under their long names."""
+    rows = [
+        {
+            "interface": link.name,
+            **({"name": link.label} if link.label else {}),
+            "state": "connected" if link.up else "notconnect",
+            "vlan": "routed",
+            "duplex": "full",
+            "speed": speed_word(link.gbps),
+            "type": "QDD-400G-DR4-S" if link.up else "--",
+        }
+        for link in links
+    ]
+    return dumps({"TABLE_interface": {"ROW_interface": rows}}) + "\n"
 
 
 def lldp_json(neighbors: Iterable[Heard]) -> str:

@@ -108,6 +108,10 @@ class _Counters:
         return zip(self._indexes, self._counted.get(quantity, [0] * len(self._indexes)), strict=True)
 
 
+def _megabits(ether: Ether, jack: Port) -> int:
+    return round(ether.world.speed_gbps(jack) * 1000)
+
+
 def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters) -> Iterator[str]:
     world = ether.world
     up = {index: world.carrier(jack) for index, jack in jacks}
@@ -119,5 +123,5 @@ def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters
     yield from counters.narrow()
     yield from (f'{_IF_X}.1.{index} = STRING: "{jack.name}"' for index, jack in jacks)
     yield from counters.wide()
-    yield from (f"{_IF_X}.15.{index} = Gauge32: {400000 if up[index] else 0}" for index, _ in jacks)
+    yield from (f"{_IF_X}.15.{index} = Gauge32: {_megabits(ether, jack) if up[index] else 0}" for index, jack in jacks)
     yield from (f'{_IF_X}.18.{index} = STRING: "{ether.label(jack)}"' for index, jack in jacks)

@@ -1,9 +1,14 @@
-"""SONiC's `show lldp table` (sonic-utilities, scripts/lldpshow): columns as wide as their widest cell, then a count."""
+"""SONiC's tables, whose columns are as wide as their widest cell (sonic-utilities): `show lldp table` of
+`scripts/lldpshow`, and `show interfaces status` of `scripts/intfutil`.
+"""
 
 from collections.abc import Iterable
 
 from truerail.simulator.render.beacon import Heard
+from truerail.simulator.render.links import Link, speed_word
 
+_STATUS = ("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC")
+_LANES = 8
 _HEADER = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
 
 
@@ -23,6 +28,24 @@ def lldp_table(neighbors: Iterable[Heard]) -> str:
         f"Total entries displayed:  {len(rows)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def status(links: Iterable[Link], mtu: int) -> str:
+    """`show interfaces status` in tabulate's style "simple", cells to the right."""
+    rows = [_row(number, link, mtu) for number, link in enumerate(links, 1)]
+    widths = [max(len(row[column]) for row in (_STATUS, *rows)) for column in range(len(_STATUS))]
+    ruler = "  ".join("-" * width for width in widths)
+    header, *body = ("  ".join(map(str.rjust, row, widths)) for row in (_STATUS, *rows))
+    return "\n".join((header, ruler, *body)) + "\n"
+
+
+def _row(number: int, link: Link, mtu: int) -> tuple[str, ...]:
+    first = _LANES * (number - 1)
+    lanes = ",".join(map(str, range(first, first + _LANES)))
+    oper, kind = ("up", "OSFP 8X Pluggable Transceiver") if link.up else ("down", "N/A")
+    return (
+        link.name, lanes, speed_word(link.gbps), str(mtu), "rs", f"etp{number}", "routed", oper, "up", kind, "N/A",
+    )  # fmt: skip
 
 
 def _line(cells: Iterable[str], widths: list[int]) -> str:

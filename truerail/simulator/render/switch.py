@@ -1,10 +1,11 @@
 """What a switch answers, by network operating system."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from truerail.model import Port
-from truerail.simulator.render import eos, ip_link, junos, lldpd, nvue, nxos, snmp, sonic
+from truerail.simulator.render import eos, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, sysfs
 from truerail.simulator.render.beacon import Ether, Heard
+from truerail.simulator.render.links import Link, links
 
 _MTU = 9216
 _LINUX_MANAGEMENT = "eth0"
@@ -19,19 +20,44 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     heard = neighbors(ether, switch)
     match platform:
         case "eos":
-            return {"show lldp neighbors detail | json": eos.lldp_json(world.fabric.ports[switch], heard, ether.now)}
+            lldp = {"show lldp neighbors detail | json": eos.lldp_json(world.fabric.ports[switch], heard, ether.now)}
         case "nxos" if other:
-            return {"show lldp neighbors detail": nxos.lldp_text(heard)}
+            lldp = {"show lldp neighbors detail": nxos.lldp_text(heard)}
         case "nxos":
-            return {"show lldp neighbors detail | json": nxos.lldp_json(heard)}
+            lldp = {"show lldp neighbors detail | json": nxos.lldp_json(heard)}
         case "junos":
-            return {"show lldp neighbors detail | display json": junos.lldp_json(heard)}
+            lldp = {"show lldp neighbors detail | display json": junos.lldp_json(heard)}
         case "snmp":
             return {snmp.WALK: snmp.walk(ether, switch, heard)}
-    return {
-        **_linux_lldp(platform, heard, other=other),
-        "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
-    }
+        case _:
+            details = ip_link.link(interfaces(ether, switch), details=False)
+            lldp = {**_linux_lldp(platform, heard, other=other), "ip -j link": details}
+    return lldp | _speeds(platform, list(links(ether, switch)), other=other)
+
+
+def _speeds(platform: str, found: Sequence[Link], *, other: bool) -> dict[str, str]:
+    match platform:
+        case "eos":
+            return {"show interfaces status | json": eos.status_json(found)}
+        case "nxos" if other:
+            return {"show interface status": nxos.status_text(found)}
+        case "nxos":
+            return {"show interface status | json": nxos.status_json(found)}
+        case "junos":
+            return {"show interfaces media | display json": junos.media_json(found)}
+        case "sonic":
+            return {"show interfaces status": sonic_status(found)}
+    return {sysfs.SPEEDS: linux_speeds(found)}
+
+
+def sonic_status(found: Iterable[Link]) -> str:
+    """SONiC's table of its ports."""
+    return sonic.status(found, _MTU)
+
+
+def linux_speeds(found: Iterable[Link]) -> str:
+    """The speeds in sysfs of a switch that is Linux underneath."""
+    return sysfs.speeds((), [Link(_LINUX_MANAGEMENT, up=True, gbps=1.0), *found])
 
 
 def _linux_lldp(platform: str, heard: Sequence[Heard], *, other: bool) -> dict[str, str]:

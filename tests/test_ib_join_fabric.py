@@ -1,0 +1,227 @@
+"""Whole InfiniBand fabrics through the real collectors: faults planted, judged, inferred; and a dump by itself."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ib_fabric import discovery, hca, link, plan, switch
+from small_fabric import AT
+from typer.testing import CliRunner
+
+from rules import rules
+from truerail.cli.app import app
+from truerail.model import CauseKind, LinkSpeed, Plan, RdmaLink, Reading, Role, Snapshot, Status, Transport
+from truerail.model.history import NoHistory
+from truerail.oncall.capture import publication_of
+from truerail.oncall.why import why
+from truerail.plans.inference import infer
+from truerail.rounds import judge
+from truerail.simulator import Fault, Noise, Shape, simulate
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from fabrics import draw_infiniband  # type: ignore[import-not-found]  # a folder of scripts, not a package
+from scoring import score  # type: ignore[import-not-found]  # as above
+
+POD = Shape(hosts=16, rails=8, spines=4, uplinks=8, platforms=("infiniband",), host_ports="rdma")
+
+
+def cables(of: Plan) -> set[tuple[str, str, int | None]]:
+    return {(str(cable.a), str(cable.b), cable.rail) for cable in of.cables}
+
+
+def alone(seen: Snapshot) -> Snapshot:
+    """What a discovery tells without any other answer."""
+    return Snapshot(seen.at, [reading for reading in seen.readings if reading.collector == "ib_fabric"])
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_every_fault_is_found_and_nothing_else(seed: int) -> None:
+    drawn = draw_infiniband(seed)
+    found = score(drawn.simulation.truth, judge(drawn.simulation.plan, drawn.simulation.snapshot()))
+    assert found.mistakes == []
+
+
+@pytest.mark.parametrize("host_ports", ["netdev", "pci"])
+def test_a_plan_may_name_adapters_by_what_the_hosts_alone_know(host_ports: str) -> None:
+    shape = replace(POD, style="ib", host_ports=host_ports)
+    faults = [Fault(CauseKind.GPU_NIC_ORDER), Fault(CauseKind.CABLE_SWAP, "across"), Fault(CauseKind.LINK_DOWN, "host")]
+    simulation = simulate(shape, faults, seed=3, noise=Noise(unreachable=0.1))
+    found = score(simulation.truth, judge(simulation.plan, simulation.snapshot()))
+    assert found.mistakes == []
+
+
+def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
+    faults = [Fault(CauseKind.LEAF_SWAP), Fault(CauseKind.CABLE_SWAP, "one-host")]
+    simulation = simulate(POD, faults, seed=1)
+    told = judge(simulation.plan, simulation.snapshot())
+    assert sorted((cause.kind, len(cause.moves)) for cause in told.causes) == [
+        (CauseKind.CABLE_SWAP, 2),
+        (CauseKind.LEAF_SWAP, 0),
+    ]
+
+
+def test_a_right_fabric_has_no_finding_and_every_device_counts_as_read() -> None:
+    simulation = simulate(POD)
+    for seen in (simulation.snapshot(), alone(simulation.snapshot())):
+        told = judge(simulation.plan, seen)
+        assert told.findings == ()
+        assert (told.summary.hosts_read, told.summary.cables_right) == (16, len(simulation.plan.cables))
+        assert told.notes == ()
+
+
+def test_rules_of_ethernet_do_not_apply() -> None:
+    simulation = simulate(POD)
+    told = judge(simulation.plan, simulation.snapshot())
+    idle = {verdict.rule for verdict in told.verdicts if verdict.status is Status.NOT_APPLICABLE}
+    assert {"TEL003", "PFC001", "LBL001", "ECN001", "CFG001"} <= idle
+
+
+def test_a_link_at_half_its_speed_is_told_by_the_discovery_alone() -> None:
+    simulation = simulate(POD, [Fault(CauseKind.DEGRADED_LINK, "uplink")], seed=2)
+    slow = {str(port) for port in simulation.world.slow}
+    told = list(rules()["LNK001"].judge(simulation.plan, alone(simulation.snapshot())))
+    assert [finding.subject in slow for finding in told] == [True]
+
+
+def test_speeds_are_judged_where_nobody_else_tells_them() -> None:
+    planned = plan("gpu-1/mlx5_0 leaf-0/1")
+    cable = planned.cables[0]._replace(speed_gbps=400.0)
+    planned = Plan(planned.devices, (cable,), transport=Transport.INFINIBAND)
+    one = discovery(link(hca(1), switch(0, 1)), speeds=[LinkSpeed("1", 200.0, "leaf-0", switch(0, 1)[0])])
+    assert [finding.subject for finding in rules()["LNK001"].judge(planned, Snapshot(AT, [one]))] == ["gpu-1/mlx5_0"]
+
+
+def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:
+    planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
+    found = discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2")
+    own = Reading("gpu-1", "rdma_link", AT, (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"),))
+    (by_one,) = rules()["CAB003"].judge(planned, Snapshot(AT, [found]))
+    (by_two,) = rules()["CAB003"].judge(planned, Snapshot(AT, [found, own]))
+    assert by_one.says.endswith("as the discovery of the fabric says")
+    assert by_two.says.endswith("as gpu-1/mlx5_0 and the discovery of the fabric say")
+    assert by_one.confidence < by_two.confidence
+
+
+@pytest.mark.parametrize("only", [False, True], ids=["with hosts", "a dump alone"])
+def test_a_plan_is_inferred_from_a_discovery(only: bool) -> None:
+    simulation = simulate(POD)
+    found = infer(alone(simulation.snapshot()) if only else simulation.snapshot())
+    assert cables(found.plan) == cables(simulation.plan)
+    assert (found.plan.transport, found.confidence, found.notes) == (Transport.INFINIBAND, 1.0, ())
+    assert all(device.chassis_ids for device in found.plan.devices.values() if device.role is not Role.HOST)
+
+
+def test_the_machine_that_tells_a_discovery_need_not_be_in_the_fabric() -> None:
+    seen = alone(simulate(POD).snapshot())
+    told = infer(Snapshot(seen.at, [replace(reading, device="ufm-1") for reading in seen.readings]))
+    assert told.notes == ()
+    assert "ufm-1" not in told.plan.devices
+
+
+def test_a_cable_that_is_not_where_most_hosts_have_it_is_an_outlier() -> None:
+    simulation = simulate(POD, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=4)
+    found = infer(alone(simulation.snapshot()))
+    assert {outlier.subject for outlier in found.outliers} == set(map(str, simulation.truth.moved))
+    assert cables(found.plan) == cables(simulation.plan)
+
+
+def test_a_host_with_a_dark_link_keeps_the_rails_of_its_other_adapters() -> None:
+    simulation = simulate(POD, [Fault(CauseKind.LINK_DOWN, "host")], seed=5)
+    (dead,) = simulation.truth.missing
+    found = infer(alone(simulation.snapshot()))
+    assert cables(simulation.plan) - cables(found.plan) == {
+        (str(cable.a), str(cable.b), cable.rail) for cable in simulation.plan.cables if cable.a == dead
+    }
+
+
+def test_labels_that_are_exchanged_after_the_plan_was_inferred_are_found_out() -> None:
+    shape = Shape(hosts=16, rails=8, spines=0, platforms=("infiniband",), host_ports="rdma")
+    before, after = simulate(shape), simulate(shape, [Fault(CauseKind.LEAF_SWAP)], seed=1)
+    told = judge(infer(before.snapshot()).plan, after.snapshot())
+    assert [cause.kind for cause in told.causes] == [CauseKind.LEAF_SWAP]
+
+
+def test_switches_without_names_are_planned_under_their_guids() -> None:
+    nameless = "Quantum-2 Mellanox Technologies"
+    links = [link(hca(h, d), switch(d, h, nameless)) for h in range(1, 5) for d in (0, 1)]
+    nodes = [link(switch(d, 65, nameless), (f"0xfc6a1c030000000{d}", f"0xfc6a1c030000000{d}", "1")) for d in (0, 1)]
+    found = infer(Snapshot(AT, [discovery(*links, *nodes)]))
+    leaves = [device.name for device in found.plan.of_role(Role.LEAF)]
+    assert leaves == [switch(0, 1)[0], switch(1, 1)[0]]
+    assert not found.plan.of_role(Role.SPINE)
+    assert judge(found.plan, Snapshot(AT, [discovery(*links, *nodes)])).summary.cables_right == 8
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder that holds a dump, beside the folders of two hosts; and the plan."""
+    simulation = simulate(POD, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1)
+    capture = simulation.write(tmp_path / "all")
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    (capture / "gpu-001" / "ibnetdiscover").rename(folder / "ibnetdiscover")
+    for host in ("gpu-002", "gpu-003"):
+        (capture / host).rename(folder / host)
+    return folder, tmp_path / "all" / "plan.csv"
+
+
+def test_a_dump_beside_a_few_hosts_is_judged_as_a_fabric(dump: tuple[Path, Path]) -> None:
+    folder, planned = dump
+    told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned), "--format", "json"])
+    assert told.exit_code == 1, told.output
+    report = json.loads(told.stdout)
+    assert [cause["kind"] for cause in report["causes"]] == ["cable-swap"]
+    assert {finding["rule"] for finding in report["findings"]} == {"CAB001"}
+
+
+def test_a_dump_alone_gives_a_plan_and_its_judgement(dump: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, _ = dump
+    written = tmp_path / "plan.yaml"
+    inferred = CliRunner().invoke(app, ["plan", "infer", "--from", str(folder), "--output", str(written)])
+    assert inferred.exit_code == 0, inferred.output
+    assert "transport: infiniband" in written.read_text()
+    told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(written), "--format", "json"])
+    assert [cause["kind"] for cause in json.loads(told.stdout)["causes"]] == ["cable-swap"]
+
+
+def test_files_beside_the_folders_that_tell_of_no_fabric_are_still_ignored(dump: tuple[Path, Path]) -> None:
+    folder, planned = dump
+    (folder / "notes.txt").write_text("where I was")
+    told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned)])
+    assert "files beside the folders of devices ignored: 1 (notes.txt)" in " ".join(told.stdout.split())
+
+
+def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting() -> None:
+    planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2")
+    seen = Snapshot(AT, [discovery(link(hca(1), switch(0, 1)), link(hca(2), switch(1, 1, "leaf-0")))])
+    torn = list(rules()["CAB005"].judge(planned, seen))
+    assert {finding.do for finding in torn} == {
+        "Give each device a name of its own (CAB007), then discover the fabric again."
+    }
+    (twice,) = rules()["CAB007"].judge(planned, seen)
+    assert twice.says == f"2 devices announce the name leaf-0: {switch(0, 1)[0]} and {switch(1, 1)[0]}"
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        (RdmaLink("mlx5_0", 1, None, None), "It is not a discovery that missed it"),
+        (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"), "an end that answered says"),
+        (RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP"), ""),
+    ],
+    ids=["told by the discovery", "told by the host", "plugged in elsewhere"],
+)
+def test_on_call_is_told_who_says_that_there_is_no_link(device: RdmaLink, words: str) -> None:
+    planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
+    readings = [discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2"), Reading("gpu-1", "rdma_link", AT, (device,))]
+    published = publication_of(planned, Snapshot(AT, readings), fabric="lab")
+    (found,) = (one for one in published.judgement.findings if one.rule == "CAB003")
+    answer = why(published, NoHistory(), found.id)
+    told = " ".join(answer.ruled_out)
+    assert words in told
+    assert "LLDP switched off" not in told
+    assert answer.path is not None
+    assert "the discovery of the fabric" in answer.path.why

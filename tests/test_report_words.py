@@ -1,0 +1,111 @@
+"""What a first reader of a report stumbles over: a plan of another fabric, many silent devices, endings of files."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from live_site import runner
+
+from truerail.model import Cause, CauseKind, Judgement, Move, Port, Reading
+from truerail.model import facts as kinds
+from truerail.model.finding import Status, Verdict
+from truerail.outputs.doubts import grouped
+from truerail.outputs.options import Options
+from truerail.outputs.text import render_text
+from truerail.outputs.words import misfit
+from truerail.plans import dump_csv
+from truerail.rounds import judge
+from truerail.simulator import Shape, simulate
+
+AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+SHAPE = Shape(hosts=6, rails=4, spines=1, uplinks=2)
+QUESTION = "would have to move: is this the plan of this fabric?"
+
+
+def judged(moves: int) -> Judgement:
+    simulation = simulate(SHAPE)
+    judgement = judge(simulation.plan, simulation.snapshot())
+    port = Port("leaf-0", "swp1")
+    moved = Cause("C1", CauseKind.CABLE_ROTATION, ("leaf-0",), "", "", moves=(Move(port, port, port),) * moves)
+    return replace(judgement, causes=(moved,))
+
+
+def test_a_plan_that_most_cables_contradict_is_doubted() -> None:
+    planned = judged(0).summary.cables_planned
+    assert planned == 32
+    assert misfit(judged(16)) == ""
+    assert misfit(judged(17)) == f"17 of 32 cables {QUESTION}"
+    assert QUESTION in render_text(judged(17), Options(width=100))
+    assert QUESTION not in render_text(judged(16), Options(width=100))
+
+
+def test_many_silent_devices_are_one_block() -> None:
+    simulation = simulate(SHAPE)
+    silent = {"gpu-002", "gpu-003", "gpu-004"}
+    seen = simulation.snapshot()
+    left = [reading for reading in seen.readings if reading.device not in silent]
+    told = render_text(judge(simulation.plan, replace(seen, readings=left)), Options(width=100))
+    assert "C[1-3] unreachable  gpu-[002-004]  3 causes, explain 3 findings" in told
+    assert "3 devices do not answer." in told
+    assert "gpu-002 does not answer" not in told
+    full = render_text(judge(simulation.plan, replace(seen, readings=left)), Options(width=100, details=True))
+    assert "gpu-002 does not answer" in full
+
+
+def test_equal_errors_in_the_folders_of_several_devices_are_told_once() -> None:
+    readings = [
+        Reading(host, "lldp_host", AT, error=f"{host}/lldpctl_-f_json0: empty answer") for host in ("gpu-1", "gpu-2")
+    ]
+    (one,) = grouped(readings)
+    assert one.devices == ("gpu-1", "gpu-2")
+    assert one.error == "lldpctl_-f_json0: empty answer"
+
+
+def test_every_kind_of_facts_has_words() -> None:
+    for kind in get_args(kinds.Fact):
+        said = Verdict("X", Status.UNKNOWN, missing=(kind.__name__,)).reason
+        assert said.endswith(f" ({kind.__name__})")
+    assert Verdict("X", Status.UNKNOWN, missing=("Neighbor", "Optic")).reason == (
+        "no answer has neighbours (Neighbor) or readings of optics (Optic)"
+    )
+
+
+def test_counters_of_a_single_round_are_not_missed_but_too_few() -> None:
+    verdicts = {verdict.rule: verdict for verdict in judged(0).verdicts}
+    assert verdicts["PFC001"].status is Status.UNKNOWN
+    assert verdicts["PFC001"].missing == ("PortCounters",)
+    assert verdicts["PFC001"].reason == "it takes the counters of two rounds or more, at most 15 minutes apart"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--from", "capture/gpu-001"), "it is a device's own folder: name the one around it"),
+        (("--from", "void"), "there is nothing to read"),
+        (("--from", "capture", "--output", "report.pdf"), "no report has the ending .pdf"),
+    ],
+)
+def test_what_a_beginner_mistypes_is_said(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    says: str,
+) -> None:
+    simulation = simulate(SHAPE)
+    simulation.write(tmp_path)
+    (tmp_path / "void").mkdir()
+    (tmp_path / "plan.csv").write_text(dump_csv(simulation.plan))
+    monkeypatch.chdir(tmp_path)
+    code, out, err = runner(monkeypatch, capsys)("check", "--plan", "plan.csv", *words)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert not (tmp_path / "report.pdf").exists()
+
+
+def test_devices_that_the_plan_lacks_bear_their_own_names() -> None:
+    small, large = simulate(Shape(hosts=4, rails=4, spines=1, uplinks=2)), simulate(SHAPE)
+    notes = judge(small.plan, large.snapshot()).notes
+    assert not [note for note in notes if "announces itself" in note]
