@@ -20,8 +20,10 @@ from truerail.transport.probe import PROBES
 
 ROLE = Path(__file__).resolve().parent / "ansible" / "roles" / "truerail_device"
 TEMPLATE = Path(__file__).resolve().with_name("truerail-only.sh.template")
-PLATFORMS = ("linux", "cumulus", "sonic")
+PLATFORMS = ("linux", "cumulus", "sonic", "infiniband")
 """The platforms whose sshd takes a ForceCommand. A switch of another kind has roles of its own for this."""
+_SESSIONS = ("linux", "infiniband")
+"""Those that are asked as hosts are."""
 _MARK = "truerail_command"
 _PLAIN = re.compile(r"[\w ./-]+")
 """Characters that mean nothing to sudoers(5)."""
@@ -29,7 +31,7 @@ _PLAIN = re.compile(r"[\w ./-]+")
 
 def forced_command(platform: str) -> str:
     """The script for one platform: hosts send all commands of a round in one session, switches one in each."""
-    sessions = [*(_declared(Role.HOST, platform) if platform == "linux" else ()), *PROBES]
+    sessions = [*(_declared(Role.HOST, platform) if platform in _SESSIONS else ()), *PROBES]
     singles = [*_declared(Role.LEAF, platform), *PROBES]
     opening, closing = script([_MARK]).split(_frame(1, _MARK))
     return _Script(TEMPLATE.read_text(encoding="utf-8")).substitute(

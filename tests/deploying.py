@@ -30,7 +30,7 @@ def run(*command: object, cwd: Path = ROOT, **environment: str) -> subprocess.Co
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
 
 

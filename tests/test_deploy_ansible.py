@@ -30,7 +30,7 @@ def test_the_playbook_is_understood_with_the_example_of_an_inventory(tmp_path: P
     playbook = ("ansible-playbook", "-i", "inventory.example.yml", "site.yml")
     passes(ansible(*playbook, "--syntax-check", home=tmp_path))
     listed = passes(ansible(*playbook, "--list-hosts", home=tmp_path))
-    assert "hosts (72):" in listed
+    assert "hosts (74):" in listed
     assert "hosts (1):" in listed
 
 

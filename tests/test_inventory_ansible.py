@@ -174,3 +174,33 @@ def test_ini_fault(tmp_path: Path, text: str, expected: str) -> None:
 )  # fmt: skip
 def test_yaml_fault(tmp_path: Path, text: str, expected: str) -> None:
     assert told(tmp_path, text, "h.yaml") == [expected]
+
+
+def test_the_variable_of_truerails_own_role_goes_before_ansibles(tmp_path: Path) -> None:
+    text = """\
+[compute]
+gpu-[1:2]
+[switches]
+leaf-1 ansible_network_os=arista.eos.eos
+leaf-2
+leaf-3 truerail_device_platform=toaster
+[switches:vars]
+truerail_device_platform=sonic
+[compute_managers]
+ufm-1
+[compute_managers:vars]
+truerail_device_platform=infiniband
+"""
+    inventory = loaded(tmp_path, text)
+    platforms = {name: target.platform for name, target in by_name(inventory).items()}
+    assert platforms == {
+        "gpu-1": "",
+        "gpu-2": "",
+        "leaf-1": "sonic",
+        "leaf-2": "sonic",
+        "leaf-3": "",
+        "ufm-1": "infiniband",
+    }
+    assert by_name(inventory)["ufm-1"].tells_fabric
+    says = "leaf-3: truerail_device_platform is toaster, which is not known here; the device is asked instead"
+    assert says in inventory.notes

@@ -113,7 +113,7 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
         ("{nam: a}", "unknown key, did you mean 'name'? (value 'nam')"),
         ("{role: host}", "the key 'name' is missing"),
         ("{name: a, role: leef}", "expected one of host, leaf, spine, superspine, did you mean 'leaf'? (value 'leef')"),
-        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, snmp, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
+        ("{name: a, platform: sonik}", "expected one of linux, cumulus, sonic, eos, nxos, junos, snmp, infiniband, did you mean 'sonic'? (value 'sonik')"),  # noqa: E501 - one case a line
         ("{name: a, platform: snmp}", "the platform is snmp: the key 'snmp' is missing"),
         ("{name: 'a[1-3]', address: 'b[1-2]'}", "expected one for each of 3 devices, found 2 (value 'b[1-2]')"),
         ("{name: 'a[3-1]'}", "the range 3-1 runs backwards, write 1-3 (value 'a[3-1]')"),
@@ -218,3 +218,19 @@ def test_a_file_that_is_no_inventory(tmp_path: Path, text: str, expected: str) -
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(InventoryError, match=r"none\.yaml: cannot be read: No such file or directory"):
         load_inventory(tmp_path / "none.yaml")
+
+
+def test_a_host_that_tells_its_fabric_stands_there_twice_and_no_address_is_doubted(tmp_path: Path) -> None:
+    text = """\
+defaults: {role: host, user: truerail}
+devices:
+  - {name: "gpu-[1-2]", address: "10.0.0.[1-2]"}
+  - {name: gpu-1-fabric, address: 10.0.0.1, platform: infiniband, user: truerail-fabric}
+"""
+    inventory = loaded(tmp_path, text)
+    assert not inventory.notes
+    assert [target.name for target in inventory.targets if target.tells_fabric] == ["gpu-1-fabric"]
+    assert values(loaded(tmp_path, dump_yaml(inventory))) == values(inventory)
+    again = text.replace("gpu-1-fabric, address", "ufm-1, platform: infiniband}\n  - {name: ufm-2, address")
+    twice = again.replace("ufm-1,", "ufm-1, address: 10.0.0.1,")
+    assert loaded(tmp_path, twice).notes == ("ufm-1, ufm-2 have one address, 10.0.0.1",)

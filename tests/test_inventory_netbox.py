@@ -320,3 +320,20 @@ def test_a_fault_of_the_file(tmp_path: Path, line: str, expected: str) -> None:
         load_inventory(path)
     assert f"netbox.yaml:1: {expected}" in str(caught.value)
     assert TOKEN not in str(caught.value)
+
+
+def test_a_machine_that_tells_the_fabric_needs_no_role_and_is_not_in_the_plan(tmp_path: Path, netbox: Fake) -> None:
+    host, leaf = (
+        netbox.device("gpu-1", "gpu"),
+        netbox.device("leaf-0", "leaf", platform={"id": 2, "slug": "infiniband"}),
+    )
+    ufm = netbox.device("ufm-1", "server", platform={"id": 1, "slug": "ufm-appliance"})
+    netbox.cable((host, "mlx5_0"), (leaf, "1"))
+    netbox.cable((ufm, "mlx5_0"), (leaf, "40"))
+    inventory = loaded(tmp_path, netbox, ", platforms: {ufm-appliance: infiniband}")
+    found = {target.name: (target.role, target.platform) for target in inventory.targets}
+    assert found == {"gpu-1": (Role.HOST, ""), "leaf-0": (Role.LEAF, ""), "ufm-1": (None, "infiniband")}
+    assert inventory.plan
+    assert set(inventory.plan.devices) == {"gpu-1", "leaf-0"}
+    assert [str(cable.a) for cable in inventory.plan.cables] == ["gpu-1/mlx5_0"]
+    assert "leaf-0/40: not in the plan, it leads out of this inventory" in inventory.notes

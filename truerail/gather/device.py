@@ -12,11 +12,13 @@ from truerail.gather.limits import Ambient, Limits, pause_before
 from truerail.gather.questions import Known, applicable, by_file, first_commands, further_commands, optional
 from truerail.gather.table import Row
 from truerail.model import Device, NotTold, Reading, Target, Unreadable
+from truerail.model.target import INFINIBAND
 from truerail.transport.answers import Answers
 from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
 
 Asked = Mapping[str, tuple[str, ...]]
+_BOTH = f"platform {INFINIBAND} is for an entry under a name that no plan has"
 
 
 class Interviewer:
@@ -35,12 +37,12 @@ class Interviewer:
         A device that fails costs its own row only; only a cancellation goes through.
         """
         began = self._ambient.clock()
-        row.unanswered.collectors = tuple(collectors or ())
+        seconds = max(self._limits.device_seconds, target.answer_seconds if target.tells_fabric else 0.0)
         try:
-            async with asyncio.timeout(self._limits.device_seconds) as limit:
+            async with asyncio.timeout(seconds) as limit:
                 await self._ask_all(row, target, known, reader, collectors)
         except TimeoutError:
-            within = f" within {self._limits.device_seconds:g} s" if limit.expired() else ""
+            within = f" within {seconds:g} s" if limit.expired() else ""
             _fail(row, f"no answer{within}")
         except TransportError as error:
             _fail(row, str(error))
@@ -53,6 +55,8 @@ class Interviewer:
     async def _ask_all(
         self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None
     ) -> None:
+        if row.planned and target.tells_fabric:
+            raise TransportError(f"{_BOTH}: in the plan it is a {row.device.role}")
         target = await self._identified(row, target, known)
         asked = applicable(row.device.role, target.platform)
         if not asked:
@@ -111,7 +115,12 @@ def _wanted(name: str, collectors: Collection[str] | None) -> bool:
 
 
 def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
-    """The optional questions to which the device has nothing to say: every command refused, or answered by nothing."""
+    """The optional questions to which the device has nothing to say: every command refused, or answered by nothing.
+
+    A machine that is there to tell a fabric is not excused.
+    """
+    if row.platform == INFINIBAND:
+        return []
     told = {answer.command: answer for answer in answers}
     return [
         name

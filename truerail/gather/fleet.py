@@ -6,18 +6,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from collector import collectors as all_collectors
 from truerail.gather.device import Interviewer
 from truerail.gather.limits import Ambient, Limits
-from truerail.gather.questions import Known
+from truerail.gather.questions import Known, fabric_questions
 from truerail.gather.table import Row
 from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
 from truerail.model.index import Devices
 from truerail.model.names import device_key
+from truerail.model.target import INFINIBAND
 from truerail.transport.answers import Answers
 from truerail.transport.notes import Notes
 from truerail.transport.probe import assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
 from truerail.transport.questions import Questions
+from truerail.transport.unanswered import Unanswered
 
 Progress = Callable[[Row, int, int], None]
 """Told of each row when it is finished, with how many of how many rows are. `row.answers` is there only until then."""
@@ -90,7 +93,7 @@ class Gatherer:
         limits = limits or self._limits
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
         reader = Answers(Questions(), at, notes)
-        asked = self._wanted(only)
+        asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
         interviewer = Interviewer(self._transport, limits, self._ambient)
         turn = _Turn(interviewer, asyncio.Semaphore(limits.at_once), reader, collectors)
@@ -111,13 +114,23 @@ class Gatherer:
         """The devices that are asked, in the order of their rows."""
         return tuple(device for _, device, _ in self._targets)
 
-    def _wanted(self, only: Collection[str] | None) -> list[tuple[Target, Row]]:
+    @property
+    def tellers(self) -> tuple[str, ...]:
+        """Those of them that are asked for the links of an InfiniBand fabric, and for nothing else."""
+        return tuple(device.name for target, device, _ in self._targets if target.tells_fabric)
+
+    def _wanted(self, only: Collection[str] | None, collectors: Collection[str] | None) -> list[tuple[Target, Row]]:
+        """A row for each device, with its questions; a machine that none of these questions is for has no row."""
         keys = None if only is None else {device_key(name) for name in only}
-        return [
-            (target, Row(target.name, device, planned))
-            for target, device, planned in self._targets
-            if keys is None or device_key(target.name) in keys or device_key(device.name) in keys
-        ]
+        of_fabric = fabric_questions(collectors)
+        others = tuple(sorted(set(collectors or all_collectors()).difference(of_fabric)))
+        rows = []
+        for target, device, planned in self._targets:
+            asked = of_fabric if target.tells_fabric else others
+            named = keys is None or device_key(target.name) in keys or device_key(device.name) in keys
+            if named and (asked or not target.tells_fabric):
+                rows.append((target, Row(target.name, device, planned, unanswered=Unanswered(collectors=asked))))
+        return rows
 
 
 async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event | None, limits: Limits) -> str:
@@ -197,7 +210,7 @@ def _completed(target: Target, device: Device | None) -> Target:
     if device is None:
         return target
     target = replace(target, role=device.role)
-    planned = device.platform if device.platform in PLATFORMS else ""
+    planned = device.platform if device.platform in PLATFORMS and device.platform != INFINIBAND else ""
     return replace(target, platform=assumed_platform(target) or planned)
 
 

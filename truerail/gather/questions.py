@@ -1,12 +1,14 @@
 """Which commands a device is asked: for each collector the one that worked before, else the preferred one."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 from collector import collectors
 from truerail.model import Collector, Role
 from truerail.model.names import answer_file
+from truerail.model.target import INFINIBAND
+from truerail.transport.declared import fits
 from truerail.transport.questions import PORT
 
 SNMP = "snmp"
@@ -44,6 +46,11 @@ def applicable(role: Role, platform: str) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
+def fabric_questions(collectors: Collection[str] | None) -> tuple[str, ...]:
+    """Those of these questions, or of all, that a machine is asked that tells a fabric."""
+    return tuple(name for name in applicable(Role.HOST, INFINIBAND) if collectors is None or name in collectors)
+
+
 @cache
 def by_file(role: Role, platform: str) -> Mapping[tuple[str, str], str]:
     """The command that a collector's answer in a file came from: (collector, file) to command."""
@@ -57,8 +64,8 @@ def _commands(collector: Collector, platform: str) -> Iterator[str]:
     Commands that ask for one port at a time are for captures made by hand; so are names of files among the walks.
     """
     for command in collector.ask:
-        fits = platform in command.platforms or (not command.platforms and platform != SNMP)
-        if fits and PORT not in command.text and (platform != SNMP or command.text.startswith("snmpbulkwalk -On ")):
+        asks = PORT not in command.text and (platform != SNMP or command.text.startswith("snmpbulkwalk -On "))
+        if asks and fits(command, platform):
             yield command.text
 
 

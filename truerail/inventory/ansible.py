@@ -116,11 +116,14 @@ def _role(name: str, groups: Groups, notes: _Notes) -> Role | None:
 
 
 def _platform(said: dict[str, Variable], name: str, notes: _Notes) -> str:
-    if "platform" not in said:
+    """What truerail's own variable says, which its Ansible role reads too, else Ansible's for network devices."""
+    what = "own platform" if "own platform" in said else "platform"
+    if what not in said:
         return ""
-    word = said["platform"].value.lower().rpartition(".")[2]
+    word = said[what].value.lower().rpartition(".")[2]
     if word not in _PLATFORM_WORDS:
-        notes.add(f"ansible_network_os is {word}, which is not known here; the device is asked instead", name)
+        variable = next(variable for variable, means in READ.items() if means == what)
+        notes.add(f"{variable} is {word}, which is not known here; the device is asked instead", name)
     return _PLATFORM_WORDS.get(word, "")
 
 

@@ -21,6 +21,7 @@ READ = {
     "ansible_ssh_private_key_file": "key",
     "ansible_private_key_file": "key",
     "ansible_network_os": "platform",
+    "truerail_device_platform": "own platform",
     "ansible_ssh_common_args": "arguments",
 }
 """Variables whose values are kept, and what they say. Of all others only the name is ever held."""

@@ -19,8 +19,10 @@ def read_netbox(netbox: NetBox, faults: InventoryFaults) -> Inventory:
             "",
             f"NetBox has no device for this filter that is a host or a switch of the fabric{_why(notes)}",
         )
-    ids = list(targets)
-    plan, left_out = read_cables(targets, rows, api.interfaces(ids), api.cables(ids), netbox.url)
+    ids = [device for device, target in targets.items() if not target.tells_fabric]
+    plan, left_out = read_cables(
+        {device: targets[device] for device in ids}, rows, api.interfaces(ids), api.cables(ids), netbox.url
+    )
     told = (*notes, *left_out, *shared_addresses([*targets.values()]))
     return Inventory(tuple(targets.values()), plan if plan.cables else None, told, netbox.url)
 

@@ -8,6 +8,7 @@ from truerail.inventory.netbox_file import NetBox
 from truerail.inventory.value import several
 from truerail.inventory.words import address_fault, device_name_fault, role_in
 from truerail.model import PLATFORMS, Role, Target
+from truerail.model.target import INFINIBAND
 
 _PLATFORM_SIGNS = (
     ("cumulus", "cumulus"),
@@ -22,6 +23,8 @@ _PLATFORM_SIGNS = (
     ("rhel", "linux"),
     ("rocky", "linux"),
 )
+_SLUGS = frozenset(PLATFORMS) - {INFINIBAND}
+"""Platforms that a slug names by itself. Somebody's InfiniBand switches may well have the slug `infiniband`."""
 
 
 def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[int, Target], list[str]]:
@@ -36,7 +39,7 @@ def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[i
         reason = device_name_fault(name) if name else "it has no name in NetBox"
         if not reason and name in names:
             reason = "another device has the same name; a filter by site tells them apart"
-        if not reason and role is None:
+        if not reason and role is None and _platform(row, netbox) != INFINIBAND:
             reason = f"its role {_slug(row, 'role', 'device_role')!r} is none of ours; `roles:` says what it is"
         if reason:
             left_out.setdefault(reason, []).append(name or f"device {row['id']}")
@@ -91,7 +94,7 @@ def _platform(row: Row, netbox: NetBox) -> str:
     slug = _slug(row, "platform")
     if slug in netbox.platforms:
         return netbox.platforms[slug]
-    return slug if slug in PLATFORMS else next((ours for sign, ours in _PLATFORM_SIGNS if sign in slug), "")
+    return slug if slug in _SLUGS else next((ours for sign, ours in _PLATFORM_SIGNS if sign in slug), "")
 
 
 def _address(row: Row) -> str:

@@ -28,8 +28,13 @@ def several(names: Sequence[str]) -> str:
 
 
 def shared_addresses(targets: Sequence[Target]) -> list[str]:
-    """A note for each address that two devices have behind the same jump hosts: one of them is likely mistyped."""
-    at: dict[tuple[str, int, tuple[str, ...]], list[str]] = {}
+    """A note for each address that two devices have behind the same jump hosts: one of them is likely mistyped.
+
+    A host may tell its fabric too, in an entry of its own.
+    """
+    at: dict[tuple[str, int, tuple[str, ...], bool], list[str]] = {}
     for target in targets:
-        at.setdefault((target.address.lower(), target.ssh.port, target.ssh.jump), []).append(target.name)
+        at.setdefault((target.address.lower(), target.ssh.port, target.ssh.jump, target.tells_fabric), []).append(
+            target.name
+        )
     return [f"{several(names)} have one address, {key[0]}" for key, names in at.items() if len(names) > 1]

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from collector import collectors
-from truerail.model import PLATFORMS, Target
+from truerail.model import PLATFORMS, Command, Target
 from truerail.model.names import printable
+from truerail.model.target import INFINIBAND
 from truerail.transport.probe import PROBES
 from truerail.transport.protocol import TransportError
 from truerail.transport.questions import PORT
@@ -15,8 +16,17 @@ _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 """What may stand for `{port}`: no blank, no quote, nothing that a shell or a switch's parser gives a meaning to."""
 
 
+_ON_THEIR_OWN = ("snmp", INFINIBAND)
+"""Platforms that are asked only what names them: an agent has no command line, a walk over a fabric is no host's."""
+
+
 class Undeclared(TransportError):  # noqa: N818 - said of the command: "undeclared"
     """A command that no collector declares for this platform. Nothing was sent."""
+
+
+def fits(command: Command, platform: str) -> bool:
+    """Whether a command is for devices of a platform."""
+    return platform in command.platforms or (not command.platforms and platform not in _ON_THEIR_OWN)
 
 
 @cache
@@ -25,12 +35,12 @@ def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
     the name of a port. An empty platform is one that is not known yet: whatever may be sent to some command line,
     and what tells the platform.
     """
-    named = {platform} if platform else set(PLATFORMS) - {"snmp"}
+    named = [platform] if platform else [name for name in PLATFORMS if name not in _ON_THEIR_OWN]
     texts = {
         command.text
         for collector in collectors().values()
         for command in collector.ask
-        if not command.platforms or named & set(command.platforms)
+        if any(fits(command, name) for name in named)
     }
     texts |= set() if platform else set(PROBES)
     of_port = {text for text in texts if text.endswith(PORT)}

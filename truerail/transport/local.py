@@ -48,9 +48,9 @@ class Local:
         self._limits = limits
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        """One answer for each command, in order, each within `target.timeout_seconds`. Raises `TransportError`."""
+        """One answer for each command, in order, each within `target.answer_seconds`. Raises `TransportError`."""
         refuse_undeclared(target, commands)
-        return await ask_in_sessions(commands, lambda left: self._session(left, target.timeout_seconds))
+        return await ask_in_sessions(commands, lambda left: self._session(left, target.answer_seconds))
 
     async def close(self) -> None:
         """Nothing is held between rounds."""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from truerail.model import Role, SshAccess, Target
+from truerail.model.target import INFINIBAND
 from truerail.transport.protocol import Answer, TransportError
 
 OS_RELEASE = "cat /etc/os-release"
@@ -50,4 +51,4 @@ def assumed_platform(target: Target) -> str:
 
 def assumed_role(platform: str) -> Role:
     """The role of a device that neither inventory nor plan gives one: collectors ask all switches alike."""
-    return Role.HOST if platform == "linux" else Role.LEAF
+    return Role.HOST if platform in ("linux", INFINIBAND) else Role.LEAF

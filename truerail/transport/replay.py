@@ -22,6 +22,7 @@ from truerail.model.pause import garbage_collection_paused
 from truerail.transport.ahead import Place, newest, opened
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
+from truerail.transport.beside import NAME, fabric_wide, place_of, tells_fabric
 from truerail.transport.folders import DiskFolder, Folder, Refused
 from truerail.transport.layout import Layout, find_devices
 from truerail.transport.notes import Notes
@@ -82,9 +83,14 @@ def read_capture(
     except Refused as refused:
         raise CaptureError(f"{path}: {refused}") from refused
     places = _places(layout.listing.folders, layout.folder, devices or {}, notes)
+    beside = fabric_wide(layout.listing.files, questions)
+    if beside:
+        places.setdefault(NAME, []).append(place_of(layout.folder, beside))
     if not places:
-        raise CaptureError(f"{path}: holds no folder of a device, there is nothing to read")
-    _remark(layout, places, notes)
+        answers = any(questions.claims(file) for file in layout.listing.files)
+        hint = "it is a device's own folder: name the one around it" if answers else "there is nothing to read"
+        raise CaptureError(f"{path}: holds no folder of a device, {hint}")
+    _remark(layout, places, beside, notes)
     at = layout.at or datetime.fromtimestamp(newest(places), UTC)
     wanted = places if only is None else _only(places, {device_key(name) for name in only})
     readings = _read(wanted, devices or {}, Answers(questions, at, notes), progress)
@@ -167,20 +173,20 @@ def _places(
     places: dict[str, list[Place]] = {}
     for folder in sorted(folders, key=lambda name: (device_key(name) not in planned, name)):
         code = known.find_or_add(folder)
-        if devices and code >= known.planned:
+        if devices and code >= known.planned and not tells_fabric(within.enter(folder)):
             notes.add("folders of devices that are not in the plan, read all the same", folder)
         places.setdefault(known.names[code], []).append(Place(printable(folder, 64), within.enter(folder)))
     return places
 
 
-def _remark(layout: Layout, places: Mapping[str, list[Place]], notes: Notes) -> None:
-    """Notes what is odd about a round's folder."""
+def _remark(layout: Layout, places: Mapping[str, list[Place]], beside: frozenset[str], notes: Notes) -> None:
+    """Notes what is odd about a round's folder; `beside` are files that are read though they lie in no device's."""
     for name, found in places.items():
         if len(found) > 1:
             notes.add("devices with several folders, read as one", " = ".join([name, *(place.name for place in found)]))
     for name, why in sorted(layout.listing.refused.items()):
         notes.add(f"refused, {why}", name)
-    for name in sorted(layout.listing.files):
+    for name in sorted(layout.listing.files - beside):
         notes.add("files beside the folders of devices ignored", name)
 
 

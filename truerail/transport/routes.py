@@ -3,16 +3,26 @@
 from collections.abc import Callable, Sequence
 
 from truerail.model import Role, Target
+from truerail.transport.folders import MAX_ANSWER_BYTES
+from truerail.transport.framing import Limits
 from truerail.transport.protocol import Answer, Transport
 
 LOCAL = "local"
 """The address of the machine that truerail runs on: its commands are run, not sent."""
+_FABRIC = Limits(MAX_ANSWER_BYTES, 2 * MAX_ANSWER_BYTES)
+"""A listing has some 700 bytes for each link. One machine tells it: it may be as long as what a capture may hold."""
 
 
 def _hosts() -> Transport:
     from truerail.transport.ssh_hosts import SshHosts
 
     return SshHosts()
+
+
+def _fabric() -> Transport:
+    from truerail.transport.ssh_hosts import SshHosts
+
+    return SshHosts(limits=_FABRIC)
 
 
 def _switches() -> Transport:
@@ -30,16 +40,26 @@ def _snmp() -> Transport:
 def _local() -> Transport:
     from truerail.transport.local import Local
 
-    return Local()
+    return Local(limits=_FABRIC)
 
 
-_MAKERS: dict[str, Callable[[], Transport]] = {"hosts": _hosts, "switches": _switches, "snmp": _snmp, "local": _local}
+_MAKERS: dict[str, Callable[[], Transport]] = {
+    "hosts": _hosts,
+    "fabric": _fabric,
+    "switches": _switches,
+    "snmp": _snmp,
+    "local": _local,
+}
 
 
 def kind_of(target: Target) -> str:
-    """`local`, `snmp`, `switches` or `hosts`. A device whose platform nobody knows is asked as a host is: by SSH."""
+    """`local`, `fabric`, `snmp`, `switches` or `hosts`. A device whose platform nobody knows is asked as a host is:
+    by SSH.
+    """
     if target.address == LOCAL:
         return "local"
+    if target.tells_fabric:
+        return "fabric"
     if target.platform == "snmp":
         return "snmp"
     switch = target.platform not in ("", "linux") or (target.platform and target.role not in (None, Role.HOST))

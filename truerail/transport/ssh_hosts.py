@@ -32,28 +32,28 @@ class SshHosts:
         self._limits = limits
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        """One answer for each command, in order, within `target.timeout_seconds` for the login and for each command.
+        """One answer for each command, in order, within `timeout_seconds` for the login and `answer_seconds` for each.
 
         A command that hangs is given up, and the next ones are asked in a new session. Raises `TransportError` where
         the device cannot be asked at all, and `Undeclared` before anything is sent.
         """
         refuse_undeclared(target, commands)
         hop = device_hop(target)
-        return await ask_in_sessions(commands, lambda left: self._session(hop, left))
+        return await ask_in_sessions(commands, lambda left: self._session(hop, left, target.answer_seconds))
 
     async def close(self) -> None:
         """Ends all connections. No session is left open."""
         await self._connections.close()
 
-    async def _session(self, hop: Hop, commands: Sequence[str]) -> list[Answer]:
-        frames, ended = await self._converse(hop, commands)
+    async def _session(self, hop: Hop, commands: Sequence[str], seconds: float) -> list[Answer]:
+        frames, ended = await self._converse(hop, commands, seconds)
         try:
-            return outcome(frames, ended, hop.seconds)
+            return outcome(frames, ended, seconds)
         except SilentSession as error:
             self._connections.drop(hop)
             raise SilentSession(f"{hop.where}: logged in, but {error}") from None
 
-    async def _converse(self, hop: Hop, commands: Sequence[str]) -> "tuple[Frames, Ended]":
+    async def _converse(self, hop: Hop, commands: Sequence[str], seconds: float) -> "tuple[Frames, Ended]":
         """One session, on the held connection; on a new one where the held one turns out to be dead."""
         from truerail.transport.ssh_session import converse
 
@@ -61,10 +61,10 @@ class SshHosts:
             connection = await self._connections.to(hop)
             frames = Frames(commands, self._limits, asyncio.get_running_loop().time)
             try:
-                ended, _ = await converse(connection, frames.script, frames.opening, frames, hop.seconds)
+                ended, _ = await converse(connection, frames.script, frames.opening, frames, seconds)
             except TimeoutError:
                 self._connections.drop(hop)
-                raise TransportError(f"{hop.where}: the connection opens no session within {hop.seconds:g} s") from None
+                raise TransportError(f"{hop.where}: the connection opens no session within {seconds:g} s") from None
             except (_library_error(), OSError) as error:
                 self._connections.drop(hop)
                 if again:

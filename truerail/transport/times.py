@@ -16,6 +16,11 @@ def round_time(name: str) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def round_name(at: datetime) -> str:
+    """The name of a round's folder: `2026-11-20T14:00:00Z`."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def round_order(name: str) -> datetime:
     """A sort key for rounds: by time, whatever the zone they are written in. What is no round comes first."""
     return round_time(name) or datetime.min.replace(tzinfo=UTC)

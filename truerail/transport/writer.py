@@ -12,26 +12,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from truerail.transport import unanswered
-from truerail.transport.times import round_time
+from truerail.transport.times import round_name, round_time
 
 PARTIAL = ".partial"
 
 
-def round_name(at: datetime) -> str:
-    """The name of a round's folder: `2026-11-20T14:00:00Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 class CaptureWriter:
-    """One round of a capture under `root`. Goes on with the newest unfinished round there, if there is one."""
+    """One round of a capture under `root`. Goes on with the newest unfinished round there, if there is one and nobody
+    else can be at it: `alone` is what `alone_in` says.
+    """
 
-    def __init__(self, root: Path, at: datetime) -> None:
-        """Makes the folder. Raises OSError."""
+    def __init__(self, root: Path, at: datetime, *, alone: bool = True) -> None:
+        """Makes the folder. Raises OSError; where somebody else may write there, also for a round of the same name."""
         unfinished = sorted(found.name for found in root.glob(f".*{PARTIAL}") if _round_of(found.name))
-        self.name = _round_of(unfinished[-1]) if unfinished else round_name(at)
+        self.name = _round_of(unfinished[-1]) if alone and unfinished else round_name(at)
         self.root = root
         self.folder = root / f".{self.name}{PARTIAL}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=alone)
 
     @property
     def at(self) -> datetime:
