@@ -29,6 +29,8 @@ READERS, STREAMS = 50, 20
 THINK_SECONDS = 1.0
 """A reader asks, reads the answer for so long on average, and asks again."""
 JUDGEMENTS = 6
+ANSWERS = 500
+"""So many are taken in at a time, as they come from a fleet."""
 PATHS = {
     "where": "/api/v1/where?port=gpu-{host}:gpu{gpu}",
     "findings": "/api/v1/findings?severity=critical&limit=100",
@@ -53,8 +55,8 @@ class Figures:
 # --- the server -------------------------------------------------------------------------------------------------------
 
 
-async def serve(hosts: int, port: int, folder: Path, seconds: float) -> None:
-    """Serves a fabric of this size and judges without a pause for so many seconds; prints what it measured."""
+async def serve(hosts: int, port: int, folder: Path) -> None:
+    """Serves a fabric of this size and judges without a pause until standard input ends; prints what it measured."""
     from truerail.cli.serving import SWITCH_SECONDS
     from truerail.journal import open_journal
     from truerail.model.pause import garbage_of_the_young_only
@@ -82,11 +84,11 @@ async def serve(hosts: int, port: int, folder: Path, seconds: float) -> None:
     tasks = [asyncio.create_task(listen(app, settings, stop)), asyncio.create_task(watch.run(stop))]
     held = asyncio.create_task(_longest_hold(stop))
     judged: list[float] = []
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends or len(judged) < JUDGEMENTS:
-        watch.asking.latest.put(versions[len(judged) % 2])
+    ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
+    while not ended.done() or len(judged) < JUDGEMENTS:
+        await _hear(watch, versions[len(judged) % 2])
         before, began = watch.judgements, time.monotonic()
-        watch.ask_anew()
+        watch.judge_anew()
         while watch.judgements == before:
             await asyncio.sleep(0.005)
         judged.append(time.monotonic() - began)
@@ -99,6 +101,13 @@ async def serve(hosts: int, port: int, folder: Path, seconds: float) -> None:
     sys.stdout.write(
         json.dumps([judged, held.result() if held.done() else await held, peak, time.monotonic() - began]) + "\n"
     )
+
+
+async def _hear(watch: Any, answers: list[Any]) -> None:
+    """Takes answers in while others are served."""
+    for start in range(0, len(answers), ANSWERS):
+        watch.asking.latest.put(answers[start : start + ANSWERS])
+        await asyncio.sleep(0)
 
 
 async def _longest_hold(stop: asyncio.Event) -> float:
@@ -187,11 +196,14 @@ def measured(hosts: int, seconds: float, port: int = 18765) -> tuple[Figures, di
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, __file__, "--hosts", str(hosts), "--port", str(port)]
         server = subprocess.Popen(  # noqa: S603 - this file, in a process of its own
-            [*command, "--serve", folder, "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True
+            [*command, "--serve", folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         _wait(port, server)
         client = subprocess.run(  # noqa: S603 - this file, in a process of its own
-            [*command, "--read", "--seconds", str(seconds - 5)], stdout=subprocess.PIPE, text=True, check=True
+            [*command, "--read", "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True, check=True
         )
         out, _ = server.communicate(timeout=600)
     times, events = json.loads(client.stdout)
@@ -245,7 +257,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path, help="write the report to this file")
     parser.add_argument("--hosts", type=int, default=12_500)
-    parser.add_argument("--seconds", type=float, default=45.0)
+    parser.add_argument("--seconds", type=float, default=45.0, help="how long readers ask")
     parser.add_argument("--port", type=int, default=18765, help=argparse.SUPPRESS)
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
@@ -253,7 +265,7 @@ def main() -> int:
     if options.serve:
         import uvloop
 
-        uvloop.run(serve(options.hosts, options.port, options.serve, options.seconds))
+        uvloop.run(serve(options.hosts, options.port, options.serve))
     elif options.read:
         asyncio.run(read(options.hosts, options.port, options.seconds))
     else:

@@ -31,24 +31,35 @@ def capture(
 ) -> None:
     """Ask every device and keep the answers, as `check --from` reads them. A round broken off is gone on with."""
     from truerail.cli import live, terminal
+    from truerail.transport.alone import Busy, alone_in
     from truerail.transport.writer import CaptureWriter, pack
 
     fleet = live.load_fleet(inventory, plan)
+    now = datetime.now(UTC)
     try:
-        writer = CaptureWriter(out, datetime.now(UTC))
-        seen = _gather(fleet, writer, only, deadline)
-        if seen.interrupted:
-            terminal.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
-            raise typer.Exit(ExitCode.INTERRUPTED)
-        if not writer.answered():
-            raise CannotJudge(f"{inventory}: no device could be asked, nothing was captured")
-        done = writer.finish()
-        made = [*_scrubbed(done, fleet)] if scrub else [done]
-        if tar:
-            made[0] = pack(made[0])
+        with alone_in(out, now) as alone:
+            writer = CaptureWriter(out, now, alone=alone)
+            done = _round(fleet, writer, only, deadline)
+            made = [*_scrubbed(done, fleet)] if scrub else [done]
+            if tar:
+                made[0] = pack(made[0])
+    except Busy as busy:
+        raise CannotJudge(f"{out}: {busy}; wait for it, or name another folder with --out") from busy
     except OSError as error:
         raise CannotJudge(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
     terminal.say("\n".join(map(str, made)))
+
+
+def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> Path:
+    """Gathers a round to its end. Raises CannotJudge where nobody answers, Exit where Ctrl-C ends it."""
+    from truerail.cli import terminal
+
+    if _gather(fleet, writer, only, deadline).interrupted:
+        terminal.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
+        raise typer.Exit(ExitCode.INTERRUPTED)
+    if not writer.answered():
+        raise CannotJudge(f"{fleet.path}: no device could be asked, nothing was captured")
+    return writer.finish()
 
 
 def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> "Gathered":

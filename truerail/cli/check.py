@@ -74,7 +74,7 @@ def check(
     """Compare a fabric with its plan: what is wrong, why, and the fewest moves that put it right."""
     from truerail.model import Severity
 
-    chosen = fmt or (_BY_SUFFIX.get(output.suffix.lower()) if output else None) or Format.TEXT
+    chosen = fmt or _by_suffix(output)
     refuse_binary_on_terminal(chosen, output)
     found = _found(plan, capture, inventory, rule or [], only, deadline)
     severity = Severity(fail_on.value)
@@ -85,6 +85,15 @@ def check(
         source = capture or inventory
         raise CannotJudge(f"{source}: no device gave an answer that could be read, nothing was judged")
     raise typer.Exit(ExitCode.FOUND if found.judgement.at_or_above(severity) else ExitCode.GOOD)
+
+
+def _by_suffix(output: Path | None) -> Format:
+    """The format that a file's ending asks for; text without one. Raises BadParameter for an ending of no format."""
+    suffix = output.suffix.lower() if output else ""
+    if suffix and suffix not in _BY_SUFFIX:
+        known = ", ".join(_BY_SUFFIX)
+        raise typer.BadParameter(f"no report has the ending {suffix} (there are: {known}): add --format for that")
+    return _BY_SUFFIX.get(suffix, Format.TEXT)
 
 
 @dataclass(frozen=True, slots=True)

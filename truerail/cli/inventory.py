@@ -25,9 +25,7 @@ def list_devices(inventory: Inventory, only: Only = None) -> None:
     from truerail.cli import terminal
     from truerail.cli.table import aligned
 
-    rows = [
-        (t.name, t.role or "?", t.platform or "?", _way(t), t.pod or "-", _place(t)) for t in _targets(inventory, only)
-    ]
+    rows = [(t.name, _role(t), t.platform or "?", _way(t), t.pod or "-", _place(t)) for t in _targets(inventory, only)]
     terminal.say("\n".join(aligned([("device", "role", "platform", "reached by", "pod", "place"), *rows])))
 
 
@@ -105,7 +103,8 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
 
     from truerail.inventory import Inventory, dump_yaml
 
-    found = {row.name: row for row in rows if not row.error}
+    fabric = {target.name for target in targets if target.tells_fabric}
+    found = {row.name: row for row in rows if not row.error and row.name not in fabric}
     told = (
         replace(target, role=row.device.role, platform=row.platform) if (row := found.get(target.name)) else target
         for target in targets
@@ -138,6 +137,11 @@ def _way(target: "Target") -> str:
     return f"ssh {user}{target.address}:{target.ssh.port}{jump}"
 
 
+def _role(target: "Target") -> str:
+    """`-` for a machine that tells a fabric: it is no device of the plan."""
+    return "-" if target.tells_fabric else target.role or "?"
+
+
 def _place(target: "Target") -> str:
     unit = f" unit {target.unit}" if target.unit is not None else ""
     return f"{target.rack}{unit}" if target.rack else "-"
@@ -147,7 +151,8 @@ def _probed(row: "Row") -> Sequence[str]:
     """A device's line: what it answers, or why not."""
     good = [reading.collector for reading in row.readings if not reading.error]
     said = row.error or ", ".join(good) or "nothing that can be read"
-    return row.name, row.device.role, row.platform or "?", f"{row.took_seconds:.1f}", said
+    role = "-" if row.platform == "infiniband" else row.device.role
+    return row.name, role, row.platform or "?", f"{row.took_seconds:.1f}", said
 
 
 def _trusted(result: "Trust") -> Sequence[str]:

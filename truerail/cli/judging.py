@@ -63,12 +63,14 @@ def load_plan(path: Path) -> Plan:
         raise CannotJudge(str(error)) from error
 
 
-def read(path: Path, plan: Plan | None) -> Capture:
-    """The newest round of a capture with the counters of those before, with a progress bar on a terminal."""
+def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Capture:
+    """One round of a capture (the newest, where none is named) with the counters of those before, with a progress bar
+    on a terminal.
+    """
     devices = plan.devices if plan else None
     try:
         with terminal.progress("reading answers") as tick:
-            capture = read_capture(path, devices=devices, progress=tick)
+            capture = read_capture(path, devices=devices, round_name=round_name, progress=tick)
         with terminal.progress("reading counters") as tick:
             return with_counters(capture, devices=devices, progress=tick)
     except CaptureError as error:

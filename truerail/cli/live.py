@@ -28,7 +28,8 @@ class Fleet:
     plan: Plan | None
 
     def asked_for(self, only: str | None) -> set[str] | None:
-        """The devices to ask where a user names some: those, and the ends that their cables are planned on.
+        """The devices to ask where a user names some: those, the ends that their cables are planned on, and who tells
+        the fabric.
 
         None where nobody names any, and where there is no plan: rails are then inferred from all. Raises CannotJudge.
         """
@@ -40,7 +41,8 @@ class Fleet:
             if device_key(name) not in keys:
                 raise CannotJudge(f"--only {only}: {name} is not in the inventory {self.path}")
         ends = ({cable.a.device, cable.b.device} for cable in self.plan.cables)
-        return wanted.union(*(pair for pair in ends if pair & wanted))
+        fabric = {target.name for target in self.targets if target.tells_fabric}
+        return wanted.union(fabric, *(pair for pair in ends if pair & wanted))
 
     def gatherer(self, transport: Transport, limits: Limits | None = None) -> Gatherer:
         """What asks these devices, matched to the plan's."""

@@ -1,6 +1,7 @@
 """The questions of on-call: `truerail where|job|blast|path|diff|why|storm|timeline`, of the service or of a capture."""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -111,6 +112,9 @@ def diff(
     ] = None,
     end: Annotated[str | None, typer.Option("--to", metavar="TIME", help="Until then. [default: now]")] = None,
     against_plan: Annotated[bool, typer.Option("--plan", help="What differs from the plan now.")] = False,
+    before: Annotated[
+        Path | None, typer.Option(metavar="CAPTURE", help="With --capture: from this capture's newest round to that's.")
+    ] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
     capture: OnlyCapture = None,
@@ -119,15 +123,28 @@ def diff(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """What changed in links and findings: since a time, between two times, or against the plan."""
+    """What changed in links and findings: since a time, between two times, between two captures, or against the plan.
+
+    Of a capture with several rounds, times count back from the newest one.
+    """
     from truerail.cli.oncall_source import Question, Source
     from truerail.oncall.answers import Diff
     from truerail.oncall.diff import diff_plan
 
-    if against_plan == bool(since or start):
-        raise typer.BadParameter("name one: --since TIME, --from TIME [--to TIME], or --plan")
-    if (since and start) or (end and not start):
-        raise typer.BadParameter("--to goes with --from, and --since goes alone")
+    if sum(map(bool, (since, start, against_plan, before))) != 1:
+        raise typer.BadParameter(
+            "name one: --since TIME, --from TIME [--to TIME], --plan, or --before CAPTURE --capture CAPTURE"
+        )
+    if end and not start:
+        raise typer.BadParameter("--to goes with --from")
+    if before and not capture:
+        raise typer.BadParameter("--before goes with --capture")
+    if capture and not against_plan and not inventory:
+        from truerail.cli.oncall_rounds import Wanted, diff_rounds
+        from truerail.oncall.answers import as_json
+
+        found = diff_rounds(Wanted(capture, plan, before, since, start, end))
+        _show(found, as_json(found), fmt, details)
     query = {"since": since, "from": start, "to": end, "plan": "true" if against_plan else None}
     question = Question(Diff, "diff", query, (lambda shown, _: diff_plan(shown)) if against_plan else None)
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -192,14 +209,19 @@ def timeline(
 
 def _tell(question: "Question", source: "Source", fmt: Format, details: bool) -> None:
     """Asks, shows the answer, and ends with 0 where all is well, 1 where not."""
+    from truerail.cli.oncall_source import ask
+
+    _show(*ask(question, source), fmt, details)
+
+
+def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
+    """Shows an answer, of which `value` is the JSON, and ends with the exit code of its tone."""
     import json
 
     from truerail.cli import terminal
-    from truerail.cli.oncall_source import ask
     from truerail.oncall.tones import tone_of
     from truerail.outputs.words import Tone
 
-    answer, value = ask(question, source)
     if fmt is Format.JSON:
         terminal.say(json.dumps(value, indent=2))
     else:

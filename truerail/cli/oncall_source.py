@@ -1,11 +1,12 @@
 """Where an on-call command gets its answer: from the running service, or from a judgement made here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from truerail.cli.errors import CannotJudge
+from truerail.model import Reading
 from truerail.model.history import History, NoHistory
 from truerail.model.publication import Publication
 from truerail.oncall.answers import BadQuestion, NotFound, as_json
@@ -48,9 +49,7 @@ def ask(question: Question, source: Source) -> tuple[Any, Any]:
 
 def _here(question: Question, source: Source) -> tuple[Any, Any]:
     if question.here is None:
-        raise CannotJudge(
-            f"{question.route} needs what a running service remembers: a capture has no memory. Ask with --service"
-        )
+        raise CannotJudge(f"{question.route} needs what a running service remembers. Ask with --service")
     try:
         answer = question.here(_publication(source), NoHistory())
     except (BadQuestion, NotFound) as error:
@@ -81,13 +80,17 @@ def _publication(source: Source) -> Publication:
         raise CannotJudge("name a capture or an inventory, not both")
     intended, seen = _round(source)
     snapshot, notes = seen.snapshot(), list(seen.notes)
-    if not any(not reading.error for reading in snapshot.readings):
-        place = source.capture or source.inventory
-        raise CannotJudge(f"{place}: no device gave an answer that could be read, nothing was judged")
+    answered(snapshot.readings, source.capture or source.inventory)
     if intended is None:
         intended, told = inferred(snapshot)
         notes = [*told, *notes]
     return publication_of(intended, snapshot, judge(intended, snapshot, notes=notes))
+
+
+def answered(readings: Iterable[Reading], place: Path | None) -> None:
+    """Raises CannotJudge where no device of a round gave any answer that could be read."""
+    if all(reading.error for reading in readings):
+        raise CannotJudge(f"{place}: no device gave an answer that could be read, nothing was judged")
 
 
 def _round(source: Source) -> Any:

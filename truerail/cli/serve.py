@@ -18,19 +18,34 @@ def serve(
     config: Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The service's settings.")] = Path(
         "truerail.yaml"
     ),
-    check: Annotated[bool, typer.Option("--check", help="Read the settings, plan and inventory, then end.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Read settings, plan, inventory and certificate, then end.")
+    ] = False,
 ) -> None:
     """Watch a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.cli import serving, terminal
+    from truerail.outputs.words import count
     from truerail.service.logs import set_up
 
     settings, fleet = _read(config)
     if check:
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails will be inferred"
-        terminal.say(f"{config}: good. {len(fleet.targets):,} devices, {known}.")
+        if said := _certificate(settings):
+            terminal.remark(said)
+        terminal.say(f"{config}: good. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)
     serving.run(_serve(config, settings, fleet))
+
+
+def _certificate(settings: "Settings") -> str:
+    """What is to be said of the certificate's end. Raises CannotJudge where certificate or key cannot be used."""
+    from truerail.web.access.tls import BadCertificate, Certificates
+
+    try:
+        return Certificates(settings.http.tls).warning if settings.http.tls else ""
+    except BadCertificate as error:
+        raise CannotJudge(str(error)) from error
 
 
 async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 Ready = Callable[[str], None]
 """Told the address under which the service answers, once it does."""
-SWITCH_SECONDS = 0.001
-"""How long Python lets one thread run: judging must not hold readers, and five times as long does."""
+SWITCH_SECONDS = 0.00005
+"""How long Python lets one thread run. A reader's question waits for its turn about ten times on its way through the
+loop and the journal, so that ten times as long, with judging and writing beside it, is felt.
+"""
 
 
 async def serve_fabric(
@@ -63,12 +65,14 @@ async def serve_fabric(
 
     def listening(found: "Listening") -> None:
         certificates.extend(filter(None, [found.certificates]))
+        app.state.desk.certificates = found.certificates
         ready(found.url)
 
     def hang_up() -> None:
         for one in certificates:
             try:
                 one.reload()
+                one.warn()
             except BadCertificate as error:
                 logger().error("certificate not reloaded, the old one stays", error=str(error))
         if reload:

@@ -61,7 +61,8 @@ def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:
     """Unread answers with equal errors told once: by error and collectors, devices in natural order."""
     of_device: dict[tuple[str, str], list[str]] = {}
     for reading in unread:
-        of_device.setdefault((reading.device, reading.error), []).append(reading.collector)
+        error = reading.error.removeprefix(f"{reading.device}/")  # so that equal errors of several devices are one
+        of_device.setdefault((reading.device, error), []).append(reading.collector)
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (device, error), collectors in of_device.items():
         alike.setdefault((error, tuple(sorted(set(collectors)))), []).append(device)

@@ -26,6 +26,7 @@ from truerail.outputs.words import (
     count,
     headline,
     instruction,
+    misfit,
     place_of,
     port_of,
     sentence,
@@ -86,7 +87,7 @@ def _context(judgement: Judgement) -> dict[str, Any]:
     numbers = (summary.cables_right, summary.cables_wrong, summary.cables_missing, summary.cables_unknown)
     return {
         "j": judgement,
-        "inferred": INFERRED if judgement.plan.inferred else "",
+        "inferred": INFERRED if judgement.plan.inferred else misfit(judgement),
         "title": title(judgement.plan),
         "verdict": verdict,
         "mark": TONE_MARKS[verdict.tone][0],

@@ -171,7 +171,9 @@ class Picture:
             causes = self.causes_at(str(cell.cable.a))
             grouped.setdefault((cell.cable.a.device, cell.state, causes), []).append(cell)
         made = [UplinkGroup(device, state, cells, causes) for (device, state, causes), cells in grouped.items()]
-        return sorted(made, key=lambda group: (order(group.device), group.state.value, group.causes))
+        return sorted(
+            made, key=lambda group: (order(group.device), order(group.cells[0].cable.a.name), group.state.value)
+        )
 
 
 def _any_not_right(cables: Iterable[Cable], states: Mapping[Port, CableState]) -> bool:

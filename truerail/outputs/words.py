@@ -8,6 +8,8 @@ from truerail.model.names import natural_key, printable
 
 LONGEST_SENTENCE = 1000
 LONGEST_NAME = 120
+FEWEST_TO_DOUBT = 16
+"""Planned cables from which on a plan is doubted rather than the cabling of a handful."""
 INFERRED = "No plan was given: the fabric is measured against what most of its hosts agree on."
 
 
@@ -101,6 +103,19 @@ def headline(judgement: Judgement) -> Headline:
     loud = len(judgement.at_or_above(Severity.WARNING))
     tone = Tone.BAD if bad or loud else Tone.DOUBT if _doubtful(judgement) else Tone.GOOD
     return Headline(tone, _cables(judgement), _repair(judgement))
+
+
+def misfit(judgement: Judgement) -> str:
+    """A question where the plan hardly fits what was seen; empty where it does.
+
+    Exchanged labels make whole leaves wrong and move nothing. That most cables would have to move happens to a plan of
+    another fabric, or with ports numbered otherwise, and in no hall.
+    """
+    summary = judgement.summary
+    moves = sum(len(cause.moves) for cause in judgement.causes)
+    if judgement.plan.inferred or summary.cables_planned < FEWEST_TO_DOUBT or 2 * moves <= summary.cables_planned:
+        return ""
+    return f"{moves:,} of {summary.cables_planned:,} cables would have to move: is this the plan of this fabric?"
 
 
 def _doubtful(judgement: Judgement) -> bool:

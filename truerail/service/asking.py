@@ -86,8 +86,10 @@ class Asking:
         await self.round(asked)
 
     async def everything(self, only: Collection[str] | None = None) -> int:
-        """Asks all questions now, of all devices or of these. Gives the number of devices asked."""
-        return await self.round(set(self.runs), only)
+        """Asks all questions now, of all devices, or of these and who tells their fabric. Gives the number of devices
+        asked.
+        """
+        return await self.round(set(self.runs), None if only is None else {*only, *self._gatherer.tellers})
 
     def overran(self, collector: str) -> None:
         """Counts a question that came due while its round still ran."""

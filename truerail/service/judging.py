@@ -17,9 +17,10 @@ from truerail.model.publication import CollectorRun, JournalState, Publication
 from truerail.model.wiring import wiring_of
 from truerail.oncall.answers import StepLine
 from truerail.oncall.fabric_map import FabricMap, fabric_map
+from truerail.oncall.lines import cause_lines
 from truerail.oncall.standing import standing_of
 from truerail.oncall.steps import step_lines
-from truerail.oncall.view import warm
+from truerail.oncall.view import view_of, warm
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import judge
 from truerail.service.marks import mutes
@@ -106,7 +107,7 @@ class Judge:
     ) -> Judged:
         """The next publication. `counted` are the readings of counters since the last one."""
         began = time.monotonic()
-        with garbage_collection_paused():
+        with garbage_collection_paused(old=True):
             with self._counting:
                 self.window.put(counted)
             snapshot = replace(snapshot, window=self.window if self.window.sources else None)
@@ -142,6 +143,7 @@ class Judge:
     def _warm(self, publication: Publication) -> None:
         warm(publication)
         standing_of(publication)
+        cause_lines(view_of(publication))
         for prepare in self.prepare:
             prepare(publication)
 

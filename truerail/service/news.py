@@ -25,7 +25,7 @@ def told(before: FabricMap | None, after: FabricMap, publication: Publication) -
 
 
 def _round(publication: Publication) -> dict[str, Any]:
-    summary, words = publication.judgement.summary, view_of(publication).sight.headline
+    summary, words = publication.judgement.summary, view_of(publication).headline
     loud = [f for f in (*publication.judgement.findings, *publication.held) if f.id not in publication.mutes]
     return {
         "number": publication.number,

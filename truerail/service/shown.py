@@ -1,10 +1,10 @@
 """What everybody sees now, and the stream that tells when it changes."""
 
-from collections.abc import Mapping
+import asyncio
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from truerail.model.life import Mute
 from truerail.model.publication import JournalState, Publication
 from truerail.oncall.answers import StepLine
 from truerail.oncall.fabric_map import FabricMap
@@ -21,12 +21,18 @@ class Shown:
         self.publication: Publication | None = None
         self.map: FabricMap | None = None
         self.steps: tuple[StepLine, ...] = ()
+        self.retired: list[Any] = []
+        """Publications that nobody is shown any more, and what was derived from them: to be freed."""
         self._last: Publication | None = None
         self.events = EventLog(first=int(started.timestamp() * 1000))
 
-    def judged(self, judged: Judged) -> None:
-        """A new judgement is there."""
-        kind, data = told(self.map, judged.map, judged.publication)
+    async def judged(self, judged: Judged) -> None:
+        """A new judgement is there. What is told of it is made in a thread: anew, if something else came meanwhile."""
+        while True:
+            before = self.map
+            kind, data = await asyncio.to_thread(told, before, judged.map, judged.publication)
+            if self.map is before:
+                break
         self._replace(judged.publication, judged.map)
         self.steps = judged.steps
         self.events.add(kind, data)
@@ -42,17 +48,11 @@ class Shown:
             self._replace(replace(self.publication, journal=state), self.map)
         self.events.add("journal", journal_news(state))
 
-    def muted_otherwise(self, marks: Mapping[str, Mute]) -> Publication | None:
-        """What is shown with these mutes; None where they are the ones it has."""
-        if self.publication is None or self.publication.mutes == marks:
-            return None
-        return replace(self.publication, mutes=marks)
-
     def _replace(self, publication: Publication, fabric_map: FabricMap) -> None:
         """Shows another publication. The one before the last is let go: a request that began with the last may run."""
         last, self._last = self._last, self.publication
         if last is not None and self._last is not None and last.snapshot is not self._last.snapshot:
-            retire(last)
+            self.retired += [*retire(last), last]
         self.publication, self.map = publication, fabric_map
 
     def stop(self) -> None:

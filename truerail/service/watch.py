@@ -1,7 +1,6 @@
 """The service at work: asks on a schedule, judges what is new, publishes it, has it remembered."""
 
 import asyncio
-import gc
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -14,14 +13,17 @@ from truerail.gather import Gatherer, Limits
 from truerail.journal import Journal, Keeper
 from truerail.model import Plan, Target
 from truerail.model.history import HistoryGone
-from truerail.model.publication import JournalHealth, JournalState
+from truerail.model.publication import JournalHealth, JournalState, Publication
+from truerail.oncall.fabric_map import FabricMap
 from truerail.service.asking import Asking, intervals
 from truerail.service.counted import KEPT_SECONDS, KeptCounters
 from truerail.service.desk import Desk
+from truerail.service.garbage import EVERY_SECONDS, Garbage
 from truerail.service.judging import Judge, Judged
 from truerail.service.logs import logger, set_up
 from truerail.service.marks import mutes
 from truerail.service.plans import PlanInForce, version_of
+from truerail.service.retiring import free
 from truerail.service.schedule import Schedule
 from truerail.service.settings import Settings
 from truerail.service.shown import Shown
@@ -29,8 +31,6 @@ from truerail.transport.protocol import Transport
 
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
-GARBAGE_SECONDS = 3600.0
-"""How often the whole heap is looked through for garbage that circles hold (see `garbage_of_the_young_only`)."""
 FIXED = ("fabric", "http", "journal", "page")
 """Settings that a running service cannot change."""
 
@@ -66,6 +66,7 @@ class Watch:
         self.judgements = self.judgements_failed = 0
         self.shown = Shown(clock())
         self.desk = Desk(journal, clock, self._remark)
+        self._garbage = Garbage()
         self._keeper = Keeper(journal, settings.journal.waiting_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(judge, journal, clock) if journal else None
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
@@ -125,6 +126,10 @@ class Watch:
     def ask_anew(self) -> None:
         """Devices, plan or pace changed: asks accordingly from the next round on, and judges what is known again."""
         self.asking.use(self._gatherer(), **self._pace())
+        self.judge_anew()
+
+    def judge_anew(self) -> None:
+        """Judges what is known now, as soon as nothing else is judged."""
         self._fresh.set()
 
     # --- judging ------------------------------------------------------------------------------------------------------
@@ -160,8 +165,14 @@ class Watch:
             self.desk.windows,
             self.clock(),
         )
+        await self.shown.judged(judged)
         self.judgements += 1
-        self.shown.judged(judged)
+        await self._remember(plan, judged)
+        await asyncio.to_thread(free, self.shown.retired)
+        await self._garbage.judged(judged.publication.judged_seconds)
+
+    async def _remember(self, plan: Plan, judged: Judged) -> None:
+        """Has a judgement written down, as soon as the journal can be read."""
         if self._keeper:
             self._unkept.append(judged)
             if self._resumed:
@@ -214,14 +225,21 @@ class Watch:
         """A window opened or ended, an acknowledgement came or ran out: the same judgement, muted otherwise."""
         await self.desk.load()
         self.desk.forget_ended()
-        shown = self.shown.publication
-        if shown is None:
-            return
+        while (shown := self.shown.publication) is not None:
+            otherwise = await asyncio.to_thread(self._muted_otherwise, shown)
+            if self.shown.publication is shown:  # else something newer is shown by now
+                if otherwise:
+                    self.shown.muted(*otherwise)
+                return
+
+    def _muted_otherwise(self, shown: Publication) -> tuple[Publication, FabricMap] | None:
+        """What is shown with the mutes of now, and its map; None where they are the ones it has."""
         findings, causes = (*shown.judgement.findings, *shown.held), shown.judgement.causes
         marks = mutes(shown.plan, findings, causes, self.desk.acknowledged, self.desk.windows, self.clock())
-        changed = self.shown.muted_otherwise(marks)
-        if changed is not None:
-            self.shown.muted(changed, await asyncio.to_thread(self.judge.remark, changed))
+        if marks == shown.mutes:
+            return None
+        changed = replace(shown, mutes=marks)
+        return changed, self.judge.remark(changed)
 
     # --- the schedule -------------------------------------------------------------------------------------------------
 
@@ -232,16 +250,13 @@ class Watch:
         self._schedule.every("maintenance windows", WINDOWS_SECONDS, self._remark)
         self._schedule.every("retention", RETENTION_SECONDS, self._retain)
         self._schedule.every("counters", KEPT_SECONDS, self._keep_counters)
-        self._schedule.every("garbage", GARBAGE_SECONDS, self._collect)
+        self._schedule.every("garbage", EVERY_SECONDS, self._garbage.collect)
 
     async def _retain(self) -> None:
         if self.journal:
             with suppress(HistoryGone):
                 await asyncio.to_thread(self.journal.retain, self.clock())
             self.judge.lives.forget(self.clock() - self.settings.journal.keep)
-
-    async def _collect(self) -> None:
-        gc.collect()
 
     def _overran(self, job: str) -> None:
         if job in self.asking.runs:

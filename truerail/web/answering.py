@@ -10,6 +10,7 @@ from starlette.responses import Response
 from truerail.web.body import to_bytes
 from truerail.web.desk import Desk, Shown
 from truerail.web.etag import has, tag_of, tagged, unchanged
+from truerail.web.packing import packed
 from truerail.web.paging import Fetch, Part, page
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ def published(request: Request, shown: Shown, make: Callable[[], Any]) -> Respon
     tag = _tag(request, shown)
     if has(request, tag):
         return unchanged(tag)
-    return tagged(shown.answer(tag) or shown.keep(tag, _bytes(make())), tag)
+    return packed(request, shown, shown.answer(tag) or shown.keep(tag, _bytes(make())), tag)
 
 
 async def pondered(request: Request, desk: Desk, shown: Shown, make: Callable[[], Any]) -> Response:
@@ -34,7 +35,7 @@ async def pondered(request: Request, desk: Desk, shown: Shown, make: Callable[[]
     if body is None:
         loop = asyncio.get_running_loop()
         body = shown.keep(tag, await loop.run_in_executor(desk.thinking, lambda: _bytes(make())))
-    return tagged(body, tag)
+    return packed(request, shown, body, tag)
 
 
 def _tag(request: Request, shown: Shown) -> str:

@@ -14,6 +14,7 @@ from truerail.oncall.view import View, view_of
 from truerail.outputs.metrics import Exposition
 from truerail.service.settings import Settings
 from truerail.service.tower import NotReady, Tower
+from truerail.web.access.tls import Certificates
 from truerail.web.body import to_bytes
 
 AT_ONCE = 8
@@ -68,6 +69,8 @@ class Desk:
         self.tower = tower
         self.settings = settings
         self.streams = 0
+        self.certificates: Certificates | None = None
+        """With TLS, once the service listens."""
         self.exposition = Exposition()
         self.journal_threads = ThreadPoolExecutor(AT_ONCE, "journal questions")
         self.thinking = ThreadPoolExecutor(THINKING, "questions")
@@ -75,6 +78,13 @@ class Desk:
         self._count = 0
         self._shown: Shown | None = None
         self._making = asyncio.Lock()
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What the web counts of itself, by the names of its metrics."""
+        ends = self.certificates.ends if self.certificates else None
+        of_tls = {"tls_certificate_ends_timestamp_seconds": ends.timestamp()} if ends else {}
+        return {"event_streams": float(self.streams), **of_tls}
 
     async def shown(self) -> Shown:
         """The newest publication, with its indexes built: in a thread, once, while the event loop goes on. Raises

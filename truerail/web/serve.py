@@ -10,6 +10,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from truerail.service.settings import Http, Settings
+from truerail.web.access.expiry import every_day
 from truerail.web.access.tls import Certificates
 from truerail.web.connections import BoundedProtocol
 from truerail.web.leaving import GRACE_SECONDS, Leaving
@@ -45,11 +46,14 @@ async def serve(
         leaving = Leaving(app)
         found = _listening(http, sockets, certificates)
         server = _Server(_config(leaving, certificates), lambda: ready(found))
-        stopping = asyncio.create_task(_stop(stop, server, leaving))
+        beside = [asyncio.create_task(_stop(stop, server, leaving))]
+        if certificates:
+            beside.append(asyncio.create_task(every_day(certificates.warn)))
         try:
             await server.serve(sockets)
         finally:
-            stopping.cancel()
+            for task in beside:
+                task.cancel()
     finally:
         for one in sockets:
             one.close()

@@ -151,3 +151,8 @@ counter(
 gauge("service_devices_waiting", "devices", "", "Devices asked that have not answered yet.",
        "max_over_time(truerail_service_devices_waiting[10m])")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
+gauge(
+    "service_tls_certificate_ends_timestamp_seconds", "seconds", "",
+    "When the TLS certificate that the service shows ends: the first of its chain.",
+    "truerail_service_tls_certificate_ends_timestamp_seconds - time() < 14 * 86400",
+)  # fmt: skip

@@ -1,12 +1,13 @@
 """What to do: each cause, why it is believed, and its moves with both ends named."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from truerail.files.nodesets import fold
 from truerail.model import Alternative, Cause, CauseKind, Judgement, Move, Plan, Port, Role
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
@@ -16,6 +17,8 @@ from truerail.outputs.words import as_sentence, count, instruction, name, order,
 MOST_CAUSES = 25
 MOST_MOVES = 8
 MOST_SUBJECTS = 4
+FEWEST_FOLDED = 3
+"""Devices that do not answer are told in one block from so many on."""
 _BODY = 5
 
 
@@ -24,12 +27,30 @@ def what_to_do(judgement: Judgement, options: Options) -> Iterator[RenderableTyp
     if not judgement.causes:
         return
     yield heading("What to do", _unexplained(judgement))
-    shown = judgement.causes if options.details else judgement.causes[:MOST_CAUSES]
+    silent = [] if options.details else [cause for cause in judgement.causes if cause.kind is CauseKind.UNREACHABLE]
+    alike = {cause.id for cause in silent} if len(silent) >= FEWEST_FOLDED else set()
+    single = [cause for cause in judgement.causes if cause.id not in alike]
+    shown = single if options.details else single[:MOST_CAUSES]
     for cause in shown:
         yield Text()
         yield from _cause(cause, judgement.plan, options)
-    if hidden := len(judgement.causes) - len(shown):
+    if hidden := len(single) - len(shown):
         yield left_out(hidden, "causes", options.next_step)
+    if alike:
+        yield Text()
+        yield from _unreachable(silent)
+
+
+def _unreachable(causes: Sequence[Cause]) -> Iterator[RenderableType]:
+    """Devices that do not answer, all in one: what is to be done is the same for each."""
+    devices = [subject for cause in causes for subject in cause.subjects]
+    findings = sum(len(cause.explains) for cause in causes)
+    title = Text().append(CauseKind.UNREACHABLE.value, style="bold")
+    title.append(f"  {name(fold(devices))}", style=PORT)
+    title.append(f"  {count(len(causes), 'cause')}, explain {count(findings, 'finding')}", style=QUIET)
+    yield hanging(Text(name(fold([cause.id for cause in causes])), style="bold"), title, indent=0, width=_BODY - 1)
+    yield hanging("", Text(f"{len(devices):,} devices do not answer."), indent=_BODY - 1)
+    yield hanging("", Text("Check the management access to them.", style="bold"), indent=_BODY - 1)
 
 
 def _unexplained(judgement: Judgement) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 from truerail.model import Judgement
 from truerail.outputs.text.blocks import hanging
 from truerail.outputs.text.style import QUIET, TONE_MARKS
-from truerail.outputs.words import INFERRED, count, headline, title
+from truerail.outputs.words import INFERRED, count, headline, misfit, title
 
 
 def opening(judgement: Judgement) -> Iterator[RenderableType]:
@@ -25,3 +25,5 @@ def opening(judgement: Judgement) -> Iterator[RenderableType]:
     yield hanging(Text(mark, style), Text(verdict.cables, style), indent=0)
     if verdict.repair:
         yield hanging(" ", Text(verdict.repair), indent=0)
+    if doubt := misfit(judgement):
+        yield hanging("?", Text(doubt, style="bold magenta"), indent=0)

@@ -17,6 +17,8 @@ from truerail.outputs.words import count, name, order, place_of
 MOST_ROWS = 40
 MOST_UPLINKS = 20
 WIDEST_NAMES = 40
+MOST_NAMED = 4
+"""Causes that are named one by one behind a row; more are folded to `C[4-15]`."""
 
 
 def picture(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
@@ -76,7 +78,7 @@ def _row(
 def _causes(view: Picture, hosts: list[str], room: int) -> str:
     """The causes behind a row, as many as fit."""
     causes = view.causes_at(*hosts)
-    told = " ".join(causes)
+    told = " ".join(causes) if len(causes) <= MOST_NAMED else name(fold(causes).replace(",", " "))
     return told if len(told) <= room else f"{len(causes)} causes" if room >= len("99 causes") else ""
 
 
@@ -108,7 +110,7 @@ def _uplinks(view: Picture, options: Options) -> Iterator[RenderableType]:
     for group in shown:
         yield hanging(Text(glyphs.of(group.state), STATE_STYLES[group.state]), _uplink(group, view))
     if hidden := len(groups) - len(shown):
-        yield left_out(hidden, "switches", options.next_step)
+        yield left_out(hidden, "lines", options.next_step)
 
 
 def _uplink(group: UplinkGroup, view: Picture) -> Text:

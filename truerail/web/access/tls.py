@@ -6,7 +6,9 @@ import ssl
 from collections.abc import Callable
 from pathlib import Path
 
+from truerail.service.logs import logger
 from truerail.service.settings import Tls
+from truerail.web.access.expiry import end_of, warning
 
 _CIPHERS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
@@ -16,12 +18,15 @@ class BadCertificate(ValueError):  # noqa: N818 - said of the file
 
 
 class Certificates:
-    """The certificate in use. `reload` takes a renewed one for the connections from then on."""
+    """The certificate in use. `reload` takes a renewed one for the connections from then on. `ends` is when the first
+    of its chain does; None where that cannot be read.
+    """
 
     def __init__(self, tls: Tls) -> None:
         """Raises BadCertificate."""
         self._tls = tls
         self.context = _context(tls)
+        self.ends = end_of(tls.certificate)
 
     def reload(self) -> None:
         """Reads the files anew. Raises BadCertificate, and goes on with what was good.
@@ -31,6 +36,17 @@ class Certificates:
         """
         _load(_bare(), self._tls)
         _load(self.context, self._tls)
+        self.ends = end_of(self._tls.certificate)
+
+    @property
+    def warning(self) -> str:
+        """What an operator should know of its end; empty while there is time."""
+        return warning(self._tls.certificate, self.ends)
+
+    def warn(self) -> None:
+        """Logs that, if there is anything."""
+        if said := self.warning:
+            logger().warning("certificate ends", certificate=said)
 
 
 def _context(tls: Tls) -> ssl.SSLContext:

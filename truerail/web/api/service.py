@@ -46,7 +46,7 @@ async def metrics(
 def _metrics(desk: Desk, pod: str | None) -> bytes:
     """The text. Raises NotFound for a pod that the plan does not have."""
     tower = desk.tower
-    now, counters = tower.now(), {**tower.counters, "event_streams": float(desk.streams)}
+    now, counters = tower.now(), {**tower.counters, **desk.figures}
     if pod is None:
         return desk.exposition.render(tower.publication, counters, now)
     try:

@@ -1,0 +1,117 @@
+"""`truerail diff` of captures: two rounds compared as the service compares two times, by the journal's own memory.
+
+One round is the newest of the capture. The other is an earlier one of the same capture, by its time, or the newest one
+of another capture.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truerail.cli.errors import CannotJudge
+from truerail.cli.judging import inferred, load_plan, read
+from truerail.cli.oncall_source import answered
+from truerail.journal.lives import Lives
+from truerail.model import Plan
+from truerail.model.history import FindingEvent, LinkChange, NoHistory, Page
+from truerail.oncall.answers import BadQuestion, Diff
+from truerail.oncall.capture import publication_of
+from truerail.oncall.diff import diff
+from truerail.oncall.moments import span
+from truerail.transport.times import round_time
+
+if TYPE_CHECKING:
+    from truerail.journal.changes import Changes
+    from truerail.transport.replay import Capture
+
+_PAGE = Page()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is compared with the newest round of `capture`: the newest one of `before`, or the one of the same capture
+    at a time. Times count from the newest round, not from now: a capture may be old.
+    """
+
+    capture: Path
+    plan: Path | None
+    before: Path | None = None
+    since: str | None = None
+    start: str | None = None
+    end: str | None = None
+
+
+def diff_rounds(wanted: Wanted) -> Diff:
+    """What changed from one round to the other; `says` names both. Raises CannotJudge."""
+    intended = load_plan(wanted.plan) if wanted.plan else None
+    newest = read(wanted.capture, intended)
+    earlier, later = _two(wanted, newest, intended)
+    return _compared(earlier, later, intended)
+
+
+def _two(wanted: Wanted, newest: "Capture", plan: Plan | None) -> tuple["Capture", "Capture"]:
+    if wanted.before is not None:
+        return read(wanted.before, plan), newest
+    rounds = newest.rounds
+    if len(rounds) < 2:
+        raise CannotJudge(
+            f"{wanted.capture}: holds one round, and a comparison takes two: `truerail capture` adds one to a folder, "
+            "--before CAPTURE names another capture"
+        )
+    try:
+        start, end = span(wanted.since, wanted.start, wanted.end, newest.at)
+    except BadQuestion as error:
+        raise CannotJudge(str(error.args[0])) from error
+    last = _at(rounds, end)
+    first = min(_at(rounds, start), last - 1)
+    if first < 0:
+        raise CannotJudge(f"{wanted.capture}: has no two rounds up to {end:%Y-%m-%d %H:%M:%S UTC}; oldest: {rounds[0]}")
+    return read(wanted.capture, plan, rounds[first]), read(wanted.capture, plan, rounds[last])
+
+
+def _at(rounds: Sequence[str], moment: datetime) -> int:
+    """The number of the last round up to a moment, else the oldest."""
+    return max((n for n, name in enumerate(rounds) if (at := round_time(name)) and at <= moment), default=0)
+
+
+def _compared(earlier: "Capture", later: "Capture", plan: Plan | None) -> Diff:
+    for one in (earlier, later):
+        answered(one.readings, one.path)
+    seen = later.snapshot()
+    intended = plan or inferred(seen)[0]
+    before, after = publication_of(intended, earlier.snapshot()), publication_of(intended, seen)
+    lives = Lives(timedelta(0), 2, timedelta(0))
+    lives.update(before.judgement, before.wiring)
+    changes = lives.update(after.judgement, after.wiring)
+    found = diff(after, _Between(changes), earlier.at, later.at)
+    guessed = "" if plan else " No plan was given: both are held against what most hosts of the later one agree on."
+    return replace(found, says=f"{found.says} Compared: {_named(earlier)} with {_named(later)}.{guessed}")
+
+
+def _named(capture: "Capture") -> str:
+    """A round in words: `round 2026-11-20T14:00:00Z (7 of 7) of captures`."""
+    if not capture.rounds:
+        return str(capture.path)
+    number = next(n for n, name in enumerate(capture.rounds, 1) if round_time(name) == capture.at)
+    return f"round {capture.rounds[number - 1]} ({number} of {len(capture.rounds)}) of {capture.path}"
+
+
+class _Between(NoHistory):
+    """What one round changed, as the journal would tell it."""
+
+    def __init__(self, changes: "Changes") -> None:
+        self._changes = changes
+
+    def link_changes(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = _PAGE
+    ) -> Sequence[LinkChange]:
+        """Those of links."""
+        return self._changes.links[: page.limit]
+
+    def finding_events(
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = _PAGE
+    ) -> Sequence[FindingEvent]:
+        """Those of findings."""
+        return self._changes.events[: page.limit]
