@@ -18,7 +18,8 @@ from urllib.request import urlopen
 
 import yaml
 
-from tests.loopback import free_address, prometheus, served
+from tests.loopback import prometheus, served
+from tests.ports import free_address
 from truerail.model.publication import Publication
 from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
 from truerail.simulator.simulation import TAKEN_AT

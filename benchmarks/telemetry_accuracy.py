@@ -1,6 +1,6 @@
 """How often the cause behind traffic is named right: simulated jobs with one fault each, and days without any.
 
-    python benchmarks/telemetry_accuracy.py [--runs 1500] [--days 100] [--write docs/telemetry-accuracy.md] [--show]
+    python benchmarks/telemetry_accuracy.py [--runs 2000] [--days 100] [--write docs/telemetry-accuracy.md] [--show]
                                             [--state FILE] [--minutes 35]
     python benchmarks/telemetry_accuracy.py --seed 17      one run, its truth and what was said of it
     python benchmarks/telemetry_accuracy.py --day 3        one day without a fault, and what was said of it
@@ -26,7 +26,7 @@ from telemetry_results import FIRST_DAY, Results, State
 from telemetry_scoring import Score, score
 from telemetry_targets import section_of, summary
 
-RUNS, DAYS = 1500, 100
+RUNS, DAYS = 2000, 100
 CORES = 2
 Task = tuple[str, int]
 Done = tuple[Task, str, Score, Sequence[Alarm]]

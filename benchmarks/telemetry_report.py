@@ -76,7 +76,8 @@ and leave hosts idle. Devices are polled every {STEP:.0f} seconds with jitter, l
 answers nothing for minutes, has counted from zero since, or tells for up to four minutes what it told before.
 Everything is judged every {EVERY:.0f} seconds, {DAY / EVERY:.0f} times a day. A finding counts once a day, and again
 when it gets louder. None of these days was looked at while rules were written: they begin with day {FIRST_DAY}. The
-hundred days before them were measured once and then looked at: one false polarization, 582 false stragglers.
+days before them were measured once and then looked at: days 20 to 119 had one false polarization and 582 false
+stragglers, days 120 to 218, with what was learned from those, no critical finding and 12 warnings.
 
 **{critical} critical findings**, {critical / days:.2f} a day (at most {at_most(critical) / days:.2f}), and \
 {len(false) - critical} warnings that are not of congestion, {(len(false) - critical) / days:.2f} a day.

@@ -29,6 +29,16 @@ find_python() {
     fail "Python 3.11 or newer is needed (sudo apt-get install python3); PYTHON=/path/to/python names another one"
 }
 
+# Runs a command up to three times: what comes over a network may fail now and succeed a moment later.
+thrice() {
+    for pause in 5 20; do
+        "$@" && return
+        say "that failed: once more in $pause s"
+        sleep "$pause"
+    done
+    "$@"
+}
+
 # Installs distribution packages without starting their daemons: truerail's tests start their own.
 apt_install() {
     policy=/usr/sbin/policy-rc.d
@@ -41,8 +51,7 @@ apt_install() {
     fi
     log=$(mktemp)
     failed=0
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } \
-        >"$log" 2>&1 || failed=1
+    { apt_get update && apt_get install -y --no-install-recommends "$@"; } >"$log" 2>&1 || failed=1
     if [ -n "$policy" ]; then
         rm -f "$policy"
         trap - EXIT
@@ -51,6 +60,9 @@ apt_install() {
     rm -f "$log"
     return "$failed"
 }
+
+# apt-get, which waits for whoever else installs something, and asks nothing.
+apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=5 "$@"; }
 
 make_environment() {
     python=$(find_python)
@@ -75,7 +87,8 @@ make_environment() {
 }
 
 pip_install() {
-    "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check install --quiet --root-user-action=ignore "$@"
+    thrice "${environment:-.venv}/bin/python" -m pip --disable-pip-version-check --timeout 60 install --quiet \
+        --root-user-action=ignore "$@"
 }
 
 install_packages() {
@@ -101,8 +114,8 @@ install_types() {
     say "installing the packages of requirements/package.json into .venv-deploy/node"
     mkdir -p .venv-deploy/node
     cp requirements/package.json .venv-deploy/node/
-    PATH="$PWD/.venv-deploy/bin:$PATH" npm install --prefix .venv-deploy/node --ignore-scripts --no-audit --no-fund \
-        --no-package-lock --loglevel=error && return
+    PATH="$PWD/.venv-deploy/bin:$PATH" thrice npm install --prefix .venv-deploy/node --ignore-scripts --no-audit \
+        --no-fund --no-package-lock --loglevel=error && return
     say "npm could not install the packages of requirements/package.json: requirements/setup.sh deploy tries again"
     say "left out: the tests of the dashboards' types; each is skipped by name"
     [ "${TRUERAIL_REQUIRE_REAL:-}" != 1 ] || fail "TRUERAIL_REQUIRE_REAL=1 wants every real component"
@@ -120,7 +133,7 @@ install_daemons() {
     if is_root && command -v apt-get >/dev/null 2>&1; then
         say "installing $missing"
         # shellcheck disable=SC2086  # a list of words
-        apt_install $missing || say "apt-get could not install $missing"
+        thrice apt_install $missing || say "apt-get could not install $missing"
         missing=$(missing_packages)
         [ -n "$missing" ] || return 0
     fi

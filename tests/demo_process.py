@@ -34,7 +34,7 @@ def running(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], 
 def get(url: str) -> tuple[int, str]:
     """Status and body of an answer; no body where the status is an error."""
     try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=BEGIN_SECONDS) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

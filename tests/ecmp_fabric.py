@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from snmpd import COMMUNITY, CONFIGURATION, PORT, read, wait_until
+from patience import ENOUGH, soon
+from snmpd import COMMUNITY, CONFIGURATION, PORT, read
 
 from tests.lab.system import ip_batch, namespaces, run
 from truerail.model import Cable, Device, Plan, Port, Role
@@ -79,9 +80,9 @@ class Fabric:
         return self.ask(switch, " && ".join(walks))
 
     def ask(self, switch: str, script: str) -> str:
-        """What a shell prints in a switch's namespace. Raises where it fails or takes longer than 10 s."""
+        """What a shell prints in a switch's namespace. Raises where it fails or takes longer than `ENOUGH`."""
         command = ["ip", "netns", "exec", self.prefix + switch, "sh", "-c", script]
-        return subprocess.run(command, env=_NO_MIBS, capture_output=True, text=True, timeout=10, check=True).stdout
+        return subprocess.run(command, env=_NO_MIBS, capture_output=True, text=True, timeout=ENOUGH, check=True).stdout
 
 
 def plan() -> Plan:
@@ -181,11 +182,11 @@ def _agent(fabric: Fabric, switch: str, folder: Path) -> Iterator[None]:
     environment = {**_NO_MIBS, "SNMP_PERSISTENT_DIR": str(folder / "persistent")}
     process = subprocess.Popen(inside_it, env=environment, stdin=subprocess.DEVNULL)
     try:
-        wait_until(lambda: "NET-SNMP version" in read(folder / "log"), f"snmpd starts ({folder}/log)")
+        soon(lambda: "NET-SNMP version" in read(folder / "log"), f"snmpd starts ({folder}/log)")
         yield
     finally:
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=ENOUGH)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 node_exporter's ethtool collector and of dcgm-exporter, which need hardware.
 """
 
-import socket
 import subprocess
 import threading
 import time
@@ -12,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.patience import ENOUGH
+from tests.ports import free_address
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
 
@@ -52,7 +53,7 @@ def exporters(folder: Path) -> Iterator[Callable[[Publication], list[dict[str, A
     made_up = ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
     thread = threading.Thread(target=made_up.serve_forever)
     thread.start()
-    address = f"127.0.0.1:{_free_port()}"
+    address = free_address()
     command = ["prometheus-node-exporter", f"--path.sysfs={make_sys(folder / 'sys')}", "--collector.disable-defaults"]
     options = ["--collector.infiniband", "--web.disable-exporter-metrics", f"--web.listen-address={address}"]
     with open(folder / "node.log", "wb") as log:
@@ -66,7 +67,7 @@ def exporters(folder: Path) -> Iterator[Callable[[Publication], list[dict[str, A
         yield targets
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(ENOUGH)
         made_up.shutdown()
         thread.join()
         made_up.server_close()
@@ -93,9 +94,3 @@ class _Pages(BaseHTTPRequestHandler):
 
     def log_message(self, *args: Any) -> None:
         """Silent."""
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

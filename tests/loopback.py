@@ -1,7 +1,6 @@
 """Real servers on loopback that a test or a benchmark starts and ends: a small web server, and a Prometheus."""
 
 import json
-import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,6 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_address
 
 
 @contextmanager
@@ -37,13 +38,6 @@ def served(answer: Callable[[str, str], tuple[str, bytes]]) -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def free_address() -> str:
-    """`127.0.0.1:PORT`, where nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{free.getsockname()[1]}"
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any
 
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.fake_tower import FakeTower, settings
+from tests.patience import ENOUGH
 from tests.real import require
 from truerail.model import Plan, Snapshot
 from truerail.model.publication import CollectorRun, Publication
@@ -23,6 +24,7 @@ from truerail.rounds import judge
 from truerail.service.news import told
 from truerail.web.app import create_app
 
+expect.set_options(timeout=1000 * ENOUGH)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -73,7 +75,7 @@ class Site:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._server.should_exit = True
-        self._thread.join(10)
+        self._thread.join(ENOUGH)
 
     def _take(self, judged: Publication) -> None:
         self.worklist.update(judged.judgement)
@@ -83,7 +85,7 @@ class Site:
         """Runs something in the application's thread, and waits for it."""
         done = threading.Event()
         self._loop.call_soon_threadsafe(lambda: (act(), done.set()))
-        assert done.wait(10)
+        assert done.wait(ENOUGH)
 
     def publish(self, judged: Publication) -> None:
         """A new judgement and its event."""
@@ -103,7 +105,9 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, without a head."""
     require("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=list(FLAGS), timeout=1000 * ENOUGH
+        )
         yield browser
         browser.close()
 
@@ -114,7 +118,7 @@ class Watched:
     def __init__(self, browser: Browser, site: Site, **how: Any) -> None:
         self.site = site
         self.context: BrowserContext = browser.new_context(viewport={"width": 1280, "height": 800}, **how)
-        self.context.set_default_timeout(8000)
+        self.context.set_default_timeout(1000 * ENOUGH)
         self.asked: list[str] = []
         self.complaints: list[str] = []
         self.context.on("request", lambda request: self.asked.append(request.url))

@@ -11,14 +11,15 @@ import os
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from patience import ENOUGH, soon
+from ports import free_port
+
 PORT = 1161
-WAIT_SECONDS = 30.0
 COMMUNITY = "c0mmunity-of-tests"
 AUTH, PRIVACY = "auth-password-of-tests", "privacy-password-of-tests"
 USERS = {
@@ -95,6 +96,13 @@ class Relay:
             asyncio.get_running_loop().remove_reader(end)
             end.close()
 
+    def lead_to(self, agent: Snmpd) -> None:
+        """Passes packets to and from another agent from now on."""
+        asyncio.get_running_loop().remove_reader(self._back)
+        self._back.close()
+        self._back = agent.client()
+        asyncio.get_running_loop().add_reader(self._back, self._answered)
+
     def _asked(self) -> None:
         request, self._asker = self._front.recvfrom(65535)
         self.requests += 1
@@ -110,13 +118,6 @@ class Relay:
     def _pass(self, answer: bytes, asker: tuple[str, int]) -> None:
         if self._front.fileno() >= 0:
             self._front.sendto(answer, asker)
-
-
-def free_port() -> int:
-    """A UDP port of this loopback that nobody listens on."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -146,11 +147,11 @@ def snmpd(folder: Path, *, namespace: str = "", engine_id: str = "", port: int =
     environment = {**os.environ, "SNMP_PERSISTENT_DIR": str(folder / "persistent"), "MIBS": ""}
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
     try:
-        wait_until(lambda: "NET-SNMP version" in read(folder / "log"), f"snmpd starts ({folder}/log)")
+        soon(lambda: "NET-SNMP version" in read(folder / "log"), f"snmpd starts ({folder}/log)")
         yield Snmpd(namespace, port, process)
     finally:
         process.kill()
-        process.wait(timeout=10)
+        process.wait(timeout=ENOUGH)
 
 
 @contextmanager
@@ -170,14 +171,14 @@ def switch(folder: Path, ports: int = 4) -> Iterator[Snmpd]:
         with snmpd(folder / "leaf-0", namespace=leaf) as agent:
             daemons.append(lldpd(folder / "leaf-0", leaf, agentx=True))
             daemons.append(lldpd(folder / "gpu-1", host))
-            wait_until(lambda: heard(folder / "leaf-0") >= ports, f"the leaf hears {ports} ports")
+            soon(lambda: heard(folder / "leaf-0") >= ports, f"the leaf hears {ports} ports")
             yield agent
     finally:
         for daemon in daemons:
             daemon.kill()  # ends the shell that is process 1 of its namespace, and every daemon in there
-            daemon.wait(timeout=10)
+            daemon.wait(timeout=ENOUGH)
         for namespace in (leaf, host):
-            subprocess.run(["ip", "netns", "del", namespace], capture_output=True, timeout=30, check=False)
+            subprocess.run(["ip", "netns", "del", namespace], capture_output=True, timeout=ENOUGH, check=False)
 
 
 def lldpd(folder: Path, namespace: str, *, agentx: bool = False) -> "subprocess.Popen[bytes]":
@@ -198,16 +199,8 @@ def lldpd(folder: Path, namespace: str, *, agentx: bool = False) -> "subprocess.
 def heard(folder: Path) -> int:
     """How many neighbours an lldpd has heard."""
     command = ["lldpcli", "-u", str(folder / "run" / "lldpd.socket"), "-f", "keyvalue", "show", "neighbors"]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+    said = subprocess.run(command, capture_output=True, text=True, timeout=ENOUGH, check=False).stdout
     return said.count(".port.ifname=")
-
-
-def wait_until(done: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not done():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {WAIT_SECONDS:.0f} s: {what}")
-        time.sleep(0.05)
 
 
 def read(file: Path) -> str:
@@ -215,6 +208,6 @@ def read(file: Path) -> str:
 
 
 def ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=10, check=False)
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=ENOUGH, check=False)
     if done.returncode:
         raise OSError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")

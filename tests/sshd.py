@@ -8,16 +8,16 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from patience import ENOUGH, soon
+from ports import free_port
 from real import give_up, require
 
 from truerail.model import SshAccess, Target
 
-_WAIT_SECONDS = 10.0
 _CONFIG = """\
 ListenAddress 127.0.0.1
 Port {port}
@@ -84,14 +84,15 @@ class Sshd:
         self._wait()
 
     def _wait(self) -> None:
-        deadline = time.monotonic() + _WAIT_SECONDS
-        while time.monotonic() < deadline:
-            with socket.socket() as client:
-                if not client.connect_ex(("127.0.0.1", self.port)):
-                    return
-            time.sleep(0.02)
-        self.stop()
-        give_up(f"sshd does not start: {self.log}")
+        try:
+            soon(self._listens)
+        except AssertionError:
+            self.stop()
+            give_up(f"sshd does not start: {self.log}")
+
+    def _listens(self) -> bool:
+        with socket.socket() as client:
+            return not client.connect_ex(("127.0.0.1", self.port))
 
     def stop(self) -> None:
         """Ends the server and all that it started."""
@@ -117,7 +118,7 @@ class Sshd:
             parents += children
         return found
 
-    def target(self, name: str = "gpu-001", *, timeout_seconds: float = 10.0, **access: object) -> Target:
+    def target(self, name: str = "gpu-001", *, timeout_seconds: float = ENOUGH, **access: object) -> Target:
         """How this server is reached, as an inventory would say it."""
         told = {
             "user": getpass.getuser(),
@@ -147,13 +148,6 @@ def new_key(path: Path, kind: str = "ed25519", passphrase: str = "") -> None:
     """Makes a key pair."""
     command = ["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-C", "truerail-test", "-f", str(path)]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])
 
 
 @contextmanager

@@ -1,11 +1,10 @@
 """The alerts on what truerail really shows, and the real Alertmanager's opinion of who is woken."""
 
 import json
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -16,6 +15,8 @@ import yaml
 from dashboards.generate import GENERATED, ROOT
 from dashboards.rules import GROUPS
 from tests.metrics_pages import all_samples, page, published
+from tests.patience import ENOUGH, soon
+from tests.ports import free_address
 from tests.real import require
 from truerail.model.finding import CauseKind
 from truerail.simulator import Fault, Shape, simulate
@@ -132,9 +133,7 @@ def test_the_severity_decides_who_is_told(severity: str, receiver: str) -> None:
 def alertmanager(folder: Path) -> Iterator[str]:
     """A real Alertmanager with our configuration. Gives its address."""
     require("prometheus-alertmanager")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = free_address()
     options = [f"--config.file={CONFIG}", f"--storage.path={folder}/data", f"--web.listen-address={address}"]
     with open(folder / "log", "wb") as log:
         command = ["prometheus-alertmanager", *options, "--cluster.listen-address="]
@@ -143,16 +142,16 @@ def alertmanager(folder: Path) -> Iterator[str]:
             yield f"http://{address}/api/v2/alerts"
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(ENOUGH)
 
 
 def asked(url: str, body: object = None) -> Any:
     """The answer, as soon as somebody listens."""
     data = None if body is None else json.dumps(body).encode()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + ENOUGH
     while True:
         try:
-            with urlopen(Request(url, data, {"Content-Type": "application/json"}), timeout=5) as answer:
+            with urlopen(Request(url, data, {"Content-Type": "application/json"}), timeout=ENOUGH) as answer:
                 text = answer.read()
                 return json.loads(text) if text else None
         except OSError:
@@ -161,14 +160,20 @@ def asked(url: str, body: object = None) -> Any:
             time.sleep(0.1)
 
 
-def muted(folder: Path, *alerts: dict[str, str]) -> dict[str, bool]:
-    """For each alert, by its `id`, whether Alertmanager lets another one mute it."""
-    with alertmanager(folder) as url:
+def muted(folder: Path, expected: set[str], *alerts: dict[str, str]) -> dict[str, bool]:
+    """For each alert, by its `id`, whether Alertmanager lets another one mute it: as soon as it says what is expected,
+    or finally, because it learns of one alert after the other.
+    """
+    told: dict[str, bool] = {}
+
+    def as_expected() -> bool:
+        told.update({one["labels"]["id"]: bool(one["status"]["inhibitedBy"]) for one in asked(url)})
+        return len(told) == len(alerts) and {name for name, is_muted in told.items() if is_muted} == expected
+
+    with alertmanager(folder) as url, suppress(AssertionError):
         asked(url, [{"labels": labels} for labels in alerts])
-        deadline = time.monotonic() + 20
-        while len(told := asked(url)) < len(alerts) and time.monotonic() < deadline:
-            time.sleep(0.1)
-    return {alert["labels"]["id"]: bool(alert["status"]["inhibitedBy"]) for alert in told}
+        soon(as_expected)
+    return told
 
 
 def alert(name: str, severity: str, **labels: str) -> dict[str, str]:
@@ -178,8 +183,18 @@ def alert(name: str, severity: str, **labels: str) -> dict[str, str]:
 
 def test_what_is_explained_by_another_alert_wakes_nobody(tmp_path: Path) -> None:
     leaf = {"fabric": "lab", "switch": "leaf-9"}
+    expected = {
+        "of the leaf",
+        "the leaf itself",
+        "the same cable",
+        "the rail of that cable",
+        "a rail of that host",
+        "a cable of it",
+        "elsewhere",
+    }
     told = muted(
         tmp_path,
+        expected,
         alert("LeafDown", "critical", **leaf),
         alert("CableMissing", "critical", id="of the leaf", **leaf, host="h7", nic="n9"),
         alert("DeviceUnreachable", "warning", id="the leaf itself", **leaf),
@@ -199,13 +214,5 @@ def test_what_is_explained_by_another_alert_wakes_nobody(tmp_path: Path) -> None
         alert("EcmpPolarization", "critical", fabric="lab", switch="leaf-3"),
         alert("DataStale", "warning", fabric="lab", collector="lldp_host"),
     )  # fmt: skip
-    assert {name for name, is_muted in told.items() if is_muted} == {
-        "of the leaf",
-        "the leaf itself",
-        "the same cable",
-        "the rail of that cable",
-        "a rail of that host",
-        "a cable of it",
-        "elsewhere",
-    }
+    assert {name for name, is_muted in told.items() if is_muted} == expected
     assert len(told) == 18

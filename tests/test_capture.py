@@ -122,4 +122,6 @@ def test_a_row_keeps_only_what_is_needed(tmp_path: Path) -> None:
 
     fleet = FakeFleet(simulation)
     asyncio.run(Gatherer(targets(simulation), fleet, devices=simulation.plan.devices).round(progress=keep))
-    assert kept["gpu-001"] == {"nvidia-smi_topo_-m", "rdma_link", "lldpctl_-f_json0", "ip_-j_-d_link", "ip_-j_addr"}
+    speeds = "grep_-sH_._sys_class_infiniband_ports_rate_sys_class_net_speed_"
+    links = {"ip_-j_-d_link", "ip_-j_addr", "rdma_link", speeds}
+    assert kept["gpu-001"] == {"nvidia-smi_topo_-m", "lldpctl_-f_json0", *links}

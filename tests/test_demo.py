@@ -14,6 +14,7 @@ import pytest
 import yaml
 from demo_process import get, ready, running
 from living_site import Site
+from patience import ENOUGH
 from real import require
 
 from truerail.cli.demo_folder import MARK, kept_for_one
@@ -203,7 +204,7 @@ def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
         assert "link-down" in causes
         assert get(url)[0] == 200
         process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=30)
+        said, errors = process.communicate(timeout=ENOUGH)
     assert process.returncode == 0, errors
     assert "Ended." in said
     assert errors == ""
@@ -214,7 +215,7 @@ def test_the_demo_serves_its_fabric_and_ends_cleanly(tmp_path: Path) -> None:
 def test_once_serves_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "truerail", "demo", "--once", "--hosts", "8", "--rails", "4"]
     words = ["--fault", "cable-move", "--output", str(tmp_path / "demo")]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=ENOUGH, check=False)
     assert done.returncode == 0, done.stderr
     assert "cable-move" in done.stdout
     assert "Try next" in done.stdout

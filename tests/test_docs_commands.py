@@ -27,8 +27,8 @@ REASONS = {"needs root", "needs a machine to install on", "needs hosts to log in
 OTHERS = frozenset(
     re.findall(
         r"[\w-]+",
-        "amtool ansible-playbook cd chmod cp curl do docker done echo for install kubectl mkdir openssl pip pipx"
-        " prometheus prometheus-alertmanager promtool python3 rm ssh systemctl useradd uv",
+        "amtool ansible-playbook cd chmod cp curl do docker done echo for groupadd install kubectl mkdir openssl pip"
+        " pipx prometheus prometheus-alertmanager promtool python3 rm ssh systemctl udevadm useradd uv",
     )
 )
 """What else may be called where nothing is run: it is somebody else's, or the shell's."""

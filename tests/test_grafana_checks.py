@@ -14,7 +14,6 @@ from dashboards.check.boards import Board, filled, load
 from dashboards.check.executed import silent
 from dashboards.check.house import house
 from dashboards.check.lint import EXCEPTIONS, RULES, lint
-from dashboards.check.prometheus import Prometheus
 from dashboards.grafana.boards import BOARDS as CODE
 from dashboards.rules import GROUPS
 from tests.real import give_up
@@ -190,8 +189,7 @@ def test_every_query_is_answered_by_a_real_prometheus(tmp_path: Path) -> None:
     wordless = changed(
         lambda b: variable(b, "pod").update(query={"query": "label_values(truerail_devices, pods)"}), "day1"
     )
-    with scraped(tmp_path) as address:
-        source = Prometheus(address)
+    with scraped(tmp_path) as source:
         told = [str(complaint) for board in BOARDS for complaint in silent(board, source)]
         wrong = [complaint.says for board in (broken, empty, many, wordless) for complaint in silent(board, source)]
     assert told == []

@@ -62,6 +62,7 @@ def judged(fabric: Fabric, wanted: Status) -> tuple[Judgement, list[str]]:
     """Polls until every spine has samples enough to be judged and LBL001 says what is wanted, or time is up; what it
     says then, and the spines it judges.
     """
+    time.sleep(STEP_SECONDS)  # before that an agent may tell what it had counted before the seeds were set
     window, end = Window(step_seconds=STEP_SECONDS), time.monotonic() + DEADLINE_SECONDS
     due = time.monotonic()
     while True:

@@ -80,7 +80,7 @@ def test_settings_that_cannot_be_used_end_with_the_line_and_what_is_wrong(lab: L
         inside(lab, sys.executable, "-m", "truerail", "serve", "--config", str(bad)),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 2
@@ -92,7 +92,7 @@ def test_a_port_that_is_taken_is_named(lab: Layout, tmp_path: Path) -> None:
         settings = SETTINGS.replace("inventory.yaml", str(lab.folder / "inventory.yaml"))
         (tmp_path / "truerail.yaml").write_text(settings.replace("plan.csv", str(lab.folder / "plan.csv")))
         command = inside(lab, sys.executable, "-m", "truerail", "serve", "--config", str(tmp_path / "truerail.yaml"))
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 2
     assert "8765" in done.stderr
 
@@ -101,6 +101,6 @@ def test_check_reads_everything_and_begins_nothing(lab: Layout) -> None:
     command = inside(
         lab, sys.executable, "-m", "truerail", "serve", "--check", "--config", str(lab.folder / "truerail.yaml")
     )
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert "good" in done.stdout
     assert "16 cables" in done.stdout

@@ -5,14 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from live_site import Run, runner
+from patience import ENOUGH, soon
 from sshd import Sshd, new_key, odd_server, resetting, silent, sshd
 
 from truerail.inventory import Inventory, dump_yaml
@@ -38,11 +38,11 @@ class Hall:
             server = self.servers[name] = stack.enter_context(sshd(folder / name))
             for command, text in answers[name].items():
                 _program(server, command, text)
-            targets.append(replace(server.target(name, timeout_seconds=3.0), role=Role.HOST))
-        for name, behave in (("gpu-004", resetting), ("gpu-005", silent)):
+            targets.append(replace(server.target(name), role=Role.HOST))
+        for name, behave, seconds in (("gpu-004", resetting, ENOUGH), ("gpu-005", silent, 1.0)):
             port = stack.enter_context(odd_server(behave))
             ssh = replace(targets[0].ssh, port=port)
-            targets.append(replace(targets[0], name=name, ssh=ssh, timeout_seconds=1.0))
+            targets.append(replace(targets[0], name=name, ssh=ssh, timeout_seconds=seconds))
         self.inventory, self.plan = folder / "inventory.yaml", folder / "plan.csv"
         self.inventory.write_text(dump_yaml(Inventory(tuple(targets))))
         self.plan.write_text(dump_csv(self.simulation.plan))
@@ -108,21 +108,13 @@ def test_a_changed_host_key_is_said_of_its_device_alone(hall: Hall, run: Run) ->
 
 
 def test_ctrl_c_leaves_no_session_open(hall: Hall) -> None:
-    hall.servers["gpu-001"].program("rdma", "sleep 60")
+    hall.servers["gpu-001"].program("rdma", "sleep 600")
     words = [sys.executable, "-m", "truerail", "check", "--inventory", hall.inventory, "--plan", hall.plan]
     with subprocess.Popen([*map(str, words), "--format", "json"], stdout=-1, stderr=-1, text=True) as process:
-        _wait_for(lambda: bool(hall.servers["gpu-001"].sessions()))
-        time.sleep(0.3)
+        soon(lambda: "Starting session" in hall.servers["gpu-001"].log)
         os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=ENOUGH)
     assert process.returncode == 130, err
     assert "gpu-001: interrupted before it answered" in err
     assert {row["device"] for row in json.loads(out)["unread"]} >= {"gpu-001"}
-    _wait_for(lambda: not any(server.sessions() for server in hall.servers.values()))
-
-
-def _wait_for(condition: Callable[[], bool], seconds: float = 8.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true in time"
-        time.sleep(0.05)
+    soon(lambda: not any(server.sessions() for server in hall.servers.values()))

@@ -15,6 +15,7 @@ import pytest
 
 from tests.loopback import prometheus, served
 from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published, with_traffic
+from tests.patience import ENOUGH
 from tests.real import require
 from truerail.model import Role
 from truerail.model.publication import Publication
@@ -22,8 +23,6 @@ from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.outputs.metrics.reference import reference
 from truerail.simulator import Noise, Shape, simulate
-
-PATIENCE_SECONDS = 40.0
 
 
 def fabric() -> Publication:
@@ -91,35 +90,39 @@ def watching(folder: Path, base: str) -> Iterator[str]:
 
 
 def ask(prometheus: str, path: str) -> Any:
-    with urlopen(f"{prometheus}/api/v1/{path}", timeout=10) as answer:
+    with urlopen(f"{prometheus}/api/v1/{path}", timeout=ENOUGH) as answer:
         told = json.load(answer)
     assert told["status"] == "success"
     return told["data"]
 
 
-def query(prometheus: str, text: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = ask(prometheus, f"query?query={quote(text)}")["result"]
+def query(prometheus: str, text: str, at: float | None = None) -> list[dict[str, Any]]:
+    """The answer as it is now, or as it was then, whatever was scraped since."""
+    moment = "" if at is None else f"&time={at}"
+    found: list[dict[str, Any]] = ask(prometheus, f"query?query={quote(text)}{moment}")["result"]
     return found
 
 
-def until_scraped(prometheus: str, series: int) -> None:
-    """Waits until so many series of ours are there."""
-    deadline, found = time.monotonic() + PATIENCE_SECONDS, "nothing"
+def until_scraped(prometheus: str, series: int) -> float:
+    """Waits until so many series of ours are there. Gives the time at which they were: later, a scrape may have been
+    too slow, and its series are not there for a while.
+    """
+    deadline, found = time.monotonic() + ENOUGH, "nothing"
     while time.monotonic() < deadline:
         try:
             told = query(prometheus, 'count({__name__=~"truerail_.+"})')
             found = told[0]["value"][1] if told else "no series"
             if found == str(series):
-                return
+                return float(told[0]["value"][0])
         except OSError as error:
             found = str(error)
         time.sleep(0.25)
-    pytest.fail(f"Prometheus has {found}, not {series} series, after {PATIENCE_SECONDS} s")
+    pytest.fail(f"Prometheus has {found}, not {series} series, after {ENOUGH} s")
 
 
 def answered(prometheus: str, text: str) -> list[dict[str, Any]]:
     """The answer of a query as soon as there is one: a rate needs two scrapes."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + ENOUGH
     while not (found := query(prometheus, text)) and time.monotonic() < deadline:
         time.sleep(0.25)
     return found
@@ -130,23 +133,23 @@ def test_a_real_prometheus_finds_and_takes_all_of_it(tmp_path: Path) -> None:
     publication = fabric()
     whole = all_samples(page(publication))
     with served(fabric_page(publication)) as base, watching(tmp_path, base) as server:
-        until_scraped(server, len(whole))
+        then = until_scraped(server, len(whole))
         own = [target["labels"] for target in ask(server, "targets?state=active")["activeTargets"]]
         mine = [labels["instance"].rpartition("/")[2] for labels in own if labels["job"] == "truerail"]
         assert sorted(mine) == ["-", "p1", "p2"]
         assert len([labels for labels in own if labels["job"] == "node" and labels["host"].startswith("gpu-")]) == 12
-        assert query(server, 'truerail_link_state{pod="p1"}')
-        assert not query(server, "{exported_pod!=''}")
+        assert query(server, 'truerail_link_state{pod="p1"}', then)
+        assert not query(server, "{exported_pod!=''}", then)
         for metric in CATALOGUE.values():
-            query(server, metric.query)
+            query(server, metric.query, then)
         documented = re.findall(r"```promql\n(.*?)```", reference(), re.DOTALL)
         assert [bool(answered(server, text)) for text in documented] == [True, True]
-        joined = query(server, CATALOGUE["truerail_link_info"].query)
+        joined = query(server, CATALOGUE["truerail_link_info"].query, then)
         assert joined
         assert all(found["metric"]["switch"] for found in joined)
         taken = {
             found["metric"]["host"] + found["metric"]["nic"]: found["value"][1]
-            for found in query(server, "truerail_link_state")
+            for found in query(server, "truerail_link_state", then)
         }
         ours = {
             dict(labels)["host"] + dict(labels)["nic"]: value

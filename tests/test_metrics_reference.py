@@ -21,7 +21,13 @@ from truerail.outputs.metrics.reference import reference
 from truerail.simulator import Noise, Shape, simulate
 
 SHOWN_ELSEWHERE = {
-    f"{PREFIX}service_{name}" for name in ("judgements_total", "judgements_failed_total", "devices_waiting")
+    f"{PREFIX}service_{name}"
+    for name in (
+        "judgements_total",
+        "judgements_failed_total",
+        "devices_waiting",
+        "tls_certificate_ends_timestamp_seconds",
+    )
 }
 """Figures of the service that the tests' counters do not have."""
 

@@ -1,13 +1,13 @@
 """The page in a real Chromium: what people see, click and type, on a simulated fabric with planted faults."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, chromium, publication
+from tests.patience import soon
 
 BROKEN, SEEN = fabric()
 _, WHOLE = fabric(faults=False)
@@ -209,19 +209,11 @@ def test_a_tab_in_the_background_gives_its_stream_back(watched: Watched) -> None
     expect(page.locator("#live")).to_have_attribute("data-status", "live")
     page.evaluate(hide, True)
     page.clock.fast_forward(25_000)
-    _wait(lambda: watched.site.tower.events.readers == 0)
+    soon(lambda: watched.site.tower.events.readers == 0)
     watched.site.publish(publication(BROKEN.plan, WHOLE, 2))
     page.evaluate(hide, False)
     expect(page.locator("#verdict")).to_contain_text("are right")
     assert watched.site.tower.events.readers == 1
-
-
-def _wait(until: Callable[[], bool]) -> None:
-    for _ in range(200):
-        if until():
-            return
-        time.sleep(0.025)
-    raise AssertionError("it did not come to pass within five seconds")
 
 
 def test_dark_and_light_follow_the_system_until_one_is_chosen(browser: Browser, site: Site) -> None:

@@ -20,7 +20,7 @@ from truerail.model import Device, Neighbor, NetLink, Role
 from truerail.model.names import answer_file
 from truerail.transport.replay import read_capture
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0
 FORMATS = ("-f json0", "-f json", "-f keyvalue", "")
 CONFIGURE = "configure lldp tx-interval 1\nconfigure system hostname {name}\n"
 START = """\
@@ -56,7 +56,7 @@ class End:
         """What `lldpcli show neighbors details` prints in one of its formats; empty while the daemon starts."""
         socket = self.folder / "run" / "lldpd.socket"
         command = ["lldpcli", "-u", str(socket), *form.split(), "show", "neighbors", "details"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_SECONDS, check=False).stdout
 
     def links(self) -> str:
         """What `ip -j link` prints in this namespace."""
@@ -64,7 +64,7 @@ class End:
 
 
 def ip(*arguments: str) -> str:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=10, check=False)
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
     if done.returncode:
         raise OSError(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
@@ -91,9 +91,11 @@ def connected(folder: Path) -> Iterator[tuple[End, End]]:
     finally:
         for holder in holders:
             holder.kill()  # ends the shell that is process 1 of the namespace, and with it every daemon in there
-            holder.wait(timeout=10)
+            holder.wait(timeout=WAIT_SECONDS)
         for end in (host, leaf):
-            subprocess.run(["ip", "netns", "del", end.namespace], capture_output=True, timeout=10, check=False)
+            subprocess.run(
+                ["ip", "netns", "del", end.namespace], capture_output=True, timeout=WAIT_SECONDS, check=False
+            )
 
 
 def plug(a: End, b: End) -> None:

@@ -158,7 +158,7 @@ def test_what_could_not_be_judged_has_a_section_of_its_own(page):
     doubts = page.by_id("doubts").text
     assert "4 planned cables" in doubts
     assert "No route to host" in doubts
-    assert "Rule LNK001: nobody answered NetLink." in doubts
+    assert "Rule LNK001: no answer has network interfaces (NetLink)." in doubts
 
 
 def test_every_finding_is_there_with_its_evidence(page):

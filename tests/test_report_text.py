@@ -136,7 +136,7 @@ def test_equal_errors_are_told_once():
 
 def test_rules_without_an_answer_and_broken_rules_are_told():
     doubts = section(text(fabric.every_cause()), "Could not be judged")
-    assert re.search(r"rule LNK001 \S+: nobody answered NetLink", doubts)
+    assert re.search(r"rule LNK001 \S+: no answer has network interfaces \(NetLink\)", doubts)
     assert re.search(r"rule NIC003 \S+ failed inside: KeyError: 'mlx5_9'", doubts)
 
 

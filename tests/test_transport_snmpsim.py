@@ -4,12 +4,12 @@ import asyncio
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from snmpd import free_port
+from patience import ENOUGH, soon
+from ports import free_port
 
 from collector import collectors
 from collector._snmp import SWITCH
@@ -54,15 +54,17 @@ def _oid(row: str) -> tuple[int, ...]:
 
 def _wait_for(port: int, responder: "subprocess.Popen[bytes]") -> None:
     """Until the port is taken: a UDP server shows itself in no other way without being asked."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and responder.poll() is None:
+
+    def taken() -> bool:
+        assert responder.poll() is None, f"snmpsim does not start (exit status {responder.returncode})"
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
-                return
-        time.sleep(0.1)
-    raise RuntimeError(f"snmpsim does not start (exit status {responder.returncode})")
+                return True
+        return False
+
+    soon(taken, "snmpsim starts")
 
 
 @pytest.mark.parametrize("engine", ["gufo", "pysnmp"])
@@ -72,7 +74,7 @@ def test_a_simulated_switch_tells_what_its_recording_tells(
 ) -> None:
     monkeypatch.setenv("TRUERAIL_TEST_SIM", recording.parent.name)
     access = SnmpAccess(community=Secret("env", "TRUERAIL_TEST_SIM"), port=port, engine=engine)
-    answer = asyncio.run(_ask(Target("leaf-0", "127.0.0.1", snmp=access, timeout_seconds=20.0)))
+    answer = asyncio.run(_ask(Target("leaf-0", "127.0.0.1", snmp=access, timeout_seconds=ENOUGH)))
     reader, device = collectors()["lldp_snmp"], Device("leaf-0")
     told = reader.read(answer, device)
     assert told == reader.read(recording.read_text(encoding="utf-8"), device)

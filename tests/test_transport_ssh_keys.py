@@ -9,7 +9,8 @@ from pathlib import Path
 
 import asyncssh
 import pytest
-from sshd import Sshd, free_port, new_key, sshd
+from ports import refusing_port
+from sshd import Sshd, new_key, sshd
 
 from truerail.model import Secret, SshAccess, Target
 from truerail.transport.host_keys import HostKeyError
@@ -217,8 +218,8 @@ def test_trust_never_brings_back_a_revoked_key(server: Sshd) -> None:
 
 def test_a_device_that_shows_no_key_costs_its_own_row(server: Sshd) -> None:
     server.known_hosts.unlink()
-    gone = server.target("gone", port=free_port())
-    bad, good = trusted(server, gone, server.target())
+    with refusing_port() as port:
+        bad, good = trusted(server, server.target("gone", port=port), server.target())
     assert (bad.target.name, bad.key_type, bad.added) == ("gone", "", False)
     assert "refused" in bad.error
     assert good.added

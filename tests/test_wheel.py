@@ -14,6 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 import truerail
+from tests.patience import ENOUGH
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("truerail", "collector", "rules")
@@ -106,12 +107,12 @@ def test_the_installed_command_serves_the_page_with_everything_that_it_needs(ins
             assert process.stdout
             opened = next((line for line in iter(process.stdout.readline, "") if line.startswith("  Open ")), "")
             url = opened.split()[1].rstrip("/")
-            page = urlopen(f"{url}/", timeout=20).read().decode()
+            page = urlopen(f"{url}/", timeout=ENOUGH).read().decode()
             files = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
             assert {Path(file).suffix for file in files} >= {".css", ".js"}
             for file in files:
-                with urlopen(f"{url}{file}", timeout=20) as answer:
+                with urlopen(f"{url}{file}", timeout=ENOUGH) as answer:
                     assert answer.read(), file
         finally:
             process.terminate()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=ENOUGH) == 0

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -23,6 +24,7 @@ from tests.exporters import exporters
 from tests.fake_tower import settings
 from tests.loopback import prometheus
 from tests.page_site import Site
+from tests.patience import ENOUGH
 from tests.real import require
 from truerail.model import CauseKind, PortCounters, Reading
 from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
@@ -52,7 +54,8 @@ MINUTES = 30
 SLOW_SECONDS, QUICK_SECONDS = 120.0, 10.0
 """Time between rounds, and at the end of the half hour: counters are judged over minutes."""
 END_SECONDS = 130.0
-PATIENCE_SECONDS = 30.0
+SCRAPES = 3
+"""A rate needs two."""
 SAMPLE = re.compile(rb"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 
 
@@ -115,8 +118,8 @@ class Watched:
 
 
 @contextmanager
-def scraped(folder: Path) -> Iterator[str]:
-    """A real Prometheus that knows the half hour and goes on scraping. Gives its address."""
+def scraped(folder: Path) -> Iterator[Prometheus]:
+    """A real Prometheus that knows the half hour and has scraped everything. Gives it as it was then."""
     require("prometheus", "promtool", "prometheus-node-exporter")
     watched = Watched()
     with Site(None) as site, exporters(folder) as others:
@@ -133,9 +136,8 @@ def scraped(folder: Path) -> Iterator[str]:
         _backfill(history, folder / "data")
         targets = others(publication)
         with _prometheus(folder, own, targets) as address:
-            up = 'count(up{job="truerail"} == 1) == 3'
-            wait_until(address, f'{up} and count(up{{job="others"}} == 1) == {len(targets)} and count(ALERTS)')
-            yield address
+            several = f"count(sum_over_time(up[1m]) >= {SCRAPES}) == {3 + len(targets)}"
+            yield once(address, f"{several} and count(up == 1) == {3 + len(targets)} and count(ALERTS)")
 
 
 def _stamped(publication: Publication, watched: Watched, own: str) -> Iterator[bytes]:
@@ -158,7 +160,7 @@ def _backfill(history: Path, data: Path) -> None:
 
 @contextmanager
 def _prometheus(folder: Path, own: str, targets: list[dict[str, Any]]) -> Iterator[str]:
-    every = {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}
+    every = {"scrape_interval": "2s", "scrape_timeout": "2s", "evaluation_interval": "1s"}
     jobs = [
         {"job_name": "truerail", "honor_labels": True, "http_sd_configs": [{"url": f"{own}/sd"}]},
         {"job_name": "others", "static_configs": targets},
@@ -182,14 +184,18 @@ def _rules(folder: Path) -> Path:
     return file
 
 
-def wait_until(address: str, expr: str) -> None:
-    """Waits until an expression has a series."""
-    deadline, last = time.monotonic() + PATIENCE_SECONDS, ""
+def once(address: str, expr: str) -> Prometheus:
+    """The Prometheus as it was when an expression first had a series: a scrape that is too slow later on, and takes its
+    series away for a while, changes nothing of that.
+    """
+    deadline, last = time.monotonic() + 2 * ENOUGH, ""
     while time.monotonic() < deadline:
+        now = time.time()
+        server = Prometheus(address, ENOUGH, partial(float, now))
         try:
-            if Prometheus(address).series(expr, at_once=True):
-                return
+            if server.series(expr, at_once=True):
+                return server
         except (URLError, Refused, OSError) as error:
             last = str(error)
         time.sleep(0.2)
-    raise AssertionError(f"after {PATIENCE_SECONDS} s there is no {expr}: {last}")
+    raise AssertionError(f"after {2 * ENOUGH:.0f} s there is no {expr}: {last}")

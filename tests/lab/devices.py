@@ -65,13 +65,13 @@ def restart(layout: Layout, device: str, daemon: str) -> None:
     """Ends a daemon in a device, whatever state it is in, and starts it again. Returns when it is started."""
     stop(layout, device, daemon)
     call(layout, device, "sh", "-c", f"/run/lab/daemons/{daemon} </dev/null >>/run/lab/log 2>&1 &")
-    wait_until(lambda: bool(_running(layout, device, daemon)), f"{daemon} of {device} does not start", seconds=10.0)
+    wait_until(lambda: bool(_running(layout, device, daemon)), f"{daemon} of {device} does not start", seconds=60.0)
 
 
 def stop(layout: Layout, device: str, daemon: str) -> None:
     """Ends a daemon in a device without letting it say goodbye, as a crash would."""
     signal_daemon(layout, device, daemon, signal.SIGKILL)
-    wait_until(lambda: not _running(layout, device, daemon), f"{daemon} of {device} does not end", seconds=10.0)
+    wait_until(lambda: not _running(layout, device, daemon), f"{daemon} of {device} does not end", seconds=60.0)
 
 
 def _running(layout: Layout, device: str, daemon: str) -> list[int]:

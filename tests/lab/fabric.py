@@ -11,7 +11,7 @@ from .files import equip
 from .layout import MANAGEMENT_PREFIX, Layout
 from .system import LabError, ip_batch, refuse_unless_able, run, wait_until
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
 
 
 def start(layout: Layout, *, tied: bool = False) -> None:

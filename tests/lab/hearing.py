@@ -38,7 +38,7 @@ def hostname(layout: Layout, device: str) -> str:
     return (layout.home(device) / "lab/hostname").read_text(encoding="utf-8").strip()
 
 
-def settle(layout: Layout, seconds: float = 30.0) -> None:
+def settle(layout: Layout, seconds: float = 60.0) -> None:
     """Waits until every lldpd hears exactly what it is cabled to. Raises `LabError` where that takes too long."""
     wanted = expected(layout)
     wait_until(lambda: heard(layout) == wanted, "the lldpds do not hear what they are cabled to", seconds)

@@ -17,12 +17,13 @@ from urllib.parse import quote
 import yaml
 
 from .layout import Layout
-from .serving import fetch, inside, soon
+from .serving import PATIENCE_SECONDS, fetch, inside, soon
 from .system import run
 
 MINUTE = 3
-"""Seconds that a minute of an alert's `for` becomes: on a cable it still is longer than hands need to exchange it."""
-SECOND = ("scrape_interval", "evaluation_interval", "group_wait", "group_interval")
+"""Seconds that a minute of an alert's `for` becomes at least: an exchange of cables, on the way seen as two that are
+missing, must be over within two."""
+SECOND = ("scrape_interval", "evaluation_interval", "group_interval")
 """What becomes one second."""
 TRUERAIL, PROMETHEUS, ALERTMANAGER = (f"http://127.0.0.1:{port}" for port in (8080, 9090, 9093))
 RECEIVERS_PORT = 9095
@@ -32,23 +33,25 @@ Sample = tuple[float, float]
 """Time in seconds and value."""
 
 
-def hastened(document: Any) -> Any:
-    """The document with shorter waits."""
+def hastened(document: Any, minute: int = MINUTE) -> Any:
+    """The document with shorter waits: so many seconds stand for a minute."""
     if isinstance(document, dict):
-        return {key: _shorter(key, value) for key, value in document.items()}
-    return [hastened(one) for one in document] if isinstance(document, list) else document
+        return {key: _shorter(key, value, minute) for key, value in document.items()}
+    return [hastened(one, minute) for one in document] if isinstance(document, list) else document
 
 
-def _shorter(key: str, value: Any) -> Any:
+def _shorter(key: str, value: Any, minute: int) -> Any:
     if key == "for":
-        return f"{MINUTE * int(value.removesuffix('m'))}s"
-    return "1s" if key in SECOND else hastened(value)
+        return f"{minute * int(value.removesuffix('m'))}s"
+    if key == "group_wait":
+        return f"{minute}s"
+    return "1s" if key in SECOND else hastened(value, minute)
 
 
 def unhurried(document: Any) -> Any:
     """The document without any of those waits."""
     if isinstance(document, dict):
-        return {key: unhurried(value) for key, value in document.items() if key not in ("for", *SECOND)}
+        return {key: unhurried(value) for key, value in document.items() if key not in ("for", "group_wait", *SECOND)}
     return [unhurried(one) for one in document] if isinstance(document, list) else document
 
 
@@ -79,12 +82,12 @@ class Monitoring:
 
 
 @contextmanager
-def monitoring(layout: Layout, folder: Path, documents: dict[str, str]) -> Iterator[Monitoring]:
+def monitoring(layout: Layout, folder: Path, documents: dict[str, str], minute: int) -> Iterator[Monitoring]:
     """Starts all three on these documents, by file name, with a past in which the fabric was as the service shows it
-    now. Ends what it started.
+    now; `minute` as in `hastened`. Ends what it started.
     """
     for name, text in documents.items():
-        (folder / name).write_text(yaml.safe_dump(hastened(yaml.safe_load(text)), sort_keys=False))
+        (folder / name).write_text(yaml.safe_dump(hastened(yaml.safe_load(text), minute), sort_keys=False))
     _remember(layout, folder)
     received = str(folder / "received")
     programs = (
@@ -113,7 +116,7 @@ def _running(layout: Layout, folder: Path, *program: str) -> Iterator[None]:
             yield
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait(PATIENCE_SECONDS)
 
 
 def _logs(folder: Path) -> str:

@@ -77,7 +77,7 @@ def _inventory(layout: Layout, switch: str) -> str:
     lines = [
         f"# Reached in the management network of the lab: ip netns exec {layout.management} truerail ...",
         "defaults:",
-        f"  {{user: root, key: {key}, known_hosts: {known_hosts}, timeout_seconds: 5}}",
+        f"  {{user: root, key: {key}, known_hosts: {known_hosts}, timeout_seconds: 12}}",
         "devices:",
     ]
     for role, how in ((Role.HOST, "platform: linux"), (Role.LEAF, switch), (Role.SPINE, switch)):

@@ -23,7 +23,7 @@ def claimed(layout: Layout) -> Iterator[int]:
     """
     root = layout.root
     with _alone():
-        remove_leftovers()
+        _remove_leftovers()
         if root.exists():
             raise LabError(f"a lab named {layout.name!r} is up already: `down` removes it")
         root.mkdir()
@@ -39,6 +39,12 @@ def claimed(layout: Layout) -> Iterator[int]:
 
 def remove_leftovers() -> list[str]:
     """Removes the labs that nothing keeps alive, and says which."""
+    with _alone():
+        return _remove_leftovers()
+
+
+def _remove_leftovers() -> list[str]:
+    """The same, for who is alone: a lab that is just being claimed looks like a leftover for a moment."""
     found = [name for name in all_names() if _is_leftover(RUN / name)]
     for name in found:
         remove(name)

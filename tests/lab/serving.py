@@ -19,7 +19,7 @@ from . import fabric
 from .layout import Layout
 from .system import LabError
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 _CLONE_NEWNET = 0x40000000
 """linux/sched.h"""
 Answer = dict[str, Any]
@@ -48,7 +48,7 @@ def _asked(url: str, body: object) -> str:
     data = None if body is None else json.dumps(body).encode()
     asked = Request(url, data, {"Content-Type": "application/json"})
     try:
-        with build_opener(ProxyHandler({})).open(asked, timeout=10) as answer:
+        with build_opener(ProxyHandler({})).open(asked, timeout=PATIENCE_SECONDS) as answer:
             return str(answer.read().decode())
     except HTTPError as error:
         raise ConnectionError(f"{url}: {error.code}: {error.read().decode()}") from error
@@ -96,7 +96,7 @@ class Service:
     def ended(self, number: signal.Signals) -> int:
         """Ends it by a signal. Gives its exit code."""
         self.send(number)
-        return self._process.wait(timeout=30) if self._process else 0
+        return self._process.wait(timeout=PATIENCE_SECONDS) if self._process else 0
 
     def ask(self, path: str, body: object = None) -> Answer:
         """One question of the API, or with a body one POST."""

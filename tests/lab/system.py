@@ -75,7 +75,7 @@ def remove_namespaces(prefix: str, keep_processes_of: Iterable[str] = ()) -> Non
         signal_all(left, signal.SIGKILL)
         return not left
 
-    wait_until(all_ended, "processes in the lab's namespaces do not end", seconds=20.0)
+    wait_until(all_ended, "processes in the lab's namespaces do not end", seconds=60.0)
     ip_batch(f"netns del {name}" for name in found)
 
 
