@@ -40,7 +40,8 @@ def publication(plan: Plan, seen: Snapshot, number: int = 1) -> Publication:
     """A judgement of just now."""
     now = datetime.now(UTC)
     judgement = replace(judge(plan, seen), at=now)
-    runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number)}
+    idle = {name: CollectorRun(name, 60.0) for name in ("ib_fabric", "pfc_snmp")}
+    runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number), **idle}
     return Publication(number, "test fabric", judgement, seen, plan_digest="d1", runs=runs)
 
 

@@ -46,6 +46,13 @@ def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> Non
     assert int(wrong) == judged.judgement.summary.cables_wrong
 
 
+def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
+    page = watched.open("/")
+    expect(page.locator("#collectors tbody tr")).to_have_count(1)
+    expect(page.locator("#collectors tbody tr")).to_contain_text("lldp_host23/24")
+    expect(page.locator("#collectors tfoot")).to_have_text("No device was asked: ib_fabric, pfc_snmp")
+
+
 def test_causes_stand_in_order_of_harm(watched: Watched) -> None:
     page = watched.open("/")
     harms = [int(text.split()[0]) for text in page.locator(".harm").all_inner_texts() if text[0].isdigit()]

@@ -82,6 +82,7 @@ export function coverage(
 /** @param {any[]} runs */
 export function collectors(runs) {
   if (!runs.length) return el("p.soft.pad", null, "No collector has run yet.");
+  const unasked = runs.filter((run) => !run.devices_asked).map((run) => run.collector);
   return el("table.collectors", null,
     el(
       "thead",
@@ -94,7 +95,7 @@ export function collectors(runs) {
         ),
       ),
     ),
-    el("tbody", null, runs.map((run) => {
+    el("tbody", null, runs.filter((run) => run.devices_asked).map((run) => {
       const short = run.devices_answered < run.devices_asked;
       const late = run.age_seconds === null || run.age_seconds > 3 * run.every_seconds;
       return el("tr", null, el("th", { scope: "row" }, run.collector),
@@ -104,7 +105,8 @@ export function collectors(runs) {
           `${figure(run.devices_answered)}/${figure(run.devices_asked)}`,
         ),
         el("td.number", { class: late ? "number unknown" : null }, run.age_seconds === null ? "never" : span(run.age_seconds)), el("td.number.soft", null, span(run.every_seconds)));
-    })));
+    })),
+    unasked.length ? el("tfoot", null, el("tr", null, el("td.soft", { colspan: 4 }, `No device was asked: ${unasked.join(", ")}`))) : null);
 }
 
 /** Counts of findings, loudest first. @param {Record<string, number>} findings @param {number} muted */
