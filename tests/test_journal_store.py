@@ -1,10 +1,12 @@
 """The journal on SQLite and on PostgreSQL, both for real: what is kept comes back, and both answer alike."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +17,11 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from tests.journal_helpers import ROUND, Fabric, Settings, lives, record
+from tests.patience import ENOUGH
 from tests.real_postgres import Postgres, postgres
 from tests.small_fabric import AT, World
 from truerail.journal import Journal, JournalUnusable, open_journal, tables
+from truerail.journal import database as database_module
 from truerail.journal.changes import Changes, FindingRow, LinkState
 from truerail.journal.database import Database
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
@@ -393,7 +397,38 @@ def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
         open_journal(Settings(url))
 
 
-def test_two_services_that_start_at_once_make_one_schema(new_url: Callable[[], str]) -> None:
+def test_a_file_that_another_service_is_making_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite does not wait where two switch a new file to its write-ahead log."""
+    other = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            other.execute("COMMIT")
+
+    monkeypatch.setattr(database_module, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=wait))
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.0)
+    journal = open_journal(Settings(f"sqlite:///{tmp_path}/journal.db"))
+    assert journal.next_number() == 1
+    assert len(waits) == 3
+    other.close()
+
+
+def test_a_file_that_stays_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
+    other = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(HistoryGone, match="database is locked"):
+        Database(f"sqlite:///{tmp_path}/journal.db").prepare()
+    other.close()
+
+
+def test_two_services_that_start_at_once_make_one_schema(
+    new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", ENOUGH)
     url = new_url()
     failures: list[HistoryGone] = []
 

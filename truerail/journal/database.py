@@ -24,6 +24,8 @@ from truerail.model.target import Secret, SecretMissing
 
 BUSY_SECONDS = 5.0
 """How long a writer waits for another one."""
+_TRY_AGAIN_SECONDS = 0.02
+"""Between attempts to have a new file keep a write-ahead log: where another does the same, SQLite does not wait."""
 GONE_SECONDS = 1.0
 """So long after a connection failed nobody else tries: readers then get their answer at once."""
 _WRITES = "truerail_writes"
@@ -179,8 +181,17 @@ def _checked(url: str) -> URL:
 
 def _set_up_sqlite(connection: sqlite3.Connection, record: object) -> None:
     connection.isolation_level = None  # transactions are begun below: the driver would begin them too late
-    for statement in _SQLITE:
-        connection.execute(statement)
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            for statement in _SQLITE:
+                connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_TRY_AGAIN_SECONDS)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
