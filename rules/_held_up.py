@@ -18,8 +18,9 @@ from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import Numbers, told_of
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
-from truerail.model.counters.rails import OUTLIER, SHORTFALL, Rails
+from truerail.model.counters.rails import OUTLIER, SHORTFALL, Rails, rails_of
 from truerail.model.counters.telemetry import Telemetry
+from truerail.model.kept import kept
 
 Q = Quantity
 NOTICES = 100.0
@@ -114,17 +115,12 @@ class Directions:
         return np.asarray(self.slow.any(axis=0) & ~fine.any(axis=0), dtype=bool)
 
 
-def directions(t: Telemetry, rails: Rails) -> Directions:
+@kept
+def directions(t: Telemetry) -> Directions:
     """What the NICs of all hosts lack in each direction, and whether congestion explains it. Computed once for each
     telemetry, kept with it.
     """
-    found: Directions | None = t.__dict__.get("_directions")
-    if found is None:
-        found = t.__dict__["_directions"] = _measured(t, rails)
-    return found
-
-
-def _measured(t: Telemetry, rails: Rails) -> Directions:
+    rails = rails_of(t)
     port = np.maximum(rails.port, 0)
     signs = np.stack([told_of(t, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
     waits = _waits(t)[port]

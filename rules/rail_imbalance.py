@@ -56,7 +56,7 @@ def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.judged & always.any(axis=1)).tolist()
-    ways = directions(telemetry, rails) if rows else None
+    ways = directions(telemetry) if rows else None
     for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])

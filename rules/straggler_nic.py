@@ -53,7 +53,7 @@ def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     rails = rails_of(telemetry)
     if not rails.carried.enough:
         raise Undecided(TOO_FEW)
-    ways = directions(telemetry, rails)
+    ways = directions(telemetry)
     found, told = lagging(ways)
     if not told:
         raise Undecided(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")

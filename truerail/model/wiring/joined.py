@@ -13,6 +13,7 @@ switch that it met, and where it found no link, has none.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +81,7 @@ class Wiring:
     read: Mask
     """Per device code: whether it answered anything."""
 
-    @property
+    @cached_property
     def met(self) -> frozenset[int]:
         """Codes of the devices that the discovery of an InfiniBand fabric met: their cabling is told, though nobody may
         have logged into them.
