@@ -2,14 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 ENOUGH = 60.0
 """Seconds that no machine needs for what a test waits for. A test that passes does not wait so long."""
 _POLL_SECONDS, _TICK_SECONDS = 0.02, 0.01
+_LINEAR, _NO_GROWTH_SECONDS = 10, 0.5
 
 
 def soon(true: Callable[[], object], what: str = "what the test waits for") -> None:
@@ -40,12 +40,23 @@ async def waited(work: Coroutine[Any, Any, T]) -> tuple[T | BaseException, float
     return results[0], pauses * _TICK_SECONDS
 
 
-@contextmanager
-def computing(at_most_seconds: float) -> Iterator[None]:
-    """Fails where the block takes this thread more time of the processor; what others take of it is not counted."""
+def grows_with(work: Callable[[int], object]) -> None:
+    """Fails where `work(4)` takes this thread much more than four times the processor time of `work(1)`.
+
+    A ratio of the same work at two sizes says how the time grows, on a fast machine and on a slow one: four for what is
+    linear, sixteen for what is quadratic. Half a second is no growth, whatever the ratio; one good measurement of three
+    is enough, because others share the machine's caches.
+    """
+    ratios = []
+    for _ in range(3):
+        small, large = _processor_seconds(work, 1), _processor_seconds(work, 4)
+        if large < _LINEAR * small + _NO_GROWTH_SECONDS:
+            return
+        ratios.append(large / small)
+    raise AssertionError(f"four times the work took {', '.join(f'{ratio:.0f}' for ratio in ratios)} times as long")
+
+
+def _processor_seconds(work: Callable[[int], object], size: int) -> float:
     begun = time.thread_time()
-    try:
-        yield
-    finally:
-        took = time.thread_time() - begun
-        assert took < at_most_seconds, f"{took:.1f} s of the processor"
+    work(size)
+    return time.thread_time() - begun

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import re
-import resource
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -448,12 +447,3 @@ def test_interrupts_and_refusals_have_their_codes(monkeypatch, capsys, error, co
         cli_run.main()
     assert ended.value.code == code
     assert capsys.readouterr().err == ("truerail: no\ntruerail: way\n" if code == 2 else "")
-
-
-def test_a_pod_is_checked_within_seconds(tmp_path):
-    options = fabric(tmp_path, [Fault(CauseKind.LEAF_SWAP)], hosts=64, rails=8)
-    begun = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert run("check", *options).returncode == 1
-    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    took = ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime
-    assert took < 10  # of the processor, far above the goal of 1.0 s (`make bench` measures): here only a guard

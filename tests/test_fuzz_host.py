@@ -1,11 +1,12 @@
 """Whatever a host answers, a collector gives facts or refuses: no other exception, no partial matrix, no hang."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from patience import computing
+from patience import grows_with
 
 from collector import collectors
 from truerail.model import Collector, Device, Fact, GpuNicPath, Unreadable
@@ -93,8 +94,7 @@ def mutations(draw: st.DrawFn, name: str) -> str:
 @settings(max_examples=150)
 @given(answer=st.one_of(st.text(), st.lists(st.one_of(WORDS, st.text(max_size=5))).map("".join)))
 def test_any_text_is_read_or_refused(name: str, answer: str) -> None:
-    with computing(at_most_seconds=1.0):
-        read(collectors()[name], answer)
+    read(collectors()[name], answer)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,8 +102,7 @@ def test_any_text_is_read_or_refused(name: str, answer: str) -> None:
 @given(data=st.data())
 def test_any_mutation_of_a_recording_is_read_or_refused(name: str, data: st.DataObject) -> None:
     answer = data.draw(mutations(name))
-    with computing(at_most_seconds=1.0):
-        read(collectors()[name], answer)
+    read(collectors()[name], answer)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -131,38 +130,37 @@ def levels(facts: tuple[Fact, ...] | None) -> tuple[tuple[int, str, str], ...]:
 @pytest.mark.parametrize(
     "answer",
     [
-        "x" * 300_000,
-        " " * 300_000 + "x",
-        "a" + " " * 300_000 + "==> b (Up",
-        "a port 1" * 40_000 + " ==>",
-        "link " + "/1" * 150_000,
-        "GPU0 " + "NIC0" * 70_000,
-        "\tGPU0\tNIC0\n" + "GPU0\tX\tPIX\n" * 30_000,
-        "LINK CHASSIS-ID SYSTEM-NAME CAPS PORT-ID PORT-DESCRIPTION\na" + " ." * 150_000,
-        "lldptool -i " * 30_000 + "\nChassis ID TLV\n" + ".-" * 150_000,
-        "lldp." + "a.via=" * 60_000 + "\n",
-        "Interface: a" + ", via: b" * 50_000,
-        '{"a":' * 60_000,
-        "[{" * 150_000,
-        "[" + " \n" * 150_000,
-        "\x1b[" * 150_000 + "\x1b]" * 150_000,
-        "CA '" * 80_000 + "\n" + "Port 1:\n" * 40_000,
-        "ethtool -S" * 30_000,
-        "ethtool -S eth0\n" * 20_000,
-        "a" + " " * 300_000 + ": 1",
-        "x: 1\n" * 60_000,
-        "@" * 300_000,
-        "link a/1 " + "b 1 " * 75_000,
-        "rdma " * 60_000 + "\nlink a/1 rdma " + "rdma " * 60_000,
-        "a/ports/1/counters/" * 15_000 + "b:1\n",
-        "0000:" * 60_000 + "/x:1\n",
-        "Path: " + "a/" * 150_000 + "\nMode: 1\n",
-        "[ " + "= " * 150_000,
-        "Identifier : " + "1" * 300_000 + " mW / 1 dBm\n",
-        "\tLnkSta: " + "Speed " * 50_000 + "\n",
+        lambda k: "x" * (75_000 * k),
+        lambda k: " " * (75_000 * k) + "x",
+        lambda k: "a" + " " * (75_000 * k) + "==> b (Up",
+        lambda k: "a port 1" * (10_000 * k) + " ==>",
+        lambda k: "link " + "/1" * (37_500 * k),
+        lambda k: "GPU0 " + "NIC0" * (17_500 * k),
+        lambda k: "\tGPU0\tNIC0\n" + "GPU0\tX\tPIX\n" * (7_500 * k),
+        lambda k: "LINK CHASSIS-ID SYSTEM-NAME CAPS PORT-ID PORT-DESCRIPTION\na" + " ." * (37_500 * k),
+        lambda k: "lldptool -i " * (7_500 * k) + "\nChassis ID TLV\n" + ".-" * (37_500 * k),
+        lambda k: "lldp." + "a.via=" * (15_000 * k) + "\n",
+        lambda k: "Interface: a" + ", via: b" * (12_500 * k),
+        lambda k: '{"a":' * (15_000 * k),
+        lambda k: "[{" * (37_500 * k),
+        lambda k: "[" + " \n" * (37_500 * k),
+        lambda k: "\x1b[" * (37_500 * k) + "\x1b]" * (37_500 * k),
+        lambda k: "CA '" * (20_000 * k) + "\n" + "Port 1:\n" * (10_000 * k),
+        lambda k: "ethtool -S" * (7_500 * k),
+        lambda k: "ethtool -S eth0\n" * (5_000 * k),
+        lambda k: "a" + " " * (75_000 * k) + ": 1",
+        lambda k: "x: 1\n" * (15_000 * k),
+        lambda k: "@" * (75_000 * k),
+        lambda k: "link a/1 " + "b 1 " * (18_750 * k),
+        lambda k: "rdma " * (15_000 * k) + "\nlink a/1 rdma " + "rdma " * (15_000 * k),
+        lambda k: "a/ports/1/counters/" * (3_750 * k) + "b:1\n",
+        lambda k: "0000:" * (15_000 * k) + "/x:1\n",
+        lambda k: "Path: " + "a/" * (37_500 * k) + "\nMode: 1\n",
+        lambda k: "[ " + "= " * (37_500 * k),
+        lambda k: "Identifier : " + "1" * (75_000 * k) + " mW / 1 dBm\n",
+        lambda k: "\tLnkSta: " + "Speed " * (12_500 * k) + "\n",
     ],
     ids=range(29),
 )
-def test_a_hostile_answer_takes_no_longer_than_it_is_long(name: str, answer: str) -> None:
-    with computing(at_most_seconds=3.0):
-        read(collectors()[name], answer)
+def test_a_hostile_answer_takes_time_as_it_is_long(name: str, answer: Callable[[int], str]) -> None:
+    grows_with(lambda k: read(collectors()[name], answer(k)))

@@ -1,12 +1,13 @@
 """Any text at all gives a switch collector facts or one clear refusal, in bounded time; no cut answer is half read."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from patience import computing
+from patience import grows_with
 
 from collector import collectors
 from truerail.model import Device, Fact, Role, Unreadable
@@ -51,12 +52,11 @@ PIECES = st.sampled_from(
 
 
 def outcome(name: str, text: str) -> tuple[Fact, ...] | None:
-    """The facts, or None for a refusal, in bounded time. Anything else that is raised fails the test."""
-    with computing(at_most_seconds=2.0):
-        try:
-            return collectors()[name].read(text, SWITCH)
-        except Unreadable:
-            return None
+    """The facts, or None for a refusal. Anything else that is raised fails the test."""
+    try:
+        return collectors()[name].read(text, SWITCH)
+    except Unreadable:
+        return None
 
 
 @settings(max_examples=150)
@@ -134,28 +134,28 @@ def test_a_format_that_may_lose_its_end_is_refused_where_it_is_cut_in_a_line(cas
 @pytest.mark.parametrize(
     "text",
     [
-        " " * 200_000,
-        "a" * 200_000,
-        "A:" * 100_000,
-        "\n" * 200_000,
-        "-" * 200_000,
-        "- -- " * 40_000,
-        "Port Device ID Port ID" + " x" * 100_000,
-        "Port  Device ID  Port ID\n" + "a " * 100_000,
-        "Device ID  Local Intf  Hold-time  Port ID\n" + "name\n" * 40_000,
-        "Chassis id: a\n" * 20_000,
-        '{"lldp' * 30_000,
-        "[" * 200_000,
-        "<a>" * 70_000,
-        "Interface Ethernet1 detected 1 LLDP neighbors:\n" * 5_000,
-        "Interface:    a\n" + "-" * 100_000 + "\n  Time:\n" * 5_000,
-        "1.0.8802.1.1.2.1.4.1.1.7.0.1.1|4x|" + "0" * 200_000,
-        '.1.0.8802.1.1.2.1.4.1.1.7.0.1.1 = STRING: "' + "a\n" * 20_000,
-        '.1.0.8802.1.1.2.1.4.1.1.7.0.1.1 = STRING: "' + "\\" * 100_000,
-        ".1" * 100_000,
-        "\x1b[" * 50_000,
+        lambda k: " " * (50_000 * k),
+        lambda k: "a" * (50_000 * k),
+        lambda k: "A:" * (25_000 * k),
+        lambda k: "\n" * (50_000 * k),
+        lambda k: "-" * (50_000 * k),
+        lambda k: "- -- " * (10_000 * k),
+        lambda k: "Port Device ID Port ID" + " x" * (25_000 * k),
+        lambda k: "Port  Device ID  Port ID\n" + "a " * (25_000 * k),
+        lambda k: "Device ID  Local Intf  Hold-time  Port ID\n" + "name\n" * (10_000 * k),
+        lambda k: "Chassis id: a\n" * (5_000 * k),
+        lambda k: '{"lldp' * (7_500 * k),
+        lambda k: "[" * (50_000 * k),
+        lambda k: "<a>" * (17_500 * k),
+        lambda k: "Interface Ethernet1 detected 1 LLDP neighbors:\n" * (1_250 * k),
+        lambda k: "Interface:    a\n" + "-" * (25_000 * k) + "\n  Time:\n" * (1_250 * k),
+        lambda k: "1.0.8802.1.1.2.1.4.1.1.7.0.1.1|4x|" + "0" * (50_000 * k),
+        lambda k: '.1.0.8802.1.1.2.1.4.1.1.7.0.1.1 = STRING: "' + "a\n" * (5_000 * k),
+        lambda k: '.1.0.8802.1.1.2.1.4.1.1.7.0.1.1 = STRING: "' + "\\" * (25_000 * k),
+        lambda k: ".1" * (25_000 * k),
+        lambda k: "\x1b[" * (12_500 * k),
     ],
     ids=range(20),
 )
-def test_bounded_time(name: str, text: str) -> None:
-    outcome(name, text)
+def test_a_hostile_answer_takes_time_as_it_is_long(name: str, text: Callable[[int], str]) -> None:
+    grows_with(lambda k: outcome(name, text(k)))

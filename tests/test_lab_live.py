@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -205,14 +204,11 @@ def _endless(layout: Layout, device: str) -> Iterator[None]:
 )
 def test_one_device_in_trouble_costs_its_own_row_only(lab: Layout, trouble: Any, device: str, word: str) -> None:
     with trouble(lab):
-        started = time.monotonic()
         judgement = check(lab)
-        took = time.monotonic() - started
     assert set(unread(judgement)) == {device}
     assert word in unread(judgement)[device]
     assert judgement["summary"]["cables_right"] == 24  # the other ends know
     assert not any(f["severity"] == "critical" for f in judgement["findings"])
-    assert took < 60
 
 
 def test_a_switch_whose_snmpd_stops_costs_its_own_row_only(lab: Layout) -> None:
