@@ -1,6 +1,6 @@
 """LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
 
-Read by the keys, not by the vendor: NX-OS, IOS, Junos (one interface at a time), Dell OS10, AOS-CX, Comware. A block
+Read by the keys, not by the vendor: NX-OS, IOS, Junos (one block a neighbour), Dell OS10, AOS-CX, Comware. A block
 ends where a key comes again or at a line of dashes; blank lines may stand inside (IOS). The local port may come first,
 last or in between; where it comes first, a further neighbour of the same port may leave it out. Deeper indented lines
 are details of another key, and so are not read, but for addresses.
@@ -16,6 +16,7 @@ from truerail.model import Neighbor, Unreadable
 
 _KEYS = {
     "chassis id": "chassis_id",
+    "chassis name": "name",
     "chassis id subtype": "chassis_type",
     "chassis id type": "chassis_type",
     "chassis type": "chassis_type",
@@ -41,6 +42,8 @@ _LONGEST_KEY = 80  # characters with indentation; what is longer is prose
 _SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
 _COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
 _REMOTE = ("chassis_id", "port_id", "name")
+_PORT_NAMES = frozenset({"local interface", "local intf"})
+"""Keys whose value is the local port's name. Junos prints its SNMP index below, as `Local Port ID`."""
 
 
 @dataclass
@@ -58,6 +61,8 @@ class _Block:
     first: str = ""
     last: str = ""
     closed: bool = False
+    inherited: str = ""
+    """The port of the block before, which counts where this block names none."""
 
     @property
     def speaks(self) -> bool:
@@ -88,7 +93,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
         if heading or _SEPARATOR.fullmatch(line):
             block.closed = True
             yield block
-            block = _Block({"port": heading.group(1)} if heading else {})
+            block = _Block(inherited=heading.group(1) if heading else "")
             continue
         printed, colon, value = line.partition(":")
         if not colon or len(printed) > _LONGEST_KEY:
@@ -117,13 +122,18 @@ def _put(block: _Block, key: str, printed: str, value: str, number: int) -> None
     if not block.keys:
         block.first, block.line = printed.strip().lower(), number
     block.keys.add(key)
-    block.fields.setdefault(_KEYS[key], value.strip())
+    if key in _PORT_NAMES or not block.fields.get(_KEYS[key]):
+        block.fields[_KEYS[key]] = value.strip()
 
 
 def _following(block: _Block) -> _Block:
-    """The block after `block`: of the same port, where the port comes first and is told once for several neighbours."""
-    ports_first = next(iter(block.fields)) == "port"
-    return _Block({"port": block.fields["port"]} if ports_first else {})
+    """The block after `block`: of the same port, where the port comes first and is told once for several neighbours.
+
+    Who prints `Local Interface` (Junos) or `Local Intf` (IOS) does so for each neighbour.
+    """
+    first = bool(block.inherited) or next(iter(block.fields)) == "port"
+    ports_first = first and block.keys.isdisjoint(_PORT_NAMES)
+    return _Block(inherited=(block.fields.get("port") or block.inherited) if ports_first else "")
 
 
 def _is_half_a_key(line: str) -> bool:
@@ -157,12 +167,13 @@ def _refuse_strays(blocks: Sequence[_Block]) -> None:
 
 def _neighbor(block: _Block) -> Neighbor:
     found = block.fields
-    if "port" not in found:
+    port = found.get("port") or block.inherited
+    if not port:
         raise Unreadable("a neighbour without a local port", line=block.line)
     if not (told(found.get("port_id")) or told(found.get("chassis_id"))):
         raise Unreadable("a neighbour without chassis id and port id", line=block.line)
     return Neighbor(
-        local_port(found["port"]),
+        local_port(port),
         *identified(found.get("chassis_id"), found.get("chassis_type")),
         told(found.get("name")),
         *identified(found.get("port_id"), found.get("port_type")),

@@ -73,7 +73,10 @@ _END = re.compile(r"-{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]
 _TOTAL = re.compile(
     r"^[ \t]*total (?:entries displayed|neighbor entries)[ \t]*:[ \t]*(\d{1,6})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
-_GAP = re.compile(r" {2,}")
+_CELL = re.compile(r"\S+(?: \S+)*")
+_WORD = re.compile(r"\S+")
+_CUT = "..."
+"""What Dell's systems end a name with that they cut at its column's end; the next cell follows without a blank."""
 
 
 class Header(NamedTuple):
@@ -202,12 +205,24 @@ def _cells(line: str, number: int, table: Header) -> Row:
     joined = [start for start in starts if 0 < start < len(line) and not line[start - 1].isspace()]
     if not joined and not _astride(line, table) and _fits(slices, table):
         return _row(slices, table)
-    for cells in (_GAP.split(line.strip()), line.split()):
-        if len(cells) == count and _fits(cells, table):
+    for found in (list(_CELL.finditer(line)), list(_WORD.finditer(line))):
+        cells = [cell.group() for cell in found]
+        if len(cells) == count and _fits(cells, table) and _pushed([cell.start() for cell in found], table):
             return _row(cells, table)
-    if table.fields[0] == "name" and joined == [*starts[1:2]] and _fits(slices, table):
-        return _row(slices, table)  # as IOS cuts a name
+    cut_names = table.fields[0] == "name" and joined == [*starts[1:2]]
+    if _fits(slices, table) and (cut_names or all(line[:start].endswith(_CUT) for start in joined)):
+        return _row(slices, table)
     raise Unreadable("a row that does not fit the table's header", line=number, text=line)
+
+
+def _pushed(begin: Sequence[int], table: Header) -> bool:
+    """Whether no cell begins left of its column: a cell that overflows only ever pushes others to the right.
+
+    Words are no cells where one begins further left: `Te 1/3` is one cell of two words. From the time to live on, a
+    number that `_fits` has found in its place, people's edits may have moved the cells.
+    """
+    sure = table.fields.index("ttl") if "ttl" in table.fields else len(begin)
+    return all(at >= start for at, start in zip(begin[:sure], table.starts, strict=False))
 
 
 def _astride(line: str, table: Header) -> bool:
