@@ -27,6 +27,7 @@ from rich.console import Console
 from truerail.model import Plan, Snapshot
 from truerail.model.counters.traffic import Traffic
 from truerail.model.publication import Publication
+from truerail.model.uplinks.spread import Spread
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
 from truerail.rounds import judge
@@ -113,7 +114,10 @@ def _carrying(publication: Publication, seed: int) -> Publication:
         return np.where(silent, np.nan, most * rng.random(ports)).astype(np.float32)
 
     figures = map(drawn, (LINE, LINE, 0.01, 0.01, 0.001, 1))
-    return replace(publication, traffic=Traffic(np.full(ports, LINE), *figures))
+    index = publication.wiring.index
+    switches = np.unique(index.a_device[~index.from_host & (index.a_device >= 0)])
+    spread = Spread(switches, *(1 + rng.random((2, len(switches)))), np.ones(len(switches), dtype=bool))
+    return replace(publication, traffic=Traffic(np.full(ports, LINE), *figures, spread))
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -15,6 +15,7 @@ from tests.small_fabric import AT
 from truerail.model import Plan, Snapshot
 from truerail.model.counters.traffic import Traffic, traffic_of
 from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
+from truerail.model.uplinks.spread import Spread
 from truerail.outputs.metrics import Exposition
 from truerail.rounds import judge
 
@@ -46,8 +47,13 @@ def with_traffic(publication: Publication, seed: int = 1) -> Publication:
         values[rng.random(ports) < 0.2] = np.nan
         return values.astype(np.float32)
 
-    speed = np.full(ports, 5e10)
-    return replace(publication, traffic=Traffic(speed, *map(drawn, (5e10, 5e10, 1, 1, 1e-3, 1e3))))
+    index = publication.wiring.index
+    switches = np.unique(index.a_device[~index.from_host & (index.a_device >= 0)])
+    ratios = 1 + 3 * rng.random((2, len(switches)))
+    ratios[rng.random(ratios.shape) < 0.2] = np.nan
+    spread = Spread(switches, *ratios, rng.random(len(switches)) < 0.5)
+    figures = map(drawn, (5e10, 5e10, 1, 1, 1e-3, 1e3))
+    return replace(publication, traffic=Traffic(np.full(ports, 5e10), *figures, spread))
 
 
 def page(publication: Publication | None) -> str:

@@ -15,6 +15,7 @@ from truerail.model.cases import AT, plan_of, scene
 from truerail.model.counters import Window
 from truerail.model.publication import JournalState, Publication
 from truerail.model.rule import Case
+from truerail.model.uplinks.spread import peak_by_chance
 from truerail.service.judging import Judge
 from truerail.service.settings import Metrics, Settings
 
@@ -248,3 +249,54 @@ def test_a_finding_names_the_nic_and_plane_that_it_is_about() -> None:
         ],
         key=str,
     )
+
+
+# How evenly switches load their uplinks.
+
+HOSTS = 64
+TIER = "\n".join(
+    [f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(HOSTS)]
+    + [f"leaf-0/up{s} spine-{s}/p0 speed=400" for s in range(4)]
+)
+SWITCH = {"switch": "leaf-0"}
+
+
+def shared(*shares: float, senders: int = HOSTS) -> dict[str, dict[str, float]]:
+    """So many hosts send 64 GB/s together, and leaf-0 spreads it over its uplinks by these shares."""
+    hosts = {f"leaf-0/p{n}": {"rx_bytes": 64 * GB / senders if n < senders else 0.0} for n in range(HOSTS)}
+    return hosts | {f"leaf-0/up{s}": {"tx_bytes": 64 * GB * share} for s, share in enumerate(shares)}
+
+
+@pytest.mark.parametrize(
+    ("rates", "peak", "expected", "state"),
+    [
+        (shared(0.25, 0.25, 0.25, 0.25), 1.0, 1.625, 0),
+        (shared(0.4, 0.2, 0.2, 0.2), 1.6, 1.625, 0),
+        (shared(0.66, 0.12, 0.12, 0.1), 2.64, 1.625, 2),
+        (shared(0.75, 0.25, 0.0, 0.0, senders=4), 3.0, 4.0, 0),
+        ({"leaf-0/up0": {"tx_bytes": 1 * GB}}, None, None, 1),
+    ],
+    ids=["even", "as uneven as 64 flows may be", "more uneven than they may be", "four flows", "one uplink counted"],
+)
+def test_a_load_stands_beside_what_chance_allows(
+    rates: Rates, peak: float | None, expected: float | None, state: int
+) -> None:
+    shown = read(rates, TIER)
+    assert shown("switch_uplink_peak_ratio", **SWITCH) == (peak if peak is None else pytest.approx(peak, rel=1e-3))
+    assert shown("switch_uplink_peak_expected_ratio", **SWITCH) == (
+        expected if expected is None else pytest.approx(expected, rel=1e-3)
+    )
+    assert shown("switch_uplink_balance_state", **SWITCH) == state
+
+
+@pytest.mark.parametrize(("flows", "members"), [(8, 8), (32, 8), (128, 8), (64, 16), (256, 64), (5_000, 16)])
+def test_a_fair_hash_exceeds_what_chance_allows_in_one_case_of_a_hundred_at_most(flows: int, members: int) -> None:
+    drawn = np.random.default_rng(1).multinomial(flows, [1 / members] * members, size=20_000)
+    peaks = drawn.max(axis=1) * members / flows
+    allowed = peak_by_chance(np.array([float(flows)]), np.array([members]))[0]
+    assert (peaks > allowed).mean() <= 0.01
+    assert (peaks > allowed * 0.8).mean() > 0.01, "and not much more is allowed than that"
+
+
+def test_nothing_is_allowed_where_nothing_is_known() -> None:
+    assert np.isnan(peak_by_chance(np.array([0.0, 0.9, 8.0]), np.array([8, 8, 1]))).all()

@@ -7,15 +7,20 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from dashboards.grafana import links
 from dashboards.grafana.findings import counted, found
 from dashboards.grafana.layout import Board, Row
-from dashboards.grafana.palette import MISSING, NEUTRAL, RIGHT, STATES, UNKNOWN, WRONG, rising, said
-from dashboards.grafana.panels import Column, bars, heat, history, lines, stat, table
+from dashboards.grafana.palette import MISSING, NEUTRAL, RIGHT, STATES, UNKNOWN, WRONG, said
+from dashboards.grafana.panels import Column, bars, history, lines, stat, table
 from dashboards.grafana.queries import POD, SWITCH, fresh, instant, over_time, rows
 from dashboards.grafana.variables import lower_switch, pod
 
-PEAK: Final = rising(1.5, 2)
-"""Busiest uplink over the mean: from 1.5 LBL002 calls it uneven; at 2 half of the uplinks are idle."""
+VERDICTS: Final = {0: ("even", RIGHT), 1: ("unknown", UNKNOWN), 2: ("uneven", MISSING), 3: ("polarized", WRONG)}
+"""The values of `truerail_switch_uplink_balance_state`. Nothing else colours a load: how uneven it may be depends on
+how many flows there are.
+"""
 IDLE: Final = "idle, or not counted"
-_PEAKS: Final = f"switch:truerail_uplink_transmit:peak_ratio{{{POD}}}"
+_BUSY: Final = f"switch:truerail_uplink_transmit:peak_ratio{{{POD}}}"
+_PEAK: Final = "truerail_switch_uplink_peak_ratio"
+_EXPECTED: Final = "truerail_switch_uplink_peak_expected_ratio"
+_VERDICT: Final = "truerail_switch_uplink_balance_state"
 _SENT: Final = f"truerail_uplink_transmit_bytes_per_second{{{SWITCH}}}"
 _PEER: Final = f"* on(fabric, switch, switch_port) group_left(peer, peer_port) truerail_uplink_info{{{SWITCH}}}"
 _LEGEND: Final = "{{switch_port}} to {{peer}}"
@@ -27,9 +32,9 @@ def board() -> Board:
     rows_ = (
         Row("Do the uplinks share the load?", 4, _answer()),
         Row("Which switches?", 10, (_uneven(), _idle())),
-        Row("Uplinks of $switch", 9, (_share(), _load(), _states())),
+        Row("Uplinks of $switch", 9, (_share(), _load(), _beside(), _states())),
         Row("Uplinks of $switch in figures", 9, (_figures(),)),
-        Row("What truerail found", 9, (_findings(), _peaks())),
+        Row("What truerail found", 9, (_findings(), _verdicts())),
         Row("Are all uplinks in place?", 8, (_bad(), _by_state())),
     )
     return Board("ecmp", "ECMP and uplinks", says, (pod(), lower_switch()), rows_)
@@ -44,7 +49,7 @@ def _answer() -> tuple[Panel, ...]:
     )
     dead = "Uplinks that are up and carry nothing while the others do. Normal is 0. Look at routes and drained peers."
     return (
-        _worst_peak(),
+        _worst(),
         counted("LBL001", "Polarized switches", polarized + "is 0. Give the tiers different hash seeds."),
         counted("LBL002", "Uneven switches", uneven, colour=MISSING),
         counted("LBL003", "Dead uplinks", dead, colour=MISSING),
@@ -53,16 +58,14 @@ def _answer() -> tuple[Panel, ...]:
     )
 
 
-def _worst_peak() -> Panel:
+def _worst() -> Panel:
     return stat(
-        "Busiest over mean",
-        "The busiest uplink of a switch over the mean of its uplinks, in the switch where that is worst. 1 is even; "
-        "under 1.5 is normal for a hash over many flows. Few large flows do more to any hash: LBL002 allows for "
-        "that.",
-        instant(fresh(f"max by (fabric) ({_PEAKS})")),
+        "Load balance",
+        "The worst verdict of the rules on a switch: even as far as its flows allow, unknown, uneven (LBL002, LBL003) "
+        "or polarized (LBL001). Few large flows load any hash unevenly: the rules allow for that.",
+        instant(fresh(f"max by (fabric) ({_VERDICT}{{{POD}}})")),
         unit="none",
-        decimals=2,
-        steps=PEAK,
+        mappings=said(VERDICTS),
         width=4,
         empty=IDLE,
     )
@@ -101,14 +104,17 @@ def _uneven() -> Panel:
             "switch", links=(*links.SWITCH, links.to_board("Its uplinks here", "ecmp", switch=links.of_field("switch")))
         ),
         Column("pod", width=90),
-        Column("Value", "busiest over mean", steps=PEAK, width=150),
+        Column("Value #A", "verdict", mappings=said(VERDICTS), width=110),
+        Column("Value #B", "busiest over mean", width=150),
+        Column("Value #C", "chance allows", width=130),
     )
+    chosen = f"on(fabric, switch) topk(50, {_PEAK}{{{POD}}})"
     return table(
         "Switches by unevenness",
-        "The busiest uplink over the mean of the switch's uplinks, the worst 50 that carry load. 2 is half of the "
-        "uplinks idle, 4 three quarters. All switches of a tier alike: polarization; one: weights, a dead or "
+        "The busiest uplink over the mean of the switch's uplinks, the 50 highest, beside what a fair hash of so many "
+        "flows exceeds in one case of a hundred. All switches of a tier alike: polarization; one: weights, a dead or "
         "missing uplink.",
-        rows(f"topk(50, {_PEAKS})"),
+        *(rows(f"{metric}{{{POD}}} and {chosen}") for metric in (_VERDICT, _PEAK, _EXPECTED)),
         columns=columns,
         worst="busiest over mean",
         unit="none",
@@ -120,7 +126,7 @@ def _uneven() -> Panel:
 
 def _idle() -> Panel:
     sent = f"truerail_uplink_transmit_bytes_per_second{{{POD}}}"
-    mean = f"avg by (fabric, switch) ({sent}) and on(fabric, switch) {_PEAKS}"
+    mean = f"avg by (fabric, switch) ({sent}) and on(fabric, switch) {_BUSY}"
     share = f"{sent}\n/ on(fabric, switch) group_left() ({mean})"
     peer = f"* on(fabric, switch, switch_port) group_left(peer, peer_port) truerail_uplink_info{{{POD}}}"
     columns = (
@@ -151,7 +157,7 @@ def _share() -> Panel:
         instant(f"{_SENT}\n/ on(fabric, switch) group_left() ({total} > 0)\n{_PEER}", _LEGEND),
         unit="percentunit",
         low=0,
-        width=8,
+        width=6,
         empty=IDLE,
     )
 
@@ -164,7 +170,7 @@ def _load() -> Panel:
         over_time(f"8 * {_SENT}\n{_PEER}", _LEGEND),
         unit="bps",
         low=0,
-        width=8,
+        width=6,
         empty=IDLE,
     )
 
@@ -177,7 +183,7 @@ def _states() -> Panel:
         over_time(f"truerail_uplink_state{{{SWITCH}}}\n{_PEER}", _LEGEND),
         unit="none",
         mappings=said(STATES),
-        width=8,
+        width=6,
     )
 
 
@@ -224,17 +230,31 @@ def _findings() -> Panel:
     )
 
 
-def _peaks() -> Panel:
-    return heat(
-        "Busiest over mean, worst switches",
-        "The most uneven switches at each time. Normal is green, under 1.5. From when on it is uneven tells which "
-        "change made it so. Empty: idle, or not counted.",
-        over_time(f"topk by (fabric) (15, {_PEAKS})", "{{switch}}"),
+def _beside() -> Panel:
+    return lines(
+        "Busiest over mean, and what chance allows",
+        "The busiest uplink of the chosen switch over the mean of all, and what a fair hash of its flows exceeds in "
+        "one case of a hundred. Normal: the load stays below.",
+        over_time(f"{_PEAK}{{{SWITCH}}}", "busiest over mean"),
+        over_time(f"{_EXPECTED}{{{SWITCH}}}", "chance allows"),
         unit="none",
-        steps=PEAK,
-        links=links.SWITCH_SERIES,
-        width=10,
+        colours={"busiest over mean": NEUTRAL, "chance allows": UNKNOWN},
+        low=1,
+        width=6,
         empty=IDLE,
+    )
+
+
+def _verdicts() -> Panel:
+    return history(
+        "Load balance, worst switches",
+        "What the rules say of the most uneven switches at each time. Normal is green. The time from which a switch "
+        "is uneven shows which change made it so. Empty: idle, or not counted.",
+        over_time(f"topk by (fabric) (15, {_VERDICT}{{{POD}}} > 0)", "{{switch}}"),
+        unit="none",
+        mappings=said(VERDICTS),
+        width=10,
+        empty="all even",
     )
 
 

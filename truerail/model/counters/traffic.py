@@ -15,6 +15,8 @@ from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.plan import Plan, Role
 from truerail.model.snapshot import Snapshot
+from truerail.model.uplinks.balance import balance_of
+from truerail.model.uplinks.spread import Spread, spread_of
 from truerail.model.wiring.peers import peers_of
 
 Q = Quantity
@@ -40,6 +42,8 @@ class Traffic:
     """Marked share of the RDMA packets that a NIC receives; between switches of what either sends, the worse way."""
     broken: Floats
     """Broken frames per second that either end receives."""
+    spread: Spread
+    """How evenly every switch loads its uplinks, over the windows that rules judge."""
 
     @property
     def counted(self) -> Mask:
@@ -67,6 +71,7 @@ def traffic_of(plan: Plan, seen: Snapshot) -> Traffic | None:
         pause_sent=np.minimum(np.fmax(stopping, _at(stopped, peer)), np.float32(1)),
         marked=_marked(told, peer),
         broken=_sum(broken, _at(broken, peer)),
+        spread=spread_of(plan, balance_of(told)),
     )
 
 

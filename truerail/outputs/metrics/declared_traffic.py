@@ -77,3 +77,20 @@ UPLINKS_COUNTED = gauge(
     "Planned cables between switches of which either end told in that minute what they carry.",
     "sum(truerail_uplinks_counted) / sum(truerail_uplinks)",
 )  # fmt: skip
+UPLINK_PEAK = gauge(
+    "switch_uplink_peak_ratio", "ratio", "fabric pod switch",
+    "Load of a switch's busiest uplink over the mean of its uplinks, over the minutes that rules judge. 1 is even.",
+    "topk(5, truerail_switch_uplink_peak_ratio)",
+)  # fmt: skip
+UPLINK_PEAK_EXPECTED = gauge(
+    "switch_uplink_peak_expected_ratio", "ratio", "fabric pod switch",
+    "What a fair hash of the fewest flows that the switch can carry exceeds in one case of a hundred. None where "
+    "nothing bounds the flows, or the fabric does not hash them.",
+    "truerail_switch_uplink_peak_ratio > truerail_switch_uplink_peak_expected_ratio",
+)  # fmt: skip
+UPLINK_BALANCE = gauge(
+    "switch_uplink_balance_state", "state", "fabric pod switch",
+    "What the rules say of it: 0 as even as its flows allow, 1 unknown, 2 uneven (LBL002) or an uplink idle (LBL003), "
+    "3 polarized (LBL001).",
+    "truerail_switch_uplink_balance_state > 1",
+)  # fmt: skip

@@ -108,7 +108,7 @@ class _OfPlan:
         yield layout.host_stencil.block(by_host(layout, wiring))
         for series in (seen_instead(layout, wiring), *counts(layout, wiring)):
             yield series.block()
-        yield from self._traffic.blocks(publication.traffic)
+        yield from self._traffic.blocks(publication)
 
     def series(self, publication: Publication) -> Iterator[Series]:
         """The same as series."""
@@ -121,7 +121,7 @@ class _OfPlan:
         yield self._affinity.series(near)
         yield layout.host_stencil.series(by_host(layout, wiring))
         yield from (seen_instead(layout, wiring), *counts(layout, wiring))
-        yield from self._traffic.series(publication.traffic)
+        yield from self._traffic.series(publication)
 
 
 @dataclass(frozen=True)

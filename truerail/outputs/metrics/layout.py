@@ -117,6 +117,12 @@ class Layout:
         return Group(self.rows(pods), of)
 
     @cached_property
+    def lower_switches(self) -> tuple[Codes, Rows]:
+        """Devices with uplinks, and a row for each."""
+        codes = self._by_pod(np.unique(self._a_device[self.uplinks.number]), self.device_pod)
+        return codes, self.rows(self.device_pod[codes], switch=[self._names[code] for code in codes.tolist()])
+
+    @cached_property
     def devices_by_role(self) -> Group:
         """The plan's devices by pod and role."""
         packed, of = np.unique(self.device_pod[:-1] * len(Role) + self._tier[:-1], return_inverse=True)

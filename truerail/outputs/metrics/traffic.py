@@ -8,10 +8,12 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.minute import Numbers
 from truerail.model.counters.traffic import Traffic
 from truerail.model.index import PlanIndex
+from truerail.model.publication import Publication
 from truerail.outputs.metrics.declared_traffic import FIGURES, LINKS_COUNTED, UPLINKS_COUNTED
 from truerail.outputs.metrics.layout import Group, Layout
 from truerail.outputs.metrics.measured import Measured
 from truerail.outputs.metrics.series import Block, Series
+from truerail.outputs.metrics.spread import spread_series
 
 
 class TrafficText:
@@ -26,17 +28,22 @@ class TrafficText:
             *((figure.field, self._uplinks, Measured(figure.uplink, uplinks)) for figure in FIGURES),
         ]
 
-    def blocks(self, traffic: Traffic | None) -> Iterator[Block]:
+    def blocks(self, publication: Publication) -> Iterator[Block]:
         """The text."""
-        if traffic is not None:
+        if (traffic := publication.traffic) is not None:
             yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
-            yield from (series.block() for series in self._counted(traffic))
+            yield from (series.block() for series in self._few(traffic, publication))
 
-    def series(self, traffic: Traffic | None) -> Iterator[Series]:
+    def series(self, publication: Publication) -> Iterator[Series]:
         """The same as series."""
-        if traffic is not None:
+        if (traffic := publication.traffic) is not None:
             yield from (metric.series(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
-            yield from self._counted(traffic)
+            yield from self._few(traffic, publication)
+
+    def _few(self, traffic: Traffic, publication: Publication) -> Iterator[Series]:
+        """The series of pods and switches."""
+        yield from self._counted(traffic)
+        yield from spread_series(self._layout, traffic.spread, publication.judgement.findings)
 
     def _counted(self, traffic: Traffic) -> Iterator[Series]:
         layout, counted = self._layout, np.append(traffic.counted, False)
