@@ -25,7 +25,7 @@ _COLUMNS = words(
         "tx_ovr": "tx_overruns",
         "fec_corr": "fec_corrected",
         "fec_uncorr": "fec_uncorrected",
-        "fec_symbol_err": "symbol_errors",
+        "fec_symbol_err": "fec_symbols",
     }
 )
 _DETAILS = words(

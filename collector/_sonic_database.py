@@ -30,7 +30,7 @@ _PORT = words(
         "SAI_PORT_STAT_IF_IN_FEC_CORRECTED_BITS": "corrected_bits",
         "SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES": "fec_corrected",
         "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES": "fec_uncorrected",
-        "SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS": "symbol_errors",
+        "SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS": "fec_symbols",
         "SAI_PORT_STAT_PAUSE_RX_PKTS": "rx_global_pause_frames",
         "SAI_PORT_STAT_PAUSE_TX_PKTS": "tx_global_pause_frames",
     }

@@ -7,16 +7,22 @@ collective. The errors that FEC still corrects come weeks before: a link that is
 ## How it is seen
 A port counts what it receives, so errors blame what sends to it: the transmitter at the other end or the strand from
 there. Errors at both ends blame the cable; errors at most ports of one card, or of most ports that one card sends to,
-blame the card. Samples in which the link fell are left out (LNK003).
+blame the card. Samples around a fall of the link, as either end counts it, are left out (LNK003). Only what FEC left is
+an error. Every PAM4 link has errors before FEC, so what FEC corrected is a level; docs/counters.md lists what each
+platform's counters mean.
 
 - Codewords that FEC could not correct are lost frames: warning at the first; critical where they come in two samples or
   more, at one in five minutes or faster.
-- Bit error rate before FEC, from corrected bits; where only corrected codewords are told, at least one bit in each:
-  warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4.
+- Bit error rate before FEC, from corrected bits; where only corrected codewords or symbols are told, at least one bit
+  in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold within
+  the window, to 1e-7 or more.
 - Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12, critical
   from 1e-11. A cut-through switch passes broken frames on, so CRC errors alone may come from further away.
+- Symbol errors that may be counted before FEC (SONiC's FEC_SYMBOL_ERR, bnxt's rx_pcs_symbol_err, InfiniBand above 100
+  Gb/s) are judged by the level before FEC, which they bound from below in either meaning.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
   second.
+- One burst is information only where neither end counts falls: a link that comes up makes one.
 
 ## What to do
 Clean and reseat the end that sends (the finding names it), then the end that receives; exchange the transceiver that
@@ -40,12 +46,17 @@ from truerail.model.wiring import BOTH_ENDS, ONE_END
 
 Q = Quantity
 Numbers = npt.NDArray[np.float64]
+Values = npt.NDArray[np.floating]
 
 BER_BEFORE_FEC = (1e-6, 1e-5)
 """Warning and critical, for RS-544: vendor guidance, as LLDPq's BER analyzer quotes it. KP4 FEC gives up at 2.4e-4.
 """
 BER_AFTER_FEC = (1e-12, 1e-11)
 """Warning and critical: 1e-12 is ibdiagnet's long-standing limit, ten times that LLDPq's critical one."""
+RISING, RISING_BER = 10.0, 1e-7
+"""A level before FEC that rises so many times within the window, to this or more, is worth knowing: healthy links stay
+below 1e-8, ANTA's limit is 1e-7.
+"""
 UNCORRECTED_SECONDS = 300.0
 """Uncorrectable codewords at least this often are critical. Each is a lost frame (SONiC, port FEC FLR)."""
 RECURRING_SAMPLES = 2
@@ -61,22 +72,30 @@ LINE_CODING = 1.0625
 ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
-_COUNTED = (Q.FEC_UNCORRECTED, Q.CORRECTED_BITS, Q.FEC_CORRECTED, Q.SYMBOL_ERRORS, Q.CRC_ERRORS, Q.RX_ERRORS)
+_WATCH = "Touch nothing yet; look again in an hour, and compare the light at both ends (LNK005)."
+_BEFORE_FEC = (Q.CORRECTED_BITS, Q.FEC_CORRECTED, Q.FEC_SYMBOLS)
+_AFTER_FEC = {
+    Q.FEC_UNCORRECTED: "uncorrectable codewords",
+    Q.SYMBOL_ERRORS: "symbol errors",
+    Q.CRC_ERRORS: "CRC errors",
+    Q.RX_ERRORS: "receive errors",
+}
+_COUNTED = (*_BEFORE_FEC, *_AFTER_FEC)
 
 
 @dataclass(slots=True)
 class _Port:
     """A port that receives errors: what it counts, in words, and how bad that is."""
 
-    severity: Severity = Severity.WARNING
+    severity: Severity = Severity.INFO
     says: list[str] = field(default_factory=list)
     told: list[Quantity] = field(default_factory=list)
 
-    def add(self, says: str, quantity: Quantity, *, critical: bool) -> None:
+    def add(self, says: str, quantity: Quantity, severity: Severity) -> None:
         """Adds a symptom; the loudest one counts."""
         self.says.append(says)
         self.told.append(quantity)
-        self.severity = Severity.CRITICAL if critical else self.severity
+        self.severity = max(self.severity, severity, key=lambda one: one.rank)
 
 
 @rule("LNK004", severity=Severity.WARNING, needs=[PortCounters])
@@ -86,10 +105,10 @@ def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     told = _told(telemetry)
     if not told.any():
         raise Undecided("no port told twice of FEC, symbol, CRC or receive errors")
-    bad = _bad_ports(telemetry, _suspects(telemetry))
+    other = other_ends(telemetry.wiring)
+    bad = _bad_ports(telemetry, _suspects(telemetry), other)
     if not bad:
         return
-    other = other_ends(telemetry.wiring)
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
@@ -108,12 +127,15 @@ def _told(t: Telemetry) -> Mask:
 
 def _suspects(t: Telemetry) -> Codes:
     """Ports that may be above a limit over the whole window, link falls not yet left out."""
-    bits = _bits_of(t)
-    lost = np.fmax(t.summed(Q.SYMBOL_ERRORS).gained, t.summed(Q.CRC_ERRORS).gained)
-    corrected = np.fmax(t.summed(Q.CORRECTED_BITS).gained, t.summed(Q.FEC_CORRECTED).gained)
+    bits, pam4_ib = _bits_of(t), _infiniband(t) & ~_nrz(t)
+    symbols = t.summed(Q.SYMBOL_ERRORS).gained
+    lost = np.fmax(np.where(pam4_ib, np.nan, symbols), t.summed(Q.CRC_ERRORS).gained)
+    corrected = np.where(pam4_ib, symbols, np.nan)
+    for quantity in _BEFORE_FEC:
+        corrected = np.fmax(corrected, t.summed(quantity).gained)
     suspect = (t.summed(Q.FEC_UNCORRECTED).gained > 0) | (t.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND)
     suspect |= (lost >= BER_AFTER_FEC[0] * bits) & (lost > 0)
-    suspect |= (corrected >= BER_BEFORE_FEC[0] * bits) & (corrected > 0)
+    suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
     suspect |= _nrz(t) & (t.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
 
@@ -127,74 +149,115 @@ def _bits_of(t: Telemetry) -> Numbers:
     return np.where(np.isnan(received), t.speed() * 8 * LINE_CODING * seconds, received)
 
 
+def _infiniband(t: Telemetry) -> Mask:
+    return np.full(t.ports, t.wiring.index.plan.transport is Transport.INFINIBAND)
+
+
 def _nrz(t: Telemetry) -> Mask:
-    infiniband = t.wiring.index.plan.transport is Transport.INFINIBAND
-    return np.asarray(t.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & infiniband
+    return np.asarray(t.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & _infiniband(t)
 
 
-def _bad_ports(t: Telemetry, ports: Codes) -> dict[int, _Port]:
+def _bad_ports(t: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
     """The suspects that are above a limit while their link was up."""
-    gained, seconds = _without_falls(t, ports)
-    nrz = _nrz(t)[ports]
+    gained, seconds, falls_told = _without_falls(t, ports, other[ports])
+    nrz, infiniband = _nrz(t)[ports], _infiniband(t)[ports]
     bits = t.part(Q.RX_BITS, None, ports)[0]
     by_speed = t.speed()[ports][:, None] * 8 * LINE_CODING
     found: dict[int, _Port] = {}
     for row, port in enumerate(ports.tolist()):
         of_port = {quantity: gained[quantity][row] for quantity in _COUNTED}
         span = {quantity: seconds[quantity][row] for quantity in _COUNTED}
+        if infiniband[row] and not nrz[row]:  # before or after FEC is not documented for HDR and faster
+            of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
+            span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        judged = _judge(of_port, span, could, nrz=bool(nrz[row]))
+        judged = _judge(of_port, span, could, nrz=bool(nrz[row]), falls_told=bool(falls_told[row]))
         if judged.says:
             found[port] = judged
     return found
 
 
-Samples = Mapping[Quantity, npt.NDArray[np.floating]]
+Samples = dict[Quantity, npt.NDArray[np.floating]]
 
 
-def _without_falls(t: Telemetry, ports: Codes) -> tuple[Samples, Samples]:
+def _without_falls(t: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
     """What these ports counted and in how many seconds, shapes (ports, samples), but for samples in which the link
-    fell and those that follow: training a link makes errors.
+    fell and those beside them: training a link makes errors, and the polls of its ends differ by one. And the ports of
+    which either end counts falls.
     """
-    fell = t.part(Q.LINK_DOWNS, None, ports)[0] > 0
-    fell[:, 1:] |= fell[:, :-1].copy()
-    gained: dict[Quantity, npt.NDArray[np.floating]] = {}
-    seconds: dict[Quantity, npt.NDArray[np.floating]] = {}
+    here, there = (t.part(Q.LINK_DOWNS, None, ends)[0] for ends in (ports, other))
+    fell = (here > 0) | (there > 0)
+    around = fell.copy()
+    around[:, 1:] |= fell[:, :-1]
+    around[:, :-1] |= fell[:, 1:]
+    gained: Samples = {}
+    seconds: Samples = {}
     for quantity in _COUNTED:
         of_port, span = t.part(quantity, None, ports)
-        gained[quantity] = np.where(fell, np.nan, of_port)
-        seconds[quantity] = np.where(fell | np.isnan(of_port), np.nan, span)
-    return gained, seconds
+        gained[quantity] = np.where(around, np.nan, of_port)
+        seconds[quantity] = np.where(around | np.isnan(of_port), np.nan, span)
+    return gained, seconds, np.asarray(~(np.isnan(here) & np.isnan(there)).all(axis=1), dtype=bool)
 
 
-def _judge(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool) -> _Port:
+def _judge(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_told: bool) -> _Port:
     """All symptoms of one port; arrays have shape (samples,)."""
     port = _Port()
-    lost, when = np.nansum(gained[Q.FEC_UNCORRECTED]), np.nansum(seconds[Q.FEC_UNCORRECTED])
-    if lost > 0:
-        often = np.count_nonzero(gained[Q.FEC_UNCORRECTED] > 0) >= RECURRING_SAMPLES
-        often = often and lost * UNCORRECTED_SECONDS >= when
-        port.add(f"{lost:.0f} uncorrectable codewords in {when:.0f} s", Q.FEC_UNCORRECTED, critical=bool(often))
-    exact = _rate(gained[Q.CORRECTED_BITS], bits[Q.CORRECTED_BITS])
-    quantity, least = (Q.CORRECTED_BITS, "") if not np.isnan(exact) else (Q.FEC_CORRECTED, "at least ")
-    before = _rate(gained[quantity], bits[quantity])
-    if before >= BER_BEFORE_FEC[0]:
-        port.add(f"{least}{before:.1e} bit errors before FEC", quantity, critical=before >= BER_BEFORE_FEC[1])
-    for quantity, kind in ((Q.SYMBOL_ERRORS, "symbol errors"), (Q.CRC_ERRORS, "CRC errors")):
-        after = _rate(gained[quantity], bits[quantity])
-        if after >= BER_AFTER_FEC[0]:
-            count = f"{np.nansum(gained[quantity]):.0f} {kind}"
-            port.add(f"{count}, {after:.1e} of all bits", quantity, critical=after >= BER_AFTER_FEC[1])
-    hourly = 3600 * _rate(gained[Q.SYMBOL_ERRORS], seconds[Q.SYMBOL_ERRORS])
-    if nrz and hourly > NRZ_SYMBOL_ERRORS_PER_HOUR:
-        port.add(f"{hourly:.0f} symbol errors an hour", Q.SYMBOL_ERRORS, critical=True)
-    errors = _rate(gained[Q.RX_ERRORS], seconds[Q.RX_ERRORS])
-    if errors > RECEIVE_ERRORS_PER_SECOND:
-        port.add(f"{errors:.0f} receive errors a second", Q.RX_ERRORS, critical=False)
+    _judge_before_fec(port, gained, bits)
+    for quantity, name in _AFTER_FEC.items():
+        severity, says = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
+        if severity is not None:
+            burst = not falls_told and _one_burst(gained[quantity])
+            says += " in one burst, as a link makes that comes up; neither end counts falls" * burst
+            port.add(says, quantity, Severity.INFO if burst else severity)
     return port
 
 
-def _rate(counted: npt.NDArray[np.floating], of: npt.NDArray[np.floating]) -> float:
+def _judge_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
+    """Adds what the level before FEC says: by corrected bits, else at least one bit in each codeword or symbol."""
+    levels = {quantity: _rate(gained[quantity], bits[quantity]) for quantity in _BEFORE_FEC}
+    told = [quantity for quantity, level in levels.items() if not np.isnan(level)]
+    if not told:
+        return
+    quantity = told[0] if told[0] is Q.CORRECTED_BITS else max(told, key=levels.__getitem__)
+    level, least = levels[quantity], "" if quantity is Q.CORRECTED_BITS else "at least "
+    if level >= BER_BEFORE_FEC[0]:
+        critical = level >= BER_BEFORE_FEC[1]
+        says = f"{least}{level:.1e} bit errors before FEC"
+        port.add(says, quantity, Severity.CRITICAL if critical else Severity.WARNING)
+        return
+    third = len(bits[quantity]) // 3
+    before, now = (_rate(gained[quantity][of], bits[quantity][of]) for of in (slice(third), slice(-third, None)))
+    if now >= RISING_BER and now >= RISING * before:
+        port.add(f"{least}{now:.1e} bit errors before FEC, up from {before:.1e}", quantity, Severity.INFO)
+
+
+def _left_by_fec(
+    quantity: Quantity, name: str, gained: Values, seconds: Values, bits: Values, *, nrz: bool
+) -> tuple[Severity | None, str]:
+    """How bad one count of what FEC left is, and in words; None where it is below its limits."""
+    count = float(np.nansum(gained))
+    if not count:
+        return None, ""
+    if quantity is Q.FEC_UNCORRECTED:
+        when = float(np.nansum(seconds))
+        often = np.count_nonzero(gained > 0) >= RECURRING_SAMPLES and count * UNCORRECTED_SECONDS >= when
+        return Severity.CRITICAL if often else Severity.WARNING, f"{count:.0f} {name} in {when:.0f} s"
+    rate = _rate(gained, seconds)
+    if quantity is Q.RX_ERRORS:
+        return Severity.WARNING if rate > RECEIVE_ERRORS_PER_SECOND else None, f"{rate:.0f} {name} a second"
+    if nrz and quantity is Q.SYMBOL_ERRORS and 3600 * rate > NRZ_SYMBOL_ERRORS_PER_HOUR:
+        return Severity.CRITICAL, f"{3600 * rate:.0f} {name} an hour"
+    left = _rate(gained, bits)
+    severity = Severity.CRITICAL if left >= BER_AFTER_FEC[1] else Severity.WARNING
+    return severity if left >= BER_AFTER_FEC[0] else None, f"{count:.0f} {name}, {left:.1e} of all bits"
+
+
+def _one_burst(gained: Values) -> bool:
+    """Whether it was all counted in one sample, or in two beside each other."""
+    return bool(np.ptp(np.flatnonzero(gained > 0)) <= 1)
+
+
+def _rate(counted: Values, of: Values) -> float:
     """Counted of all there was, over the samples that tell both; NaN where these are too few."""
     known = ~np.isnan(counted) & (of > 0)
     if np.count_nonzero(known) < LEAST_SAMPLES:
@@ -207,14 +270,14 @@ def _finding(t: Telemetry, subject: int, bad: Mapping[int, _Port], other: Codes,
     symptoms = [f"{index.spell(port)} receives {'; '.join(found.says)}" for port, found in bad.items()]
     blame, does = blamed(t, bad, other, told)
     card = blamed_card(t, bad, other, cards)
-    severe = any(found.severity is Severity.CRITICAL for found in bad.values())
+    severity = max((found.severity for found in bad.values()), key=lambda one: one.rank)
     quantities = tuple({quantity for found in bad.values() for quantity in found.told})
     sure = ALONE if quantities == (Q.CRC_ERRORS,) else BOTH_ENDS if len(bad) > 1 else ONE_END
     return signal_degraded.found(
         index.spell(subject),
-        severity=Severity.CRITICAL if severe else Severity.WARNING,
+        severity=severity,
         says=", ".join([*symptoms, *((card,) if card else (blame,))]),
-        do=f"Exchange no cable yet: {card}." if card else does,
+        do=_WATCH if severity is Severity.INFO else f"Exchange no cable yet: {card}." if card else does,
         rail=rail_at(index, subject),
         confidence=sure,
         evidence=counter_evidence(t, bad, *quantities, Q.RX_BITS),
@@ -269,6 +332,20 @@ FIRES = (
         rates={f"gpu-{host}/nic0": _DIRTY for host in (1, 2, 3)} | {"gpu-4/nic0": _CLEAN},
     ),
     Case(
+        "The level before FEC rises thirtyfold: worth knowing.",
+        _PLAN,
+        {},
+        ("gpu-1/nic0",),
+        rates={"gpu-1/nic0": {"corrected_bits": [*(4e3,) * 6, *(1.2e5,) * 6], "rx_bits": _BITS}},
+    ),
+    Case(
+        "Codewords are lost once, and neither end counts falls: a link that comes up does that.",
+        _PLAN,
+        {},
+        ("gpu-2/nic0",),
+        rates={"leaf-0/swp2": {"fec_uncorrected": [*(0.0,) * 5, 0.4, *(0.0,) * 6]}},
+    ),
+    Case(
         "Symbol errors on an InfiniBand link of 100 Gb/s (NRZ).",
         "gpu-1/mlx5_0 leaf-0/p1 rail=0 speed=100",
         {},
@@ -290,6 +367,21 @@ QUIET = (
                 "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6],
             }
         },
+    ),
+    Case(
+        "The other end counts the fall that made them.",
+        _PLAN,
+        {},
+        rates={
+            "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
+            "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]},
+        },
+    ),
+    Case(
+        "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
+        _PLAN,
+        {},
+        rates={"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
     ),
     Case(
         "Two samples are too few for a rate.",

@@ -99,7 +99,12 @@ def signal(rates: Rates, **more: Any) -> Finding:
 @pytest.mark.parametrize(
     ("counted", "severity"),
     [
-        ({"fec_uncorrected": at({5: 0.1})}, Severity.WARNING),
+        ({"fec_uncorrected": at({5: 0.1})}, Severity.INFO),
+        ({"fec_uncorrected": at({5: 0.1}), "link_downs": 0.0}, Severity.WARNING),
+        ({"crc_errors": at({5: 400.0, 6: 90.0})}, Severity.INFO),
+        ({"corrected_bits": [*(4e2,) * 6, *(1e5,) * 6], "rx_bits": 4e11}, Severity.INFO),
+        ({"fec_symbols": 1e6}, Severity.WARNING),
+        ({"fec_symbols": 1e7}, Severity.CRITICAL),
         ({"fec_uncorrected": at({5: 0.1, 9: 0.1})}, Severity.CRITICAL),
         ({"corrected_bits": 2e6, "rx_bits": 4e11}, Severity.WARNING),
         ({"corrected_bits": 2e7, "rx_bits": 4e11}, Severity.CRITICAL),
@@ -124,6 +129,8 @@ def test_how_bad_a_signal_is(counted: Mapping[str, float | Sequence[float]], sev
         {"symbol_errors": 0.2, "rx_bits": 4e11},
         {"rx_errors": 5.0},
         {"fec_corrected": 1e5},
+        {"fec_corrected": 1e5, "fec_symbols": 1.01e5, "fec_uncorrected": 0.0},
+        {"corrected_bits": [*(4e3,) * 6, *(3e4,) * 6], "rx_bits": 4e11},
         {"symbol_errors": 0.1},
     ],
 )
@@ -188,6 +195,10 @@ def test_a_polled_gap_does_not_hide_errors_and_pam4_infiniband_is_judged_by_its_
     assert signal({"gpu-1/nic0": gap}).severity is Severity.CRITICAL
     slow = {"gpu-1/nic0": {"symbol_errors": 0.1}}
     assert found("LNK004", rates=slow, transport=Transport.INFINIBAND) == []
+    lanes = {"gpu-1/nic0": {"symbol_errors": 4e3}}  # BER 1e-8 at 400 Gb/s, if counted before FEC
+    assert found("LNK004", rates=lanes, transport=Transport.INFINIBAND) == []
+    worn = {"gpu-1/nic0": {"symbol_errors": 8e5}}
+    assert signal(worn, transport=Transport.INFINIBAND).severity is Severity.WARNING
     edr = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=100"
     assert only(found("LNK004", edr, rates=slow, transport=Transport.INFINIBAND)).severity is Severity.CRITICAL
 

@@ -49,6 +49,9 @@ class Quantity(StrEnum):
     LINK_DOWNS = "link_downs"
     CRC_ERRORS = "crc_errors"
     SYMBOL_ERRORS = "symbol_errors"
+    """Symbols that FEC left wrong, or that came without FEC."""
+    FEC_SYMBOLS = "fec_symbols"
+    """Symbols that FEC corrected; on some platforms those that it left (see docs/counters.md)."""
     CORRECTED_BITS = "corrected_bits"
     RX_BITS = "rx_bits"
     FEC_CORRECTED = "fec_corrected"
@@ -140,7 +143,7 @@ _EXACT: dict[str, tuple[Quantity, int]] = {
     "cnpIgnored": (Q.CNP_IGNORED, 64),
     "rx_drops": (Q.RX_DISCARDS, 64), "tx_drops": (Q.TX_DISCARDS, 64),
     # bnxt_en, ice, i40e, ixgbe, any driver (ethtool -S, ip -s link)
-    "rx_fcs_err_frames": (Q.CRC_ERRORS, 64), "rx_pcs_symbol_err": (Q.SYMBOL_ERRORS, 64),
+    "rx_fcs_err_frames": (Q.CRC_ERRORS, 64), "rx_pcs_symbol_err": (Q.FEC_SYMBOLS, 64),
     "rx_corrected_bits": (Q.CORRECTED_BITS, 64), "rx_fec_corrected_blocks": (Q.FEC_CORRECTED, 64),
     "rx_fec_uncorrectable_blocks": (Q.FEC_UNCORRECTED, 64), "rx_stat_err": (Q.RX_ERRORS, 64),
     "tx_stat_error": (Q.TX_ERRORS, 64), "tx_stat_discard": (Q.TX_DISCARDS, 64), "tx_errors.nic": (Q.TX_ERRORS, 64),

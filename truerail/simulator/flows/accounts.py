@@ -29,7 +29,7 @@ MARK_RAISE, MARK_BYTES = 40e6 / 8, 10e6
 _DROPS = 0.02
 """Share of what does not fit that is dropped where nothing is paused; the senders slow down for the rest."""
 _QUIET_QUEUE, _FULL_QUEUE = 150e3, 12e6
-_FEC_BITS, _FEC_FRAMES = 5440, 0.05
+_FEC_BITS, _FEC_SYMBOL_BITS, _FEC_FRAMES = 5440, 10, 0.05
 """Bits of an RS-544 codeword; how many codewords of a lossy link's are beyond repair, as a share of lost frames."""
 
 
@@ -194,7 +194,9 @@ def _signal(step: Step, gains: Gains) -> None:
     gains.add(Q.RX_BITS, bits)
     mended = now.bit_errors * bits
     gains.add(Q.CORRECTED_BITS, mended)
-    gains.add(Q.FEC_CORRECTED, np.minimum(mended, bits / _FEC_BITS))
+    codewords = np.minimum(mended, bits / _FEC_BITS)
+    gains.add(Q.FEC_CORRECTED, codewords)
+    gains.add(Q.FEC_SYMBOLS, np.maximum(codewords, np.minimum(mended, bits / _FEC_SYMBOL_BITS)))
     broken = now.lost * (gains.of[PLACE[Q.RX_PACKETS, False]] / np.maximum(1 - now.lost, 1e-9))
     idle = np.where(now.lost > 0, up * now.lost * 1e4, 0.0)
     gains.add(Q.RX_ERRORS, broken)

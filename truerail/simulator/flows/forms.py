@@ -54,7 +54,7 @@ NARROW = frozenset((Q.OUT_OF_BUFFER, Q.OUT_OF_SEQUENCE, Q.RNR_NAKS, Q.PACKET_SEQ
 SWITCH_COUNTERS: dict[str, tuple[Key, ...]] = {
     "port_counters": (
         (Q.TX_BYTES, False), (Q.RX_BYTES, False), (Q.TX_PACKETS, False), (Q.RX_PACKETS, False), (Q.RX_ERRORS, False),
-        (Q.TX_DISCARDS, False), (Q.RX_DISCARDS, False), (Q.LINK_DOWNS, False), (Q.SYMBOL_ERRORS, False),
+        (Q.TX_DISCARDS, False), (Q.RX_DISCARDS, False), (Q.LINK_DOWNS, False), (Q.FEC_SYMBOLS, False),
         (Q.FEC_CORRECTED, False), (Q.FEC_UNCORRECTED, False),
     ),
     "pfc_counters": (

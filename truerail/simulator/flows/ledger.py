@@ -22,7 +22,7 @@ KEYS: tuple[Key, ...] = (
     (Q.ECN_RECEIVED_PACKETS, False), (Q.CNP_SENT, False), (Q.CNP_HANDLED, False), (Q.CNP_IGNORED, False),
     (Q.OUT_OF_BUFFER, False), (Q.OUT_OF_SEQUENCE, False), (Q.PACKET_SEQUENCE_ERRORS, False),
     (Q.ACK_TIMEOUTS, False), (Q.RNR_NAKS, False), (Q.PCI_STALLED_EVENTS, False),
-    (Q.QUEUE_DROPS, True), (Q.QUEUE_WATERMARK_BYTES, True), (Q.FLOWS, False),
+    (Q.QUEUE_DROPS, True), (Q.QUEUE_WATERMARK_BYTES, True), (Q.FLOWS, False), (Q.FEC_SYMBOLS, False),
 )  # fmt: skip
 PLACE = {key: number for number, key in enumerate(KEYS)}
 

@@ -1,0 +1,89 @@
+"""Links that work well count much that sounds bad: none of it is an error, in the words of each platform."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from switch_rounds import SONIC, checked, ethtool, of_rule, rounds, sonic_dump
+
+PORTS = [f"Ethernet{8 * number}" for number in range(8)]
+PLAN = "".join(f"gpu-{n + 1},host,eth0,leaf-0,leaf,{port},0,,400\n" for n, port in enumerate(PORTS))
+CORRECTED_A_SECOND = {"1e-12": 0.4, "1e-10": 43, "1e-9": 425, "1e-8": 4.3e3}
+"""Codewords that FEC corrects on a link of 400 Gb/s, by its bit error rate before FEC."""
+
+
+def fec(sample: int, corrected: float, symbols: float, lost: int = 0) -> Mapping[str, int]:
+    """One port after so many samples: FEC's counters in SAI's names, with a long past."""
+    return {
+        "SAI_PORT_STAT_IF_IN_OCTETS": 920_000_000_000_000 + int(3e11 * sample),
+        "SAI_PORT_STAT_IF_OUT_OCTETS": 918_000_000_000_000 + int(3e11 * sample),
+        "SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES": 48_315_381 + int(10 * corrected * sample),
+        "SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES": 4 + lost,
+        "SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS": 48_308_608 + int(10 * symbols * sample),
+    }
+
+
+@pytest.mark.parametrize("level", CORRECTED_A_SECOND)
+def test_a_clean_sonic_switch_counts_corrected_symbols_on_every_port(tmp_path: Path, level: str) -> None:
+    """sonic-mgmt's test_fec_error.py asks FEC_CORR <= FEC_SYMBOL_ERR of healthy ports; sonic-swss PR 3757 shows it."""
+    corrected = CORRECTED_A_SECOND[level]
+
+    def answers(sample: int) -> Mapping[str, str]:
+        ports = {port: fec(sample, corrected, corrected * 1.002) for port in PORTS}
+        return {f"leaf-0/{SONIC}": sonic_dump(ports)}
+
+    status, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert (status, findings) == ("pass", [])
+
+
+def test_codewords_that_a_sonic_switch_could_not_correct_are_lost_frames(tmp_path: Path) -> None:
+    def answers(sample: int) -> Mapping[str, str]:
+        ports = {port: fec(sample, 4e3, 4e3, lost=sample if port == PORTS[2] else 0) for port in PORTS}
+        return {f"leaf-0/{SONIC}": sonic_dump(ports)}
+
+    status, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert status == "fail"
+    assert [(finding["subject"], finding["severity"]) for finding in findings] == [("gpu-3/eth0", "critical")]
+
+
+def test_a_switch_that_counts_symbols_after_fec_still_reports_what_it_lost(tmp_path: Path) -> None:
+    """sonic-utilities PR 2027 records 136,403 corrected, 34 lost and 40 symbols: elsewhere they are what FEC left."""
+
+    def answers(sample: int) -> Mapping[str, str]:
+        ports = {port: fec(sample, 450, 0.13, lost=sample // 9) for port in PORTS[:1]}
+        return {f"leaf-0/{SONIC}": sonic_dump(ports)}
+
+    _, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert [finding["severity"] for finding in findings] == ["critical"]
+
+
+def test_a_peers_restart_makes_errors_once_and_orders_no_repair(tmp_path: Path) -> None:
+    """SONiC counts no falls: sonic-utilities PR 4124 records FEC_UNCORR 4 at link-up of a good port."""
+
+    def answers(sample: int) -> Mapping[str, str]:
+        ports = {port: fec(sample, 425, 425, lost=4 * (sample > 12) if port == PORTS[0] else 0) for port in PORTS}
+        return {f"leaf-0/{SONIC}": sonic_dump(ports)}
+
+    report = checked(tmp_path, PLAN, rounds(answers))
+    _, findings = of_rule(report, "LNK004")
+    assert [(finding["severity"], finding["subject"]) for finding in findings] == [("info", "gpu-1/eth0")]
+    assert "neither end counts falls" in findings[0]["says"]
+    assert "Touch nothing yet" in findings[0]["do"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"rx_corrected_bits_phy": 4250.0, "rx_err_lane_0_phy": 1100.0, "rx_pcs_symbol_err_phy": 0.0},
+        {"rx_corrected_bits": 4250.0, "rx_pcs_symbol_err": 4250.0, "rx_fec_corrected_blocks": 4250.0},
+    ],
+    ids=["mlx5", "bnxt"],
+)
+def test_a_clean_nic_corrects_bits_all_the_time(tmp_path: Path, names: Mapping[str, float]) -> None:
+    def answers(sample: int) -> Mapping[str, str]:
+        old = {name: 1_811_101 + int(10 * rate * sample) for name, rate in names.items()}
+        busy = {"rx_bytes_phy": int(3e11 * sample), "rx_fec_uncorrectable_blocks": 0, "rx_crc_errors_phy": 3}
+        return {"gpu-1/ethtool_-S_eth0": ethtool({**busy, **old})}
+
+    status, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
+    assert (status, findings) == ("pass", [])
