@@ -113,11 +113,14 @@ def _carrying(publication: Publication, seed: int) -> Publication:
     def drawn(most: float) -> npt.NDArray[np.float32]:
         return np.where(silent, np.nan, most * rng.random(ports)).astype(np.float32)
 
-    figures = map(drawn, (LINE, LINE, 0.01, 0.01, 0.001, 1))
+    sent, received, stopped, stopping, marked, broken = map(drawn, (LINE, LINE, 0.01, 0.01, 0.001, 1))
     index = publication.wiring.index
     switches = np.unique(index.a_device[~index.from_host & (index.a_device >= 0)])
-    spread = Spread(switches, *(1 + rng.random((2, len(switches)))), np.ones(len(switches), dtype=bool))
-    return replace(publication, traffic=Traffic(np.full(ports, LINE), *figures, spread))
+    even = np.ones(len(switches))
+    spread = Spread(switches, even, even + rng.random(len(switches)), even > 0)
+    speed = np.full(ports, LINE)
+    traffic = Traffic(speed, sent, received, stopped, stopping, marked, broken, spread)
+    return replace(publication, traffic=traffic)
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -46,7 +46,7 @@ Start
 
 def textfsm_seconds(template: str, text: str, rows: int) -> float:
     """Reading a text with a template that is compiled beforehand. Raises ValueError where it reads another count."""
-    import textfsm  # type: ignore[import-not-found]  # in .venv-bench only
+    import textfsm  # in .venv-bench only
 
     machine = textfsm.TextFSM(io.StringIO(template))
 
@@ -116,7 +116,7 @@ def napalm_seconds(switches: list[dict[str, Any]]) -> float:
 
 def ntc_seconds(text: str, rows: int) -> float:
     """`show lldp neighbors detail` of NX-OS with the template of ntc-templates."""
-    import ntc_templates  # type: ignore[import-not-found]  # in .venv-bench only
+    import ntc_templates  # in .venv-bench only
 
     folder = Path(ntc_templates.__file__).parent / "templates"
     template = (folder / "cisco_nxos_show_lldp_neighbors_detail.textfsm").read_text()
