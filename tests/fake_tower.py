@@ -82,6 +82,7 @@ class FakeHistory:
     changes: list[LinkChange] = field(default_factory=list)
     happened: list[FindingEvent] = field(default_factory=list)
     audits: list[AuditRecord] = field(default_factory=list)
+    broken: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def _alive(self) -> None:
         if self.gone:
@@ -138,6 +139,9 @@ class FakeHistory:
     def audit(self, page: Page = ALL) -> Sequence[AuditRecord]:
         self._alive()
         return _part(self.audits, page, lambda row: row.seq)
+
+    def unreadable(self, table: str) -> Mapping[int, str]:
+        return self.broken.get(table, {})
 
 
 def _part(rows: Sequence[T], page: Page, number: Callable[[T], int]) -> Sequence[T]:

@@ -63,6 +63,39 @@ def test_a_plan_is_read_anew_or_every_problem_is_named(api: Api) -> None:
     assert problem["errors"] == [{"where": "plan.csv:7", "says": "unknown device", "value": "leaf-<b>9"}]
 
 
+EDGES = (
+    "9999-12-31T23:59:59-01:00",
+    "9999-12-31T23:59:59.999999-23:59",
+    "9999-12-31T23:59:59Z",
+    "2200-01-01T00:00:00Z",
+    "0001-01-01T00:00:00+23:59",
+    "1969-12-31T23:59:59Z",
+    -62135596800,
+    1e18,
+)
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_times_at_the_edges_of_the_calendar_are_refused_at_the_door(api: Api, edge: str | float) -> None:
+    finding = published().judgement.findings[0].id
+    acknowledged = problem_of(api.post("acknowledgements", {"target": finding, "reason": "x", "until": edge}), 422)
+    assert acknowledged["errors"][0]["where"] == "body until"
+    announced = problem_of(api.post("maintenance", {**_window(), "starts": edge, "ends": edge}), 422)
+    assert [fault["where"] for fault in announced["errors"]] == ["body starts", "body ends"]
+    assert api.json("maintenance")["items"] == api.json("acknowledgements")["items"] == []
+
+
+def test_a_time_of_any_zone_is_answered_in_utc(api: Api) -> None:
+    made = api.post("maintenance", _window(starts="2199-12-31T23:59:59+14:00", ends="2199-12-31T23:59:59-00:00"))
+    assert made.json()["starts"] == "2199-12-31T09:59:59+00:00"
+
+
+def test_rows_that_cannot_be_read_are_named_in_a_header(api: Api) -> None:
+    api.tower.history.broken = {"windows": {7: "out of range", 5: "no time"}}
+    assert api.get("maintenance").headers["truerail-missing"] == "rows 5, 7"
+    assert "truerail-missing" not in api.get("acknowledgements").headers
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Row, Select, Table, and_, func, or_, select, union
 
 from truerail.journal import tables
+from truerail.journal.salvage import Salvage
 from truerail.journal.statements import among_keys, among_numbers
 from truerail.journal.types import digest, is_id
 from truerail.model.history import (
@@ -44,7 +45,12 @@ def link_since(connection: Connection, ports: Collection[str]) -> dict[str, date
 
 
 def link_changes(
-    connection: Connection, start: datetime, end: datetime, devices: Collection[str] | None, page: Page
+    salvage: Salvage,
+    connection: Connection,
+    start: datetime,
+    end: datetime,
+    devices: Collection[str] | None,
+    page: Page,
 ) -> list[LinkChange]:
     """Link changes from `start` up to `end`, newest first."""
     asked: Select[*tuple[Any, ...]] = select(
@@ -58,7 +64,7 @@ def link_changes(
     asked = _within(connection, asked, _links, start, end, page)
     if devices is not None:
         asked = asked.where(_link_on(connection, devices))
-    return [LinkChange(*row) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, _links.c.seq, lambda row: LinkChange(*row))
 
 
 def _link_on(connection: Connection, devices: Collection[str]) -> Any:
@@ -70,7 +76,12 @@ def _link_on(connection: Connection, devices: Collection[str]) -> Any:
 
 
 def finding_events(
-    connection: Connection, start: datetime, end: datetime, devices: Collection[str] | None, page: Page
+    salvage: Salvage,
+    connection: Connection,
+    start: datetime,
+    end: datetime,
+    devices: Collection[str] | None,
+    page: Page,
 ) -> list[FindingEvent]:
     """Events of findings from `start` up to `end`, newest first."""
     findings, texts = tables.findings, tables.texts
@@ -84,7 +95,12 @@ def finding_events(
     asked = _within(connection, asked, _events, start, end, page)
     if devices is not None:
         asked = asked.where(_finding_on(connection, devices))
-    return [FindingEvent(seq, at, EventKind(kind), *rest) for seq, at, kind, *rest in connection.execute(asked)]
+    return salvage.rows(connection, asked, _events.c.seq, _event)
+
+
+def _event(row: Row[Any]) -> FindingEvent:
+    values = row._asdict() | {"kind": EventKind(row.kind)}
+    return FindingEvent(*values.values())
 
 
 def _finding_on(connection: Connection, devices: Collection[str]) -> Any:
@@ -107,26 +123,29 @@ def _within(
     return asked.order_by(table.c.at.desc(), table.c.seq.desc()).limit(page.limit)
 
 
-def findings(connection: Connection, resolved_since: datetime | None, page: Page) -> list[FindingRecord]:
+def findings(
+    salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: Page
+) -> list[FindingRecord]:
     """Open findings, or those resolved since then. They have no number: `page.before` is how many to leave out."""
     asked = _lives(tables.findings, resolved_since, page)
     newest = newest_round_at(connection)
-    return [finding_record(row, newest) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, tables.findings.c.id, lambda row: finding_record(row, newest))
 
 
-def finding(connection: Connection, wanted: str) -> FindingRecord | None:
+def finding(salvage: Salvage, connection: Connection, wanted: str) -> FindingRecord | None:
     """One finding by its id."""
     if not is_id(wanted):
         return None
-    row = connection.execute(select(tables.findings).where(tables.findings.c.id == wanted)).one_or_none()
-    return None if row is None else finding_record(row, newest_round_at(connection))
+    asked, newest = select(tables.findings).where(tables.findings.c.id == wanted), newest_round_at(connection)
+    found = salvage.rows(connection, asked, tables.findings.c.id, lambda row: finding_record(row, newest))
+    return found[0] if found else None
 
 
-def causes(connection: Connection, resolved_since: datetime | None, page: Page) -> list[CauseRecord]:
+def causes(salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: Page) -> list[CauseRecord]:
     """Open causes, or those resolved since then. `page.before` is how many to leave out."""
     asked = _lives(tables.causes, resolved_since, page)
     newest = newest_round_at(connection)
-    return [cause_record(row, newest) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, tables.causes.c.id, lambda row: cause_record(row, newest))
 
 
 def _lives(table: Any, resolved_since: datetime | None, page: Page) -> Select[*tuple[Any, ...]]:
@@ -162,12 +181,12 @@ def cause_record(row: Row[Any], newest: datetime | None) -> CauseRecord:
     return CauseRecord(life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.says, row.do, row.findings)
 
 
-def rounds(connection: Connection, page: Page) -> Sequence[RoundRecord]:
+def rounds(salvage: Salvage, connection: Connection, page: Page) -> Sequence[RoundRecord]:
     """Rounds, newest first; `page.before` is a round's number."""
     asked = select(tables.rounds).order_by(tables.rounds.c.number.desc()).limit(page.limit)
     if page.before is not None:
         asked = asked.where(tables.rounds.c.number < page.before)
-    return [_round(row._asdict()) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, tables.rounds.c.number, lambda row: _round(row._asdict()))
 
 
 def _round(row: dict[str, Any]) -> RoundRecord:
@@ -175,35 +194,36 @@ def _round(row: dict[str, Any]) -> RoundRecord:
     return RoundRecord(findings={word: count for word, count in found.items() if count is not None}, **row)
 
 
-def plans(connection: Connection) -> list[PlanVersion]:
+def plans(salvage: Salvage, connection: Connection) -> list[PlanVersion]:
     """Plans, newest first."""
-    return [PlanVersion(*row[1:]) for row in connection.execute(_newest(tables.plans, tables.plans.c.seq))]
+    number = tables.plans.c.seq
+    return salvage.rows(connection, _newest(tables.plans, number), number, lambda row: PlanVersion(*row[1:]))
 
 
-def acknowledgements(connection: Connection, open_at: datetime | None) -> list[Acknowledgement]:
+def acknowledgements(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[Acknowledgement]:
     """Acknowledgements, newest first; with a time those only that hold then."""
     notes = tables.acknowledgements
     asked = _newest(notes, notes.c.id)
     if open_at is not None:
         asked = asked.where(notes.c.ended_at.is_(None), or_(notes.c.until.is_(None), notes.c.until > open_at))
-    return [Acknowledgement(*row) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, notes.c.id, lambda row: Acknowledgement(*row))
 
 
-def windows(connection: Connection, open_at: datetime | None) -> list[MaintenanceWindow]:
+def windows(salvage: Salvage, connection: Connection, open_at: datetime | None) -> list[MaintenanceWindow]:
     """Maintenance windows, newest first; with a time those only that are not over then."""
     asked = _newest(tables.windows, tables.windows.c.id)
     if open_at is not None:
         asked = asked.where(tables.windows.c.ended_at.is_(None), tables.windows.c.ends > open_at)
-    return [MaintenanceWindow(*row) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, tables.windows.c.id, lambda row: MaintenanceWindow(*row))
 
 
-def audit(connection: Connection, page: Page) -> list[AuditRecord]:
+def audit(salvage: Salvage, connection: Connection, page: Page) -> list[AuditRecord]:
     """Who did what, newest first."""
     asked = _newest(tables.audit, tables.audit.c.seq).limit(page.limit)
     if page.before is not None:
         asked = asked.where(tables.audit.c.seq < page.before)
-    return [AuditRecord(*row) for row in connection.execute(asked)]
+    return salvage.rows(connection, asked, tables.audit.c.seq, lambda row: AuditRecord(*row))
 
 
 def _newest(table: Table, number: Column[int]) -> Select[*tuple[Any, ...]]:
-    return select(table).order_by(number.desc())
+    return select(*table.c).order_by(number.desc())

@@ -11,6 +11,7 @@ from truerail.journal import blobs, reading, retention, tables
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.database import Database
 from truerail.journal.restoring import memory_of
+from truerail.journal.salvage import Salvage
 from truerail.journal.schema import JournalUnusable
 from truerail.journal.types import storable
 from truerail.journal.writing import write_round
@@ -79,6 +80,7 @@ class Journal:
         self._database = database
         self._keep = keep
         self._keep_rounds = keep_rounds
+        self._salvage = Salvage()
 
     def __repr__(self) -> str:
         return f"Journal({self._database!r})"
@@ -96,7 +98,7 @@ class Journal:
     def restore(self) -> Memory:
         """What `Lives.restore` takes over."""
         with self._database.reading() as connection:
-            return memory_of(connection)
+            return memory_of(self._salvage, connection)
 
     def next_number(self) -> int:
         """The number of the next round."""
@@ -168,11 +170,18 @@ class Journal:
             key: Any = connection.execute(table.insert().values(**row)).inserted_primary_key
             return int(key[0])
 
+    def unreadable(self, table: str) -> Mapping[int, str]:
+        """Rows of `acknowledgements` or `windows` that were unreadable: number to reason. Ending one deletes it."""
+        return self._salvage.of(table)
+
     def _end(self, table: Any, number: int, note: AuditRecord) -> None:
-        ending = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
+        ending: Any = table.update().where(table.c.id == number, table.c.ended_at.is_(None)).values(ended_at=note.at)
+        if self._salvage.has(table.name, number):
+            ending = table.delete().where(table.c.id == number)
         with self._database.writing() as connection:
             if connection.execute(ending).rowcount:
                 _audit(connection, note)
+        self._salvage.forget(table.name, number)
 
     # --- what is asked of it, as `History` says -----------------------------------------------------------------------
 
@@ -186,7 +195,7 @@ class Journal:
     ) -> Sequence[LinkChange]:
         """Link changes from `start` up to `end`, both included."""
         with self._database.reading() as connection:
-            return reading.link_changes(connection, start, end, devices, page)
+            return reading.link_changes(self._salvage, connection, start, end, devices, page)
 
     def finding_events(
         self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = FIRST
@@ -195,47 +204,47 @@ class Journal:
         `acknowledgements`, `windows`, `plans` and `audit`.
         """
         with self._database.reading() as connection:
-            return reading.finding_events(connection, start, end, devices, page)
+            return reading.finding_events(self._salvage, connection, start, end, devices, page)
 
     def findings(self, *, resolved_since: datetime | None = None, page: Page = FIRST) -> Sequence[FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to leave out."""
         with self._database.reading() as connection:
-            return reading.findings(connection, resolved_since, page)
+            return reading.findings(self._salvage, connection, resolved_since, page)
 
     def finding(self, finding: str) -> FindingRecord | None:
         """One finding, open or resolved."""
         with self._database.reading() as connection:
-            return reading.finding(connection, finding)
+            return reading.finding(self._salvage, connection, finding)
 
     def causes(self, *, resolved_since: datetime | None = None, page: Page = FIRST) -> Sequence[CauseRecord]:
         """Open causes, or those resolved since. `page.before` is how many to leave out."""
         with self._database.reading() as connection:
-            return reading.causes(connection, resolved_since, page)
+            return reading.causes(self._salvage, connection, resolved_since, page)
 
     def rounds(self, page: Page = FIRST) -> Sequence[RoundRecord]:
         """Rounds; `page.before` is a round's number."""
         with self._database.reading() as connection:
-            return reading.rounds(connection, page)
+            return reading.rounds(self._salvage, connection, page)
 
     def plans(self) -> Sequence[PlanVersion]:
         """Every plan that was in force."""
         with self._database.reading() as connection:
-            return reading.plans(connection)
+            return reading.plans(self._salvage, connection)
 
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]:
         """Those that hold now, or all that are kept."""
         with self._database.reading() as connection:
-            return reading.acknowledgements(connection, self._clock() if open_only else None)
+            return reading.acknowledgements(self._salvage, connection, self._clock() if open_only else None)
 
     def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]:
         """Those that are open or announced, or all that are kept."""
         with self._database.reading() as connection:
-            return reading.windows(connection, self._clock() if open_only else None)
+            return reading.windows(self._salvage, connection, self._clock() if open_only else None)
 
     def audit(self, page: Page = FIRST) -> Sequence[AuditRecord]:
         """Who did what."""
         with self._database.reading() as connection:
-            return reading.audit(connection, page)
+            return reading.audit(self._salvage, connection, page)
 
 
 def _row(value: Any, *without: str) -> dict[str, Any]:

@@ -22,8 +22,8 @@ KEY_CHARACTERS = 512
 
 
 def microseconds(at: datetime) -> int:
-    """Microseconds since 1970."""
-    return (at - _EPOCH) // _MICROSECOND
+    """Microseconds since 1970. Raises OverflowError for a time that UTC has no year for: it could not be read back."""
+    return (at.astimezone(UTC) - _EPOCH) // _MICROSECOND
 
 
 def moment(value: int) -> datetime:

@@ -209,6 +209,9 @@ class History(Protocol):
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]: ...
     def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]: ...
     def audit(self, page: Page = Page()) -> Sequence[AuditRecord]: ...
+    def unreadable(self, table: str) -> Mapping[int, str]:
+        """Rows of `acknowledgements` or `windows` that were unreadable: number to reason. Ending one deletes it."""
+        ...
 
 
 class NoHistory:
@@ -261,3 +264,7 @@ class NoHistory:
     def audit(self, page: Page = Page()) -> Sequence[AuditRecord]:
         """Nothing."""
         return ()
+
+    def unreadable(self, table: str) -> Mapping[int, str]:
+        """Nothing."""
+        return {}

@@ -71,7 +71,7 @@ class Desk:
 
     async def withdraw(self, number: int, who: str) -> None:
         """Ends an acknowledgement. Raises NotFound, HistoryGone."""
-        if number not in self._acknowledged:
+        if number not in self._acknowledged and number not in self._unreadable("acknowledgements"):
             raise NotFound(f"no open acknowledgement {number}")
         await self._keep(lambda journal: journal.withdraw(number, who, self._clock()))
         self._acknowledged.pop(number, None)
@@ -103,11 +103,14 @@ class Desk:
 
     async def end_window(self, number: int, who: str) -> None:
         """Ends a window early. Raises NotFound, HistoryGone."""
-        if number not in self._windows:
+        if number not in self._windows and number not in self._unreadable("windows"):
             raise NotFound(f"no open maintenance window {number}")
         await self._keep(lambda journal: journal.end_window(number, who, self._clock()))
         self._windows.pop(number, None)
         await self._changed()
+
+    def _unreadable(self, table: str) -> Collection[int]:
+        return self._journal.unreadable(table) if self._journal else ()
 
     async def audit(self, who: str, action: str, detail: str) -> None:
         """Keeps a write that is none of the above. Without a journal there is nowhere to, and that is no obstacle."""

@@ -3,6 +3,8 @@
 import re
 from datetime import timedelta
 
+LONGEST = timedelta(days=36_500)
+"""A longer one leads out of the calendar."""
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _SHAPE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([smhdw]?)\s*")
 
@@ -15,7 +17,7 @@ def duration(value: object) -> timedelta:
     if not found or isinstance(value, bool):
         raise ValueError(f"{value!r} is no duration: write 90s, 5m, 2h or 30d")
     number, unit = found.groups()
-    try:
-        return timedelta(seconds=float(number) * _UNITS[unit])
-    except OverflowError:
-        raise ValueError(f"{value!r} is too long a duration") from None
+    seconds = float(number) * _UNITS[unit]
+    if seconds > LONGEST.total_seconds():
+        raise ValueError(f"{value!r} is too long a duration: at most {LONGEST.days}d")
+    return timedelta(seconds=seconds)

@@ -11,9 +11,11 @@ def round_time(name: str) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(name)
-    except ValueError:
+        time = time if time.tzinfo else time.replace(tzinfo=UTC)
+        time.astimezone(UTC)
+    except (ValueError, OverflowError):  # 9999-12-31T23:59:59-01:00 is in no calendar of UTC
         return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time
 
 
 def round_name(at: datetime) -> str:

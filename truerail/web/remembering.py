@@ -12,8 +12,11 @@ from truerail.web.answering import told
 from truerail.web.desk import Desk
 
 T = TypeVar("T")
+_MOST_ROWS = 100
 MISSING = "Truerail-Missing"
-"""Header of an answer that would say more if the journal could be read: `history`."""
+"""Header of an answer that would say more if the journal could be read: `history`, or `rows` and the numbers of those
+that cannot be read, which can be deleted.
+"""
 
 
 class _Noting:
@@ -36,8 +39,9 @@ class _Noting:
         return noted
 
 
-async def remembered(request: Request, desk: Desk, ask: Callable[[History], Any]) -> Response:
-    """The answer to a question that the journal is asked too. Where the answer goes on without it, a header says so.
+async def remembered(request: Request, desk: Desk, ask: Callable[[History], Any], table: str = "") -> Response:
+    """The answer to a question that the journal is asked too. Where the answer goes on without it, or without rows of
+    `table` that cannot be read, a header says so.
 
     Raises HistoryGone where nothing can be said without the journal.
     """
@@ -47,4 +51,6 @@ async def remembered(request: Request, desk: Desk, ask: Callable[[History], Any]
     response = told(request, answer)
     if noting.gone:
         response.headers[MISSING] = "history"
+    elif lost := desk.tower.history.unreadable(table):
+        response.headers[MISSING] = f"rows {', '.join(map(str, sorted(lost)[:_MOST_ROWS]))}"
     return response

@@ -1,5 +1,6 @@
 """What writes have in common: who does it, what they may say, and how the created thing is answered."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends
@@ -24,7 +25,18 @@ def _says_something(text: str) -> str:
 Reason = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=_LINE), AfterValidator(_says_something)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=_LINE), AfterValidator(_says_something)]
 """What a write is about: an id, a device, a node set."""
-Moment = AwareDatetime
+FIRST_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+LAST_MOMENT = datetime(2200, 1, 1, tzinfo=UTC)
+"""Times outside of these are a mistake, and near the ends of the calendar no other zone has them."""
+
+
+def _in_the_calendar(at: datetime) -> datetime:
+    if not FIRST_MOMENT <= at < LAST_MOMENT:
+        raise ValueError(f"is not between {FIRST_MOMENT:%Y-%m-%d} and {LAST_MOMENT:%Y-%m-%d}")
+    return at.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_the_calendar)]
 
 
 class Written(BaseModel):

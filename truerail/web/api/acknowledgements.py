@@ -29,7 +29,7 @@ class Acknowledge(Written):
 @router.get("", response_model=Listing[Acknowledgement])
 async def acknowledgements(request: Request, desk: AtDesk) -> Response:
     """Those that are open, newest first."""
-    return await remembered(request, desk, lambda history: _all(history.acknowledgements()))
+    return await remembered(request, desk, lambda history: _all(history.acknowledgements()), "acknowledgements")
 
 
 @router.get("/{number}", response_model=Acknowledgement)

@@ -30,7 +30,7 @@ class Announce(Written):
 @router.get("", response_model=Listing[MaintenanceWindow])
 async def windows(request: Request, desk: AtDesk) -> Response:
     """Those that are open or announced, newest first."""
-    return await remembered(request, desk, lambda history: _all(history.windows()))
+    return await remembered(request, desk, lambda history: _all(history.windows()), "windows")
 
 
 @router.get("/{number}", response_model=MaintenanceWindow)
