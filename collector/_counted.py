@@ -8,8 +8,10 @@ from truerail.model import Counter, PortCounters, Unreadable
 
 _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
+ALL_ONES = str((1 << 64) - 1)
+"""What a driver returns for a counter that it could not read (ionic: `IONIC_STAT_INVALID`), and no counter reaches."""
 _NOT_TOLD = frozenset(
-    ("", "-", "--", "---", "?", "n/a", "na", "nan", "none", "null", "unknown", "unavailable", "not available")
+    ("", "-", "--", "---", "?", "n/a", "na", "nan", "none", "null", "unknown", "unavailable", "not available", ALL_ONES)
 )
 _COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
 KEPT, MOST_KEPT = 256, 5000
@@ -44,7 +46,7 @@ def not_told(value: str) -> bool:
 
 def is_count(value: str) -> bool:
     """Whether this is a counter's value: decimal digits that fit into 64 bits."""
-    return value.isascii() and value.isdecimal() and len(value) <= _LONGEST and int(value) < _MOST
+    return value.isascii() and value.isdecimal() and len(value) <= _LONGEST and int(value) < _MOST and value != ALL_ONES
 
 
 def all_counts(values: Sequence[str]) -> list[int] | None:

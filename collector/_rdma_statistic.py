@@ -66,7 +66,7 @@ def _entry(entry: Any) -> Counted:
     return f"{name}/{port}", {
         key: count(str(value), 0, f"{key} {value}")
         for key, value in entry.items()
-        if key not in _ENTRY_KEYS and type(value) is int
+        if key not in _ENTRY_KEYS and type(value) is int and not not_told(str(value))
     }
 
 

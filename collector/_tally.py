@@ -95,7 +95,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST:
         raise Unreadable("not the value of a counter", line=line, text=printable(str(value), 60))
-    return value
+    return value if value != _MOST - 1 else None  # all ones: the device could not read it
 
 
 def size(value: Any) -> int | None:

@@ -7,7 +7,7 @@ Formats: `ethtool -S` of any driver, `name: value` on each line below `NIC stati
 loop asks all physical ports that are no virtual functions, with the command above each answer, leaves out what is
 counted by ring or queue (most of an answer), and adds the kernel's `carrier_down_count`, which every driver has.
 Sources of the names: Linux mlx5 `counters.rst`, `bnxt_ethtool.c`, `ice_ethtool.c`, `i40e_ethtool.c`, `ena_ethtool.c`;
-recorded answers.
+`ionic_stats.c`, recorded answers.
 
 Traps:
 
@@ -19,6 +19,9 @@ Traps:
   So is one without a number (`N/A`). What is counted by `cos` is a queue's, not a priority's.
 - mlx5's `rx_bytes` and all of `ip -s link` leave out what RDMA carries, its `rx_bytes_phy` does not. So the names in
   `ip -s -j link` are those of its JSON (`stats64.rx.bytes`), which no rule takes for what the wire carried.
+- ionic's `rx_bytes` are those of its own rings, `octets_rx_ok` the wire's; bnxt_en's are the wire's, bnxt_re's RDMA
+  alone. Of a driver that is not known they count nothing that a rule uses: the rate of such a port is unknown.
+- All ones (2^64 - 1) is a counter that the driver could not read (ionic): left out.
 - A driver without counters says `no stats available`: such a port is left out.
 - An answer that ends inside a line is refused. One that ends without a line feed may have lost digits of its last
   value, unless that is 0: that counter is left out.
@@ -138,5 +141,5 @@ def _flat(name: str, counted: Any) -> Iterator[tuple[str, int]]:
     if isinstance(counted, Mapping):
         for key, value in counted.items():
             yield from _flat(f"{name}.{key}", value)
-    elif type(counted) is int:
+    elif type(counted) is int and not not_told(str(counted)):
         yield name, count(str(counted), 0, name)

@@ -12,7 +12,8 @@ the port counters of InfiniBand's performance management too. Sources: iproute2 
 Traps:
 
 - `lifespan` lies among the counters and is none: for how many milliseconds the kernel keeps what it read.
-- A file of sysfs may be empty or hold an error's text, a tool may print `N/A`: such a counter is not told, not zero.
+- A file of sysfs may be empty, hold an error's text or all ones (ionic), a tool may print `N/A`: such a counter is not
+  told, not zero. ionic's names come from its firmware and differ from release to release.
 - mlx5 counts most of `hw_counters` in 32 bits and prints them as if they were wider. InfiniBand's own counters stand
   still at all ones (`link_downed` at 255, `symbol_error` at 65535), and `port_xmit_data` counts units of four bytes.
 - `rdma statistic` in a mail is wrapped anywhere, also between a name and its value. Optional counters follow the

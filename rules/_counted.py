@@ -57,7 +57,7 @@ def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Qu
 def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iterator[PortCounters]:
     for fact in cast("tuple[PortCounters, ...]", reading.facts):
         if fact.port == port:
-            columns = zip(fact.counters, fact.values, columns_of(fact.counters), strict=True)
+            columns = zip(fact.counters, fact.values, columns_of(fact.counters, reading.collector), strict=True)
             kept = [(counter, value) for counter, value, column in columns if column and column.quantity in quantities]
             if kept:
                 counters: tuple[Counter, ...] = tuple(counter for counter, _ in kept)

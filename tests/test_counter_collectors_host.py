@@ -239,6 +239,77 @@ def test_counters_map_to_what_they_count() -> None:
     assert column("RxECNMrkd", "cnpSent") == [Quantity.ECN_RECEIVED_PACKETS, Quantity.CNP_SENT]
 
 
+KNOWN = {
+    "nic_counters/ionic": {
+        Quantity.RX_BYTES: 3712345678901,
+        Quantity.TX_BYTES: 3600000000001,
+        Quantity.RX_PAUSE_FRAMES: 5120,
+        Quantity.TX_PAUSE_FRAMES: 12,
+        Quantity.CRC_ERRORS: 1,
+    },
+    "rdma_counters/sysfs_ionic": {
+        Quantity.ECN_RECEIVED_PACKETS: 90211,
+        Quantity.CNP_SENT: 88123,
+        Quantity.CNP_HANDLED: 412,
+        Quantity.PACKET_SEQUENCE_ERRORS: 7,
+        Quantity.OUT_OF_SEQUENCE: 9,
+        Quantity.ACK_TIMEOUTS: 2,
+        Quantity.OUT_OF_BUFFER: 0,
+    },
+    "rdma_counters/statistic_efa": {
+        Quantity.RX_BYTES: 900000000000,
+        Quantity.RETRANSMITTED_PACKETS: 20,
+        Quantity.ACK_TIMEOUTS: 1,
+    },
+    "nic_counters/driver_unknown": {Quantity.LINK_DOWNS: 1},
+}
+
+
+@pytest.mark.parametrize("case", KNOWN)
+def test_what_a_driver_counts_is_known_by_its_names(case: str) -> None:
+    collector = case.partition("/")[0]
+    answer = (RECORDINGS / case / "answer.txt").read_text()
+    (fact,) = collectors()[collector].read(answer, HOST)
+    assert isinstance(fact, PortCounters)
+    counted = zip(columns_of(fact.counters, collector), fact.values, strict=True)
+    told = {column.quantity: value for column, value in counted if column and column.priority is None}
+    assert {quantity: told.get(quantity) for quantity in KNOWN[case]} == KNOWN[case]
+    assert case != "nic_counters/driver_unknown" or told == KNOWN[case]
+
+
+def test_ionic_tells_how_long_each_priority_was_paused() -> None:
+    names = tuple(Counter(name, 3) for name in ("rx_pripause_3_1us_count", "tx_pripause_3_1us_count"))
+    assert [column and column.quantity for column in columns_of(names)] == [Quantity.RX_PAUSE_US, Quantity.TX_PAUSE_US]
+
+
+def test_the_bytes_of_rdma_alone_are_not_those_of_the_wire() -> None:
+    names = ("rx_bytes", "tx_bytes", "rx_roce_errors", "rx_roce_discards", "rx_out_of_buffer", "max_retry_exceeded")
+    found = columns_of(tuple(Counter(name) for name in names), "rdma_counters")
+    assert [column and column.quantity for column in found] == [
+        None,
+        None,
+        Quantity.RX_ERRORS,
+        Quantity.RX_DISCARDS,
+        Quantity.OUT_OF_BUFFER,
+        Quantity.RETRIES_EXCEEDED,
+    ]
+
+
+def test_what_a_driver_could_not_read_is_no_number() -> None:
+    unread = (1 << 64) - 1
+    files = "/sys/class/infiniband/ionic_0/ports/1/hw_counters"
+    for name, answer in (
+        ("nic_counters", f"# ethtool -S eth0\nNIC statistics:\n     a: {unread}\n     b: 2\n"),
+        ("rdma_counters", f"link ionic_0/1 a {unread} b 2 \n"),
+        ("rdma_counters", f'[{{"ifname": "ionic_0", "port": 1, "a": {unread}, "b": 2}}]'),
+        ("rdma_counters", f"{files}/a:{unread}\n{files}/b:2\n"),
+        ("nic_counters", f'[{{"ifname": "eth0", "flags": [], "stats64": {{"a": {unread}, "b": 2}}}}]'),
+    ):
+        (fact,) = collectors()[name].read(answer, HOST)
+        assert isinstance(fact, PortCounters)
+        assert fact.values == (2,), answer
+
+
 # The shell that asks all ports at once, and captures that hold a file for each.
 
 

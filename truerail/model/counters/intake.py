@@ -23,9 +23,11 @@ every 5 to 30 seconds (detection.md 5.9), and a poll may come just before that.
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Ports with equal counters, whatever device they belong to. Shapes (ports,); values (ports, counters)."""
+    """Ports with equal counters, whatever device they belong to, and what each counts. Shapes (ports,); values (ports,
+    counters).
+    """
 
-    counters: tuple[Counter, ...]
+    columns: tuple[Column | None, ...]
     rows: Codes
     device: Codes
     at: Seconds
@@ -73,9 +75,9 @@ def take_in_answers(source: Source, answers: Answers, sample: int, pace: float) 
     """The same from arrays."""
     rows = [source.rows(device, answers.counters, ports) for device, ports in answers.devices]
     source.fit()
-    sizes = [len(one) for one in rows]
+    columns, sizes = columns_of(answers.counters, answers.collector), [len(one) for one in rows]
     device, at = np.repeat(np.arange(len(rows)), sizes), np.repeat(answers.at, sizes)
-    _take(source, [Chunk(answers.counters, np.concatenate(rows), device, at, answers.values)], len(rows), sample, pace)
+    _take(source, [Chunk(columns, np.concatenate(rows), device, at, answers.values)], len(rows), sample, pace)
 
 
 def _take(source: Source, chunks: Sequence[Chunk], devices: int, sample: int, pace: float) -> None:
@@ -91,25 +93,28 @@ def _chunks(readings: Iterable[Reading], source: Source) -> tuple[list[Chunk], i
     """The facts of all devices in as few pieces as there are kinds of ports, and the number of devices."""
     found: dict[tuple[Counter, ...], list[tuple[Codes, int, float, list[tuple[int, ...]]]]] = {}
     device: dict[str, int] = {}
+    collector = ""
     for reading in readings:
         code, at = device.setdefault(reading.device, len(device)), time_of(reading)
-        facts = cast("tuple[PortCounters, ...]", reading.facts)
+        facts, collector = cast("tuple[PortCounters, ...]", reading.facts), reading.collector
         for counters, of in groupby(facts, key=_counters):
             ports = list(of)
             rows = source.rows(reading.device, counters, tuple([port.port for port in ports]))
             found.setdefault(counters, []).append((rows, code, at, [port.values for port in ports]))
     source.fit()
-    return [_chunk(counters, pieces) for counters, pieces in found.items()], len(device)
+    return [_chunk(columns_of(counters, collector), pieces) for counters, pieces in found.items()], len(device)
 
 
 def _counters(fact: PortCounters) -> tuple[Counter, ...]:
     return fact.counters
 
 
-def _chunk(counters: tuple[Counter, ...], pieces: Sequence[tuple[Codes, int, float, list[tuple[int, ...]]]]) -> Chunk:
+def _chunk(
+    columns: tuple[Column | None, ...], pieces: Sequence[tuple[Codes, int, float, list[tuple[int, ...]]]]
+) -> Chunk:
     sizes = [len(rows) for rows, *_ in pieces]
     return Chunk(
-        counters,
+        columns,
         np.concatenate([rows for rows, *_ in pieces]),
         np.repeat([code for _, code, *_ in pieces], sizes),
         np.repeat([at for *_, at, _ in pieces], sizes),
@@ -119,7 +124,7 @@ def _chunk(counters: tuple[Counter, ...], pieces: Sequence[tuple[Codes, int, flo
 
 def _gains(source: Source, chunk: Chunk, pace: float) -> list[Gain]:
     """What every port of a chunk counted since it was last read, by series. A gauge gives its level."""
-    used = [(source.of(column), column, n) for n, column in enumerate(columns_of(chunk.counters)) if column]
+    used = [(source.of(column), column, n) for n, column in enumerate(chunk.columns) if column]
     levels = [(series, _level(column, chunk.values[:, n])) for series, column, n in used]
     anew, where = np.zeros(len(chunk.rows), dtype=bool), chunk.where
     for series, now in levels:

@@ -1,9 +1,9 @@
 """What counters count: one word for each quantity, whatever a vendor calls it, and how its counter behaves.
 
 Directions are those of the port that counts: `tx_pause_frames` are sent by it, which stops the neighbour. Sources of
-the names: Linux mlx5 counters.rst, bnxt_ethtool.c, ice_ethtool.c; mlx5 hw_counters
-(drivers/infiniband/hw/mlx5/counters.c); IF-MIB (RFC 2863); IEEE8021-PFC-MIB; SONiC's SAI statistics. Collectors that
-read tables use the words themselves.
+the names: Linux mlx5 counters.rst, bnxt_ethtool.c, ice_ethtool.c, ionic_stats.c; hw_counters of mlx5 (counters.c),
+bnxt_re (hw_counters.c), irdma (verbs.c), EFA (efa_verbs.c); AMD's device-metrics-exporter for ionic's RDMA; IF-MIB
+(RFC 2863); IEEE8021-PFC-MIB; SONiC's SAI statistics. Collectors that read tables use the words themselves.
 """
 
 import re
@@ -66,6 +66,10 @@ class Quantity(StrEnum):
     PACKET_SEQUENCE_ERRORS = "packet_sequence_errors"
     ACK_TIMEOUTS = "ack_timeouts"
     RNR_NAKS = "rnr_naks"
+    RETRANSMITTED_PACKETS = "retransmitted_packets"
+    """Some are normal where a transport spreads packets over paths (EFA's SRD)."""
+    RETRIES_EXCEEDED = "retries_exceeded"
+    """Connections that ended because every retry went unanswered."""
     PCI_STALLED_EVENTS = "pci_stalled_events"
     TRANSMIT_WAIT = "transmit_wait"
     QUEUE_PACKETS = "queue_packets"
@@ -142,6 +146,24 @@ _EXACT: dict[str, tuple[Quantity, int]] = {
     "RxECNMrkd": (Q.ECN_RECEIVED_PACKETS, 64), "cnpSent": (Q.CNP_SENT, 64), "cnpHandled": (Q.CNP_HANDLED, 64),
     "cnpIgnored": (Q.CNP_IGNORED, 64),
     "rx_drops": (Q.RX_DISCARDS, 64), "tx_drops": (Q.TX_DISCARDS, 64),
+    "rx_out_of_buffer": (Q.OUT_OF_BUFFER, 64), "rx_roce_discards": (Q.RX_DISCARDS, 64),
+    "rx_roce_errors": (Q.RX_ERRORS, 64), "max_retry_exceeded": (Q.RETRIES_EXCEEDED, 64),
+    "retrans_pkts": (Q.RETRANSMITTED_PACKETS, 64), "retrans_timeout_events": (Q.ACK_TIMEOUTS, 64),
+    "tcpRetransSegs": (Q.RETRANSMITTED_PACKETS, 64),
+    # ionic (AMD Pollara, Vulcano): ethtool's counts of the port; its rx_bytes are those of its own rings, without RDMA
+    "octets_rx_ok": (Q.RX_BYTES, 64), "octets_tx_ok": (Q.TX_BYTES, 64),
+    "frames_rx_ok": (Q.RX_PACKETS, 64), "frames_tx_ok": (Q.TX_PACKETS, 64),
+    "frames_rx_bad_fcs": (Q.CRC_ERRORS, 64), "frames_rx_bad_all": (Q.RX_ERRORS, 64),
+    "frames_tx_bad": (Q.TX_ERRORS, 64), "frames_rx_dropped": (Q.RX_DISCARDS, 64),
+    "frames_rx_pripause": (Q.RX_PAUSE_FRAMES, 64), "frames_tx_pripause": (Q.TX_PAUSE_FRAMES, 64),
+    "frames_rx_pause": (Q.RX_GLOBAL_PAUSE_FRAMES, 64), "frames_tx_pause": (Q.TX_GLOBAL_PAUSE_FRAMES, 64),
+    # ionic's RDMA: the names come from its firmware, which spells some of them in two ways
+    "tx_rdma_cnp_pkts": (Q.CNP_SENT, 64), "rx_rdma_cnp_pkts": (Q.CNP_HANDLED, 64),
+    "rx_rdma_ecn_pkts": (Q.ECN_RECEIVED_PACKETS, 64), "req_rx_pkt_seq_err": (Q.PACKET_SEQUENCE_ERRORS, 64),
+    "req_rx_rnr_retry_err": (Q.RNR_NAKS, 64), "req_tx_retry_excd_err": (Q.RETRIES_EXCEEDED, 64),
+    "tx_rdma_ack_timeout": (Q.ACK_TIMEOUTS, 64), "resp_rx_outof_buf": (Q.OUT_OF_BUFFER, 64),
+    "resp_rx_out_of_buf": (Q.OUT_OF_BUFFER, 64), "resp_rx_outouf_seq": (Q.OUT_OF_SEQUENCE, 64),
+    "resp_rx_out_of_seq": (Q.OUT_OF_SEQUENCE, 64), "resp_tx_pkt_seq_err": (Q.OUT_OF_SEQUENCE, 64),
     # bnxt_en, ice, i40e, ixgbe, any driver (ethtool -S, ip -s link)
     "rx_fcs_err_frames": (Q.CRC_ERRORS, 64), "rx_pcs_symbol_err": (Q.FEC_SYMBOLS, 64),
     "rx_corrected_bits": (Q.CORRECTED_BITS, 64), "rx_fec_corrected_blocks": (Q.FEC_CORRECTED, 64),
@@ -200,6 +222,10 @@ _BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
         (r"rx_pause_duration_prio_(\d)", Q.RX_PAUSE_US),
         (r"tx_pause_duration_prio_(\d)", Q.TX_PAUSE_US),
         (r"rx_pause_transition_prio_(\d)", Q.RX_PAUSE_TRANSITIONS),
+        (r"rx_pripause_(\d)_1us_count", Q.RX_PAUSE_US),
+        (r"tx_pripause_(\d)_1us_count", Q.TX_PAUSE_US),
+        (r"frames_rx_pri_(\d)", Q.RX_PACKETS),
+        (r"frames_tx_pri_(\d)", Q.TX_PACKETS),
         (r"rx_priority_(\d)_xoff\.nic", Q.RX_PAUSE_FRAMES),
         (r"tx_priority_(\d)_xoff\.nic", Q.TX_PAUSE_FRAMES),
         (r"(?:port\.)?rx_priority_(\d)_xoff", Q.RX_PAUSE_FRAMES),
@@ -210,7 +236,16 @@ _SECOND_BEST = {
     "rx_bytes": (Q.RX_BYTES, 64), "tx_bytes": (Q.TX_BYTES, 64),
     "rx_packets": (Q.RX_PACKETS, 64), "tx_packets": (Q.TX_PACKETS, 64),
 }  # fmt: skip
-"""Used where the wire itself is not counted under another name. A switch's collectors use these words for the wire."""
+"""Used where the wire itself is not counted under another name. A switch's collectors use these words for the wire;
+what a host's driver means by them, only `_COUNTS_THE_WIRE` tells.
+"""
+DRIVERS = frozenset(("nic_counters", "rdma_counters"))
+"""The collectors whose counters have the names that a host's driver gives them."""
+_COUNTS_THE_WIRE = frozenset(("rx_total_frames", "rx_pfc_frames", "rdma_read_bytes", "rdma_read_wrs", "recv_bytes"))
+"""Beside one of these a driver's `rx_bytes` is all that the port carries: bnxt_en's port block (bnxt_ethtool.c), and
+EFA, whose port carries nothing but RDMA (efa_verbs.c). Of most drivers it is the sum of their own rings, without RDMA
+(mlx5, ionic), of bnxt_re RDMA alone.
+"""
 _PLAIN_PAUSE = {
     "rx_pause_frames": Column(Q.RX_GLOBAL_PAUSE_FRAMES), "tx_pause_frames": Column(Q.TX_GLOBAL_PAUSE_FRAMES),
 }  # fmt: skip
@@ -219,16 +254,20 @@ _WORDS = {quantity.value: quantity for quantity in Quantity}
 
 
 @lru_cache(maxsize=4096)
-def columns_of(counters: tuple[Counter, ...]) -> tuple[Column | None, ...]:
-    """What each of these counters counts; None where no rule uses it. The first of two names for one thing counts."""
+def columns_of(counters: tuple[Counter, ...], collector: str = "") -> tuple[Column | None, ...]:
+    """What each of these counters counts; None where no rule uses it. The first of two names for one thing counts.
+
+    `collector` read them: the bytes and packets of a driver that is not known are not taken for those of the wire.
+    """
+    plain = _SECOND_BEST if collector not in DRIVERS or _count_the_wire(counters) else {}
     own = _PLAIN_PAUSE if Counter("rx_pfc_frames") in counters else {}
     found = [own.get(counter.counter) or _column(counter) for counter in counters]
     taken = {(column.quantity, column.priority) for column in found if column}
     columns: list[Column | None] = []
     given: set[tuple[Quantity, int | None]] = set()
     for counter, column in zip(counters, found, strict=True):
-        if column is None and counter.counter in _SECOND_BEST:
-            quantity, bits = _SECOND_BEST[counter.counter]
+        if column is None and counter.counter in plain:
+            quantity, bits = plain[counter.counter]
             if (quantity, counter.priority) not in taken:
                 column = Column(quantity, counter.priority, bits)
         if column is not None and (column.quantity, column.priority) in given:
@@ -237,6 +276,12 @@ def columns_of(counters: tuple[Counter, ...]) -> tuple[Column | None, ...]:
             given.add((column.quantity, column.priority))
         columns.append(column)
     return tuple(columns)
+
+
+def _count_the_wire(counters: tuple[Counter, ...]) -> bool:
+    """Whether a driver with these counters means the wire by `rx_bytes`; so it is where all are the words used here."""
+    names = {counter.counter for counter in counters}
+    return not names.isdisjoint(_COUNTS_THE_WIRE) or names <= _WORDS.keys()
 
 
 def _column(counter: Counter) -> Column | None:
