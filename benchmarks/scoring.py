@@ -137,16 +137,24 @@ def _moves(result: Score, truth: Truth, judgement: Judgement) -> None:
     result.moves_beyond, result.moves_short = max(0, len(moves) - needed), max(0, needed - len(moves))
     if len(moves) != needed:
         result.mistakes.append(f"{len(moves)} moves where {needed} are needed")
-    jacks = {_spelled(b): a for a, b in truth.wiring.items()}
-    bearer = {name: machine for machine, name in truth.hostnames.items()}
-    for move in moves:
-        verdicts = {_follow(judgement.plan, jacks, names, move) for names in ({}, bearer)}
-        if "home" not in verdicts:
-            idle = "right" in verdicts
+    for move, verdict in followed(truth, judgement):
+        if verdict != "home":
+            idle = verdict == "right"
             result.moves_of_right += idle
             result.moves_astray += not idle
             what = "a right cable is moved" if idle else "a cable is moved to a wrong place"
             result.mistakes.append(f"{what}: {move.cable} from {move.source} to {move.target}")
+
+
+def followed(truth: Truth, judgement: Judgement) -> Iterator[tuple[Move, str]]:
+    """Every move that is asked for, and whether it brings a cable `home`, moves a `right` one, or goes `astray`."""
+    jacks = {_spelled(b): a for a, b in truth.wiring.items()}
+    bearer = {name: machine for machine, name in truth.hostnames.items()}
+    for cause in judgement.causes:
+        for move in cause.moves:
+            verdicts = {_follow(judgement.plan, jacks, names, move) for names in ({}, bearer)}
+            still = move.cable in truth.wiring and move.cable not in truth.moved and not truth.hostnames
+            yield move, "home" if "home" in verdicts else "right" if still or "right" in verdicts else "astray"
 
 
 def _follow(plan: Plan, jacks: dict[Port, Port], bearer: dict[str, str], move: Move) -> str:

@@ -2,7 +2,6 @@
 
 from truerail.model import Cable, CauseKind, Port
 from truerail.simulator.claims import NoRoom, Site
-from truerail.simulator.shape import SPEED_GBPS
 from truerail.simulator.truth import TrueCause
 
 _BLOCK = 4
@@ -210,7 +209,7 @@ def _shift(site: Site, leaf: str, block: list[Cable], places: list[Port]) -> Tru
 
 def _slow_down(site: Site, cable: Cable) -> TrueCause:
     """Both ends agree on half the speed, as after a wrong breakout mode. The cable itself is where it should be."""
-    site.world.slow.update(dict.fromkeys((cable.a, cable.b), SPEED_GBPS / 2))
+    site.world.slow.update(dict.fromkeys((cable.a, cable.b), site.world.fabric.shape.speed_gbps / 2))
     site.claim_cables([cable])
     site.spare_used.update((cable.a, cable.b))
     return TrueCause(CauseKind.DEGRADED_LINK, (str(cable.a),), ())

@@ -1,5 +1,6 @@
 """Server models: which NIC sits in which slot, near which GPU, and under which names the kernel finds it."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +11,11 @@ BUSES = {
 }
 STORAGE_BUSES = (41, 170)
 """PCI bus numbers of the two dual-port storage NICs, where a host has them."""
+
+
+def device_number(rdma: str) -> tuple[int, ...]:
+    """The numbers in an RDMA device's name: what tools order devices by."""
+    return tuple(map(int, re.findall(r"[0-9]+", rdma)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,8 @@ class Model:
     """One server model with `rails` compute NICs of `planes` ports each, and `gpus` GPUs.
 
     A *slot* is one port of a compute NIC, numbered `nic * planes + plane` in PCI order. `style` is how netdevs are
-    named: `enp`, `eth`, `ib` or `rail`. `storage` adds two dual-port NICs that belong to no rail.
+    named: `enp`, `eth`, `ib` or `rail`; `nic` is their driver. `storage` adds two dual-port NICs that belong to
+    no rail.
     """
 
     name: str
@@ -35,6 +42,7 @@ class Model:
     gpus: int
     style: str = "enp"
     storage: bool = False
+    nic: str = "mlx5"
 
     @cached_property
     def buses(self) -> tuple[int, ...]:
@@ -68,7 +76,17 @@ class Model:
         """PCI bus and function to RDMA device: `mlx5_N`, counted in PCI order over compute and storage NICs alike."""
         functions = [(bus, plane) for bus in self.buses for plane in range(self.planes)]
         functions += self._storage_functions
-        return {function: f"mlx5_{number}" for number, function in enumerate(sorted(functions))}
+        return {function: self._device(number, *function) for number, function in enumerate(sorted(functions))}
+
+    def _device(self, number: int, bus: int, port: int) -> str:
+        match self.nic:
+            case "bnxt":
+                return f"bnxt_re{number}"
+            case "ionic":
+                return f"ionic_{number}"
+            case "efa":
+                return f"rdmap{bus}s{port}"
+        return f"mlx5_{number}"
 
     def _netdev(self, nic: int, plane: int) -> str:
         match self.style:

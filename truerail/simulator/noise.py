@@ -50,7 +50,7 @@ def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) 
     world.deaf.update(drawn["deaf"], drawn["silent"])
     world.mute.update(drawn["mute"], drawn["silent"])
     quiet = {host for hosts in drawn.values() for host in hosts}
-    _remember(site, quiet, round(noise.stale * sum(map(world.is_host, _hosts_of_cables(world)))), rng)
+    remember(site, quiet, round(noise.stale * sum(map(world.is_host, _hosts_of_cables(world)))), rng)
     if noise.forms:
         world.form.update((machine, rng.choice(("", "fqdn", "upper"))) for machine in world.fabric.plan.devices)
     return [
@@ -83,7 +83,7 @@ def _hosts_of_cables(world: World) -> list[str]:
     return [cable.a.device for cable in world.fabric.plan.cables]
 
 
-def _remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
+def remember(site: Site, quiet: set[str], count: int, rng: Random) -> None:
     """Gives so many host cables an old neighbour. Both ends remember only where no fault is near: nobody could tell."""
     world = site.world
     speaking = [

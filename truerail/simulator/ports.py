@@ -1,6 +1,4 @@
-"""How switches name their ports, and what they call them in LLDP, by network operating system."""
-
-from dataclasses import dataclass
+"""How switches name and number their ports, by network operating system."""
 
 PLATFORMS = ("cumulus", "sonic", "eos", "nxos", "junos", "snmp")
 """The network operating systems that can be simulated; `snmp` is a switch that is only ever walked."""
@@ -20,31 +18,6 @@ def port_name(platform: str, number: int) -> str:
         case "infiniband":
             return str(number)
     return f"swp{number}"
-
-
-@dataclass(frozen=True, slots=True)
-class Announced:
-    """What one port says of itself over LLDP. `id_type` is in lldpd's words: `mac`, `ifname`, `local`."""
-
-    id_type: str
-    id: str
-    description: str
-
-
-def announced(platform: str, number: int, label: str) -> Announced:
-    """What a switch port says of itself. `label` is the description somebody configured, empty where nobody did.
-
-    SONiC sends the alias as a local id and the name as the description; Junos sends the SNMP interface index.
-    """
-    name = port_name(platform, number)
-    match platform:
-        case "sonic":
-            return Announced("local", f"etp{number}", name)
-        case "junos":
-            return Announced("local", str(if_index(platform, number)), name)
-        case "eos":
-            return Announced("ifname", name, label)
-    return Announced("ifname", name, label or name)
 
 
 def if_index(platform: str, number: int) -> int:

@@ -8,7 +8,7 @@ from truerail.simulator.models import Model
 from truerail.simulator.ports import port_name
 
 SPEED_GBPS = 400.0
-"""The speed of every link of a simulated fabric, as planned."""
+"""The speed of every link of a simulated fabric, as planned, unless its shape has another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Shape:
     `platforms` are shared out among leaves, and again among spines, in equal blocks; `models` among hosts, one after
     the other. `host_ports` says how the plan names host ports: `netdev`, `rdma` or `pci`. The platform `infiniband`,
     which is that of all switches or of none, makes it an InfiniBand fabric: its switches answer nothing, and one host
-    tells what it discovered.
+    tells what it discovered. `nic` is the driver of the compute NICs: `mlx5`, `bnxt`, `ionic` or `efa`.
     """
 
     hosts: int = 64
@@ -41,6 +41,8 @@ class Shape:
     host_ports: str = "netdev"
     platforms: tuple[str, ...] = ("cumulus",)
     subnets: bool = False
+    nic: str = "mlx5"
+    speed_gbps: float = SPEED_GBPS
 
     def __post_init__(self) -> None:
         if self.hosts < self.pods or self.pods < 1 or self.rails < 1 or self.planes not in (1, 2):
@@ -143,7 +145,7 @@ def _pod_name(shape: Shape, pod: int) -> str:
 def _hosts(builder: _Builder) -> None:
     shape = builder.shape
     models = [
-        Model(name, shape.rails, shape.planes, shape.gpus or shape.rails, shape.style, shape.storage)
+        Model(name, shape.rails, shape.planes, shape.gpus or shape.rails, shape.style, shape.storage, shape.nic)
         for name in shape.models
     ]
     digits = max(3, len(str(shape.hosts)))
@@ -186,7 +188,7 @@ def _host_cables(builder: _Builder) -> None:
             builder.used[leaf] = max(builder.used[leaf], number + 1)
             a = Port(name, getattr(nic, shape.host_ports))
             named_plane = plane if shape.planes > 1 else None
-            builder.cables.append(Cable(a, builder.port(leaf, number + 1), rail, named_plane, SPEED_GBPS))
+            builder.cables.append(Cable(a, builder.port(leaf, number + 1), rail, named_plane, shape.speed_gbps))
 
 
 def _spare_ports(builder: _Builder) -> None:
@@ -218,4 +220,4 @@ def _mesh(builder: _Builder, below: list[str], above: list[str], parallel: int) 
     for low in below:
         for high in above:
             for _ in range(parallel):
-                yield Cable(builder.next_port(low), builder.next_port(high), speed_gbps=SPEED_GBPS)
+                yield Cable(builder.next_port(low), builder.next_port(high), speed_gbps=builder.shape.speed_gbps)

@@ -1,7 +1,7 @@
 """A simulated fabric: its plan, what is wrong with it, and the answers of its devices, on disk or in memory."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +10,8 @@ from random import Random
 from truerail.model import Plan, Reading, Snapshot
 from truerail.model.index import Devices
 from truerail.model.names import answer_file
+from truerail.simulator.behaviours import applied
+from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.faults import Fault, plant
 from truerail.simulator.memory import Reader
 from truerail.simulator.noise import QUIET, Noise, disturb
@@ -85,19 +87,24 @@ def simulate(
     *,
     folders: str = "hostname",
     compound: bool = False,
+    behaviours: Behaviours | Iterable[str] = (),
 ) -> Simulation:
     """A fabric of this shape with these faults, or with so many drawn ones; the same seed gives the same bytes.
 
     Faults keep clear of each other, so that the truth is plain. `compound` lets two overlap on purpose: it exchanges
     two cables within a leaf whose label is exchanged. `folders` names a device's folder by the `hostname` that it
-    announces or by its `inventory` address, which is its planned name. Raises `NoRoom` where a fault asked for has no
-    place.
+    announces or by its `inventory` address, which is its planned name. `behaviours` are what its devices do, as
+    `Behaviours` or in written form (`"sonic_alias=etp"`, `"young_link@0.1"`). Raises `NoRoom` where a fault asked for
+    has no place.
     """
     if folders not in ("hostname", "inventory"):
         raise ValueError(f"folders are named by hostname or inventory, not by {folders!r}")
-    world = as_planned(build(shape), folders)
+    chosen = behaviours if isinstance(behaviours, Behaviours) else Behaviours.of(behaviours, seed)
+    world = as_planned(build(applied.shaped(shape, chosen)), folders)
+    world.behaviours = chosen
     site, causes = plant(world, faults, _random(seed, "faults"), compound=compound)
     lost = disturb(site, causes, noise, _random(seed, "noise"))
+    lost += applied.apply(site, _random(seed, "behaviours"))
     return Simulation(world.fabric.plan, survey(world, causes, lost), world)
 
 

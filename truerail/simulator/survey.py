@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from truerail.model import CauseKind, Port
+from truerail.simulator.frames import Tells
+from truerail.simulator.render.beacon import Ether
 from truerail.simulator.truth import Explanation, TrueCause, Truth
 from truerail.simulator.world import World
 
@@ -11,15 +13,17 @@ from truerail.simulator.world import World
 def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]) -> Truth:
     """Compares every cable with the plan, by the names that machines announce and by the machines themselves."""
     found: dict[str, set[Port]] = {"wrong": set(), "missing": set(), "unknown": set(), "moved": set()}
-    plan = world.fabric.plan
+    plan, ether = world.fabric.plan, Ether(world)
     for cable in plan.cables:
         subject = world.announced_port(cable.a)
         far = world.far[cable.a]
         if far != cable.b:
             found["moved"].add(subject)
-        if cable.a in world.dead:
+        if {cable.a, far} & world.switched_off:
+            found["unknown"].add(subject)
+        elif cable.a in world.dead:
             found["missing"].add(subject)
-        elif _unheard(world, cable.a, far):
+        elif _unheard(ether, cable.a, far):
             found["unknown"].add(subject)
         elif plan.peer_of(subject) != world.announced_port(far):
             found["wrong"].add(subject)
@@ -32,12 +36,24 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
     )
 
 
-def _unheard(world: World, a: Port, b: Port) -> bool:
+def _unheard(ether: Ether, a: Port, b: Port) -> bool:
     """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
+    world = ether.world
     if world.fabric.shape.infiniband:
         return not world.carrier(a)
+    if world.behaviours.choices:
+        return not any(_decides(ether, port) for port in (a, b))
     ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]
     return all(len(heard) != 1 for heard in ends)
+
+
+def _decides(ether: Ether, port: Port) -> bool:
+    """Whether what is heard on this end names one port at the other: one neighbour, and not by its device alone."""
+    if port.device in ether.world.absent:
+        return False
+    found = list(ether.world.heard(port))
+    frames = ether.frames(found[0]) if len(found) == 1 else ()
+    return any(frame.tells is Tells.PORT for frame in frames if not frame.is_second)
 
 
 def _weighed(world: World, cause: TrueCause) -> TrueCause:

@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from truerail.model import Port, Role
+from truerail.simulator.behaviours import names, silence
+from truerail.simulator.behaviours.chosen import NONE, Behaviours
 from truerail.simulator.models import Model, NicName
 from truerail.simulator.ports import if_index
-from truerail.simulator.shape import SPEED_GBPS, Fabric
+from truerail.simulator.shape import Fabric
 
 _HOST_MACS = 0xB83FD2000000
 _SWITCH_MACS = 0x1C34DA000000
 _HOST_PORTS = 64
 _SWITCH_PORTS = 4096
-DOMAIN = "dc1.example.net"
 
 
 def mac(number: int) -> str:
@@ -35,7 +36,8 @@ class World:
     identity. `dead` are jacks whose cable carries nothing, `off` machines without power, `hung` machines that keep
     their carrier and say nothing, `absent` machines that nobody could read. A `mute` host sends no LLDP, a `deaf` one
     hears none. `stale` lists further neighbours that a jack still remembers, `slow` the speeds in Gb/s of jacks whose
-    link does not run at the fabric's.
+    link does not run at the fabric's. `switched_off` are jacks that the operator switched off, `held_up` those that
+    keep their carrier all the same, `guests` the machines outside of the plan that are plugged into a jack.
     """
 
     fabric: Fabric
@@ -52,6 +54,10 @@ class World:
     deaf: set[str] = field(default_factory=set)
     stale: dict[Port, Port] = field(default_factory=dict)
     slow: dict[Port, float] = field(default_factory=dict)
+    switched_off: set[Port] = field(default_factory=set)
+    held_up: set[Port] = field(default_factory=set)
+    guests: dict[Port, str] = field(default_factory=dict)
+    behaviours: Behaviours = NONE
     folders: str = "hostname"
     labels: bool = False
     management: bool = False
@@ -70,12 +76,16 @@ class World:
 
     def carrier(self, jack: Port) -> bool:
         """Whether the port sees light: a live cable and a powered machine at the other end."""
+        if jack in self.guests:
+            return True
         far = self.far.get(jack)
-        return far is not None and jack not in self.dead and far.device not in self.off and jack.device not in self.off
+        if far is None or jack in self.dead or far.device in self.off or jack.device in self.off:
+            return False
+        return jack in self.held_up or not {jack, far} & self.switched_off
 
     def speed_gbps(self, jack: Port) -> float:
         """The speed at which the jack's link runs, or is configured to run."""
-        return self.slow.get(jack, SPEED_GBPS)
+        return self.slow.get(jack, self.fabric.shape.speed_gbps)
 
     def heard(self, jack: Port) -> Iterator[Port]:
         """The jacks whose LLDP this jack hears or still remembers; on InfiniBand the one that a discovery finds."""
@@ -83,28 +93,41 @@ class World:
             if self.carrier(jack):
                 yield self.far[jack]
             return
-        if jack.device in self.deaf:
+        if jack.device in self.deaf or silence.hears_nothing(self, jack):
             return
-        if self.carrier(jack):
-            far = self.far[jack]
-            if far.device not in self.mute and far.device not in self.hung:
-                yield far
+        for member in self._smeared(jack):
+            if self.carrier(member) and member in self.far:
+                far = self.far[member]
+                if far.device not in self.mute and far.device not in self.hung and far not in self.switched_off:
+                    yield far
         if jack in self.stale:
             yield self.stale[jack]
+
+    def _smeared(self, jack: Port) -> list[Port]:
+        """The jacks whose neighbours this one lists: its own, or those of all members of its bond."""
+        if not self.is_host(jack.device) or not self.behaviours.hits("bond_lldp_smeared", jack.device):
+            return [jack]
+        first = self.slot(jack) // self.fabric.shape.planes * self.fabric.shape.planes
+        return [self.jack(jack.device, first + plane) for plane in range(self.fabric.shape.planes)]
+
+    def jack(self, host: str, slot: int) -> Port:
+        """The host's jack in this slot."""
+        return Port(host, getattr(self.fabric.models[host].names[slot], self.fabric.shape.host_ports))
 
     def announced_name(self, machine: str) -> str:
         """The name that a machine gives itself."""
         name = self.hostname.get(machine, machine)
         match self.form.get(machine):
             case "fqdn":
-                return f"{name}.{DOMAIN}"
+                return f"{name}.{names.DOMAIN}"
             case "upper":
                 return name.upper()
-        return name
+        return names.system_name(self, machine, name) if self.behaviours.choices else name
 
     def folder(self, machine: str) -> str:
         """The name of the folder that holds a machine's answers."""
-        return machine if self.folders == "inventory" else self.announced_name(machine)
+        by_name = self.folders != "inventory" and names.has_own_name(self, machine)
+        return self.announced_name(machine) if by_name else machine
 
     def slot(self, jack: Port) -> int:
         """The number of a host jack's slot."""
@@ -145,6 +168,8 @@ class World:
 
     def switch_mac(self, switch: str, number: int) -> str:
         """The MAC of a switch port by its number; 0 is the chassis."""
+        if self.behaviours.hits("switch_mac_shared", switch):
+            number = 0
         return mac(_SWITCH_MACS + self.fabric.order[switch] * _SWITCH_PORTS + number)
 
     def address(self, machine: str) -> str:

@@ -9,7 +9,6 @@ from truerail.simulator.living.world import LivingWorld
 from truerail.simulator.render import eos, host, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, switch, sysfs
 from truerail.simulator.render.beacon import Heard
 from truerail.simulator.render.links import Link, links
-from truerail.simulator.render.rdma import rdma_link
 from truerail.transport.probe import OS_RELEASE, VERSION
 from truerail.transport.snmp_walks import subtrees
 
@@ -114,7 +113,7 @@ def _says(text: str) -> Tool:
 
 
 def _rdma(ether: LiveEther, name: str) -> str:
-    return rdma_link(host.rdma_ports(ether.world, name))
+    return host.rdma_answer(ether.world, name)
 
 
 def _speeds(ether: LiveEther, name: str) -> str:

@@ -1,10 +1,15 @@
 """What is heard of a neighbour: everything that any of the formats prints about it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from truerail.model import Port
-from truerail.simulator.ports import Announced, announced, port_name
+from truerail.simulator.behaviours import labels, names
+from truerail.simulator.frames import TTL_SECONDS, Announced, Frame, Speaker
+from truerail.simulator.platforms import linux, switches
+from truerail.simulator.platforms.linux import HostPort
+from truerail.simulator.platforms.switches import SwitchPort
+from truerail.simulator.ports import port_name
 from truerail.simulator.world import World
 
 DESCRIPTIONS = {
@@ -19,24 +24,10 @@ DESCRIPTIONS = {
     "nxos": "Cisco Nexus Operating System (NX-OS) Software 10.3(4a)",
     "junos": "Juniper Networks, Inc. qfx5220-32cd Ethernet Switch, kernel JUNOS 22.4R3-S2.11-EVO",
 }
-TTL_SECONDS = 120
-"""lldpd's default: a frame every 30 s, kept for four times as long."""
 TAKEN_AT = 1795183200.0
 """When a capture is taken: 2026-11-20T14:00Z, as seconds since the epoch."""
 OUT_OF_BAND = "oob-sw-1"
 STORAGE = "stor-sw-1"
-
-
-@dataclass(frozen=True, slots=True)
-class Speaker:
-    """One machine as its LLDP frames describe it."""
-
-    name: str
-    chassis: str
-    description: str
-    address: str
-    router: bool
-    """Whether it forwards; a host announces itself as a station."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +40,7 @@ class Heard:
     port: Announced
     age_seconds: int
     ttl_seconds: int = TTL_SECONDS
+    via: str = "LLDP"
 
 
 @dataclass(slots=True)
@@ -67,10 +59,7 @@ class Ether:
     _labels: dict[Port, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.world.labels:
-            for cable in self.world.fabric.plan.cables:
-                self._labels[cable.a] = f"to-{cable.b.device}:{cable.b.name}"
-                self._labels[cable.b] = f"to-{cable.a.device}:{cable.a.name}"
+        self._labels.update(labels.configured(self.world))
 
     def number(self, jack: Port) -> int:
         """The number of a switch port in its switch, counted from 1."""
@@ -91,40 +80,94 @@ class Ether:
     def _describe(self, machine: str) -> Speaker:
         world = self.world
         name, address = world.announced_name(machine), world.address(machine)
+        chassis = names.chassis_of(world, machine)
         if world.is_host(machine):
-            return Speaker(name, world.host_mac(machine, -1), DESCRIPTIONS["linux"], address, router=False)
+            return Speaker(name, world.host_mac(chassis, -1), DESCRIPTIONS["linux"], address, router=False)
         platform = world.platform(machine)
-        return Speaker(name, world.switch_mac(machine, 0), DESCRIPTIONS[platform], address, router=True)
+        return Speaker(name, world.switch_mac(chassis, 0), DESCRIPTIONS[platform], address, router=True)
 
     def label(self, jack: Port) -> str:
         """The description somebody configured on a port: where the plan wants it to lead. Empty where nobody did."""
         return self._labels.get(self.world.announced_port(jack), "")
 
     def says(self, jack: Port) -> Announced:
-        """What one port says of itself. A host's lldpd sends MAC and netdev; a configured label displaces both."""
-        world = self.world
-        if not world.is_host(jack.device):
-            return announced(world.platform(jack.device), self.number(jack), self.label(jack))
+        """What the first speaker on a port says of it."""
+        return self.frames(jack)[0].port
+
+    def frames(self, jack: Port) -> tuple[Frame, ...]:
+        """What goes out of a port, the frames of the machine itself first."""
+        if not self.world.is_host(jack.device):
+            return (switches.frame(self._switch_port(jack), self.world.behaviours),)
+        return self._host_frames(self._host_port(jack))
+
+    def _switch_port(self, jack: Port) -> SwitchPort:
+        world, number = self.world, self.number(jack)
+        return SwitchPort(
+            jack.device,
+            world.platform(jack.device),
+            number,
+            self.speaker(jack.device),
+            world.switch_mac(jack.device, number),
+            self.label(jack),
+            jack.device not in world.absent,
+        )
+
+    def _host_port(self, jack: Port) -> HostPort:
+        world, host = self.world, jack.device
         slot = world.slot(jack)
-        netdev, label = world.nic_name(jack.device, slot).netdev, self.label(jack)
-        if label:
-            return Announced("ifname", netdev, label)
-        return Announced("mac", world.host_mac(jack.device, slot), netdev)
+        netdev = names.netdev(world, host, world.nic_name(host, slot).netdev)
+        alias, is_read = self.label(jack), host not in world.absent
+        return HostPort(host, self.speaker(host), netdev, world.host_mac(host, slot), slot, alias, is_read)
+
+    def _host_frames(self, port: HostPort) -> tuple[Frame, ...]:
+        """What a host's agents send from one port."""
+        behaviours, host = self.world.behaviours, port.host
+        if behaviours.hits("efa", host) or behaviours.hits("ttl0", host):
+            return ()
+        if behaviours.hits("dpu", host):
+            return (linux.arm(port, behaviours.value("dpu_offset")),)
+        if variant := behaviours.value_for("hpe_fw", host):
+            return (linux.hpe_firmware(port, variant),)
+        if behaviours.hits("boot_phase", host):
+            return (replace(linux.firmware(port), is_second=False),)
+        firmware = behaviours.value_for("fw_lldp", host)
+        if firmware == "only":
+            return (replace(linux.firmware(port), is_second=False),)
+        own = linux.networkd(port) if behaviours.hits("networkd", host) else linux.lldpd(port)
+        if behaviours.hits("default_name", host) or behaviours.hits("rename", host):
+            own = replace(own, tells=port.by_mac)
+        more = [linux.firmware(port)] if firmware else []
+        if behaviours.hits("msap_change", host, port.slot):
+            more.append(replace(linux.lldpd_after_alias(port), is_second=True))
+        if kind := behaviours.value_for("second_speaker", host, port.slot):
+            more.append(linux.second(port, kind))
+        if behaviours.hits("cdp_beside", host, port.slot):
+            more.append(replace(own, via="CDPv2", is_second=True))
+        return (own, *more)
 
     def heard(self, jack: Port, local: str, number: int) -> Iterator[Heard]:
-        """The neighbours on one jack; a stale one is the older."""
+        """The neighbours on one jack; a stale one is the older, a second speaker now older, now younger."""
         current = self.world.far.get(jack)
         for other in self.world.heard(jack):
             age = first_age(self.world, jack, number)
             age = self.elapsed_seconds + (age if other is not current else age // 60)
-            yield Heard(local, number, self.speaker(other.device), self.says(other), age, self.ttl_seconds)
+            frames = self.frames(other)
+            if number % 2:
+                frames = frames[::-1]
+            for place, frame in enumerate(frames):
+                ttl = frame.ttl_seconds if frame.ttl_seconds != TTL_SECONDS else self.ttl_seconds
+                speaker = names.shown(self.world, frame.speaker, other.device)
+                yield Heard(local, number, speaker, frame.port, age + 3 * place, ttl, frame.via)
 
     def switch_neighbors(self, switch: str, management: str) -> Iterator[Heard]:
         """All neighbours of a switch in the order of its ports, that on its management port first."""
         if self.world.management:
             yield out_of_band(self, switch, management)
         for number, name in enumerate(self.world.fabric.ports[switch], 1):
-            yield from self.heard(Port(switch, name), name, number)
+            jack = Port(switch, name)
+            if jack in self.world.guests:
+                yield guest(self, jack, number)
+            yield from self.heard(jack, name, number)
 
 
 def first_age(world: World, jack: Port, number: int) -> int:
@@ -148,3 +191,13 @@ def storage(ether: Ether, host: str, local: str, index: int) -> Heard:
     age = 7200 + number + ether.elapsed_seconds
     port = Announced("ifname", port_name("eos", number), "")
     return Heard(local, 50 + index, speaker, port, age, ether.ttl_seconds)
+
+
+def guest(ether: Ether, jack: Port, number: int) -> Heard:
+    """A server that the plan does not have, as a switch hears it."""
+    name = ether.world.guests[jack]
+    serial = ether.world.fabric.order[jack.device] * 256 + number
+    own = linux.shifted("04:3f:72:00:00:00", 4 * serial)
+    speaker = Speaker(name, own, DESCRIPTIONS["linux"], f"10.254.{serial >> 8 & 255}.{serial & 255}", router=False)
+    port = Announced("mac", linux.shifted(own, 1), "enp129s0f0np0")
+    return Heard(jack.name, number, speaker, port, 9000 + number + ether.elapsed_seconds, ether.ttl_seconds)

@@ -1,12 +1,17 @@
 """What a host answers."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 
 from truerail.model import Port
-from truerail.simulator.render import ip_link, lldpd, sysfs
+from truerail.simulator.behaviours import names
+from truerail.simulator.models import device_number
+from truerail.simulator.platforms import linux
+from truerail.simulator.render import ip_link, lldpd, rdma, sysfs
 from truerail.simulator.render.beacon import Ether, Heard, out_of_band, storage
 from truerail.simulator.render.links import Link
-from truerail.simulator.render.rdma import rdma_link
+from truerail.simulator.render.topo import KINDS as TOPO_KINDS
 from truerail.simulator.render.topo import topo
 from truerail.simulator.world import World
 
@@ -28,14 +33,61 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
     found_interfaces = list(interfaces(ether, host))
     found = {
         "nvidia-smi topo -m": matrix(world, host),
-        "rdma link": rdma_link(rdma_ports(world, host)),
+        "rdma link": rdma_answer(world, host),
         command: LLDP[command](neighbors(ether, host)),
         "ip -j -d link": ip_link.link(found_interfaces, details=True),
         sysfs.SPEEDS: speeds(world, host),
     }
+    if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):
+        del found[command]  # no lldpd there
     if world.fabric.shape.subnets:
         found["ip -j addr"] = ip_link.addr(found_interfaces)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Nic:
+    """One port of a compute NIC as its host knows it. `bond` is the bond that it is a member of."""
+
+    slot: int
+    jack: Port
+    netdev: str
+    planned: str
+    rdma: str
+    pci: str
+    up: bool
+    off: bool
+    gbps: float
+    bond: str
+
+
+def nics(world: World, host: str) -> list[Nic]:
+    """The ports of the host's compute NICs, in the order of their names."""
+    found = []
+    for named, slot, jack in _jacks(world, host):
+        name = world.fabric.models[host].names[named]
+        found.append(
+            Nic(
+                slot,
+                jack,
+                names.netdev(world, host, name.netdev),
+                name.netdev,
+                name.rdma,
+                name.pci,
+                world.carrier(jack),
+                jack in world.switched_off,
+                world.speed_gbps(jack),
+                bond_of(world, host, named),
+            )
+        )
+    return found
+
+
+def bond_of(world: World, host: str, named: int) -> str:
+    """The bond that the NIC port with these names is a member of; empty where it is none."""
+    planes, behaviours = world.fabric.shape.planes, world.behaviours
+    flags = ("bond", "bond_hides_member", "bond_lldp_smeared")
+    return f"bond{named // planes}" if planes > 1 and any(behaviours.hits(name, host) for name in flags) else ""
 
 
 def _jacks(world: World, host: str) -> list[tuple[int, int, Port]]:
@@ -49,11 +101,15 @@ def _jacks(world: World, host: str) -> list[tuple[int, int, Port]]:
 
 def matrix(world: World, host: str) -> str:
     """The answer to `nvidia-smi topo -m`."""
-    model = world.fabric.models[host]
+    model, behaviours = world.fabric.models[host], world.behaviours
+    kinds = [name for name in TOPO_KINDS if behaviours.hits(name, host)]
+    if bond_of(world, host, 0):
+        kinds.append("topo_bond")
     return topo(
         model,
         world.nic_order.get(host, tuple(range(model.rails))),
         world.gpu_order.get(host, tuple(range(model.gpus))),
+        tuple(kinds),
     )
 
 
@@ -62,8 +118,8 @@ def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
     world, model = ether.world, ether.world.fabric.models[host]
     if world.management:
         yield out_of_band(ether, host, _MANAGEMENT)
-    for named, slot, jack in _jacks(world, host):
-        yield from ether.heard(jack, model.names[named].netdev, slot + 1)
+    for nic in nics(world, host):
+        yield from ether.heard(nic.jack, nic.netdev, nic.slot + 1)
     if host not in world.deaf:
         for index, name in enumerate(model.storage_names):
             yield storage(ether, host, name.netdev, index)
@@ -71,52 +127,122 @@ def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
 
 def rdma_ports(world: World, host: str) -> list[tuple[str, bool, str]]:
     """RDMA device, whether its link is up, and its netdev; in the order of devices."""
-    model = world.fabric.models[host]
-    found = [
-        (model.names[named].rdma, world.carrier(jack), model.names[named].netdev)
-        for named, _, jack in _jacks(world, host)
-    ]
-    found += [(name.rdma, True, name.netdev) for name in model.storage_names]
-    return sorted(found, key=lambda item: int(item[0].rpartition("_")[2]))
+    return [(device, state == rdma.UP, netdev) for device, state, netdev in _rdma_states(world, host)]
+
+
+def rdma_answer(world: World, host: str) -> str:
+    """The answer to `rdma link`."""
+    return rdma.rdma_states(_rdma_states(world, host), blank_lines=world.behaviours.hits("rdma_text_forms", host))
+
+
+def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
+    """RDMA device, its state in the tool's words, and its netdev; a bond has one device for all its members."""
+    behaviours, model = world.behaviours, world.fabric.models[host]
+    found: dict[str, tuple[str, str, str]] = {}
+    for nic in nics(world, host):
+        device, netdev = (f"mlx5_bond_{nic.bond[4:]}", nic.bond) if nic.bond else (nic.rdma, nic.netdev)
+        if model.nic == "efa":
+            found[device] = device, rdma.UP, ""
+        elif device not in found or nic.up:  # a bond is ACTIVE while any member has carrier
+            found[device] = device, rdma.UP if nic.up else _down(world, nic), netdev
+    for name in model.storage_names:
+        found[name.rdma] = name.rdma, rdma.UP, name.netdev
+    if behaviours.hits("vfs", host):
+        for number, nic in enumerate(nics(world, host)):
+            found[f"mlx5_{100 + number}"] = f"mlx5_{100 + number}", rdma.DISABLED, f"{nic.netdev}v0"
+    return sorted(found.values(), key=lambda item: ("bond" in item[0], device_number(item[0])))
+
+
+def _down(world: World, nic: Nic) -> str:
+    """The words of the driver for a port without carrier: most say DISABLED whoever did it (mlx5/main.c)."""
+    driver = world.behaviours.value("rdma_down")
+    if driver == "ionic":
+        return rdma.DISABLED if nic.off else rdma.POLLING
+    return rdma.DISABLED if driver or nic.off or nic.bond else rdma.POLLING
 
 
 def speeds(world: World, host: str) -> str:
     """The speed of every RDMA device and interface: rails, storage, management."""
-    model = world.fabric.models[host]
-    found = [
-        (model.names[named], world.carrier(jack), world.speed_gbps(jack)) for named, _, jack in _jacks(world, host)
-    ]
-    found += [(name, True, _STORAGE_GBPS) for name in model.storage_names]
-    rdma = [Link(name.rdma, up, gbps) for name, up, gbps in found]
-    netdevs = [Link(name.netdev, up, gbps) for name, up, gbps in found]
-    return sysfs.speeds(rdma, [Link(_MANAGEMENT, up=True, gbps=1.0), *netdevs])
+    model, found = world.fabric.models[host], nics(world, host)
+    devices: dict[str, Link] = {}
+    netdevs = [Link(_MANAGEMENT, up=True, gbps=1.0)]
+    if model.nic != "efa":
+        netdevs += [Link(nic.netdev, nic.up, nic.gbps, off=nic.off) for nic in found]
+    for nic in found:
+        device = f"mlx5_bond_{nic.bond[4:]}" if nic.bond else nic.rdma
+        if device not in devices or nic.up:
+            devices[device] = Link(device, nic.up, nic.gbps)
+    for bond, members in groupby((nic for nic in found if nic.bond), key=lambda nic: nic.bond):
+        rates = [nic.gbps for nic in members if nic.up]
+        netdevs.append(Link(bond, bool(rates), sum(rates)))
+    for name in model.storage_names:
+        devices[name.rdma] = Link(name.rdma, up=True, gbps=_STORAGE_GBPS)
+        netdevs.append(Link(name.netdev, up=True, gbps=_STORAGE_GBPS))
+    return sysfs.speeds(devices.values(), netdevs, model.nic)
 
 
 def interfaces(ether: Ether, host: str) -> Iterator[ip_link.Interface]:
-    """Every interface of the host: management, rails, storage."""
+    """Every interface of the host: management, rails, storage, and what lies above them."""
     world, model = ether.world, ether.world.fabric.models[host]
-    index = _FIRST_INDEX
     management = world.address(host)
     yield ip_link.Interface(
         2, _MANAGEMENT, world.host_mac(host, -1), True, 1500, "0000:03:00.0", address=f"{management}/16"
     )
-    for index, (named, slot, jack) in enumerate(_jacks(world, host), _FIRST_INDEX):
-        name = model.names[named]
-        address = _rail_address(world, host, named) if world.fabric.shape.subnets else ""
-        yield ip_link.Interface(
-            index,
-            name.netdev,
-            world.host_mac(host, slot),
-            world.carrier(jack),
-            _MTU,
-            name.pci,
-            ether.label(jack),
-            address,
-        )
+    found = [] if model.nic == "efa" else nics(world, host)
+    rails = [_rail_interface(ether, host, index, nic) for index, nic in enumerate(found, _FIRST_INDEX)]
+    yield from rails
+    index = _FIRST_INDEX + len(rails)
     for number, name in enumerate(model.storage_names):
-        yield ip_link.Interface(
-            index + 1 + number, name.netdev, world.host_mac(host, 50 + number), True, _MTU, name.pci
-        )
+        yield ip_link.Interface(index + number, name.netdev, world.host_mac(host, 50 + number), True, _MTU, name.pci)
+    yield from _above(world, host, index + len(model.storage_names), found, rails)
+
+
+def _rail_interface(ether: Ether, host: str, index: int, nic: Nic) -> ip_link.Interface:
+    world = ether.world
+    own = world.host_mac(host, nic.slot)
+    mac = _bond_mac(world, host, nic) if nic.bond else own
+    named = [name.netdev for name in world.fabric.models[host].names].index(nic.planned)
+    return ip_link.Interface(
+        index,
+        nic.netdev,
+        mac,
+        nic.up,
+        _MTU,
+        nic.pci,
+        ether.label(nic.jack),
+        _rail_address(world, host, named) if world.fabric.shape.subnets else "",
+        nic.off,
+        (nic.planned,) if nic.netdev != nic.planned else (),
+        nic.bond,
+        own if mac != own else "",
+    )
+
+
+def _bond_mac(world: World, host: str, nic: Nic) -> str:
+    """The MAC of a bond is that of its first member."""
+    planes = world.fabric.shape.planes
+    return world.host_mac(host, nic.slot // planes * planes)
+
+
+def _above(
+    world: World, host: str, index: int, found: list[Nic], rails: list[ip_link.Interface]
+) -> Iterator[ip_link.Interface]:
+    """Bonds, VLANs and virtual functions."""
+    for bond, members in groupby((nic for nic in found if nic.bond), key=lambda nic: nic.bond):
+        of_bond = list(members)
+        up = any(nic.up for nic in of_bond)
+        yield ip_link.Interface(index, bond, _bond_mac(world, host, of_bond[0]), up, _MTU, bond=True)
+        index += 1
+    for rail in rails:
+        if world.behaviours.hits("operstate_words", host):
+            state = "UP" if rail.up else "LOWERLAYERDOWN"
+            yield ip_link.Interface(index, f"{rail.name}.100", rail.mac, rail.up, _MTU, over=rail.name, operstate=state)
+            index += 1
+        if world.behaviours.hits("vfs", host):
+            pci = f"{rail.pci[:-1]}{int(rail.pci[-1]) + 2}"
+            mac = linux.shifted(rail.mac, 0x400000)
+            yield ip_link.Interface(index, f"{rail.name}v0", mac, False, _MTU, pci, off=True)
+            index += 1
 
 
 def _rail_address(world: World, host: str, named: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from json import dumps
 
 _LOOPBACK = (
     '{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"qdisc":"noqueue",'
@@ -9,6 +10,7 @@ _LOOPBACK = (
     '"address":"00:00:00:00:00:00","broadcast":"00:00:00:00:00:00"%s}'
 )
 _UP = '["BROADCAST","MULTICAST","UP","LOWER_UP"]'
+_OFF = '["BROADCAST","MULTICAST"]'
 _NO_CARRIER = '["NO-CARRIER","BROADCAST","MULTICAST","UP"]'
 _DETAILS = (
     ',"promiscuity":0,"allmulti":0,"min_mtu":68,"max_mtu":9978,"inet6_addr_gen_mode":"none","num_tx_queues":1008,'
@@ -19,7 +21,12 @@ _DETAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """One interface as the kernel knows it. `address` is an IPv4 address with its prefix length, where it has one."""
+    """One interface as the kernel knows it. `address` is an IPv4 address with its prefix length, where it has one.
+
+    `off` is switched off by the operator; `master` the bond that it is a member of, `permanent` its own MAC where it
+    bears another, `bond` whether it is a bond, `over` the interface that it lies on, `operstate` its state where it is
+    neither UP nor DOWN.
+    """
 
     index: int
     name: str
@@ -29,6 +36,13 @@ class Interface:
     pci: str = ""
     alias: str = ""
     address: str = ""
+    off: bool = False
+    altnames: tuple[str, ...] = ()
+    master: str = ""
+    permanent: str = ""
+    bond: bool = False
+    over: str = ""
+    operstate: str = ""
 
 
 def link(interfaces: Iterable[Interface], *, details: bool) -> str:
@@ -51,13 +65,27 @@ def _document(interfaces: Iterable[Interface], more: Callable[[Interface], str],
 
 
 def _item(interface: Interface, more: str) -> str:
-    flags, state = (_UP, "UP") if interface.up else (_NO_CARRIER, "DOWN")
-    alias = f',"ifalias":"{interface.alias}"' if interface.alias else ""
+    alias = f',"ifalias":{dumps(interface.alias)}' if interface.alias else ""
+    over = f'"link":"{interface.over}",' if interface.over else ""
+    master = f',"master":"{interface.master}"' if interface.master else ""
+    permanent = f',"permaddr":"{interface.permanent}"' if interface.permanent else ""
+    altnames = f',"altnames":{dumps(interface.altnames)}' if interface.altnames else ""
     return (
-        f'{{"ifindex":{interface.index},"ifname":"{interface.name}","flags":{flags},"mtu":{interface.mtu},'
-        f'"qdisc":"mq","operstate":"{state}","linkmode":"DEFAULT","group":"default","txqlen":1000,'
-        f'"link_type":"ether","address":"{interface.mac}","broadcast":"ff:ff:ff:ff:ff:ff"{alias}{more}}}'
+        f'{{"ifindex":{interface.index},{over}"ifname":"{interface.name}","flags":{_flags(interface)},'
+        f'"mtu":{interface.mtu},"qdisc":"mq"{master},"operstate":"{_state(interface)}","linkmode":"DEFAULT",'
+        f'"group":"default","txqlen":1000,"link_type":"ether","address":"{interface.mac}",'
+        f'"broadcast":"ff:ff:ff:ff:ff:ff"{permanent}{alias}{more}{altnames}}}'
     )
+
+
+def _state(interface: Interface) -> str:
+    return interface.operstate or ("UP" if interface.up and not interface.off else "DOWN")
+
+
+def _flags(interface: Interface) -> str:
+    flags = _OFF if interface.off else _UP if interface.up else _NO_CARRIER
+    role = '"MASTER",' if interface.bond else '"SLAVE",' if interface.master else ""
+    return flags.replace('"MULTICAST"', f'"MULTICAST",{role}'.rstrip(","))
 
 
 def _nothing(_: Interface) -> str:
@@ -65,7 +93,22 @@ def _nothing(_: Interface) -> str:
 
 
 def _details(interface: Interface) -> str:
-    return _DETAILS + (f',"parentbus":"pci","parentdev":"{interface.pci}"' if interface.pci else "")
+    pci = f',"parentbus":"pci","parentdev":"{interface.pci}"' if interface.pci else ""
+    return _DETAILS + _link_info(interface) + pci
+
+
+def _link_info(interface: Interface) -> str:
+    if interface.bond:
+        return (
+            ',"linkinfo":{"info_kind":"bond","info_data":{"mode":"802.3ad","miimon":100,"xmit_hash_policy":"layer3+4"}}'
+        )
+    if interface.over:
+        return ',"linkinfo":{"info_kind":"vlan","info_data":{"protocol":"802.1Q","id":100,"flags":["REORDER_HDR"]}}'
+    if not interface.master:
+        return ""
+    state = f'"state":"ACTIVE","mii_status":"{"UP" if interface.up else "DOWN"}"'
+    own = f'"perm_hwaddr":"{interface.permanent or interface.mac}"'
+    return f',"linkinfo":{{"info_slave_kind":"bond","info_slave_data":{{{state},"link_failure_count":0,{own}}}}}'
 
 
 def _addresses(interface: Interface) -> str:

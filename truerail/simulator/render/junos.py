@@ -5,10 +5,12 @@
 from collections.abc import Iterable
 from json import dumps
 from typing import Any
+from xml.sax.saxutils import escape
 
 from truerail.simulator.render.beacon import Heard
 from truerail.simulator.render.links import Link
 
+_CHASSIS_TYPES = {"mac": "Mac address", "local": "Locally assigned"}
 _TYPES = {"mac": "Mac address", "ifname": "Interface name", "local": "Locally assigned"}
 
 
@@ -32,7 +34,7 @@ def media_json(links: Iterable[Link]) -> str:
 def _port(link: Link) -> dict[str, Any]:
     leaves = {
         "name": link.name,
-        "admin-status": "up",
+        "admin-status": "down" if link.off else "up",
         "oper-status": "up" if link.up else "down",
         **({"description": link.label} if link.label else {}),
         "link-level-type": "Ethernet",
@@ -40,6 +42,26 @@ def _port(link: Link) -> dict[str, Any]:
         "speed": f"{link.gbps:g}Gbps",
     }
     return {name: [{"data": value}] for name, value in leaves.items()}
+
+
+def brief_xml(neighbors: Iterable[Heard]) -> str:
+    """`show lldp neighbors | display xml` without a remote port id (napalm, junos_qfx5110)."""
+    entries = "".join(
+        f"""    <lldp-neighbor-information>
+        <lldp-local-port-id>{heard.local}</lldp-local-port-id>
+        <lldp-local-parent-interface-name>-</lldp-local-parent-interface-name>
+        <lldp-remote-chassis-id-subtype>{_CHASSIS_TYPES[heard.speaker.chassis_type]}</lldp-remote-chassis-id-subtype>
+        <lldp-remote-chassis-id>{heard.speaker.chassis}</lldp-remote-chassis-id>
+{_leaf("port-description", heard.port.description)}{_leaf("system-name", heard.speaker.name)}\
+    </lldp-neighbor-information>
+"""
+        for heard in neighbors
+    )
+    return f"<lldp-neighbors-information>\n{entries}</lldp-neighbors-information>\n"
+
+
+def _leaf(name: str, value: str) -> str:
+    return f"        <lldp-remote-{name}>{escape(value)}</lldp-remote-{name}>\n" if value else ""
 
 
 def _entry(index: int, heard: Heard) -> dict[str, Any]:
@@ -54,16 +76,18 @@ def _entry(index: int, heard: Heard) -> dict[str, Any]:
         "lldp-local-parent-interface-name": "-",
         "lldp-local-port-id": str(516 + heard.number),
         "lldp-local-port-ageout-count": "0",
-        "lldp-remote-chassis-id-subtype": "Mac address",
+        "lldp-remote-chassis-id-subtype": _CHASSIS_TYPES[speaker.chassis_type],
         "lldp-remote-chassis-id": speaker.chassis,
         "lldp-remote-port-id-subtype": _TYPES[port.id_type],
         "lldp-remote-port-id": port.id,
-        "lldp-remote-port-description": port.description,
-        "lldp-remote-system-name": speaker.name,
+        **({"lldp-remote-port-description": port.description} if port.description else {}),
+        **({"lldp-remote-system-name": speaker.name} if speaker.name else {}),
     }
-    told: dict[str, Any] = {name: [{"data": value}] for name, value in leaves.items()}
-    told["lldp-system-description"] = [{"lldp-remote-system-description": [{"data": speaker.description}]}]
+    entry: dict[str, Any] = {name: [{"data": value}] for name, value in leaves.items()}
+    if speaker.description:
+        entry["lldp-system-description"] = [{"lldp-remote-system-description": [{"data": speaker.description}]}]
     for state in ("supported", "enabled"):
-        told[f"lldp-remote-system-capabilities-{state}"] = [{"data": capability}]
-    told["lldp-remote-management-address"] = [{"data": speaker.address}]
-    return told
+        entry[f"lldp-remote-system-capabilities-{state}"] = [{"data": capability}]
+    if speaker.addresses:
+        entry["lldp-remote-management-address"] = [{"data": address} for address in speaker.addresses]
+    return entry

@@ -16,6 +16,8 @@ class Link:
     gbps: float
     label: str = ""
     """The description that somebody configured."""
+    off: bool = False
+    """Whether the operator switched it off."""
 
 
 def links(ether: Ether, switch: str) -> Iterator[Link]:
@@ -23,7 +25,7 @@ def links(ether: Ether, switch: str) -> Iterator[Link]:
     world = ether.world
     for name in world.fabric.ports[switch]:
         jack = Port(switch, name)
-        yield Link(name, world.carrier(jack), world.speed_gbps(jack), ether.label(jack))
+        yield Link(name, world.carrier(jack), world.speed_gbps(jack), ether.label(jack), jack in world.switched_off)
 
 
 def speed_word(gbps: float) -> str:

@@ -6,7 +6,8 @@ from itertools import groupby
 from json import dumps
 from typing import Any
 
-from truerail.simulator.render.beacon import Heard, Speaker
+from truerail.simulator.frames import Announced, Speaker
+from truerail.simulator.render.beacon import Heard
 
 _MAU = "10GbaseT - Four-pair Category 6A or better, full duplex mode only"
 _CAPABILITIES = ("Bridge", "Router", "Wlan", "Station")
@@ -31,10 +32,9 @@ def json0(neighbors: Iterable[Heard]) -> str:
 
 
 def _json0_interface(heard: Heard) -> str:
-    port = heard.port
     return f"""        {{
           "name": "{heard.local}",
-          "via": "LLDP",
+          "via": "{heard.via}",
           "rid": "{heard.number + 1}",
           "age": "{age(heard.age_seconds)}",
           "chassis": [
@@ -44,15 +44,11 @@ def _json0_interface(heard: Heard) -> str:
             {{
               "id": [
                 {{
-                  "type": "{port.id_type}",
-                  "value": {dumps(port.id)}
+                  "type": "{heard.port.id_type}",
+                  "value": {dumps(heard.port.id)}
                 }}
               ],
-              "descr": [
-                {{
-                  "value": {dumps(port.description)}
-                }}
-              ],
+{_json0_description(heard.port)}\
               "ttl": [
                 {{
                   "value": "{heard.ttl_seconds}"
@@ -74,6 +70,23 @@ def _json0_interface(heard: Heard) -> str:
         }}"""
 
 
+def _json0_description(port: Announced) -> str:
+    return _json0_values("descr", [port.description]) if port.description else ""
+
+
+def _json0_values(key: str, values: Iterable[str]) -> str:
+    items = ",\n".join(
+        f"""                {{
+                  "value": {dumps(value)}
+                }}"""
+        for value in values
+    )
+    return f"""              "{key}": [
+{items}
+              ],
+"""
+
+
 @lru_cache(maxsize=65536)
 def _json0_chassis(speaker: Speaker) -> str:
     capabilities = ",\n".join(
@@ -83,33 +96,20 @@ def _json0_chassis(speaker: Speaker) -> str:
                 }}"""
         for name in _CAPABILITIES
     )
+    fields = [
+        *([_json0_values("name", [speaker.name])] if speaker.name else []),
+        *([_json0_values("descr", [speaker.description])] if speaker.description else []),
+    ]
+    if addresses := speaker.addresses:
+        fields += [_json0_values("mgmt-ip", addresses), _json0_values("mgmt-iface", ["2"] * len(addresses))]
     return f"""            {{
               "id": [
                 {{
-                  "type": "mac",
+                  "type": "{speaker.chassis_type}",
                   "value": "{speaker.chassis}"
                 }}
               ],
-              "name": [
-                {{
-                  "value": {dumps(speaker.name)}
-                }}
-              ],
-              "descr": [
-                {{
-                  "value": {dumps(speaker.description)}
-                }}
-              ],
-              "mgmt-ip": [
-                {{
-                  "value": "{speaker.address}"
-                }}
-              ],
-              "mgmt-iface": [
-                {{
-                  "value": "2"
-                }}
-              ],
+{"".join(fields)}\
               "capability": [
 {capabilities}
               ]
@@ -127,27 +127,28 @@ def json(neighbors: Iterable[Heard]) -> str:
 def _json_interface(heard: Heard) -> dict[str, Any]:
     port, speaker = heard.port, heard.speaker
     capability = [{"type": name, "enabled": _enabled(speaker, name)} for name in _CAPABILITIES]
-    chassis = {
-        "id": {"type": "mac", "value": speaker.chassis},
-        "descr": speaker.description,
-        "mgmt-ip": speaker.address,
-        "mgmt-iface": "2",
-        "capability": capability,
-    }
+    addresses = speaker.addresses
+    chassis: dict[str, Any] = {"id": {"type": speaker.chassis_type, "value": speaker.chassis}}
+    if speaker.description:
+        chassis["descr"] = speaker.description
+    if addresses:
+        several = len(addresses) > 1  # one value is a text, several are a list
+        chassis["mgmt-ip"] = list(addresses) if several else addresses[0]
+        chassis["mgmt-iface"] = ["2"] * len(addresses) if several else "2"
+    chassis["capability"] = capability
     negotiation = {"supported": False, "enabled": False, "current": _MAU}
-    told = {
-        "via": "LLDP",
+    about_port: dict[str, Any] = {"id": {"type": port.id_type, "value": port.id}}
+    if port.description:
+        about_port["descr"] = port.description
+    about_port |= {"ttl": str(heard.ttl_seconds), "auto-negotiation": negotiation}
+    neighbor = {
+        "via": heard.via,
         "rid": str(heard.number + 1),
         "age": age(heard.age_seconds),
-        "chassis": {speaker.name: chassis},
-        "port": {
-            "id": {"type": port.id_type, "value": port.id},
-            "descr": port.description,
-            "ttl": str(heard.ttl_seconds),
-            "auto-negotiation": negotiation,
-        },
+        "chassis": {speaker.name: chassis} if speaker.name else chassis,
+        "port": about_port,
     }
-    return {heard.local: told}
+    return {heard.local: neighbor}
 
 
 def keyvalue(neighbors: Iterable[Heard]) -> str:
@@ -164,17 +165,19 @@ def _keyvalue_lines(heard: Heard) -> list[str]:
     capabilities = [
         f"{stem}.chassis.{name}.enabled={'on' if _enabled(speaker, name) else 'off'}" for name in _CAPABILITIES
     ]
-    return [
-        f"{stem}.via=LLDP",
+    lines = [
+        f"{stem}.via={heard.via}",
         f"{stem}.rid={heard.number + 1}",
         f"{stem}.age={age(heard.age_seconds)}",
-        f"{stem}.chassis.mac={speaker.chassis}",
-        f"{stem}.chassis.name={speaker.name}",
-        f"{stem}.chassis.descr={speaker.description}",
-        f"{stem}.chassis.mgmt-ip={speaker.address}",
-        f"{stem}.chassis.mgmt-iface=2",
-        *capabilities,
-        f"{stem}.port.{port.id_type}={port.id}",
-        f"{stem}.port.descr={port.description}",
-        f"{stem}.port.ttl={heard.ttl_seconds}",
+        f"{stem}.chassis.{speaker.chassis_type}={speaker.chassis}",
     ]
+    if speaker.name:
+        lines.append(f"{stem}.chassis.name={speaker.name}")
+    if speaker.description:
+        lines.append(f"{stem}.chassis.descr={speaker.description}")
+    for address in speaker.addresses:
+        lines += [f"{stem}.chassis.mgmt-ip={address}", f"{stem}.chassis.mgmt-iface=2"]
+    lines += [*capabilities, f"{stem}.port.{port.id_type}={port.id}"]
+    if port.description:
+        lines.append(f"{stem}.port.descr={port.description}")
+    return [*lines, f"{stem}.port.ttl={heard.ttl_seconds}"]

@@ -12,7 +12,7 @@ def lldp_json(neighbors: Iterable[Heard]) -> str:
     found: dict[str, Any] = {}
     for heard in neighbors:
         lldp = found.setdefault(heard.local, {"lldp": {"neighbor": {}}})["lldp"]
-        lldp["neighbor"].setdefault(heard.speaker.name, _neighbor(heard))
+        lldp["neighbor"].setdefault(heard.speaker.name or heard.speaker.chassis, _neighbor(heard))
     return dumps(found, indent=2) + "\n"
 
 
@@ -27,12 +27,12 @@ def _neighbor(heard: Heard) -> dict[str, Any]:
         "chassis": {
             "capability": capability,
             "chassis-id": speaker.chassis,
-            "management-address-ipv4": speaker.address,
-            "system-description": speaker.description,
-            "system-name": speaker.name,
+            **({"management-address-ipv4": speaker.address} if speaker.address else {}),
+            **({"system-description": speaker.description} if speaker.description else {}),
+            **({"system-name": speaker.name} if speaker.name else {}),
         },
         "port": {
-            "description": port.description,
+            **({"description": port.description} if port.description else {}),
             "name": port.id,
             "ttl": heard.ttl_seconds,
             "type": port.id_type,

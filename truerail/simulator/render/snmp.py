@@ -36,7 +36,7 @@ def walk(ether: Ether, switch: str, heard: Sequence[Heard], counted: Counted | N
     ]
     counters = _Counters([index for index, _ in jacks], counted or {})
     interfaces = _interfaces(ether, jacks, counters)
-    rows = [*_local(ether, jacks), *_remote(ether, switch, heard), *interfaces, *counters.pauses()]
+    rows = [*_local(ether, switch, jacks), *_remote(ether, switch, heard), *interfaces, *counters.pauses()]
     return "".join(f"{row}\n" for row in rows)
 
 
@@ -44,34 +44,50 @@ def _hex(octets: str) -> str:
     return f"Hex-STRING: {octets.replace(':', ' ').upper()} "
 
 
-def _local(ether: Ether, jacks: list[tuple[int, Port]]) -> Iterator[str]:
-    yield from (f"{_LOCAL}.2.{index} = INTEGER: 5" for index, _ in jacks)
-    yield from (f'{_LOCAL}.3.{index} = STRING: "{jack.name}"' for index, jack in jacks)
-    yield from (f'{_LOCAL}.4.{index} = STRING: "{ether.label(jack) or jack.name}"' for index, jack in jacks)
+def _local_number(ether: Ether, switch: str, number: int) -> int:
+    """The local port number of LLDP-MIB: on some agents no interface index (VOSS counts in fours)."""
+    if ether.world.behaviours.hits("snmp_text_mac", switch):
+        return 192 + 4 * number
+    return ether.world.port_index(switch, number)
+
+
+def _local(ether: Ether, switch: str, jacks: list[tuple[int, Port]]) -> Iterator[str]:
+    ports = [(_local_number(ether, switch, number), jack) for number, (_, jack) in enumerate(jacks, 1)]
+    yield from (f"{_LOCAL}.2.{index} = INTEGER: 5" for index, _ in ports)
+    yield from (f'{_LOCAL}.3.{index} = STRING: "{jack.name}"' for index, jack in ports)
+    yield from (f'{_LOCAL}.4.{index} = STRING: "{ether.label(jack) or jack.name}"' for index, jack in ports)
 
 
 def _remote(ether: Ether, switch: str, heard: Sequence[Heard]) -> Iterator[str]:
     """lldpRemTable, column by column; its index is TimeMark (centiseconds), LocalPortNum, RemIndex."""
-    marks = [8640000 + 100 * (ether.elapsed_seconds - one.age_seconds) for one in heard]
+    behaviours = ether.world.behaviours
+    as_text = behaviours.hits("snmp_text_mac", switch)
+    marks = [134 if as_text else 8640000 + 100 * (ether.elapsed_seconds - one.age_seconds) for one in heard]
     rows = [
-        (mark, ether.world.port_index(switch, one.number), number, _columns(one))
+        (mark, _local_number(ether, switch, one.number), number, _columns(one, as_text=as_text))
         for number, (mark, one) in enumerate(zip(marks, heard, strict=True), 1)
     ]
     rows.sort(key=lambda row: row[:3])
+    left_out = {4, 5} if behaviours.hits("snmp_no_chassis", switch) else set()
     for column in range(4, 13):
-        for mark, port, number, columns in rows:
-            yield f"{_REMOTE}.{column}.{mark}.{port}.{number} = {columns[column - 4]}"
+        if column not in left_out:
+            for mark, port, number, columns in rows:
+                yield f"{_REMOTE}.{column}.{mark}.{port}.{number} = {columns[column - 4]}"
 
 
-def _columns(one: Heard) -> tuple[str, ...]:
-    """Columns 4 to 12: chassis and port with their subtypes, description, system, its description and capabilities."""
+def _columns(one: Heard, *, as_text: bool) -> tuple[str, ...]:
+    """Columns 4 to 12: chassis and port with their subtypes, description, system, its description and capabilities.
+
+    `as_text` prints MACs as text, as Dell's agent does (dell-sonic.snmprec).
+    """
     port, speaker = one.port, one.speaker
     capability = _hex(_BRIDGE_ROUTER if speaker.router else _STATION)
+    text_ids = {"chassis": as_text or speaker.chassis_type != "mac", "port": as_text or port.id_type != "mac"}
     return (
-        "INTEGER: 4",
-        _hex(speaker.chassis),
+        "INTEGER: 4" if speaker.chassis_type == "mac" else "INTEGER: 7",
+        f'STRING: "{speaker.chassis}"' if text_ids["chassis"] else _hex(speaker.chassis),
         f"INTEGER: {_SUBTYPES[port.id_type]}",
-        _hex(port.id) if port.id_type == "mac" else f'STRING: "{port.id}"',
+        f'STRING: "{port.id}"' if text_ids["port"] else _hex(port.id),
         f'STRING: "{port.description}"',
         f'STRING: "{speaker.name}"',
         f'STRING: "{speaker.description}"',
@@ -115,13 +131,17 @@ def _megabits(ether: Ether, jack: Port) -> int:
 def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters) -> Iterator[str]:
     world = ether.world
     up = {index: world.carrier(jack) for index, jack in jacks}
+    nominal = world.behaviours.value("down_speed") == "nominal"
     yield from (f'{_IF}.2.{index} = STRING: "{jack.name}"' for index, jack in jacks)
     yield from (f"{_IF}.4.{index} = INTEGER: {_MTU}" for index, _ in jacks)
     yield from (f"{_IF}.6.{index} = {_hex(world.switch_mac(jack.device, ether.number(jack)))}" for index, jack in jacks)
-    yield from (f"{_IF}.7.{index} = INTEGER: 1" for index, _ in jacks)
+    yield from (f"{_IF}.7.{index} = INTEGER: {2 if jack in world.switched_off else 1}" for index, jack in jacks)
     yield from (f"{_IF}.8.{index} = INTEGER: {1 if up[index] else 2}" for index, _ in jacks)
     yield from counters.narrow()
     yield from (f'{_IF_X}.1.{index} = STRING: "{jack.name}"' for index, jack in jacks)
     yield from counters.wide()
-    yield from (f"{_IF_X}.15.{index} = Gauge32: {_megabits(ether, jack) if up[index] else 0}" for index, jack in jacks)
+    yield from (
+        f"{_IF_X}.15.{index} = Gauge32: {_megabits(ether, jack) if up[index] or nominal else 0}"
+        for index, jack in jacks
+    )
     yield from (f'{_IF_X}.18.{index} = STRING: "{ether.label(jack)}"' for index, jack in jacks)

@@ -2,7 +2,7 @@
 `scripts/lldpshow`, and `show interfaces status` of `scripts/intfutil`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from truerail.simulator.render.beacon import Heard
 from truerail.simulator.render.links import Link, speed_word
@@ -30,21 +30,22 @@ def lldp_table(neighbors: Iterable[Heard]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def status(links: Iterable[Link], mtu: int) -> str:
-    """`show interfaces status` in tabulate's style "simple", cells to the right."""
-    rows = [_row(number, link, mtu) for number, link in enumerate(links, 1)]
+def status(links: Iterable[Link], mtu: int, alias: Callable[[int], str]) -> str:
+    """`show interfaces status` in tabulate's style "simple", cells to the right; `alias` gives a port's."""
+    rows = [_row(number, link, mtu, alias(number)) for number, link in enumerate(links, 1)]
     widths = [max(len(row[column]) for row in (_STATUS, *rows)) for column in range(len(_STATUS))]
     ruler = "  ".join("-" * width for width in widths)
     header, *body = ("  ".join(map(str.rjust, row, widths)) for row in (_STATUS, *rows))
     return "\n".join((header, ruler, *body)) + "\n"
 
 
-def _row(number: int, link: Link, mtu: int) -> tuple[str, ...]:
+def _row(number: int, link: Link, mtu: int, alias: str) -> tuple[str, ...]:
     first = _LANES * (number - 1)
     lanes = ",".join(map(str, range(first, first + _LANES)))
     oper, kind = ("up", "OSFP 8X Pluggable Transceiver") if link.up else ("down", "N/A")
     return (
-        link.name, lanes, speed_word(link.gbps), str(mtu), "rs", f"etp{number}", "routed", oper, "up", kind, "N/A",
+        link.name, lanes, speed_word(link.gbps), str(mtu), "rs" if link.up else "N/A", alias, "routed", oper,
+        "down" if link.off else "up", kind, "N/A",
     )  # fmt: skip
 
 

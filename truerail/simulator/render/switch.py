@@ -3,56 +3,89 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from truerail.model import Port
+from truerail.simulator.behaviours.chosen import NONE, Behaviours
+from truerail.simulator.platforms import switches
 from truerail.simulator.render import eos, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, sysfs
 from truerail.simulator.render.beacon import Ether, Heard
 from truerail.simulator.render.links import Link, links
+from truerail.simulator.world import World
 
 _MTU = 9216
+_SKEW_SECONDS = -5 * 3600
+"""How far the clock of a switch may be behind."""
 _LINUX_MANAGEMENT = "eth0"
 _MANAGEMENT = {"eos": "Management1", "nxos": "mgmt0", "junos": "re0:mgmt-0"}
 
 
 def answers(ether: Ether, switch: str) -> dict[str, str]:
     """Command to answer. With `World.mixed`, switches of one platform differ in which command they were asked."""
-    world = ether.world
-    platform = world.platform(switch)
-    other = world.mixed and world.fabric.order[switch] % 2 == 1
+    platform = ether.world.platform(switch)
     heard = neighbors(ether, switch)
+    if platform == "snmp":
+        return {snmp.WALK: snmp.walk(ether, switch, heard)}
+    found = _lldp(ether, switch, heard) | _states(ether, switch)
+    if ether.world.behaviours.hits("cli_noise", switch):
+        found = {command: _noisy(switch, command, text) for command, text in found.items()}
+    return found
+
+
+def _noisy(switch: str, command: str, text: str) -> str:
+    """What a terminal adds: the prompt with the command, carriage returns, the prompt again."""
+    return f"{switch}# {command}\n{text}{switch}# ".replace("\n", "\r\n")
+
+
+def _lldp(ether: Ether, switch: str, heard: Sequence[Heard]) -> dict[str, str]:
+    world = ether.world
+    platform, other, behaviours = world.platform(switch), _is_other(world, switch), world.behaviours
     match platform:
         case "eos":
-            lldp = {"show lldp neighbors detail | json": eos.lldp_json(world.fabric.ports[switch], heard, ether.now)}
+            now = ether.now + (_SKEW_SECONDS if behaviours.hits("clock_skew", switch) else 0)
+            short = behaviours.hits("eos_quoted_id", switch)
+            text = eos.lldp_json(world.fabric.ports[switch], heard, now, short_macs=short)
+            return {"show lldp neighbors detail | json": text}
+        case "nxos" if behaviours.hits("nxos_brief_name_as_chassis", switch):
+            return {"show lldp neighbors | json native": nxos.brief_json(heard)}
         case "nxos" if other:
-            lldp = {"show lldp neighbors detail": nxos.lldp_text(heard)}
+            return {"show lldp neighbors detail": nxos.lldp_text(heard)}
         case "nxos":
-            lldp = {"show lldp neighbors detail | json": nxos.lldp_json(heard)}
+            return {"show lldp neighbors detail | json": nxos.lldp_json(heard)}
+        case "junos" if behaviours.hits("junos_no_portid", switch):
+            return {"show lldp neighbors | display xml": junos.brief_xml(heard)}
         case "junos":
-            lldp = {"show lldp neighbors detail | display json": junos.lldp_json(heard)}
-        case "snmp":
-            return {snmp.WALK: snmp.walk(ether, switch, heard)}
-        case _:
-            details = ip_link.link(interfaces(ether, switch), details=False)
-            lldp = {**_linux_lldp(platform, heard, other=other), "ip -j link": details}
-    return lldp | _speeds(platform, list(links(ether, switch)), other=other)
+            return {"show lldp neighbors detail | display json": junos.lldp_json(heard)}
+    details = ip_link.link(interfaces(ether, switch), details=False)
+    return {**_linux_lldp(platform, heard, other=other), "ip -j link": details}
 
 
-def _speeds(platform: str, found: Sequence[Link], *, other: bool) -> dict[str, str]:
-    match platform:
+def _is_other(world: World, switch: str) -> bool:
+    return world.mixed and world.fabric.order[switch] % 2 == 1
+
+
+def _states(ether: Ether, switch: str) -> dict[str, str]:
+    """What the switch says of its ports' states and speeds."""
+    world, found = ether.world, list(links(ether, switch))
+    behaviours = world.behaviours
+    match world.platform(switch):
         case "eos":
-            return {"show interfaces status | json": eos.status_json(found)}
-        case "nxos" if other:
+            zero = behaviours.value("down_speed") == "zero"
+            return {"show interfaces status | json": eos.status_json(found, zero_when_down=zero)}
+        case "nxos" if behaviours.hits("nxos_word", switch) or behaviours.hits("nxos_two_lines", switch):
+            no_module = behaviours.hits("nxos_two_lines", switch)
+            return {"show interface": nxos.interface_text(found, no_module=no_module)}
+        case "nxos" if _is_other(world, switch):
             return {"show interface status": nxos.status_text(found)}
         case "nxos":
             return {"show interface status | json": nxos.status_json(found)}
         case "junos":
             return {"show interfaces media | display json": junos.media_json(found)}
         case "sonic":
-            return {"show interfaces status": sonic_status(found)}
+            return {"show interfaces status": sonic_status(found, behaviours)}
     return {sysfs.SPEEDS: linux_speeds(found)}
 
 
-def sonic_status(found: Iterable[Link]) -> str:
+def sonic_status(found: Iterable[Link], behaviours: Behaviours = NONE) -> str:
     """SONiC's table of its ports."""
-    return sonic.status(found, _MTU)
+    return sonic.status(found, _MTU, lambda number: switches.sonic_alias(number, behaviours))
 
 
 def linux_speeds(found: Iterable[Link]) -> str:
@@ -87,4 +120,5 @@ def interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:
             world.carrier(jack),
             _MTU,
             alias=ether.label(jack),
+            off=jack in world.switched_off,
         )

@@ -7,14 +7,18 @@ from truerail.simulator.render.links import Link
 SPEEDS = "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :"
 _STANDARDS = {100: "4X EDR", 200: "4X HDR", 400: "4X NDR", 800: "8X NDR"}
 """Rates in Gb/s, as the kernel words them (drivers/infiniband/core/sysfs.c)."""
-_SEARCHING = "40 Gb/sec (4X QDR)"
-"""What mlx5 says of an Ethernet port without link (drivers/infiniband/hw/mlx5/main.c)."""
+_NO_LINK = {"mlx5": "40 Gb/sec (4X QDR)", "bnxt": "2.5 Gb/sec (1X SDR)", "ionic": "2.5 Gb/sec (1X SDR)"}
+"""What a driver says of an Ethernet port without link (drivers/infiniband/hw/mlx5/main.c; core/verbs.c)."""
+_EFA = "100 Gb/sec (4X EDR)"
+"""What EFA says whatever its speed is (drivers/infiniband/hw/efa/efa_verbs.c)."""
+_MOST_GBPS = 400.0
+"""What the kernel makes of any Ethernet port above 200 Gb/s without a lane count (core/verbs.c)."""
 
 
-def speeds(rdma: Iterable[Link], netdevs: Iterable[Link]) -> str:
-    """The answer, in the shell's order of names. A netdev without link has speed -1."""
-    rates = sorted((link.name, _rate(link)) for link in rdma)
-    found = sorted((link.name, f"{link.gbps * 1000:.0f}" if link.up else "-1") for link in netdevs)
+def speeds(rdma: Iterable[Link], netdevs: Iterable[Link], driver: str = "mlx5") -> str:
+    """The answer, in the shell's order of names. A netdev without link has speed -1, one that is off cannot be read."""
+    rates = sorted((link.name, _rate(link, driver)) for link in rdma)
+    found = sorted((link.name, f"{link.gbps * 1000:.0f}" if link.up else "-1") for link in netdevs if not link.off)
     return "".join((*_lines("infiniband", "ports/1/rate", rates), *_lines("net", "speed", found)))
 
 
@@ -22,6 +26,8 @@ def _lines(kind: str, file: str, values: Iterable[tuple[str, str]]) -> Iterator[
     return (f"/sys/class/{kind}/{name}/{file}:{value}\n" for name, value in values)
 
 
-def _rate(link: Link) -> str:
-    standard = _STANDARDS.get(int(link.gbps), "4X NDR")
-    return f"{link.gbps:g} Gb/sec ({standard})" if link.up else _SEARCHING
+def _rate(link: Link, driver: str) -> str:
+    if driver == "efa":
+        return _EFA
+    gbps = min(link.gbps, _MOST_GBPS)
+    return f"{gbps:g} Gb/sec ({_STANDARDS.get(int(gbps), '4X NDR')})" if link.up else _NO_LINK[driver]

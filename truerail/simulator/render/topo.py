@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from truerail.simulator.models import Model
+from truerail.simulator.models import Model, device_number
 
 _CPUS = ("0-55,112-167", "56-111,168-223")
 _LEGEND = """
@@ -21,20 +21,93 @@ NIC Legend:
 """
 
 
+KINDS = (
+    "topo_empty_cell",
+    "topo_sparse",
+    "topo_bond",
+    "topo_gb200",
+    "topo_cx8",
+    "topo_flat",
+    "topo_no_nic",
+    "topo_old",
+    "gpu_lost",
+)
+"""What a matrix can look like otherwise, as recorded from other machines and drivers."""
+_OLD_LEGEND = """
+Legend:
+
+  X   = Self
+  SOC  = Connection traversing PCIe as well as the SMP link between CPU sockets(e.g. QPI)
+  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)
+  PXB  = Connection traversing multiple PCIe switches (without traversing the PCIe Host Bridge)
+  PIX  = Connection traversing a single PCIe switch
+  NV#  = Connection traversing a bonded set of # NVLinks
+"""
+_OLD_LEVELS = {"SYS": "SOC", "NODE": "PHB"}
+_GB200_CPUS = (("0-71", "0,3-9,11-17"), ("72-143", "1,19-25,27-33"))
+_GB200_GPU_NUMA = (2, 10, 18, 26)
+
+
 @lru_cache(maxsize=1024)
-def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...]) -> str:
+def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], kinds: tuple[str, ...] = ()) -> str:
     """The matrix of a host whose NIC names and GPUs sit in these places (see `World.nic_order`, `World.gpu_order`)."""
-    devices = _devices(model, nic_order)
-    gpus = [_Place(gpu_order[gpu], None, int(2 * gpu_order[gpu] >= model.gpus > 1)) for gpu in range(model.gpus)]
-    header = [f"GPU{i}" for i in range(len(gpus))] + [f"NIC{i}" for i in range(len(devices))]
-    places = gpus + [place for _, place in devices]
-    lines = ["\t" + "\t".join([*header, "CPU Affinity", "NUMA Affinity", "GPU NUMA ID"])]
+    devices = _devices(model, nic_order) if "topo_no_nic" not in kinds else []
+    if "topo_bond" in kinds:
+        devices = _bonded(model, nic_order)
+    gpus = [(gpu, _Place(gpu_order[gpu], None, int(2 * gpu_order[gpu] >= model.gpus > 1))) for gpu in range(model.gpus)]
+    if "gpu_lost" in kinds:
+        gpus.pop(len(gpus) // 2)  # the later ones keep their numbers
+    old = "topo_old" in kinds
+    nic_names = [device if old else f"NIC{i}" for i, (device, _) in enumerate(devices)]
+    header = [f"GPU{number}" for number, _ in gpus] + nic_names
+    places = [place for _, place in gpus] + [place for _, place in devices]
+    tail_heads = ["CPU Affinity"] if old else ["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"]
+    lines = ["\t" + "\t".join([*header, *tail_heads])]
     for i, place in enumerate(places):
-        cells = [" X " if i == j else _level(model, place, other) for j, other in enumerate(places)]
-        tail = f"{_CPUS[place.node]}\t{place.node}\t\tN/A" if i < len(gpus) else "\t\t\t"
+        cells = [" X " if i == j else _cell(model, place, other, kinds) for j, other in enumerate(places)]
+        tail = _tail(place, kinds) if i < len(gpus) else ("" if old else "\t\t\t")
         lines.append("\t".join([header[i], *cells, tail]))
+    if old:
+        return "\n".join(lines) + "\n" + _OLD_LEGEND + "\n"
     legend = "".join(f"  NIC{i}: {device}\n" for i, (device, _) in enumerate(devices))
-    return "\n".join(lines) + "\n" + _LEGEND + legend + "\n"
+    whole = _LEGEND if devices else _LEGEND.replace("NIC Legend:\n\n", "")
+    return "\n".join(lines) + "\n" + whole + legend + "\n"
+
+
+def _tail(place: "_Place", kinds: tuple[str, ...]) -> str:
+    cpus = _CPUS[place.node]
+    if "topo_gb200" in kinds:
+        cores, numa = _GB200_CPUS[place.node]
+        return f"{cores}\t{numa}\t\t{_GB200_GPU_NUMA[place.gpu % 4]}"
+    if "topo_old" in kinds:
+        return cpus
+    if "topo_empty_cell" in kinds and place.node == 0:
+        cpus = ""
+    return f"{cpus}\t{place.node}\t\tN/A"
+
+
+def _cell(model: Model, one: "_Place", other: "_Place", kinds: tuple[str, ...]) -> str:
+    level = _level(model, one, other)
+    gpus = [place for place in (one, other) if place.nic is None]
+    if "topo_gb200" in kinds and (len(gpus) == 1 or (not gpus and level != "PIX")):
+        return "SYS"
+    if "topo_flat" in kinds:
+        return "SYS" if one.node != other.node else "PHB" if len(gpus) == 2 else "NODE"
+    if "topo_sparse" in kinds and len(gpus) == 1 and gpus[0].gpu % 2:
+        return "NODE" if one.node == other.node else "SYS"
+    if "topo_cx8" in kinds and level == "PXB":
+        return "PIX"
+    return _OLD_LEVELS.get(level, level) if "topo_old" in kinds else level
+
+
+def _bonded(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, "_Place"]]:
+    """One entry of the legend for all ports of a NIC."""
+    found = []
+    for nic in range(model.rails):
+        node = int(2 * nic >= model.rails > 1)
+        found.append((f"mlx5_bond_{nic_order[nic]}", _Place(-1, nic, node)))
+    found += [(name.rdma, _Place(-1, -1 - i // 2, i // 2)) for i, name in enumerate(model.storage_names)]
+    return sorted(found, key=lambda item: ("bond" in item[0], device_number(item[0])))
 
 
 class _Place:
@@ -57,7 +130,7 @@ def _devices(model: Model, nic_order: tuple[int, ...]) -> list[tuple[str, _Place
         found += [(model.names[slot].rdma, _Place(-1, nic, node)) for slot in slots]
     for index, name in enumerate(model.storage_names):
         found.append((name.rdma, _Place(-1, -1 - index // 2, index // 2)))
-    return sorted(found, key=lambda item: int(item[0].rpartition("_")[2]))
+    return sorted(found, key=lambda item: device_number(item[0]))
 
 
 def _level(model: Model, one: _Place, other: _Place) -> str:

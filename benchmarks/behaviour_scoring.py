@@ -1,0 +1,132 @@
+"""What a judgement of a fabric with odd devices is worth: no right cable moved, no fault passed over in silence."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from scoring import followed
+
+from truerail.model import CableState, Cause, CauseKind, Judgement, Severity
+from truerail.simulator import Simulation, TrueCause
+from truerail.simulator.behaviours import CATALOGUE, Behaviours
+
+
+@dataclass(slots=True)
+class BehaviourScore:
+    """Counts over one fabric or many. `problems` holds what must not happen, one line each.
+
+    A planted fault is found when its kind and subjects are named exactly, *unknown* when every cable that it touches is
+    said to be unknown, and missed otherwise. `loud` are faultless fabrics with a finding at warning or above.
+    """
+
+    fabrics: int = 0
+    faultless: int = 0
+    loud: int = 0
+    right_moved: int = 0
+    astray: int = 0
+    cables_false: int = 0
+    cables_missed: int = 0
+    cables_unknown: int = 0
+    uncaused: int = 0
+    causes_found: int = 0
+    causes_unknown: int = 0
+    causes_missed: int = 0
+    causes_false: int = 0
+    unread: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, other: "BehaviourScore") -> None:
+        """Adds another fabric's counts."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+def behaviour_score(simulation: Simulation, judgement: Judgement) -> BehaviourScore:
+    """Measures one judgement."""
+    score = BehaviourScore(fabrics=1, unread=len(judgement.unread))
+    score.problems += [f"not read: {one.device} {one.collector}: {one.error}" for one in judgement.unread[:3]]
+    _moves(score, simulation, judgement)
+    _cables(score, simulation, judgement)
+    _causes(score, simulation, judgement)
+    truth = simulation.truth
+    if not truth.causes and not truth.noise:
+        score.faultless = 1
+        _faultless(score, simulation.world.behaviours, judgement)
+    return score
+
+
+def _moves(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
+    for move, verdict in followed(simulation.truth, judgement):
+        if verdict != "home":
+            score.right_moved += verdict == "right"
+            score.astray += verdict == "astray"
+            what = "a right cable is moved" if verdict == "right" else "a cable is moved to a wrong place"
+            score.problems.append(f"{what}: {move.cable} from {move.source} to {move.target}")
+
+
+def _cables(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
+    truth, states = simulation.truth, judgement.cable_states
+    caused = {finding.subject for finding in judgement.findings if finding.id in judgement.cause_of}
+    caused |= {subject for cause in judgement.causes for subject in cause.subjects}
+    for port, state in states.items():
+        score.cables_unknown += state is CableState.UNKNOWN
+        if port in truth.wrong | truth.missing:
+            if state is CableState.RIGHT:
+                score.cables_missed += 1
+                score.problems.append(
+                    f"a {'wrong' if port in truth.wrong else 'missing'} cable passes as right: {port}"
+                )
+        elif state is CableState.WRONG or (state is CableState.MISSING and port not in truth.unknown):
+            score.cables_false += 1
+            score.problems.append(f"a right cable is said to be {state}: {port}")
+    for port in truth.missing:
+        if str(port) not in caused and port.device not in caused:
+            score.uncaused += 1
+            score.problems.append(f"a missing cable without a cause: {port}, said to be {states[port]}")
+
+
+def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
+    named = {(cause.kind, frozenset(cause.subjects)): cause for cause in judgement.causes}
+    truth = simulation.truth
+    for cause in (*truth.causes, *truth.noise):
+        found = [named.pop(key, None) for key in _accepted(cause)]
+        if any(found):
+            score.causes_found += 1
+        elif _is_left_open(cause, judgement):
+            score.causes_unknown += 1
+        else:
+            score.causes_missed += 1
+            score.problems.append(f"cause missed: {cause.kind} {' '.join(cause.subjects[:4])}")
+    expected = {rule for flag in simulation.world.behaviours.choices for rule in CATALOGUE[flag].expected}
+    rules = {finding.id: finding.rule for finding in judgement.findings}
+    for cause in named.values():
+        if cause.kind is not CauseKind.UNKNOWN and not {rules.get(finding) for finding in cause.explains} & expected:
+            score.causes_false += 1
+            score.problems.append(f"cause invented: {_brief(cause)}")
+
+
+def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
+    yield cause.kind, frozenset(cause.subjects)
+    for other in cause.alternatives:
+        of_host = other.kind is CauseKind.GPU_NIC_ORDER
+        yield other.kind, frozenset(port.device for port in cause.cables) if of_host else frozenset(cause.subjects)
+
+
+def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:
+    """Whether nothing is claimed of the cables of a fault that was not found."""
+    states = judgement.cable_states
+    return bool(cause.cables) and all(
+        states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables
+    )
+
+
+def _faultless(score: BehaviourScore, behaviours: Behaviours, judgement: Judgement) -> None:
+    expected = {rule for flag in behaviours.choices for rule in CATALOGUE[flag].expected}
+    loud = [one for one in judgement.at_or_above(Severity.WARNING) if one.rule not in expected]
+    if loud:
+        score.loud = 1
+        first = loud[0]
+        score.problems.append(f"{len(loud)} findings on a faultless fabric, the first {first.rule}: {first.says}")
+
+
+def _brief(cause: Cause) -> str:
+    return f"{cause.kind} {' '.join(cause.subjects[:4])}: {len(cause.moves)} moves"

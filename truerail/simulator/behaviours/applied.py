@@ -1,0 +1,106 @@
+"""What behaviours change in the world itself: ports switched off, unplanned links and servers, hosts that boot."""
+
+from dataclasses import replace
+from random import Random
+
+from truerail.model import Cable, CauseKind, Port
+from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.claims import Site
+from truerail.simulator.noise import remember
+from truerail.simulator.shape import Shape
+from truerail.simulator.truth import TrueCause
+
+_GUESTS = ("stor-{:02}", "mgmt-{:02}", "login-{:02}")
+
+
+def shaped(shape: Shape, behaviours: Behaviours) -> Shape:
+    """The shape with the NICs that these behaviours are about."""
+    nic = behaviours.value("rdma_down")
+    if "topo_other_nic" in behaviours:
+        nic = nic if nic not in ("", "mlx5") else "bnxt"
+    if "efa" in behaviours:
+        return replace(shape, nic="efa", host_ports="rdma")
+    speed = 800.0 if "rate_capped_400" in behaviours else shape.speed_gbps
+    return replace(shape, nic=nic or shape.nic, speed_gbps=speed)
+
+
+def apply(site: Site, rng: Random) -> list[TrueCause]:
+    """Changes the world; returns the hosts that nobody can read for it, as causes."""
+    behaviours = site.world.behaviours
+    if not behaviours.choices:
+        return []
+    _switch_off(site)
+    _cable_the_spare(site, rng)
+    if choice := behaviours.choices.get("stale_ttl"):
+        remember(site, set(), round(choice.share * len(list(site.world.fabric.plan.host_cables))), rng)
+    if "swap_two_neighbors" in behaviours:
+        _remember_before_the_move(site)
+    return [_boots(site, host) for host in list(site.world.fabric.models) if _may_boot(site, host)]
+
+
+def _may_boot(site: Site, host: str) -> bool:
+    world = site.world
+    return world.behaviours.hits("boot_phase", host) and host not in site.hosts | world.absent
+
+
+def _boots(site: Site, host: str) -> TrueCause:
+    site.world.absent.add(host)
+    return TrueCause(CauseKind.UNREACHABLE, (host,), tuple(cable.a for cable in site.cables_of[host]))
+
+
+def _open_cables(site: Site) -> list[Cable]:
+    """Host cables that no fault has touched."""
+    world = site.world
+    return [
+        cable
+        for cable in world.fabric.plan.host_cables
+        if cable.a.device not in site.hosts
+        and cable.b.device not in site.taken
+        and world.far.get(cable.a) == cable.b
+        and cable.a not in world.dead
+    ]
+
+
+def _switch_off(site: Site) -> None:
+    world = site.world
+    for cable in _open_cables(site):
+        if world.behaviours.hits("keep_link_up", cable.a):
+            world.switched_off.add(cable.a)
+            world.held_up.add(cable.b)
+        elif world.behaviours.hits("admin_down", cable.a):
+            world.switched_off.add(cable.a if world.behaviours.draw("which end", cable.a) < 0.5 else cable.b)
+
+
+def _cable_the_spare(site: Site, rng: Random) -> None:
+    """Free ports of leaves get what the behaviours want there."""
+    world, behaviours = site.world, site.world.behaviours
+    free = [
+        port
+        for leaf, names in world.fabric.spare.items()
+        for name in names
+        if (port := Port(leaf, name)) not in site.spare_used and leaf not in site.taken
+    ]
+    rng.shuffle(free)
+    each = max(1, len(free) // 6)
+    if "management_servers" in behaviours:
+        for number in range(min(each, len(free))):
+            world.guests[free.pop()] = _GUESTS[number % len(_GUESTS)].format(number + 1)
+    if "unplanned_links" in behaviours:
+        for _ in range(each):
+            other = next((port for port in free[1:] if port.device != free[0].device), None) if free else None
+            if other is not None:
+                one = free.pop(0)
+                free.remove(other)
+                world.plug(one, other)
+    if "ports_off" in behaviours:
+        world.switched_off.update(free[:each])
+
+
+def _remember_before_the_move(site: Site) -> None:
+    """Both ends of each cable that was moved still list the planned neighbour."""
+    world = site.world
+    for cable in world.fabric.plan.cables:
+        if world.far.get(cable.a) != cable.b:
+            world.stale[cable.a] = cable.b
+            if cable.b in world.far:
+                world.stale[cable.b] = cable.a

@@ -1,0 +1,147 @@
+"""Every behaviour of real devices that a simulated fabric can show, under the short name that the benchmark prints."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """One behaviour. `values` are its variants, the first the usual one; empty where it is only on or off.
+
+    `platform` is what its fabric runs when it is measured alone (empty: any), `planes` how many planes that has.
+    `share` is how many of its devices or ports show it then: 1 unless a fabric that shows it everywhere says nothing.
+    `expected` are the rules that rightly report it at warning or above on a faultless fabric.
+    """
+
+    name: str
+    summary: str
+    values: tuple[str, ...] = ()
+    platform: str = ""
+    planes: int = 1
+    share: float = 1.0
+    expected: tuple[str, ...] = ()
+
+
+_IDENTITY = (
+    Behaviour(
+        "sonic_alias",
+        "SONiC announces the port's alias as a local id",
+        ("etp", "ethn_n", "gige", "number", "ethernet_n", "ethernet_n_1", "eth_port", "centec"),
+        "sonic",
+    ),
+    Behaviour("sonic_breakout", "two sub-ports a cage: aliases `etp1a`, `etp1b`", platform="sonic"),
+    Behaviour(
+        "descr",
+        "what the description of a switch port says",
+        ("peer_of_plan", "peer_of_old_plan", "alias", "vendor_default"),
+        "sonic",
+    ),
+    Behaviour("sonic_mac_portid", "ports announce the chassis MAC as their id", platform="sonic"),
+    Behaviour("lldp_lost_rows", "the last neighbours of a switch are missing", platform="sonic", share=0.2),
+    Behaviour("junos_portid", "Junos announces the interface index, or the name", ("ifindex", "ifname"), "junos"),
+    Behaviour("junos_no_portid", "the brief answer has a remote description and no remote port id", platform="junos"),
+    Behaviour("chassis_per_port", "NX-OS announces the port's MAC as the chassis id", platform="nxos"),
+    Behaviour("nxos_brief_name_as_chassis", "the brief JSON prints the system name as the chassis id", platform="nxos"),
+    Behaviour("nxos_short_portid", "NX-OS announces `Eth1/5` instead of `Ethernet1/5`", platform="nxos"),
+    Behaviour("eos_quoted_id", "port ids are quoted inside the string, MACs lack leading zeros", platform="eos"),
+    Behaviour(
+        "host_alias", "a NIC has an alias: lldpd sends name and alias", ("peer", "stale_peer", "none"), "cumulus"
+    ),
+    Behaviour("host_rename", "NICs have other names than in the plan; the planned ones are altnames"),
+    Behaviour("mgmt_anycast", "leaves announce a shared management address beside their own"),
+    Behaviour(
+        "name_form", "system names as FQDN, upper case, with serial", ("fqdn", "upper", "serial", "other_domain")
+    ),
+    Behaviour("default_name", "devices that nobody named: `localhost`, `ubuntu`, `sonic`", share=0.1),
+    Behaviour("second_speaker", "a second neighbour on host ports", ("fw", "dpu", "vlan", "bmc", "bridge"), "cumulus"),
+    Behaviour("bond", "the NIC's two ports are one bond", planes=2),
+    Behaviour("bond_lldp_smeared", "each member of a bond reports the neighbours of all", planes=2),
+    Behaviour("dpu", "the ARM of a BlueField speaks, the host hears nothing", share=1.0),
+    Behaviour("dpu_offset", "what the ARM's MAC is more than the host's", ("0x10", "0x25", "none")),
+    Behaviour("fw_lldp", "NIC firmware speaks LLDP", ("tx", "all", "only")),
+    Behaviour("hpe_fw", "an HPE server's NIC firmware: UUID, slot text with blanks", ("local", "mac")),
+    Behaviour("networkd", "systemd-networkd sends: machine id, interface name"),
+    Behaviour("stack", "one chassis id and name for two switches of a stack", share=1.0),
+    Behaviour("switch_mac_shared", "all ports of a switch have one MAC", platform="sonic"),
+    Behaviour("snmp_text_mac", "SNMP agents: MACs as text, local port numbers that are no ifIndex", platform="snmp"),
+    Behaviour("snmp_no_chassis", "SNMP agents: rows without chassis id", platform="snmp"),
+    Behaviour("cdp_beside", "CDP rows stand beside LLDP rows", platform="cumulus"),
+)
+_TIME = (
+    Behaviour("flush_on_down", "neighbours vanish with the carrier (lldpd)"),
+    Behaviour("stale_ttl", "a port lists a neighbour that has gone, beside the present one", share=0.2),
+    Behaviour("swap_two_neighbors", "after a swap both ends list the old neighbour with the larger age"),
+    Behaviour("msap_change", "a port is listed under its old and its new id"),
+    Behaviour("rename", "a host renamed at run time announces a name that no plan has", share=0.2),
+    Behaviour("boot_phase", "hosts that boot: bare MACs, nobody can log in", share=0.1),
+    Behaviour("age_semantics", "ages far above the time to live on live links"),
+    Behaviour("young_link", "links so young that no frame has arrived", share=0.1),
+    Behaviour("ttl0", "a host whose daemon was stopped is heard by nobody", share=0.1),
+)
+_STATES = (
+    Behaviour("rdma_down", "what the RDMA driver reports of a port without carrier", ("mlx5", "bnxt", "ionic")),
+    Behaviour("bond_hides_member", "the RDMA device of a bond is ACTIVE while a member is down", planes=2),
+    Behaviour("ib_down", "an InfiniBand port without light is POLLING", platform="infiniband"),
+    Behaviour("efa", "RDMA devices that are always ACTIVE, without netdev and LLDP"),
+    Behaviour("rate_capped_400", "an 800G port reports 400 Gb/s as its RDMA rate"),
+    Behaviour("rdma_text_forms", "blank lines between the links"),
+    Behaviour("vfs", "virtual functions with netdevs and RDMA devices of their own"),
+    Behaviour("admin_down", "ports that the operator switched off", share=0.05),
+    Behaviour("operstate_words", "operational states UNKNOWN, LOWERLAYERDOWN and DORMANT beside the ports"),
+    Behaviour("keep_link_up", "the switch sees carrier of a host port that is switched off", share=0.05),
+    Behaviour("nxos_word", "NX-OS text: `is down (XCVR not inserted)`, `(Link not connected)`", platform="nxos"),
+    Behaviour("nxos_two_lines", "NX-OS text: `XCVR not inserted` with `admin state is down`", platform="nxos"),
+    Behaviour("eos_word", "EOS words: disabled, notconnect, errdisabled", platform="eos"),
+    Behaviour("sonic_speed_configured", "a SONiC port that is down shows its configured speed", platform="sonic"),
+    Behaviour("down_speed", "the speed of a port that is down", ("zero", "nominal"), "snmp"),
+)
+_MATRICES = tuple(
+    Behaviour(f"topo_{name}", summary)
+    for name, summary in {
+        "empty_cell": "empty CPU affinity cells",
+        "sparse": "half of the GPUs have no NIC nearby",
+        "bond": "`mlx5_bond_N` in the NIC legend",
+        "gb200": "every GPU-NIC pair is SYS",
+        "cx8": "NICs are the PCIe switch: PIX for the own NIC, NODE and SYS else",
+        "flat": "NODE and PHB everywhere, as on clouds",
+        "no_nic": "no NIC columns",
+        "other_nic": "`bnxt_re0`, `ionic_0` in the NIC legend",
+        "old": "device names as columns, SOC, no NUMA columns",
+    }.items()
+)
+_TOPO = (
+    *_MATRICES,
+    Behaviour("rdma_renumber", "a missing storage NIC shifts the later `mlx5_N`", share=0.3),
+    Behaviour("gpu_lost", "a GPU has fallen off the bus", share=0.1),
+)
+_INFINIBAND = tuple(
+    Behaviour(name, summary, values, "infiniband")
+    for name, summary, values in (
+        ("ib_desc", "what an adapter calls itself", ("host_dev", "hca_n", "netdev", "default", "localhost")),
+        ("ib_renumber", "the same slot has another device number on other hosts", ()),
+        ("ib_unmanaged", "all switches have one default name", ()),
+        ("ib_director", "leaf boards of one director share its name", ()),
+        ("ib_split", "port labels `[1](1/1/1)`", ()),
+        ("ib_sharp", "aggregation nodes on the last port of each switch", ()),
+        ("ib_guid_equal", "node GUID and port GUID are equal", ()),
+        ("ib_two_ca", "two-port cards: two adapters of one system image", ()),
+        ("mixed_fabric", "Ethernet adapters beside the InfiniBand ones", ()),
+        ("ib_others", "routers, gateways and UFM servers in the fabric", ()),
+        ("ib_init", "ports that are Initializing: no subnet manager yet", ()),
+        ("ib_cut", "a discovery without tabs", ()),
+    )
+)
+_LIES = (
+    Behaviour("clone_chassis", "two hosts with one chassis id: lldpd shows one name for both", expected=("CAB007",)),
+    Behaviour("clone_name", "two hosts with one name and MACs of their own", expected=("CAB007",)),
+    Behaviour("clock_skew", "device clocks that are hours off", platform="eos"),
+    Behaviour("cli_noise", "prompts, banners and carriage returns round the answers", platform="nxos"),
+)
+_OTHERS = (
+    Behaviour("management_servers", "management and storage servers on free leaf ports"),
+    Behaviour("unplanned_links", "links between free ports that the plan does not have"),
+    Behaviour("ports_off", "free ports that the operator switched off"),
+)
+CATALOGUE: Mapping[str, Behaviour] = {
+    one.name: one for one in (*_IDENTITY, *_TIME, *_STATES, *_TOPO, *_INFINIBAND, *_LIES, *_OTHERS)
+}

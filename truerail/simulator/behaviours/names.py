@@ -1,0 +1,71 @@
+"""Names and identities that are not what the plan has: forms of names, default names, clones, renamed interfaces."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from truerail.simulator.frames import Speaker
+
+if TYPE_CHECKING:
+    from truerail.simulator.world import World
+
+DOMAIN = "dc1.example.net"
+_DEFAULTS = {"sonic": "sonic", "cumulus": "cumulus", "eos": "localhost", "nxos": "switch", "junos": "localhost"}
+_OTHER_DOMAIN = "mgmt.example.org"
+
+
+def system_name(world: "World", machine: str, name: str) -> str:
+    """How a machine writes the name that it bears."""
+    behaviours = world.behaviours
+    if behaviours.hits("default_name", machine):
+        return "ubuntu" if world.is_host(machine) else _DEFAULTS.get(world.platform(machine), "localhost")
+    if world.is_host(machine):
+        if behaviours.hits("rename", machine):
+            return f"worker-{world.fabric.order[machine] + 701}"
+        if behaviours.hits("clone_name", machine):
+            return _original(world, machine)
+    match behaviours.value_for("name_form", machine):
+        case "fqdn":
+            return f"{name}.{DOMAIN}"
+        case "upper":
+            return name.upper()
+        case "other_domain":
+            return f"{name}.{_OTHER_DOMAIN}"
+        case "serial" if not world.is_host(machine):
+            return f"{name}(TB{world.fabric.order[machine]:06}B)"
+    return name
+
+
+def has_own_name(world: "World", machine: str) -> bool:
+    """Whether the name that a machine gives itself can name its folder."""
+    behaviours = world.behaviours
+    return not any(behaviours.hits(name, machine) for name in ("default_name", "rename", "clone_name")) and (
+        behaviours.value("name_form") != "serial"
+    )
+
+
+def chassis_of(world: "World", machine: str) -> str:
+    """The machine whose chassis id this one announces: its own, or that of the one whose image it has."""
+    if world.is_host(machine) and world.behaviours.hits("clone_chassis", machine):
+        return _original(world, machine)
+    return machine
+
+
+def shown(world: "World", speaker: Speaker, machine: str) -> Speaker:
+    """How a receiver that runs lldpd shows this speaker: one record a chassis id, so clones share a name."""
+    if world.is_host(machine) and world.behaviours.hits("clone_chassis", machine):
+        return replace(speaker, name=world.announced_name(_original(world, machine)))
+    return speaker
+
+
+def netdev(world: "World", host: str, planned: str) -> str:
+    """What the kernel calls the interface that the plan calls so."""
+    if not world.behaviours.hits("host_rename", host):
+        return planned
+    netdevs = [name.netdev for name in world.fabric.models[host].names]
+    return f"ens{41 + netdevs.index(planned)}np0" if planned in netdevs else planned
+
+
+def _original(world: "World", machine: str) -> str:
+    """The host whose image a clone has: its neighbour in the plan's order, in pairs."""
+    hosts = list(world.fabric.models)
+    return hosts[hosts.index(machine) // 2 * 2]

@@ -1,0 +1,58 @@
+"""What goes over a link by LLDP: the machine and the port as they describe themselves."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+TTL_SECONDS = 120
+"""lldpd's default: a frame every 30 s, kept for four times as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """One machine as its LLDP frames describe it. An empty text is a TLV that is not sent."""
+
+    name: str
+    chassis: str
+    description: str
+    address: str
+    router: bool
+    """Whether it forwards; a host announces itself as a station."""
+    chassis_type: str = "mac"
+    """`mac` or `local`."""
+    more_addresses: tuple[str, ...] = ()
+    """Management addresses after the first."""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All management addresses."""
+        return (self.address, *self.more_addresses) if self.address else self.more_addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """What one port says of itself over LLDP. `id_type` is in lldpd's words: `mac`, `ifname`, `local`."""
+
+    id_type: str
+    id: str
+    description: str
+
+
+class Tells(StrEnum):
+    """What a frame says of the port that sends it to somebody who has every other answer at hand."""
+
+    PORT = "port"
+    DEVICE = "device"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One LLDP frame: who sends, from which port, and for how long it is kept."""
+
+    speaker: Speaker
+    port: Announced
+    ttl_seconds: int = TTL_SECONDS
+    via: str = "LLDP"
+    is_second: bool = False
+    """Whether another speaker on the port is the one that the cable is for."""
+    tells: Tells = Tells.PORT

@@ -1,0 +1,106 @@
+"""What speaks LLDP on a Linux host: lldpd, systemd-networkd, the firmware of its NICs, the ARM of a DPU."""
+
+from dataclasses import dataclass, replace
+from hashlib import md5
+
+from truerail.simulator.frames import Announced, Frame, Speaker, Tells
+
+IDRAC_TTL_SECONDS = 480
+"""dell/iDRAC-Redfish-Scripting#301."""
+_DPU_OFFSETS = {"0x10": 0x10, "0x25": 0x25}
+
+
+@dataclass(frozen=True, slots=True)
+class HostPort:
+    """One NIC port of a host, and the host: what its LLDP agents know. `is_read` says whether the host answers."""
+
+    host: str
+    speaker: Speaker
+    netdev: str
+    mac: str
+    slot: int
+    alias: str
+    is_read: bool
+
+    @property
+    def by_mac(self) -> Tells:
+        """What a bare MAC tells: the port where the host's own answers show it."""
+        return Tells.PORT if self.is_read else Tells.NOTHING
+
+
+def lldpd(port: HostPort) -> Frame:
+    """lldpd sends the port's MAC, or its name as soon as the interface has an alias (lldpd interfaces.c)."""
+    if port.alias:
+        return Frame(port.speaker, Announced("ifname", port.netdev, port.alias))
+    return Frame(port.speaker, Announced("mac", port.mac, port.netdev))
+
+
+def lldpd_after_alias(port: HostPort) -> Frame:
+    """What lldpd sends once somebody has set an alias: a new identity of the same port."""
+    return Frame(port.speaker, Announced("ifname", port.netdev, "uplink"))
+
+
+def networkd(port: HostPort) -> Frame:
+    """systemd-networkd sends the machine id, the interface's name and the short hostname, and no address."""
+    machine_id = md5(port.host.encode(), usedforsecurity=False).hexdigest()
+    speaker = replace(
+        port.speaker,
+        name=port.speaker.name.partition(".")[0],
+        chassis=machine_id,
+        chassis_type="local",
+        description="",
+        address="",
+        more_addresses=(),
+    )
+    return Frame(speaker, Announced("ifname", port.netdev, ""))
+
+
+def firmware(port: HostPort) -> Frame:
+    """NIC firmware sends the port's MAC for chassis and port, and no name."""
+    return Frame(_nameless(port.mac), Announced("mac", port.mac, ""), tells=port.by_mac, is_second=True)
+
+
+def hpe_firmware(port: HostPort, variant: str) -> Frame:
+    """An HPE server's NIC firmware: a UUID of the server and the slot as text with blanks (genieparser, nxos)."""
+    digits = md5(port.host.encode(), usedforsecurity=False).hexdigest().upper()
+    uuid = f"{digits[:4]}-{digits[4:8]}-{digits[8:12]}-{digits[12:20]}-{digits[20:28]}"
+    nameless = replace(_nameless(uuid), chassis_type="local")
+    text = f"PCI-E Slot {1 + port.slot // 2}, Port {1 + port.slot % 2}"
+    if variant == "mac":
+        return Frame(nameless, Announced("mac", port.mac, text), tells=port.by_mac)
+    return Frame(nameless, Announced("local", text, "ConnectX-7, 400G OSFP"), tells=Tells.NOTHING)
+
+
+def arm(port: HostPort, offset: str) -> Frame:
+    """The ARM of a BlueField in DPU mode: a hostname of its own, `p0`, a MAC of its own."""
+    mac = shifted(port.mac, _DPU_OFFSETS.get(offset, 0x800000))
+    speaker = replace(port.speaker, name=f"dpu-{port.speaker.name}", chassis=mac, address="", more_addresses=())
+    return Frame(speaker, Announced("ifname", "p0", "p0"), tells=Tells.DEVICE)
+
+
+def second(port: HostPort, kind: str) -> Frame:
+    """A neighbour beside the host's lldpd on the same port."""
+    speaker = port.speaker
+    match kind:
+        case "dpu":
+            return replace(arm(port, "none"), is_second=True)
+        case "vlan":
+            return Frame(speaker, Announced("ifname", f"{port.netdev}.100", ""), is_second=True)
+        case "bmc":
+            idrac = replace(speaker, name="PowerEdge XE9680", chassis=shifted(port.mac, 0x900000), description="iDRAC")
+            return Frame(idrac, Announced("local", "DSMPMM3 Dedicated", ""), IDRAC_TTL_SECONDS, is_second=True)
+        case "bridge":
+            guest = replace(speaker, name=f"vm-{port.slot}.guests.example.net", chassis=shifted(port.mac, 0xA00000))
+            return Frame(guest, Announced("mac", shifted(port.mac, 0xA00001), "ens3"), is_second=True)
+    return firmware(port)
+
+
+def shifted(mac: str, offset: int) -> str:
+    """The MAC that is so much more."""
+    number = int(mac.replace(":", ""), 16) + offset
+    digits = f"{number:012x}"
+    return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
+
+
+def _nameless(chassis: str) -> Speaker:
+    return Speaker("", chassis, "", "", router=False)
