@@ -4,7 +4,8 @@
   a virtual port. Some releases keep 32 bits of it (100 Gb/s became 1215752192): what is no whole number of Mb/s is not
   believed. Sources: recorded answers in arista-netdevops-community's ANTA and on GitHub.
 - NX-OS: `TABLE_interface` of `show interface status`, whose `speed` has no unit below 10 Gb/s (`1000`), and of
-  `show interface`, whose `eth_bw` is what was configured and is not read. Source: napalm's recordings.
+  `show interface`, whose `eth_bw` is what was configured and is not read. `state_rsn_desc` is the reason that the text
+  has in brackets. Sources: napalm's recordings, answers of NX-API quoted in public clients.
 - Junos: `interface-information`; every value is a list of one object. Source: suzieq's recordings.
 - NVUE: ports with a `link`. Its `state` is an object (`{"up": {}}`) up to Cumulus Linux 5.10, later a word, beside
   `oper-status` and `admin-status`. Source: NVUE's reference of `nv show interface`.
@@ -14,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector._documents import listed
-from collector._speed_status import PortStatus, gbps, link, status
+from collector._port_words import of_word, of_words
+from collector._speed_status import PortStatus, gbps, status
 from truerail.model import Unreadable
 
 _BITS_IN_GIGABIT = 1e9
@@ -37,22 +39,22 @@ def _eos(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
         bits = told.get("bandwidth")
         whole = type(bits) is int and bits > 0 and bits % _MEGABIT == 0
         word = told.get("linkStatus", told.get("interfaceStatus"))
-        yield PortStatus(port, *status(word), bits / _BITS_IN_GIGABIT if whole else None)
+        yield status(port, of_word(word, told.get("interfaceType")), bits / _BITS_IN_GIGABIT if whole else None)
 
 
 def _nxos(table: Any) -> Iterator[PortStatus]:
     for part in listed(table):
         for row in listed(part["ROW_interface"]):
-            word = row.get("state")
-            state = link(word, row.get("admin_state")) if word in ("up", "down") else status(word)
-            yield PortStatus(row["interface"], *state, gbps(row.get("eth_speed", row.get("speed"))))
+            word, why = row.get("state"), row.get("state_rsn_desc")
+            state = of_words(word, row.get("admin_state"), why) if word in ("up", "down") else of_word(word)
+            yield status(row["interface"], state, gbps(row.get("eth_speed", row.get("speed"))))
 
 
 def _junos(found: Any) -> Iterator[PortStatus]:
     for information in listed(found):
         for port in listed(information.get("physical-interface")):
-            state = link(_data(port.get("oper-status")), _data(port.get("admin-status")))
-            yield PortStatus(_data(port["name"]).strip(), *state, gbps(_data(port.get("speed"))))
+            state = of_words(_data(port.get("oper-status")), _data(port.get("admin-status")))
+            yield status(_data(port["name"]).strip(), state, gbps(_data(port.get("speed"))))
 
 
 def _data(value: Any) -> str:
@@ -67,9 +69,8 @@ def _nvue(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
         state = at.get("oper-status", at.get("state"))
         word = next(iter(state), None) if isinstance(state, dict) else state
         mtu = at.get("mtu")
-        yield PortStatus(
-            port, *link(word, at.get("admin-status")), gbps(at.get("speed")), mtu if type(mtu) is int else None
-        )
+        state = of_words(word, at.get("admin-status"))
+        yield status(port, state, gbps(at.get("speed")), mtu if type(mtu) is int else None)
 
 
 _READERS = {

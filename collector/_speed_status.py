@@ -5,17 +5,15 @@ where the same row says that the link is up.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from collector._port_words import PortState
+from truerail.model import DownReason
 
 _SPEED = re.compile(
     r"(?:a-)?([0-9]{1,6}(?:\.[0-9]{1,3})?) ?(?:([mgt])(?:b(?:ps|/s|it/s)?)?)?(?:-\d{1,2})?", re.IGNORECASE
 )
 _SCALE = {"": 1e-3, "m": 1e-3, "g": 1.0, "t": 1e3}
-_UP_OR_DOWN = {"up": True, "down": False}
-_STATES: Mapping[str, tuple[bool, bool]] = {"connected": (True, True), "disabled": (False, False)}
-_DOWN = ("notconn", "errdisab", "xcvrabs", "sfpabs", "linkflap")
-"""How the words for a port without link begin: tables cut them after nine letters."""
 
 
 class PortStatus(NamedTuple):
@@ -29,6 +27,8 @@ class PortStatus(NamedTuple):
     gbps: float | None = None
     """Gb/s as printed, for a port that is down the configured ones."""
     mtu: int | None = None
+    reason: DownReason | None = None
+    """Why it has no link, where the switch says."""
 
     @property
     def running_gbps(self) -> float | None:
@@ -46,15 +46,6 @@ def gbps(word: Any) -> float | None:
     return speed or None
 
 
-def link(oper: Any, admin: Any) -> tuple[bool | None, bool | None]:
-    """Whether a port is up and enabled, from `up` or `down` for each."""
-    return _UP_OR_DOWN.get(str(oper).lower()), _UP_OR_DOWN.get(str(admin).lower())
-
-
-def status(word: Any) -> tuple[bool | None, bool | None]:
-    """Whether a port is up and enabled, from the one word that Arista and Cisco have for both.
-
-    A word that does not say whether there is light (`inactive`, `suspended`, `channelDown`) tells neither.
-    """
-    low = str(word).lower()
-    return _STATES.get(low, (False, True) if low.startswith(_DOWN) else (None, None))
+def status(port: str, state: PortState, speed_gbps: float | None = None, mtu: int | None = None) -> PortStatus:
+    """A port's row from what its words say of its state."""
+    return PortStatus(port, state.up, state.enabled, speed_gbps, mtu, state.reason)

@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from collector._counted import may_be_cut
-from collector._speed_status import PortStatus, gbps, link, status
+from collector._port_words import of_word, of_words
+from collector._speed_status import PortStatus, gbps, status
 
 _GAP = re.compile(r"[ \t]{2,}")
 _DUPLEX = frozenset(("full", "half", "auto", "a-full", "a-half", "unconf"))
@@ -34,7 +35,15 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
         elif row and words and len(line) <= _LONGEST_ROW:
             told = row(line)
             found += [told] if told and not (at == len(text) and _cut(answer, line, told)) else []
-    return found if begun else None
+    return _reasoned(found) if begun else None
+
+
+def _reasoned(found: list[PortStatus]) -> list[PortStatus]:
+    """The rows with the missing modules that count. Where ports with link have no module either, the platform reads
+    none (a virtual switch).
+    """
+    blind = any(port.up and port.reason for port in found)
+    return [port._replace(reason=None) if port.up or (blind and port.reason == "no module") else port for port in found]
 
 
 def _cut(answer: str, line: str, told: PortStatus) -> bool:
@@ -54,11 +63,14 @@ def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     if len(cells) <= max(labels.index("oper"), labels.index("admin")):
         return None
     told = dict(zip(labels, cells, strict=False))
-    up, enabled = link(told["oper"], told["admin"])
+    empty = told.get("type", "").upper() == "N/A" and len(cells) >= len(labels) - 1
+    state = of_words(told["oper"], told["admin"])
+    if empty and state.enabled:
+        state = state._replace(reason="no module")  # of a port with link too, until all rows are read
     running = told.get("oper speed", "") if len(cells) == len(labels) else ""
     mtu = told.get("mtu", "")
     speed = gbps(running) or gbps(told["speed"])
-    return PortStatus(told["interface"], up, enabled, speed, int(mtu) if mtu.isdecimal() else None)
+    return status(told["interface"], state, speed, int(mtu) if mtu.isdecimal() else None)
 
 
 def _cisco(line: str) -> PortStatus | None:
@@ -67,9 +79,9 @@ def _cisco(line: str) -> PortStatus | None:
     if not at or at + 1 == len(words):
         return None
     vlan = at - 2 if words[at - 2] == "in" else at - 1  # a member of a bundle is "in Po49"
-    if vlan < 2 or any(status(word)[0] is not None for word in words[at + 2 :]):
+    if vlan < 2 or any(of_word(word).up is not None for word in words[at + 2 :]):
         return None
-    return PortStatus(words[0], *status(words[vlan - 1]), gbps(words[at + 1]))
+    return status(words[0], of_word(words[vlan - 1], " ".join(words[at + 2 :])), gbps(words[at + 1]))
 
 
 def _duplexes(words: Sequence[str]) -> Iterator[int]:

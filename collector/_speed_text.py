@@ -1,7 +1,8 @@
 """Ports and their speeds in prose: `show interface(s)` of Junos, EOS and NX-OS, a paragraph for each port.
 
 Junos: `Physical interface: et-0/0/0, Enabled, Physical link is Up`, below it `Link-level type: ..., Speed: 400Gbps,`.
-EOS and NX-OS: `Ethernet1 is up, ...`, below it `Full-duplex, 10Gb/s, ...`. What people write follows `Description:` and
+EOS and NX-OS: `Ethernet1 is up, ...`, below it `Full-duplex, 10Gb/s, ...`; NX-OS gives a reason in brackets and the
+operator's will in the next line, `admin state is up, Dedicated Interface`. What people write follows `Description:` and
 is indented, so it begins no paragraph and is no such line. Sources: recorded answers in ntc-templates and genieparser,
 Juniper's articles about its ACX series.
 """
@@ -10,13 +11,16 @@ import re
 from collections.abc import Sequence
 
 from collector._counted import may_be_cut
-from collector._speed_status import PortStatus, gbps, link
+from collector._port_words import PortState, of_word, of_words
+from collector._speed_status import PortStatus, gbps, status
 
 _JUNOS = re.compile(
     r"[ \t]*Physical interface: ([\w/.:-]+)[ \t]*, (Enabled|Administratively down)[^,]{0,40}, "
     r"Physical link is (Up|Down)\b"
 )
 _CISCO = re.compile(r"([A-Za-z][\w/.:-]*) is (administratively down|up|down)\b(.{0,200})")
+_REASON = re.compile(r".*?\((.+)\)")
+_ADMIN = re.compile(r"[ \t]*admin state is (up|down)\b")
 _SPEED = re.compile(
     r"[ \t]+(?:(?:Type|Link-level type): .{0,200}?\bSpeed: |(?:full|half|auto)-duplex, )([^,]+)(,?)", re.IGNORECASE
 )
@@ -28,8 +32,11 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
     for at, line in enumerate(text, 1):
         begun = _begun(line)
         told = _SPEED.match(line) if found and not begun else None
+        admin = _ADMIN.match(line) if found and not begun else None
         if begun:
             found.append(begun)
+        elif admin:
+            found[-1] = _willed(found[-1], admin[1])
         elif told and found[-1].gbps is None and (told[2] or at < len(text) or not may_be_cut(answer, line)):
             found[-1] = found[-1]._replace(gbps=gbps(told[1]))
     return found
@@ -38,9 +45,24 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
 def _begun(line: str) -> PortStatus | None:
     junos = _JUNOS.match(line)
     if junos:
-        return PortStatus(junos[1], *link(junos[3], "up" if junos[2] == "Enabled" else "down"))
+        return status(junos[1], of_words(junos[3], "up" if junos[2] == "Enabled" else "down"))
     cisco = _CISCO.match(line)
-    if cisco:
-        off = "administratively" in f"{cisco[2]}{cisco[3]}".lower()
-        return PortStatus(cisco[1], *link("down" if off else cisco[2], "down" if off else "up"))
-    return None
+    return status(cisco[1], _cisco(cisco[2], cisco[3])) if cisco else None
+
+
+def _cisco(word: str, rest: str) -> PortState:
+    """The state from the first line of a port: `is down (Link not connected)`, `is down, line protocol is down
+    (notconnect)`. A port that is down and not said to be switched off is on, unless its module is missing.
+    """
+    if "administratively" in f"{word}{rest}".lower():
+        return of_words("down", "down")
+    found = _REASON.match(rest)
+    reason = found[1] if found else None
+    return of_words(word, None if of_word(reason).reason == "no module" else "up", reason)
+
+
+def _willed(port: PortStatus, admin: str) -> PortStatus:
+    """The port with what the line `admin state is down` says of its operator's will."""
+    if admin == "down" and not port.up:
+        return port._replace(enabled=False, reason="switched off")
+    return port._replace(enabled=admin == "up")

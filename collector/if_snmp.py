@@ -9,12 +9,15 @@ Traps:
   for anything faster.
 - ifName is the port's name; ifDescr is too on some systems, on others it is prose (`Cambium 10/100 Ethernet`). It is an
   alias here, as ifAlias is, which people write and which may hold what was planned rather than what is.
+- ifAdminStatus 2 is a port that its operator switched off: it has no `UP` among its flags. ifOperStatus 6 is a port
+  without module (few agents send it).
 - net-snmp with MIBs loaded prints a MAC without leading zeros, `2:0:0:0:0:3`.
 """
 
 from collections.abc import Iterable, Iterator
 
 from collector._lldp_words import mac_of
+from collector._port_words import of_snmp
 from collector._snmp import Tables, Value, column, number_of, octets_of, tables, text_of, walks
 from truerail.model import SWITCHES, Device, NetLink, Unreadable, collector, minutes
 
@@ -22,7 +25,6 @@ _IF = "1.3.6.1.2.1.2.2.1"
 _IF_X = "1.3.6.1.2.1.31.1.1.1"
 _DESCRIPTION, _MTU, _SPEED, _MAC, _ADMIN, _OPER = 2, 4, 5, 6, 7, 8
 _NAME, _HIGH_SPEED, _ALIAS = 1, 15, 18
-_UP = 1
 _OPERSTATES = {1: "UP", 2: "DOWN", 3: "TESTING", 4: "UNKNOWN", 5: "DORMANT", 6: "NOTPRESENT", 7: "LOWERLAYERDOWN"}
 _FULL = 4294967295  # ifSpeed of anything faster than 32 bits can tell, RFC 2863 section 3.1.7
 
@@ -47,15 +49,18 @@ def _links(found: Tables) -> Iterator[NetLink]:
         name = text_of(names.get(index)) or description
         if name is None:
             continue
+        oper = number_of(column(basic, _OPER).get(index))
+        state = of_snmp(oper, number_of(column(basic, _ADMIN).get(index)))
         others = (description, text_of(aliases.get(index)))
         yield NetLink(
             name,
             mac=_mac(column(basic, _MAC).get(index)),
             mtu=number_of(column(basic, _MTU).get(index)),
-            operstate=_OPERSTATES.get(number_of(column(basic, _OPER).get(index)) or 0),
-            flags=("UP",) if number_of(column(basic, _ADMIN).get(index)) == _UP else (),
+            operstate=_OPERSTATES.get(oper or 0),
+            flags=("UP",) if state.enabled else ("NO-CARRIER",) if state.reason == "switched off" else (),
             speed_gbps=_gbps(column(extended, _HIGH_SPEED).get(index), column(basic, _SPEED).get(index)),
             aliases=tuple(dict.fromkeys(other for other in others if other and other != name)),
+            down_reason=state.reason,
         )
 
 

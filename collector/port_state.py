@@ -13,15 +13,15 @@ Needs: a login that may look.
 The answers are those of `link_speed`, which are asked for once. Each port becomes an interface with the kernel's words
 for its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags where it was switched off. Traps:
 
-- `connected` is up and `disabled` is switched off; `notconnect`, `errdisabled`, `xcvrAbsent`, `sfpAbsent` and
-  `linkFlapErrDisabled` have no link. NX-OS cuts them after nine letters in its table.
-- `inactive`, `suspended`, `channelDown` and the like do not say whether there is light: such a port's state is unknown.
+- Which word means the operator, a missing module, no light, or an error is in one table, `collector/_port_words.py`.
+- NX-OS says `is down (XCVR not inserted)` also where the operator switched the port off: `admin state is down`, in the
+  line below, tells. `inactive`, `suspended`, `channelDown` and the like leave the port's state unknown.
 - MTU comes with SONiC's table, where it is the kernel's. Junos counts the Ethernet header in, EOS and NX-OS tell it
   elsewhere: left out.
 """
 
+from collector._port_words import PortState, flags
 from collector._speed_answers import ASK, statuses
-from collector._speed_status import PortStatus
 from truerail.model import SWITCHES, Device, NetLink, Unreadable, collector, minutes
 
 
@@ -32,14 +32,13 @@ def port_state(answer: str, device: Device) -> list[NetLink]:
     if not told:
         raise Unreadable("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
     return [
-        NetLink(port.port, mtu=port.mtu, operstate="UP" if port.up else "DOWN", flags=_flags(port))
+        NetLink(
+            port.port,
+            mtu=port.mtu,
+            operstate="UP" if port.up else "DOWN",
+            flags=flags(PortState(port.up, port.enabled)),
+            down_reason=port.reason,
+        )
         for port in told
         if port.up is not None
     ]
-
-
-def _flags(port: PortStatus) -> tuple[str, ...]:
-    """The kernel's flags; none for a port without link of which nobody says whether it was switched off."""
-    if port.up:
-        return ("UP", "LOWER_UP")
-    return () if port.enabled is None else ("NO-CARRIER", "UP") if port.enabled else ("NO-CARRIER",)

@@ -12,7 +12,10 @@ The reason is in `reason`, and decided by what devices say, never by silence alo
   found no link at the port.
 - `silent`: both ends answer, hear other neighbours, and hear nobody here; or the switch port is taken by another
   cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have.
-- `switched off`: the port's operator turned it off (administratively down, RDMA physical state `DISABLED`).
+- `switched off`: the port's operator turned it off: an interface without the `UP` flag, an administratively down port
+  of a switch, on InfiniBand the physical state `DISABLED`. On RoCE `DISABLED` is what most drivers report without
+  carrier (mlx5, bnxt_re, irdma, ...), so it is no link, not an operator's will; so is a port whose interface was not
+  read. A port of a switch that is on and has no module is `link down`, even where the other end is switched off.
 - `pending`: the host does not answer, nobody hears it, and its switches see no link on two of its cables or more, and
   link on none: it is not powered yet.
 
@@ -20,8 +23,10 @@ Critical for a host's cable without link, warning for an uplink and for silence,
 A host that does not answer while its switch ports have link is TEL001, a NIC that is not there NIC003.
 
 ## What to do
-`link down`: reseat both ends, look at the transceiver (`ethtool -m`, `show interface transceiver`), then replace the
-cable. `silent`: look for a second cable in a neighbouring port; check that LLDP is sent on this port (TEL003).
+`link down`: where the switch gives a reason (no module, module not accepted, error-disabled, no light), the finding
+names it and the repair. Otherwise reseat both ends, look at the transceiver (`ethtool -m`, `show interface
+transceiver`), then replace the cable. `silent`: look for a second cable in a neighbouring port; check that LLDP is sent
+on this port (TEL003).
 `pending`: power the host and check again.
 """
 
@@ -32,7 +37,7 @@ import numpy as np
 from rules._places import places
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.rule import Case, rule
-from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Why, Wiring, wiring_of
+from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair, wiring_of
 
 _REASONS = {
     Why.LINK_DOWN: "link down",
@@ -74,10 +79,9 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     a, b = w.index.a_port(cable), w.index.b_port(cable)
     if why is Why.LINK_DOWN:
         told = _witnesses(w, cable)
-        return (
-            f"{subject} has no link to {b}, as {' and '.join(told)} {'says' if len(told) == 1 else 'say'}",
-            f"Reseat the cable at {a} and {b}; if the link stays down, check the transceivers, then replace the cable.",
-        )
+        reason, do = link_repair(w, cable)
+        says = f"{subject} has no link to {b}, as {' and '.join(told)} {'says' if len(told) == 1 else 'say'}"
+        return f"{says}: {reason}" if reason else says, do
     if why is Why.DISABLED:
         return (
             f"{subject} to {b} is switched off by its operator",
@@ -166,6 +170,21 @@ FIRES = (
         {
             "leaf-0": _LEAF_HEARS_THE_REST,
             "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER")), _NIC1_UP],
+        },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "No carrier on RoCE, as most drivers report it, and nothing was read of the interface.",
+        _PLAN,
+        {"leaf-0": _LEAF_HEARS_THE_REST, "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"), _NIC1_UP]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The leaf's cage is empty, and the host's port is switched off: the module is missing all the same.",
+        _PLAN,
+        {
+            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN", down_reason="no module")],
+            "gpu-1": [NetLink("nic0", operstate="DOWN", flags=("BROADCAST",)), _NIC1_UP],
         },
         ("gpu-1/nic0",),
     ),

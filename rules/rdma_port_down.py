@@ -6,7 +6,8 @@ or to TCP, or stops with `no usable HCA`. Link lights and LLDP may look healthy 
 
 ## How it is seen
 `rdma link` (or ibstat, ibv_devinfo, ibdev2netdev) shows a state other than `ACTIVE`. Info where the port is switched
-off by its operator (`ip link set down`, physical state `DISABLED`): that is intended.
+off by its operator (`ip link set down`; on InfiniBand the physical state `DISABLED`): that is intended. On RoCE most
+drivers report `DISABLED` for every port without carrier. An EFA port is always `ACTIVE`: this does not apply to it.
 
 ## What to do
 Physical state `POLLING` or `DISABLED`: there is no signal; see CAB003. `LINK_UP` with `INIT` on InfiniBand: no subnet
@@ -25,7 +26,7 @@ from truerail.model.rule import Case, rule
 from truerail.model.wiring import ONE_END, evidence_of, wiring_of
 
 
-@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink])
+@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
 def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is told to be in another state than `ACTIVE`."""
     wiring = wiring_of(plan, seen)

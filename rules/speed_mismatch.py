@@ -56,15 +56,19 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
 
 
 def _bad(w: Wiring, here: Speeds, there: Speeds, other: Codes) -> Codes:
-    """The cables whose speeds differ. What a port without link tells is struck out of `here` and `there`."""
+    """The cables whose speeds differ. What a port without link reports is struck out of `here` and `there`, and what
+    the port at its other end reports, unless that one says that it has link: a switch prints the configured speed.
+    """
     planned = w.index.speed_gbps
 
     def differing() -> Codes:
         return np.flatnonzero(_differ(here, planned) | _differ(there, planned) | _differ(here, there))
 
-    for speeds, port in ((here, w.index.a), (there, other)):
-        cables = differing()
-        speeds[cables[w.states.down(port[cables])]] = np.nan
+    cables = differing()
+    near, far = w.index.a[cables], other[cables]
+    dark = w.states.down(near), w.states.down(far)
+    here[cables[dark[0] | (dark[1] & ~w.states.up(near))]] = np.nan
+    there[cables[dark[1] | (dark[0] & ~w.states.up(far))]] = np.nan
     return differing()
 
 
@@ -130,6 +134,14 @@ QUIET = (
         "A port without link tells no speed that counts.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", operstate="DOWN", speed_gbps=10.0)], "leaf-0": [NetLink("swp1", speed_gbps=0.0)]},
+    ),
+    Case(
+        "A cable without link: the host's RDMA port reports the driver's default, the switch the speed of its module.",
+        _PLAN,
+        {
+            "gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0", 40.0)],
+            "leaf-0": [NetLink("swp1", speed_gbps=100.0)],
+        },
     ),
     Case(
         "The RDMA device below the netdev says otherwise: what the netdev says counts.",

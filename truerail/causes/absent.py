@@ -6,7 +6,7 @@ import numpy as np
 
 from truerail.causes.draft import Draft
 from truerail.model.finding import CauseKind, Finding
-from truerail.model.wiring import State, Why, Wiring
+from truerail.model.wiring import State, Why, Wiring, link_repair
 
 DOWN = ("CAB003", "NIC002", "RAL", "LNK")
 
@@ -59,8 +59,8 @@ def _links_down(wiring: Wiring) -> Iterator[Draft]:
     both = states.down(ends[0]) & states.down(ends[1])
     for cable, unheard, sure in zip(missing[use].tolist(), silent[use], both[use], strict=True):
         a, b = index.a_port(cable), index.b_port(cable)
-        says, confidence = f"the link {a} - {b} is down", 0.95 if sure else 0.85
+        reason, do = link_repair(wiring, cable)
+        says, confidence = f"the link {a} - {b} is down{f': {reason}' if reason else ''}", 0.95 if sure else 0.85
         if unheard:
             says, confidence = f"neither {a} nor {b} hears the other; nobody tells whether there is link", 0.6
-        do = f"Reseat the cable at {a} and at {b}; if it stays down, try another cable, then another transceiver."
         yield Draft(CauseKind.LINK_DOWN, (str(a),), says, do, [cable], rules=DOWN, confidence=confidence)

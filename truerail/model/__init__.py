@@ -4,6 +4,7 @@ from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, N
 from truerail.model.facts import (
     KINDS,
     Counter,
+    DownReason,
     Fact,
     GpuNicPath,
     HostSetting,
@@ -50,6 +51,7 @@ __all__ = [
     "Command",
     "Counter",
     "Device",
+    "DownReason",
     "Evidence",
     "Fact",
     "Finding",

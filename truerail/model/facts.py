@@ -6,7 +6,14 @@ much to make, and a tuple transposes into columns at once. `None` means that the
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
+
+DownReason: TypeAlias = Literal[
+    "switched off", "no module", "no light", "error-disabled", "module not accepted", "hardware failure"
+]
+"""Why a port has no link, as its own device reports it: its operator switched it off; its cage is empty; nothing shines
+in; its switch shut it after an error; its switch does not accept the module; the port or its module is broken.
+"""
 
 
 class Neighbor(NamedTuple):
@@ -84,6 +91,8 @@ class NetLink(NamedTuple):
     """Other names of the same interface: altnames, ifAlias, ifDescr."""
     kind: str | None = None
     """`bond`, `vlan`, `bridge`, `veth`, ... where the kernel says; None for a physical interface."""
+    down_reason: DownReason | None = None
+    """Why there is no link, where a switch gives a reason; None where there is link, or no reason."""
 
 
 class LinkSpeed(NamedTuple):

@@ -2,5 +2,6 @@
 
 from truerail.model.wiring.joined import State, Why, Wiring, evidence_of, wiring_of
 from truerail.model.wiring.pairs import BOTH_ENDS, DEVICE_ONLY, ONE_END
+from truerail.model.wiring.repair import link_repair
 
-__all__ = ["BOTH_ENDS", "DEVICE_ONLY", "ONE_END", "State", "Why", "Wiring", "evidence_of", "wiring_of"]
+__all__ = ["BOTH_ENDS", "DEVICE_ONLY", "ONE_END", "State", "Why", "Wiring", "evidence_of", "link_repair", "wiring_of"]

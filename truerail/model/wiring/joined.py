@@ -44,6 +44,7 @@ class Why(IntEnum):
     SEEN = 0
     LINK_DOWN = 1
     DISABLED = 2
+    """No link, and the operator of an end switched its port off."""
     SILENT = 3
     """Link is up, or not told, and both ends listened and heard nothing."""
     NOT_READ = 4
@@ -220,7 +221,8 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
         rest = rest & ~which
 
     settle(elsewhere, State.MISSING, Why.SILENT)
-    settle(down & (states.disabled(a) | states.disabled(b)), State.MISSING, Why.DISABLED)
+    off = (states.disabled(a) | states.disabled(b)) & ~(states.empty(a) | states.empty(b))
+    settle(down & off, State.MISSING, Why.DISABLED)
     settle(w.read[a_device] & nameless & index.from_host[cables], State.MISSING, Why.NIC_ABSENT)
     settle(down & w.read[a_device], State.MISSING, Why.LINK_DOWN)
     settle(_pending(w, cables, down_at_b) & index.from_host[cables], State.UNKNOWN, Why.PENDING)

@@ -1,11 +1,17 @@
 """The state of every port as its own device tells it: carrier, administrative state, RDMA state, speed, MTU.
 
+What no carrier looks like (Linux 6.12, each driver's query_port): mlx5, mlx4, bnxt_re, irdma, erdma, mana, hns, qedr,
+ocrdma and siw report `DOWN` and `DISABLED` for a RoCE port without carrier, ionic and rxe `DOWN` and `POLLING`. So the
+physical state of a RoCE port does not say whether its operator switched it off: only the missing `UP` flag of its
+interface does. On InfiniBand `DISABLED` is the operator's. EFA reports `ACTIVE` whatever happens: its state is unknown.
+
 An IPoIB interface may be down, or never set up, above an InfiniBand port that works: what it says of itself is its own.
 
 Most ports are right where LLDP says so, and nobody asks for their link. So states are read for the ports asked about,
 and columns over all ports are made when a rule first wants one.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.facts import LinkSpeed, NetLink, RdmaLink
+from truerail.model.facts import DownReason, LinkSpeed, NetLink, RdmaLink
+from truerail.model.plan import Transport
 from truerail.model.wiring.discovery import discoveries
 from truerail.model.wiring.ib_names import ipoib_guid
 from truerail.model.wiring.identity import Identity
@@ -22,6 +29,10 @@ from truerail.model.wiring.identity import Identity
 YES, NO = 1, 0
 _OPERSTATE_DOWN = {"DOWN", "LOWERLAYERDOWN", "NOTPRESENT"}
 _ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
+_ALWAYS_ACTIVE = re.compile(r"efa_?\d|rdmap\d")
+"""EFA: its driver's own name, and udev's for an RDMA device without a link layer (rdma-core kernel-boot/rdma_rename.c).
+Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP, 100 Gb/s.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,8 @@ class PortStates:
     rdma_row: Codes
     speed_row: Codes
     found: Codes | None = None
+    infiniband: bool = False
+    """Whether an RDMA port that does not report its link layer is one of InfiniBand."""
 
     def down(self, port: Codes) -> Mask:
         """Whether the port's own device, or else a discovery, says that it has no link. False where nothing is known,
@@ -73,8 +86,8 @@ class PortStates:
         return np.full(len(port), NONE, dtype=np.int64) if self.found is None else self.found[port]
 
     def disabled(self, port: Codes) -> Mask:
-        """Whether the port is switched off by its operator: down by design."""
-        off = self._ask(self.rdma_row[port], lambda row: self.rdma[row].physical_state == "DISABLED")
+        """Whether the port's operator switched it off: down by design. False where nothing says so."""
+        off = self._ask(self.rdma_row[port], self._off)
         return np.asarray((self._ask(self.link_row[port], self._enabled) == NO) | (off == YES), dtype=bool)
 
     def _carrier(self, port: Codes) -> Codes:
@@ -92,15 +105,44 @@ class PortStates:
         flags = self.links[row].flags
         return NONE if not flags or ipoib_guid(self.links[row].mac) else YES if "UP" in flags else NO
 
+    def empty(self, port: Codes) -> Mask:
+        """Whether the port's cage has no module, as its device reports, and its operator left it on, or may have."""
+        bare = [row >= 0 and self.links[row].down_reason == "no module" for row in self.link_row[port].tolist()]
+        return np.asarray(np.array(bare, dtype=bool) & ~self.disabled(port), dtype=bool)
+
+    def down_reasons(self, port: Codes) -> list[DownReason | None]:
+        """Why each port has no link, as its own device reports it; None where it gives no reason, or has link."""
+        given = [self.links[row].down_reason if row >= 0 else None for row in self.link_row[port].tolist()]
+        off = (self.disabled(port) & self.down(port)).tolist()
+        return ["switched off" if by_operator else reason for by_operator, reason in zip(off, given, strict=True)]
+
+    def unread_below_rdma(self, port: Codes) -> Mask:
+        """Whether the RDMA port of Ethernet is down, and nothing was read of the interface that says whether its
+        operator switched it off.
+        """
+        ethernet = [row >= 0 and not self._of_infiniband(self.rdma[row]) for row in self.rdma_row[port].tolist()]
+        unread = self._ask(self.link_row[port], self._enabled) == NONE
+        return np.asarray(np.array(ethernet, dtype=bool) & unread & (self.rdma_active[port] == NO), dtype=bool)
+
+    def _of_infiniband(self, link: RdmaLink) -> bool:
+        return self.infiniband if link.link_layer is None else link.link_layer == "InfiniBand"
+
+    def _off(self, row: int) -> int:
+        link = self.rdma[row]
+        return YES if link.physical_state == "DISABLED" and self._of_infiniband(link) else NONE
+
     @staticmethod
     def _ask(rows: Codes, told: Callable[[int], int]) -> Codes:
         return np.array([NONE if row < 0 else told(row) for row in rows.tolist()], dtype=np.int64)
 
     @cached_property
     def rdma_active(self) -> Codes:
-        """Whether the RDMA port is active."""
-        told = [NONE if link.state is None else YES if link.state in _ACTIVE else NO for link in self.rdma]
-        return np.array([*told, NONE], dtype=np.int64)[self.rdma_row]  # row -1 is the last
+        """Whether the RDMA port is active; -1 for a device that is always so."""
+        active = [
+            NONE if link.state is None or _ALWAYS_ACTIVE.match(link.device) else YES if link.state in _ACTIVE else NO
+            for link in self.rdma
+        ]
+        return np.array([*active, NONE], dtype=np.int64)[self.rdma_row]  # row -1 is the last
 
     @cached_property
     def mtu(self) -> Codes:
@@ -110,12 +152,20 @@ class PortStates:
 
     @cached_property
     def speed_gbps(self) -> npt.NDArray[np.float64]:
-        """The speed of the link, from the interface, else from its RDMA device, else from the system's files."""
+        """The speed of the link, from the interface, else from the system's files, else from its RDMA device."""
         of_link = np.array([*(link.speed_gbps for link in self.links), None], dtype=np.float64)[self.link_row]
-        of_rdma = np.array([*(link.rate_gbps for link in self.rdma), None], dtype=np.float64)[self.rdma_row]
         of_file = np.array([*(speed.gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
-        told = np.where(np.isnan(of_link), of_rdma, of_link)
-        return np.where(np.isnan(told), of_file, told)
+        of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)[self.rdma_row]
+        of_port = np.where(np.isnan(of_link), of_file, of_link)
+        return np.where(np.isnan(of_port), of_rdma, of_port)
+
+
+def _rate_gbps(link: RdmaLink) -> float | None:
+    """The rate of an RDMA port, where it is that of its link: one that is down reports its driver's default (40 Gb/s
+    with mlx5, 2.5 with bnxt_re), an EFA 100 whatever it is.
+    """
+    runs = link.state in (None, *_ACTIVE) and not _ALWAYS_ACTIVE.match(link.device)
+    return link.rate_gbps if runs else None
 
 
 def port_states(identity: Identity) -> PortStates:
@@ -125,7 +175,8 @@ def port_states(identity: Identity) -> PortStates:
     size = len(identity.index.ports)
     link_row, rdma_row, speed_row = (_rows(size, port) for port in ports)
     told = seen.table(NetLink).rows, seen.table(RdmaLink).rows, seen.table(LinkSpeed).rows
-    return PortStates(*told, link_row, rdma_row, speed_row, _found(identity, size))
+    infiniband = identity.index.plan.transport is Transport.INFINIBAND
+    return PortStates(*told, link_row, rdma_row, speed_row, _found(identity, size), infiniband)
 
 
 def _speed_ports(identity: Identity) -> Codes:

@@ -1,0 +1,135 @@
+"""The words of network OSes for a port's state, in one table: what each says of the link, the operator and the reason.
+
+- up: `connected` (EOS, NX-OS), `up`
+- switched off by the operator: `disabled`, `Administratively down`, `Channel admin down`, admin `down`, ifAdminStatus 2
+- no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, the type
+  `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
+- no light, or no cable: `Link not connected`, `Link failure`, `notconnect` beside a module's type
+- shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and its kin
+- module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`
+- hardware failure: `Hardware failure`
+
+Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-templates (cisco_nxos, arista_eos,
+juniper_junos), ANTA's `tests/interfaces.py`, sonic-utilities `scripts/intfutil`, RFC 2863. Traps:
+
+- NX-OS cuts a word of its status table after nine letters.
+- NX-OS names the missing module also where the operator switched the port off: only `admin state is down`, in the line
+  below, tells. Where that line is not there, the operator's will is unknown.
+- EOS says `notconnect` with and without a module; the type in the same row tells which.
+- `inactive`, `suspended`, `channelDown`, `VLAN/BD is down`, `DCX-No ACK in 100 PDUs` and the like are about protocols
+  and do not say whether there is light: such a port's state is unknown. So is every word that is not in the table.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from truerail.model import DownReason
+
+_LETTERS = re.compile(r"[^a-z]+")
+
+
+class PortState(NamedTuple):
+    """What a word says of a port. None is unknown."""
+
+    up: bool | None = None
+    """Whether it has link."""
+    enabled: bool | None = None
+    """Whether its operator left it on."""
+    reason: DownReason | None = None
+    """Why it has no link."""
+
+
+_UP = PortState(up=True, enabled=True)
+_OFF = PortState(up=False, enabled=False, reason="switched off")
+_NO_MODULE = PortState(up=False, reason="no module")
+_UNCONNECTED = PortState(up=False, enabled=True)
+_NO_LIGHT = PortState(up=False, enabled=True, reason="no light")
+_ERROR = PortState(up=False, enabled=True, reason="error-disabled")
+_REFUSED = PortState(up=False, enabled=True, reason="module not accepted")
+_BROKEN = PortState(up=False, enabled=True, reason="hardware failure")
+_PROTOCOL = PortState(enabled=True)
+"""A protocol keeps the port down, or it waits for its bundle: it may have light."""
+_UNKNOWN = PortState()
+
+_WORDS = (
+    ("connected", _UP),
+    ("disabled", _OFF),
+    ("administrativelydown", _OFF),
+    ("admindown", _OFF),
+    ("channeladmindown", _OFF),
+    ("xcvrabsen", _NO_MODULE),
+    ("sfpabsen", _NO_MODULE),
+    ("xcvrnotinserted", _NO_MODULE),
+    ("sfpnotinserted", _NO_MODULE),
+    ("xcvrnotpresent", _NO_MODULE),
+    ("sfpnotpresent", _NO_MODULE),
+    ("notconn", _UNCONNECTED),
+    ("linknotconnected", _NO_LIGHT),
+    ("linkfailure", _NO_LIGHT),
+    ("errdis", _ERROR),
+    ("linkflap", _ERROR),
+    ("sfpvalidationfailed", _REFUSED),
+    ("transceivervalidationfailed", _REFUSED),
+    ("hpoxcvrunsupported", _REFUSED),
+    ("xcvrunsup", _REFUSED),
+    ("sfpinval", _REFUSED),
+    ("xcvrinval", _REFUSED),
+    ("hardwarefailure", _BROKEN),
+    ("inactive", _PROTOCOL),
+    ("susp", _PROTOCOL),
+    ("channeldo", _PROTOCOL),
+    ("noopermem", _PROTOCOL),
+    ("nooperationalmembers", _PROTOCOL),
+    ("vlanbd", _PROTOCOL),
+    ("dcx", _PROTOCOL),
+)
+"""How each word begins, in small letters alone: NX-OS' table cuts them after nine."""
+
+_UP_OR_DOWN = {"up": True, "down": False}
+_NO_TYPE = frozenset(("", "na", "none", "unknown"))
+ADMIN_STATUS = {1: "up", 2: "down"}
+OPER_STATUS = {1: "up", 2: "down", 6: "down", 7: "down"}
+"""ifAdminStatus and ifOperStatus of RFC 2863 as `up` and `down`."""
+_NOT_PRESENT = 6
+
+
+def of_word(word: Any, module: Any = None) -> PortState:
+    """The state from the one word or phrase that EOS and NX-OS have for it, and the module's type in the same row."""
+    text = _LETTERS.sub("", str(word).lower())
+    found = next((state for begins, state in _WORDS if text.startswith(begins)), _UNKNOWN)
+    if found is _UNKNOWN and "errdis" in text:
+        found = _ERROR
+    if found is not _UNCONNECTED:
+        return found
+    kind = _LETTERS.sub("", str(module or "").lower())
+    if kind == "notpresent":
+        return PortState(up=False, enabled=True, reason="no module")
+    return _UNCONNECTED if kind in _NO_TYPE else _NO_LIGHT
+
+
+def of_words(oper: Any, admin: Any, why: Any = None) -> PortState:
+    """The state from `up` or `down` for the link and for the operator's will, and the reason beside them, if any."""
+    up, enabled = _UP_OR_DOWN.get(str(oper).lower()), _UP_OR_DOWN.get(str(admin).lower())
+    said = of_word(why)
+    reason = said.reason
+    enabled = said.enabled if enabled is None else enabled
+    if said is _PROTOCOL and enabled and not up:
+        return _PROTOCOL
+    if up and reason in ("no module", "switched off"):
+        up = False
+    if enabled is False and not up:
+        return _OFF
+    return PortState(up, enabled, reason if up is False else None)
+
+
+def of_snmp(oper: int | None, admin: int | None) -> PortState:
+    """The state from ifOperStatus and ifAdminStatus (RFC 2863); None where the agent sent none."""
+    found = of_words(OPER_STATUS.get(oper or 0), ADMIN_STATUS.get(admin or 0))
+    return found._replace(reason="no module") if oper == _NOT_PRESENT and found.enabled is not False else found
+
+
+def flags(state: PortState) -> tuple[str, ...]:
+    """The state in the kernel's flags; none for a port without link whose operator's will is unknown."""
+    if state.up:
+        return ("UP", "LOWER_UP")
+    return () if state.enabled is None else ("NO-CARRIER", "UP") if state.enabled else ("NO-CARRIER",)
