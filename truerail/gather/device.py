@@ -16,6 +16,7 @@ from truerail.model.target import INFINIBAND
 from truerail.transport.answers import Answers
 from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
 from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
+from truerail.transport.turns import timed_by
 
 Asked = Mapping[str, tuple[str, ...]]
 _BOTH = f"platform {INFINIBAND} is for an entry under a name that no plan has"
@@ -40,7 +41,8 @@ class Interviewer:
         seconds = max(self._limits.device_seconds, target.answer_seconds if target.tells_fabric else 0.0)
         try:
             async with asyncio.timeout(seconds) as limit:
-                await self._ask_all(row, target, known, reader, collectors)
+                with timed_by(limit):
+                    await self._ask_all(row, target, known, reader, collectors)
         except TimeoutError:
             within = f" within {seconds:g} s" if limit.expired() else ""
             _fail(row, f"no answer{within}")

@@ -20,8 +20,11 @@ from truerail.transport.notes import Notes
 from truerail.transport.probe import assumed_platform, assumed_role
 from truerail.transport.protocol import Transport
 from truerail.transport.questions import Questions
+from truerail.transport.turns import Turns
 from truerail.transport.unanswered import Unanswered
 
+_PATIENT_TICKS = 30
+"""After 3 s a device that has not answered yet lets the next one begin."""
 Progress = Callable[[Row, int, int], None]
 """Told of each row when it is finished, with how many of how many rows are. `row.answers` is there only until then."""
 
@@ -96,7 +99,7 @@ class Gatherer:
         asked = self._wanted(only, collectors)
         finished = _Counter(len(asked), progress)
         interviewer = Interviewer(self._transport, limits, self._ambient)
-        turn = _Turn(interviewer, asyncio.Semaphore(limits.at_once), reader, collectors)
+        turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors)
         tasks = {
             asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
             for target, row in asked
@@ -161,13 +164,13 @@ class _Turn:
     """What all devices of one round share."""
 
     interviewer: Interviewer
-    slots: asyncio.Semaphore
+    turns: Turns
     reader: Answers
     collectors: Collection[str] | None
 
     async def take(self, row: Row, target: Target, known: Known, finished: "_Counter") -> None:
-        """Waits for a free slot, then fills the row."""
-        async with self.slots:
+        """Waits for its turn, then fills the row."""
+        async with self.turns.turn():
             await self.interviewer.fill(row, target, known, self.reader, self.collectors)
         finished.tick(row)
 

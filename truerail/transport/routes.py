@@ -1,6 +1,8 @@
 """Which transport asks which device: one object for a whole fleet, that opens only the transports it needs."""
 
+import resource
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from truerail.model import Role, Target
 from truerail.transport.folders import MAX_ANSWER_BYTES
@@ -66,10 +68,20 @@ def kind_of(target: Target) -> str:
     return "switches" if switch else "hosts"
 
 
+def raise_open_files() -> None:
+    """Lets this process have as many open files as it may: each device that is asked is one, and the usual soft limit
+    is 1,024 (getrlimit(2)).
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # a system that says "unlimited" and does not mean it
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 class Routes:
     """A `Transport` made of all others."""
 
     def __init__(self) -> None:
+        raise_open_files()
         self._open: dict[str, Transport] = {}
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:

@@ -17,10 +17,11 @@ from truerail.transport.protocol import Answer, TransportError
 from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient, WalkFailed
 from truerail.transport.snmp_login import Login, login
 from truerail.transport.snmp_walks import as_text, subtrees
+from truerail.transport.turns import Turns
 
 AT_ONCE = {"gufo": 256, "pysnmp": 32}
-"""Walks at once, by engine. A silent agent holds its turn for seconds and costs nothing; 32 walks of 64-port switches
-keep pysnmp busy for 4 s, which must stay well within a deadline.
+"""Walks at work at once, by engine: 32 walks of 64-port switches keep pysnmp busy for 4 s, which must stay well within
+a deadline. A silent agent gives up its turn (`truerail.transport.turns`).
 """
 _LONGEST_PATIENCE = 2.0
 """Seconds to wait for one answer, where the deadline leaves room to send a request again."""
@@ -30,7 +31,7 @@ class SnmpTransport:
     """Asks agents by SNMP. A command is a walk (`truerail.transport.snmp_walks`); nothing else is sent."""
 
     def __init__(self, *, at_once: Mapping[str, int] = AT_ONCE) -> None:
-        self._turns = {engine: asyncio.Semaphore(most) for engine, most in at_once.items()}
+        self._turns = {engine: Turns(most) for engine, most in at_once.items()}
         self._agents: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._clients: dict[str, SnmpClient] = {}
 
@@ -42,7 +43,7 @@ class SnmpTransport:
         known = login(access)
         engine = _engine(access.engine)
         client = self._client(engine)
-        async with self._agents[target.address, access.port], self._turns[engine]:
+        async with self._agents[target.address, access.port], self._turns[engine].turn():
             return await _Asking(client, target, access.port, known).answers(commands)
 
     async def close(self) -> None:

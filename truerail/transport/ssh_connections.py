@@ -1,6 +1,8 @@
 """Connections to many SSH servers, held between rounds. A bounded number is made at once; a dead one is made again."""
 
 import asyncio
+from contextvars import Context
+from dataclasses import dataclass
 
 import asyncssh
 
@@ -9,42 +11,56 @@ from truerail.transport.host_keys import HostKeys
 from truerail.transport.protocol import ConnectError, TransportError
 from truerail.transport.reach import AT_ONCE, reach
 from truerail.transport.ssh_login import login
+from truerail.transport.turns import Turns, clock_stopped
 
 _CLOSING_SECONDS = 2.0
+_Opening = asyncio.Task[asyncssh.SSHClientConnection]
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A connection, or the login that leads to it."""
+
+    task: _Opening
+    has_turn: asyncio.Event
+    """Set once the login has its turn, or has failed before."""
 
 
 class Connections:
     """One connection for each hop, jump hosts among them: a thousand devices behind one share its connection."""
 
     def __init__(self, handshakes: int) -> None:
-        self._handshakes = asyncio.Semaphore(handshakes)
+        self._handshakes = Turns(handshakes)
         self._reaching = asyncio.Semaphore(AT_ONCE)
         self._host_keys = HostKeys()
-        self._held: dict[Hop, asyncio.Task[asyncssh.SSHClientConnection]] = {}
+        self._held: dict[Hop, _Held] = {}
 
     def __len__(self) -> int:
-        return sum(not _dead(held) for held in self._held.values())
+        return sum(not _dead(held.task) for held in self._held.values())
 
     async def to(self, hop: Hop) -> asyncssh.SSHClientConnection:
         """The open connection to a hop. Raises `TransportError`; all that wait for one login share what becomes of it.
 
-        A caller that is cancelled leaves the login to the others; `close` ends it where there are none.
+        A caller that is cancelled leaves the login to the others; `close` ends it where there are none. The device's
+        clock starts with its login.
         """
         held = self._held.get(hop)
-        if held is None or _dead(held):
-            held = self._held[hop] = asyncio.create_task(self._open(hop))
-            held.add_done_callback(_heard)
-        return held.result() if held.done() else await asyncio.shield(held)
+        if held is None or _dead(held.task):
+            held = self._held[hop] = self._begin(hop)
+        if not held.task.done():
+            with clock_stopped():
+                await held.has_turn.wait()
+        return held.task.result() if held.task.done() else await asyncio.shield(held.task)
 
     def drop(self, hop: Hop) -> None:
         """Gives up a connection that no longer answers."""
         held = self._held.pop(hop, None)
         if held is not None:
-            _abort(held)
+            _abort(held.task)
 
     async def close(self) -> None:
         """Ends all connections and all logins that are under way."""
-        tasks = list(self._held.values())
+        tasks = [held.task for held in self._held.values()]
         self._held.clear()
         for task in tasks:
             _abort(task)
@@ -56,16 +72,26 @@ class Connections:
             for waiting in late:
                 waiting.cancel()
 
-    async def _open(self, hop: Hop) -> asyncssh.SSHClientConnection:
+    def _begin(self, hop: Hop) -> _Held:
+        """Starts a login, in a context of its own: it outlives the device's clock that is there now."""
+        has_turn = asyncio.Event()
+        task = asyncio.create_task(self._open(hop, has_turn), context=Context())
+        task.add_done_callback(_heard)
+        task.add_done_callback(lambda _: has_turn.set())
+        return _Held(task, has_turn)
+
+    async def _open(self, hop: Hop, has_turn: asyncio.Event) -> asyncssh.SSHClientConnection:
         before = hop_before(hop)
         if before:
             via = await self._to_jump_host(before)
-            async with self._handshakes:
+            async with self._handshakes.turn():
+                has_turn.set()
                 return await login(hop, via, self._host_keys)
         async with self._reaching:
             reached = await reach(hop)
         try:
-            async with self._handshakes:
+            async with self._handshakes.turn():
+                has_turn.set()
                 return await login(hop, reached, self._host_keys)
         except BaseException:
             reached.close()
@@ -79,25 +105,25 @@ class Connections:
             raise kind(f"jump host {error}") from None
 
 
-def _made(held: asyncio.Task[asyncssh.SSHClientConnection]) -> bool:
+def _made(held: _Opening) -> bool:
     return held.done() and not held.cancelled() and held.exception() is None
 
 
-def _connection(held: asyncio.Task[asyncssh.SSHClientConnection]) -> asyncssh.SSHClientConnection:
+def _connection(held: _Opening) -> asyncssh.SSHClientConnection:
     return held.result()
 
 
-def _dead(held: asyncio.Task[asyncssh.SSHClientConnection]) -> bool:
+def _dead(held: _Opening) -> bool:
     return held.done() and (not _made(held) or held.result().is_closed())
 
 
-def _heard(held: asyncio.Task[asyncssh.SSHClientConnection]) -> None:
+def _heard(held: _Opening) -> None:
     """Takes note of a failure, so that asyncio does not complain of one that nobody waited for."""
     if not held.cancelled():
         held.exception()
 
 
-def _abort(held: asyncio.Task[asyncssh.SSHClientConnection]) -> None:
+def _abort(held: _Opening) -> None:
     if _made(held):
         held.result().abort()
     else:

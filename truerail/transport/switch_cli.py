@@ -5,8 +5,10 @@ switch refuses exec channels.
 """
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from truerail.model import Target
@@ -14,13 +16,19 @@ from truerail.transport.declared import refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.hops import Hop, device_hop
 from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.reach import AT_ONCE, reach
+from truerail.transport.turns import Turns
 
 if TYPE_CHECKING:
     from truerail.transport.ssh_exec import SshExec
     from truerail.transport.switch_device import SwitchDevice
 
 THREADS = 32
-"""Switches that are asked at once. More threads than this only take the interpreter from each other."""
+"""Switches that are at work at once. More threads than this only take the interpreter from each other."""
+MOST_THREADS = 1000
+"""Threads in all: the others wait for switches that are slow or hang."""
+_CLOSING_THREADS = 8
+"""To end a connection takes a tenth of a second, which the event loop must not wait for."""
 _T = TypeVar("_T")
 
 
@@ -30,8 +38,10 @@ class SwitchCli:
     def __init__(self, *, threads: int = THREADS, limits: Limits = LIMITS) -> None:
         from truerail.transport.host_keys import HostKeys
 
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="truerail-switch")
-        self._slots = asyncio.Semaphore(threads)
+        self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="truerail-switch")
+        self._closing = ThreadPoolExecutor(_CLOSING_THREADS, thread_name_prefix="truerail-closing")
+        self._turns = Turns(threads, MOST_THREADS)
+        self._reaching = asyncio.Semaphore(AT_ONCE)
         self._limits = limits
         self._host_keys = HostKeys()
         self._devices: dict[tuple[Hop, str], SwitchDevice] = {}
@@ -46,7 +56,7 @@ class SwitchCli:
         if target.ssh.legacy_algorithms:
             return await self._by_asyncssh().ask(target, commands)
         device = self._device(target)
-        async with self._slots, device.busy:
+        async with device.busy, self._turns.turn():
             return await self._ask(device, commands)
 
     async def close(self) -> None:
@@ -54,9 +64,10 @@ class SwitchCli:
         if self._old:
             await self._old.close()
         for device in self._devices.values():
-            device.cut()
+            self._closing.submit(device.let_go())
         self._devices.clear()
-        await asyncio.to_thread(self._threads.shutdown, wait=True, cancel_futures=True)
+        for pool, ends_early in ((self._closing, False), (self._threads, True)):
+            await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=ends_early)
 
     async def _ask(self, device: "SwitchDevice", commands: Sequence[str]) -> list[Answer]:
         answers: list[Answer] = []
@@ -74,13 +85,26 @@ class SwitchCli:
         for again in (False, True):
             held = device.connected
             if not held:
-                await self._bounded(device, device.connect, "no login")
+                await self._connect(device)
             try:
                 return await self._bounded(device, lambda: device.run(command), "no answer")
             except ConnectionError as error:
                 if again or not held:
                     raise TransportError(f"{device.hop.where}: {error}") from None
         raise AssertionError("unreachable: the second try returns or raises")
+
+    async def _connect(self, device: "SwitchDevice") -> None:
+        """Logs in. A switch that cannot be reached is waited for in the event loop, and costs no thread."""
+        reached: socket.socket | None = None
+        if not device.hop.access.jump:
+            async with self._reaching:
+                reached = await reach(device.hop)
+        try:
+            await self._bounded(device, partial(device.connect, reached), "no login")
+        except BaseException:
+            if reached:
+                reached.close()
+            raise
 
     async def _bounded(self, device: "SwitchDevice", work: Callable[[], _T], what: str) -> _T:
         """Work in a thread, for as long as the device may take. Cutting its connections ends the thread's wait."""
@@ -90,10 +114,10 @@ class SwitchCli:
             async with asyncio.timeout(device.hop.seconds + 1):
                 return await running
         except TimeoutError:
-            device.cut()
+            self._closing.submit(device.let_go())
             raise TransportError(f"{device.hop.where}: {what} within {device.hop.seconds:g} s") from None
         except asyncio.CancelledError:
-            device.cut()
+            self._closing.submit(device.let_go())
             raise
 
     def _device(self, target: Target) -> "SwitchDevice":

@@ -1,6 +1,8 @@
 """One switch: its connection, held between rounds, and how it takes commands. Blocking, but for `cut`."""
 
 import asyncio
+import socket
+from collections.abc import Callable
 from typing import Any
 
 import paramiko
@@ -33,13 +35,13 @@ class SwitchDevice:
         """Whether there is a connection that seems alive."""
         return self._transport is not None and self._transport.is_active()
 
-    def connect(self) -> None:
-        """Logs in. Raises `TransportError`."""
+    def connect(self, reached: socket.socket | None) -> None:
+        """Logs in, by the connection that was made already where no jump host leads there. Raises `TransportError`."""
         self.cut()
         opened: list[Any] = []
         self._opened = opened
         try:
-            self._transport = log_in(self.hop, self._host_keys, opened)
+            self._transport = log_in(self.hop, self._host_keys, opened, reached)
         except BaseException:
             _close(opened)
             raise
@@ -58,10 +60,16 @@ class SwitchDevice:
             raise ConnectionError(f"connection lost: {printable(str(error) or type(error).__name__, 120)}") from None
 
     def cut(self) -> None:
-        """Ends the connection, whatever a thread waits for on it."""
+        """Ends the connection, whatever a thread waits for on it. Waits a tenth of a second for the library's thread:
+        the event loop calls what `let_go` gives in a thread instead.
+        """
+        self.let_go()()
+
+    def let_go(self) -> Callable[[], None]:
+        """Forgets the connection; gives what ends it."""
         opened, self._opened = self._opened, []
         self._transport = self._shell = None
-        _close(opened)
+        return lambda: _close(opened)
 
     def _in_shell(self, command: str) -> Answer:
         from truerail.transport.switch_shell import Shell

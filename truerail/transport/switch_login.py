@@ -25,8 +25,8 @@ What failed is told by the error, in words.
 """
 
 
-def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any]) -> Any:
-    """A paramiko transport to a switch, by way of its jump hosts. Raises `TransportError`.
+def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.socket | None = None) -> Any:
+    """A paramiko transport to a switch, by way of its jump hosts, or on a connection to it. Raises `TransportError`.
 
     Every transport is put into `opened` before anything is waited for, so that whoever gives up can close them.
     """
@@ -35,7 +35,7 @@ def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any]) -> Any:
     via = log_in(before, host_keys, opened) if before else None
     secret = password(hop.access)
     try:
-        transport = paramiko.Transport(_reach(hop, via))
+        transport = paramiko.Transport(reached or _reach(hop, via))
         opened.append(transport)
         transport.set_log_channel(_LOG.name)
         transport.auth_timeout = transport.banner_timeout = hop.seconds
