@@ -98,10 +98,10 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
             score.problems.append(f"cause missed: {cause.kind} {' '.join(cause.subjects[:4])}")
     expected = {rule for flag in simulation.world.behaviours.choices for rule in CATALOGUE[flag].expected}
     rules = {finding.id: finding.rule for finding in judgement.findings}
-    for cause in named.values():
-        if cause.kind is not CauseKind.UNKNOWN and not {rules.get(finding) for finding in cause.explains} & expected:
+    for said in named.values():
+        if said.kind is not CauseKind.UNKNOWN and not {rules.get(finding) for finding in said.explains} & expected:
             score.causes_false += 1
-            score.problems.append(f"cause invented: {_brief(cause)}")
+            score.problems.append(f"cause invented: {_brief(said)}")
 
 
 def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:

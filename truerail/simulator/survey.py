@@ -40,11 +40,18 @@ def _unheard(ether: Ether, a: Port, b: Port) -> bool:
     """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
     world = ether.world
     if world.fabric.shape.infiniband:
-        return not world.carrier(a)
+        nameless = any(name in world.behaviours for name in ("ib_unmanaged", "ib_director"))
+        return nameless or not world.carrier(a) or _is_nameless_adapter(world, a)
     if world.behaviours.choices:
         return not any(_decides(ether, port) for port in (a, b))
     ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]
     return all(len(heard) != 1 for heard in ends)
+
+
+def _is_nameless_adapter(world: World, port: Port) -> bool:
+    """Whether an adapter's description leaves its host open, and the host's own answers do not settle it."""
+    open_names = world.behaviours.value_for("ib_desc", port.device) in ("default", "localhost")
+    return open_names and port.device in world.absent
 
 
 def _decides(ether: Ether, port: Port) -> bool:

@@ -18,6 +18,8 @@ def shaped(shape: Shape, behaviours: Behaviours) -> Shape:
     nic = behaviours.value("rdma_down")
     if "topo_other_nic" in behaviours:
         nic = nic if nic not in ("", "mlx5") else "bnxt"
+    if "ib_renumber" in behaviours:
+        return replace(shape, host_ports="netdev")
     if "efa" in behaviours:
         return replace(shape, nic="efa", host_ports="rdma")
     speed = 800.0 if "rate_capped_400" in behaviours else shape.speed_gbps
@@ -82,7 +84,7 @@ def _cable_the_spare(site: Site, rng: Random) -> None:
     ]
     rng.shuffle(free)
     each = max(1, len(free) // 6)
-    if "management_servers" in behaviours:
+    if "management_servers" in behaviours or "ib_others" in behaviours:
         for number in range(min(each, len(free))):
             world.guests[free.pop()] = _GUESTS[number % len(_GUESTS)].format(number + 1)
     if "unplanned_links" in behaviours:

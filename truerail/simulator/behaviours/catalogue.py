@@ -10,7 +10,8 @@ class Behaviour:
 
     `platform` is what its fabric runs when it is measured alone (empty: any), `planes` how many planes that has.
     `share` is how many of its devices or ports show it then: 1 unless a fabric that shows it everywhere says nothing.
-    `expected` are the rules that rightly report it at warning or above on a faultless fabric.
+    `expected` are the rules that rightly report it at warning or above on a faultless fabric. `implies` are behaviours
+    without which it cannot be seen; they are switched on with it.
     """
 
     name: str
@@ -20,6 +21,7 @@ class Behaviour:
     planes: int = 1
     share: float = 1.0
     expected: tuple[str, ...] = ()
+    implies: tuple[str, ...] = ()
 
 
 _IDENTITY = (
@@ -57,11 +59,10 @@ _IDENTITY = (
     Behaviour("bond", "the NIC's two ports are one bond", planes=2),
     Behaviour("bond_lldp_smeared", "each member of a bond reports the neighbours of all", planes=2),
     Behaviour("dpu", "the ARM of a BlueField speaks, the host hears nothing", share=1.0),
-    Behaviour("dpu_offset", "what the ARM's MAC is more than the host's", ("0x10", "0x25", "none")),
+    Behaviour("dpu_offset", "what the ARM's MAC is more than the host's", ("0x10", "0x25", "none"), implies=("dpu",)),
     Behaviour("fw_lldp", "NIC firmware speaks LLDP", ("tx", "all", "only")),
     Behaviour("hpe_fw", "an HPE server's NIC firmware: UUID, slot text with blanks", ("local", "mac")),
     Behaviour("networkd", "systemd-networkd sends: machine id, interface name"),
-    Behaviour("stack", "one chassis id and name for two switches of a stack", share=1.0),
     Behaviour("switch_mac_shared", "all ports of a switch have one MAC", platform="sonic"),
     Behaviour("snmp_text_mac", "SNMP agents: MACs as text, local port numbers that are no ifIndex", platform="snmp"),
     Behaviour("snmp_no_chassis", "SNMP agents: rows without chassis id", platform="snmp"),
@@ -78,6 +79,7 @@ _TIME = (
     Behaviour("young_link", "links so young that no frame has arrived", share=0.1),
     Behaviour("ttl0", "a host whose daemon was stopped is heard by nobody", share=0.1),
 )
+_OFF = ("admin_down", "ports_off")
 _STATES = (
     Behaviour("rdma_down", "what the RDMA driver reports of a port without carrier", ("mlx5", "bnxt", "ionic")),
     Behaviour("bond_hides_member", "the RDMA device of a bond is ACTIVE while a member is down", planes=2),
@@ -89,9 +91,13 @@ _STATES = (
     Behaviour("admin_down", "ports that the operator switched off", share=0.05),
     Behaviour("operstate_words", "operational states UNKNOWN, LOWERLAYERDOWN and DORMANT beside the ports"),
     Behaviour("keep_link_up", "the switch sees carrier of a host port that is switched off", share=0.05),
-    Behaviour("nxos_word", "NX-OS text: `is down (XCVR not inserted)`, `(Link not connected)`", platform="nxos"),
-    Behaviour("nxos_two_lines", "NX-OS text: `XCVR not inserted` with `admin state is down`", platform="nxos"),
-    Behaviour("eos_word", "EOS words: disabled, notconnect, errdisabled", platform="eos"),
+    Behaviour(
+        "nxos_word", "NX-OS text: `is down (XCVR not inserted)`, `(Link not connected)`", platform="nxos", implies=_OFF
+    ),
+    Behaviour(
+        "nxos_two_lines", "NX-OS text: `XCVR not inserted` with `admin state is down`", platform="nxos", implies=_OFF
+    ),
+    Behaviour("eos_word", "EOS words: disabled, notconnect, errdisabled", platform="eos", implies=_OFF),
     Behaviour("sonic_speed_configured", "a SONiC port that is down shows its configured speed", platform="sonic"),
     Behaviour("down_speed", "the speed of a port that is down", ("zero", "nominal"), "snmp"),
 )
@@ -115,7 +121,7 @@ _TOPO = (
     Behaviour("gpu_lost", "a GPU has fallen off the bus", share=0.1),
 )
 _INFINIBAND = tuple(
-    Behaviour(name, summary, values, "infiniband")
+    Behaviour(name, summary, values, "infiniband", expected=("NIC002",) if name == "ib_init" else ())
     for name, summary, values in (
         ("ib_desc", "what an adapter calls itself", ("host_dev", "hca_n", "netdev", "default", "localhost")),
         ("ib_renumber", "the same slot has another device number on other hosts", ()),
@@ -124,6 +130,7 @@ _INFINIBAND = tuple(
         ("ib_split", "port labels `[1](1/1/1)`", ()),
         ("ib_sharp", "aggregation nodes on the last port of each switch", ()),
         ("ib_guid_equal", "node GUID and port GUID are equal", ()),
+        ("ib_guid_differs", "the port GUID is the node GUID plus the port's number", ()),
         ("ib_two_ca", "two-port cards: two adapters of one system image", ()),
         ("mixed_fabric", "Ethernet adapters beside the InfiniBand ones", ()),
         ("ib_others", "routers, gateways and UFM servers in the fabric", ()),

@@ -28,7 +28,9 @@ class Behaviours:
 
         Raises ValueError for a name or a value that is not in the catalogue.
         """
-        return cls(dict(map(parse_flag, flags)), seed)
+        chosen = dict(map(parse_flag, flags))
+        implied = {name: parse_flag(name)[1] for flag in chosen for name in CATALOGUE[flag].implies}
+        return cls({**implied, **chosen}, seed)
 
     def __contains__(self, name: str) -> bool:
         return _known(name).name in self.choices

@@ -65,6 +65,16 @@ def netdev(world: "World", host: str, planned: str) -> str:
     return f"ens{41 + netdevs.index(planned)}np0" if planned in netdevs else planned
 
 
+def rdma(world: "World", host: str, planned: str) -> str:
+    """What the kernel calls the RDMA device that the plan calls so: later numbers shift when an earlier NIC is missing.
+
+    Names follow the order of probing, so this is what a missing storage NIC does to all NICs behind it.
+    """
+    stem, _, number = planned.rpartition("_")
+    shifts = world.behaviours.hits("rdma_renumber", host) or world.behaviours.hits("ib_renumber", host)
+    return f"{stem}_{int(number) + 1}" if shifts and stem == "mlx5" and int(number) >= 2 else planned
+
+
 def _original(world: "World", machine: str) -> str:
     """The host whose image a clone has: its neighbour in the plan's order, in pairs."""
     hosts = list(world.fabric.models)

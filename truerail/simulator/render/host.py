@@ -72,7 +72,7 @@ def nics(world: World, host: str) -> list[Nic]:
                 jack,
                 names.netdev(world, host, name.netdev),
                 name.netdev,
-                name.rdma,
+                names.rdma(world, host, name.rdma),
                 name.pci,
                 world.carrier(jack),
                 jack in world.switched_off,
@@ -103,6 +103,8 @@ def matrix(world: World, host: str) -> str:
     """The answer to `nvidia-smi topo -m`."""
     model, behaviours = world.fabric.models[host], world.behaviours
     kinds = [name for name in TOPO_KINDS if behaviours.hits(name, host)]
+    if names.rdma(world, host, "mlx5_2") != "mlx5_2":
+        kinds.append("renumbered")
     if bond_of(world, host, 0):
         kinds.append("topo_bond")
     return topo(
@@ -146,7 +148,8 @@ def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
         elif device not in found or nic.up:  # a bond is ACTIVE while any member has carrier
             found[device] = device, rdma.UP if nic.up else _down(world, nic), netdev
     for name in model.storage_names:
-        found[name.rdma] = name.rdma, rdma.UP, name.netdev
+        device = names.rdma(world, host, name.rdma)
+        found[device] = device, rdma.UP, name.netdev
     if behaviours.hits("vfs", host):
         for number, nic in enumerate(nics(world, host)):
             found[f"mlx5_{100 + number}"] = f"mlx5_{100 + number}", rdma.DISABLED, f"{nic.netdev}v0"
@@ -176,7 +179,8 @@ def speeds(world: World, host: str) -> str:
         rates = [nic.gbps for nic in members if nic.up]
         netdevs.append(Link(bond, bool(rates), sum(rates)))
     for name in model.storage_names:
-        devices[name.rdma] = Link(name.rdma, up=True, gbps=_STORAGE_GBPS)
+        device = names.rdma(world, host, name.rdma)
+        devices[device] = Link(device, up=True, gbps=_STORAGE_GBPS)
         netdevs.append(Link(name.netdev, up=True, gbps=_STORAGE_GBPS))
     return sysfs.speeds(devices.values(), netdevs, model.nic)
 

@@ -54,6 +54,8 @@ def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], k
     devices = _devices(model, nic_order) if "topo_no_nic" not in kinds else []
     if "topo_bond" in kinds:
         devices = _bonded(model, nic_order)
+    if "renumbered" in kinds:
+        devices = [(_renumbered(device), place) for device, place in devices]
     gpus = [(gpu, _Place(gpu_order[gpu], None, int(2 * gpu_order[gpu] >= model.gpus > 1))) for gpu in range(model.gpus)]
     if "gpu_lost" in kinds:
         gpus.pop(len(gpus) // 2)  # the later ones keep their numbers
@@ -72,6 +74,11 @@ def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], k
     legend = "".join(f"  NIC{i}: {device}\n" for i, (device, _) in enumerate(devices))
     whole = _LEGEND if devices else _LEGEND.replace("NIC Legend:\n\n", "")
     return "\n".join(lines) + "\n" + whole + legend + "\n"
+
+
+def _renumbered(device: str) -> str:
+    stem, _, number = device.rpartition("_")
+    return f"{stem}_{int(number) + 1}" if stem == "mlx5" and int(number) >= 2 else device
 
 
 def _tail(place: "_Place", kinds: tuple[str, ...]) -> str:
