@@ -83,7 +83,7 @@ def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
 
     inference = infer(snapshot)
     if not inference.plan.cables:
-        raise CannotJudge("no plan was given and none can be inferred: no host and leaf hear each other")
+        raise CannotJudge(f"no plan was given and none can be inferred: {inference.why_not}")
     rails = ", ".join(f"rail {rail} {support}" for rail, support in inference.support.items())
     told = [f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."]
     told += [f"{outlier.subject}: {outlier.says}" for outlier in inference.outliers[:MOST_OUTLIERS]]

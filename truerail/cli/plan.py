@@ -135,7 +135,10 @@ def infer(
     plan, told = inferred(read(capture, None).snapshot())
     for line in told:
         terminal.remark(line)
-    _put(_written(plan, to or _language(output, Language.YAML)), output)
+    language = to or _language(output, Language.YAML)
+    doubts = [line for line in told if plan.undecided and line.startswith("Not decided")]
+    remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
+    _put(remarks + _written(plan, language), output)
 
 
 def _language(output: Path | None, otherwise: Language) -> Language:

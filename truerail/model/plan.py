@@ -108,7 +108,8 @@ class Plan:
     """Intent: every device and cable that should be there.
 
     `devices` maps a device's planned name to it. `inferred` is set on a plan that was read off the fabric itself by
-    consensus and not written by anybody: what it says is likely, not intended.
+    consensus and not written by anybody: what it says is likely, not intended. `undecided` are host ports of an
+    inferred plan whose place could be one or another, with the reason: planned where they are seen, never judged right.
     """
 
     devices: Mapping[str, Device]
@@ -119,6 +120,7 @@ class Plan:
     load_balancing: LoadBalancing = LoadBalancing.ECMP
     source: str = ""
     inferred: bool = False
+    undecided: Mapping[Port, str] = field(default_factory=dict)
 
     @cached_property
     def _cable_at(self) -> dict[Port, Cable]:

@@ -33,6 +33,7 @@ _NOT_SEEN = {
     Why.DEVICE_SILENT: "one of its devices hears nobody and is heard by nobody, so its LLDP seems to be off",
     Why.PENDING: "its host does not answer and none of its ports has link: not powered yet",
     Why.NIC_ABSENT: "its host answers and has no such NIC",
+    Why.UNDECIDED: "it is seen, but without a plan too few hosts show where it belongs",
 }
 """Why a cable is not seen. `Why.SEEN` is told by where it is seen."""
 

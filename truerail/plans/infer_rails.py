@@ -1,22 +1,27 @@
-"""Rails by consensus: where most hosts of a pod have NIC N, there is rail N; who differs is an outlier."""
+"""Rails by consensus: where most hosts of a pod have NIC N, there is rail N; a host that differs is an outlier.
 
-import re
+Few hosts decide nothing by themselves: what the whole fabric does decides (the names of its leaves), or nothing does.
+A cable whose place could be one or another stays where it is seen, and is *undecided*, with the reason.
+"""
+
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from truerail.model import Port
 from truerail.model.names import natural_key
 from truerail.plans.infer_hosts import NicOrder
-from truerail.plans.port_numbers import PortNumbers, pattern
+from truerail.plans.infer_names import Cell, LeafNames
 from truerail.plans.standing import leaf_groups, pod_of
 
 Column = tuple[int, int]
 """Rail and plane."""
+Key = tuple[str, Column]
+"""A host and a column: one rail cable."""
 
-_REGULAR = 0.75
-"""Share of cables that must follow one rule of port numbers before the rule is held against the others."""
-_LAST_NUMBER = re.compile(r"(\d+)\D*$", re.ASCII)
+FEWEST_VOTES = 3
+"""Hosts that must agree before their vote alone decides: of two, either may be the wrong one."""
 
 
 @dataclass
@@ -29,6 +34,17 @@ class Columns:
     def leaves(self) -> dict[str, frozenset[str]]:
         """The leaves of each host that has a cable."""
         return {host: frozenset(port.device for port in places.values()) for host, places in self.at.items() if places}
+
+
+_T = TypeVar("_T")
+
+
+def clear(votes: Counter[_T]) -> _T | None:
+    """The winner of a vote that could not go the other way: three hosts or more, and over two thirds of all."""
+    if not votes:
+        return None
+    winner, count = votes.most_common(1)[0]
+    return winner if count >= FEWEST_VOTES and 3 * count > 2 * votes.total() else None
 
 
 def common_orders(orders: Mapping[str, NicOrder], sure: frozenset[str]) -> tuple[dict[str, NicOrder], list[str]]:
@@ -51,131 +67,67 @@ def common_orders(orders: Mapping[str, NicOrder], sure: frozenset[str]) -> tuple
     return result, [host for host in orders if host in sure and orders[host] != result[host]]
 
 
-@dataclass(frozen=True)
-class Consensus:
-    """Where every column of every host belongs."""
+@dataclass
+class Leaves:
+    """Which leaf every column of every host belongs to, before `renamed` (a leaf's name as seen to the name that the
+    fabric expects there). `undecided` holds the cables without a decision, with the reason.
+    """
 
     pods: dict[str, str]
-    expected: dict[tuple[str, Column], Port]
-    """By host and column, the leaf port."""
+    of: dict[Key, str]
     renamed: dict[str, str]
-    """Leaves that stand where another leaf's name belongs: name seen to name expected."""
+    undecided: dict[Key, str] = field(default_factory=dict)
 
 
-def agree(columns: Columns) -> Consensus:
-    """The place of every cable by majority: the leaf from its pod's column, the port from the host's other cables."""
-    leaves_of = columns.leaves()
-    groups = leaf_groups(leaves_of.values())
-    pods = {host: pod_of(leaves, groups) for host, leaves in leaves_of.items()}
-    leaf_at = _majority_leaves(columns, pods)
-    renamed = _renamed(leaf_at)
-    wanted = {key: renamed.get(leaf, leaf) for key, leaf in leaf_at.items()}
-    expected = {
-        (host, column): Port(wanted[pods[host], column], port.name)
-        for host, places in columns.at.items()
-        for column, port in places.items()
-    }
-    _place_ports(expected, columns, wanted, pods, renamed)
-    return Consensus(pods, expected, renamed)
-
-
-def _majority_leaves(columns: Columns, pods: dict[str, str]) -> dict[tuple[str, Column], str]:
-    votes: dict[tuple[str, Column], Counter[str]] = defaultdict(Counter)
+def leaves_of(columns: Columns) -> Leaves:
+    """The leaf of every cable, by the hosts of its pod if they are enough, else by the names of all leaves."""
+    seen_on = columns.leaves()
+    groups = leaf_groups(seen_on.values())
+    pods = {host: pod_of(leaves, groups) for host, leaves in seen_on.items()}
+    voters: dict[Cell, dict[str, str]] = defaultdict(dict)
     for host, places in columns.at.items():
-        for column, port in places.items():
-            votes[pods[host], column][port.device] += 1
-    return {key: min(counts, key=lambda leaf: (-counts[leaf], natural_key(leaf))) for key, counts in votes.items()}
+        for (rail, plane), port in places.items():
+            voters[(pods[host], plane), rail][host] = port.device
+    votes = {cell: Counter(by_host.values()) for cell, by_host in voters.items()}
+    names = LeafNames({cell: top for cell, counts in votes.items() if (top := _top(counts))}, [*groups])
+    found = Leaves(pods, {}, _renamed({cell: leaf for cell, counts in votes.items() if (leaf := clear(counts))}, names))
+    for cell, counts in votes.items():
+        leaf = clear(counts) or _by_name(counts, names.at(cell))
+        (_, plane), rail = cell
+        for host, own in voters[cell].items():
+            found.of[host, (rail, plane)] = leaf or own
+            if leaf is None:
+                found.undecided[host, (rail, plane)] = _why(counts, rail, names.at(cell))
+    return found
 
 
-def _renamed(leaf_at: dict[tuple[str, Column], str]) -> dict[str, str]:
-    """Leaves whose number does not follow the rails of their pod, where those of most leaves do: exchanged labels."""
-    stands: dict[tuple[str, int], dict[str, int]] = defaultdict(dict)
-    for (pod, (rail, plane)), leaf in sorted(leaf_at.items()):
-        stands[pod, plane].setdefault(leaf, rail)
-    renamed: dict[str, str] = {}
-    for ranks in stands.values():
-        order = sorted(ranks, key=lambda leaf: ranks[leaf])
-        numbers = {leaf: int(found[1]) for leaf in order if (found := _LAST_NUMBER.search(leaf))}
-        if len(numbers) < len(order) or len(order) < 4:
-            continue
-        start, count = Counter(numbers[leaf] - at for at, leaf in enumerate(order)).most_common(1)[0]
-        by_number = {number: leaf for leaf, number in numbers.items()}
-        if count >= len(order) - 2 and all(start + at in by_number for at in range(len(order))):
-            renamed |= {leaf: by_number[start + at] for at, leaf in enumerate(order) if numbers[leaf] != start + at}
-    return renamed
+def _top(counts: Counter[str]) -> str | None:
+    first, *others = counts.most_common(2)
+    return None if others and others[0][1] == first[1] else first[0]
 
 
-def _place_ports(
-    expected: dict[tuple[str, Column], Port],
-    columns: Columns,
-    wanted: dict[tuple[str, Column], str],
-    pods: dict[str, str],
-    renamed: dict[str, str],
-) -> None:
-    """Corrects the ports in `expected` where numbers follow a rule: a host's ports on all leaves at fixed distances."""
-    ports = PortNumbers(port.name for places in columns.at.values() for port in places.values())
-    distance = _distances(columns, ports, pods)
-    place: dict[str, int] = {}
-    for host, places in columns.at.items():
-        votes = Counter(ports.of[port.name] - distance[pods[host], column] for column, port in places.items())
-        place[host] = votes.most_common(1)[0][0]
-    follow = Counter(
-        ports.of[port.name] == place[host] + distance[pods[host], column]
-        for host, places in columns.at.items()
-        for column, port in places.items()
-    )
-    if follow[True] >= _REGULAR * follow.total():
-        shapes = _shapes(columns)
-        for (host, column), port in expected.items():
-            leaf = wanted[pods[host], column]
-            shape = shapes.get(leaf, pattern(port.name))
-            name = ports.names.get((shape, place[host] + distance[pods[host], column]), port.name)
-            expected[host, column] = Port(leaf, name)
-    else:
-        _exchange(expected, columns, renamed)
-    _keep_apart(expected, columns)
+def _by_name(counts: Counter[str], named: str | None) -> str | None:
+    """What few hosts decide together with the names of the fabric's leaves; two that agree, without names, decide."""
+    if named is not None:
+        return named if named in counts else None
+    return next(iter(counts)) if len(counts) == 1 and counts.total() > 1 else None
 
 
-def _shapes(columns: Columns) -> dict[str, str]:
-    """How most ports of each leaf are named."""
-    votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for places in columns.at.values():
-        for port in places.values():
-            votes[port.device][pattern(port.name)] += 1
-    return {leaf: counts.most_common(1)[0][0] for leaf, counts in votes.items()}
+def _why(counts: Counter[str], rail: int, named: str | None) -> str:
+    where = " and ".join(sorted(counts, key=natural_key)[:3])
+    if counts.total() == 1:
+        return f"rail {rail}: no other host of its pod is there to compare with {where}"
+    if len(counts) == 1 and named is not None:
+        return f"rail {rail}: its hosts are on {where}, by the names of the other leaves it belongs to {named}"
+    return f"rail {rail}: its hosts are on {where}, and neither has enough votes"
 
 
-def _distances(columns: Columns, ports: PortNumbers, pods: dict[str, str]) -> dict[tuple[str, Column], int]:
-    """How far the ports of each column lie from those of its pod's first column, as on most hosts."""
-    votes: dict[tuple[str, Column], Counter[int]] = defaultdict(Counter)
-    first: dict[str, Column] = {}
-    for host, places in columns.at.items():
-        first[pods[host]] = min(first.get(pods[host], (1 << 30, 0)), *places)
-    for host, places in columns.at.items():
-        base = places.get(first[pods[host]])
-        for column, port in places.items():
-            gap = 0 if base is None else ports.of[port.name] - ports.of[base.name]
-            votes[pods[host], column][gap] += base is not None
-    return {key: counts.most_common(1)[0][0] for key, counts in votes.items()}
-
-
-def _exchange(expected: dict[tuple[str, Column], Port], columns: Columns, renamed: dict[str, str]) -> None:
-    """Without such a rule, a cable on a wrong leaf gets the port that the host itself holds on the right one."""
-    for host, places in columns.at.items():
-        held = {renamed.get(port.device, port.device): port for port in places.values()}
-        for column in places:
-            leaf = expected[host, column].device
-            if leaf != places[column].device and leaf in held:
-                expected[host, column] = Port(leaf, held[leaf].name)
-
-
-def _keep_apart(expected: dict[tuple[str, Column], Port], columns: Columns) -> None:
-    """No two cables in one port: of two, the one that is seen there has it, the other stays where it is seen."""
-    holders: dict[Port, list[tuple[str, Column]]] = defaultdict(list)
-    for key, port in expected.items():
-        holders[port].append(key)
-    for port, keys in holders.items():
-        if len(keys) > 1:
-            keys.sort(key=lambda key: columns.at[key[0]][key[1]] != port)
-            for host, column in keys[1:]:
-                expected[host, column] = columns.at[host][column]
+def _renamed(leaf_at: Mapping[Cell, str], names: LeafNames) -> dict[str, str]:
+    """Leaves that all hosts have where the names of the other leaves say another, in closed exchanges: labels."""
+    stands: dict[str, set[str]] = defaultdict(set)
+    for cell, leaf in leaf_at.items():
+        stands[leaf].add(names.at(cell) or leaf)
+    wanted = {leaf: next(iter(named)) for leaf, named in stands.items() if len(named) == 1 and named != {leaf}}
+    while left := wanted.keys() ^ set(wanted.values()):
+        wanted = {leaf: name for leaf, name in wanted.items() if leaf not in left and name not in left}
+    return wanted

@@ -1,6 +1,5 @@
 """What is plugged where, as LLDP of both ends or a discovery tells, without any plan."""
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -13,10 +12,10 @@ from truerail.model.wiring import Wiring, wiring_of
 from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
 from truerail.model.wiring.ib_names import canonical_guid
 from truerail.plans.infer_fabric import fabric_roles
+from truerail.plans.infer_hosts import name_shape
 
 _SWITCH_COLLECTORS = ("lldp_switch", "lldp_snmp", "if_snmp")
 _HOST_COLLECTORS = ("gpu_nic_topology", "rdma_link")
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -89,22 +88,18 @@ def _roles(seen: Snapshot) -> dict[str, Role]:
         elif reading.collector != DISCOVERY:  # which may be told by any machine, of the fabric or not
             votes[reading.device] += 0
     told = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
-    shapes = {_shape(name): role for name, role in told.items()}
+    shapes = {name_shape(name): role for name, role in told.items()}
     rest = Role.LEAF if Role.HOST in shapes.values() else Role.HOST
-    return {name: told.get(name) or shapes.get(_shape(name), rest) for name in votes}
+    return {name: told.get(name) or shapes.get(name_shape(name), rest) for name in votes}
 
 
 def _told_apart(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
     """A device that did not answer is a host or a switch if its name differs from one of theirs in numbers only."""
     shapes: dict[str, Role] = {}
     for name, role in roles.items():
-        shapes.setdefault(_shape(name), role)
+        shapes.setdefault(name_shape(name), role)
     nodes = {name for name in names if name not in roles and canonical_guid(name)}  # adapters that nobody named
-    found = {name: roles.get(name) or shapes.get(_shape(name)) for name in names if name not in nodes}
+    found = {name: roles.get(name) or shapes.get(name_shape(name)) for name in names if name not in nodes}
     hosts = frozenset(name for name, role in found.items() if role is Role.HOST)
     switches = frozenset(name for name, role in found.items() if role is Role.LEAF)
     return hosts, switches, tuple(name for name, role in found.items() if role is None)
-
-
-def _shape(name: str) -> str:
-    return _DIGITS.sub("#", short_name(device_key(name)))

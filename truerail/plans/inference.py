@@ -1,8 +1,8 @@
 """A plan read off the fabric itself: rails by consensus over hosts, with the support behind each."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from truerail.model import Cable, Device, Plan, Port, Rail, Role, Snapshot
@@ -10,9 +10,18 @@ from truerail.model.names import natural_key
 from truerail.model.pause import garbage_collection_paused
 from truerail.plans.infer_fabric import adapters, with_guids
 from truerail.plans.infer_hosts import HostSays, NicOrder, hosts_say, nic_order
-from truerail.plans.infer_rails import Column, Columns, Consensus, agree, common_orders
+from truerail.plans.infer_kinds import Members, align, by_name, columns_of_leaves, members
+from truerail.plans.infer_ports import Consensus, agree
+from truerail.plans.infer_rails import Columns, Key, common_orders
 from truerail.plans.infer_uplinks import uplinks
+from truerail.plans.infer_why import why_not
 from truerail.plans.infer_wires import Wires, wires_of
+
+MOST_DOUBTS = 20
+"""Reasons for undecided cables shown one by one."""
+MOST_NAMED = 6
+"""Cables or hosts named for one reason."""
+_DECIDES = "A plan decides, or the labels at both ends"
 
 
 class Outlier(NamedTuple):
@@ -34,6 +43,10 @@ class Inference:
     notes: tuple[str, ...]
     confidence: float
     """Share of the rail cables seen that follow the consensus, 0 to 1; 0 where no rail was found."""
+    apart: Mapping[str, str] = field(default_factory=dict)
+    """Hosts that take no part in the rails, and why."""
+    why_not: str = ""
+    """Why nothing could be inferred; empty where something was."""
 
 
 @garbage_collection_paused()
@@ -48,8 +61,8 @@ def infer(seen: Snapshot) -> Inference:
     told = {host: nic_order(one) for host, one in says.items() if one.links}
     sure = frozenset(host for host in told if says[host].near)
     orders, scrambled = common_orders({host: order for host, order in told.items() if order}, sure)
-    columns = _columns(wires, orders)
-    agreed = agree(columns)
+    columns, found = _columns(wires, orders, says)
+    agreed = agree(columns, found)
     planes = len({plane for places in columns.at.values() for _, plane in places}) > 1
     outliers = tuple(_outliers(columns, agreed))
     support = _support(columns, agreed)
@@ -58,89 +71,41 @@ def infer(seen: Snapshot) -> Inference:
         plan=with_guids(_plan(columns, agreed, wires, says, planes), seen, agreed.renamed),
         support={rail: f"{follow} of {of}" for rail, (follow, of) in sorted(support.items())},
         outliers=outliers,
-        notes=tuple(_notes(scrambled, wires, says, orders)),
+        notes=(*_doubts(columns, agreed), *_notes(scrambled, wires, says, orders, found)),
         confidence=right / total if total else 0.0,
+        apart=found.apart,
+        why_not="" if columns.at else why_not(seen, wires, says, held_apart=found.apart),
     )
 
 
-def _columns(wires: Wires, orders: dict[str, NicOrder]) -> Columns:
-    """Every rail cable seen, under its rail and plane."""
-    columns, models = Columns(), Counter(orders.values())
-    of_model = {order: _by_name(order) for order in models}
+def _columns(wires: Wires, orders: dict[str, NicOrder], says: dict[str, HostSays]) -> tuple[Columns, Members]:
+    """Every rail cable seen, under its rail and plane, and the hosts that take part."""
     held: dict[str, dict[str, Port]] = defaultdict(dict)
     for port, peer in wires.peer.items():
         if port.device in wires.hosts and peer.device in wires.switches:
             held[port.device][port.name] = peer
-    for host, ports in held.items():
-        order = orders.get(host) or _likeliest(set(ports), models)
-        for name, peer in ports.items():
-            column = of_model[order].get(name) if order is not None else None
+    columns, found = Columns(), members(held, orders, says)
+    of_kind = {order: by_name(order) for order in found.order.values()}
+    for host, order in found.order.items():
+        for name, peer in held[host].items():
+            column = of_kind[order].get(name)
             if column is not None:
                 columns.at[host][column] = peer
                 columns.name[host][column] = name
-    _fit_smaller_models(columns, orders, models)
-    _add_vague(columns, wires, orders, models)
-    return columns
+    align(columns, found)
+    _add_vague(columns, wires, found)
+    return columns, found
 
 
-def _by_name(order: NicOrder) -> dict[str, Column]:
-    return {name: (rail, plane) for rail, ports in enumerate(order) for plane, name in enumerate(ports)}
-
-
-def _likeliest(names: set[str], models: Counter[NicOrder]) -> NicOrder | None:
-    """The server model that has most of these NICs; of equals, the more common one."""
-    if not models:
-        return None
-    best = max(models, key=lambda order: (len(names & _by_name(order).keys()), models[order]))
-    return best if names & _by_name(best).keys() else None
-
-
-def _columns_of_leaves(columns: Columns) -> dict[str, Column]:
-    """The column of each leaf that has one column only, for most of its cables."""
-    votes: dict[str, Counter[Column]] = defaultdict(Counter)
-    for places in columns.at.values():
-        for column, port in places.items():
-            votes[port.device][column] += 1
-    return {
-        leaf: counts.most_common(1)[0][0]
-        for leaf, counts in votes.items()
-        if 3 * counts.most_common(1)[0][1] > 2 * counts.total()
-    }
-
-
-def _fit_smaller_models(columns: Columns, orders: dict[str, NicOrder], models: Counter[NicOrder]) -> None:
-    """A server with fewer NICs may use rails 0, 2, 4, 6: its NICs go by the rails of the leaves they reach."""
-    if not models:
-        return
-    rails = len(models.most_common(1)[0][0])
-    small = {host for host, order in orders.items() if len(order) < rails}
-    large = Columns({host: places for host, places in columns.at.items() if host not in small})
-    column_of = _columns_of_leaves(large)
-    votes: dict[tuple[NicOrder, Column], Counter[Column]] = defaultdict(Counter)
-    for host in small & columns.at.keys():
-        for column, port in columns.at[host].items():
-            if port.device in column_of:
-                votes[orders[host], column][column_of[port.device]] += 1
-    for host in small & columns.at.keys():
-        fit = {
-            column: votes[orders[host], column].most_common(1)[0][0] if votes[orders[host], column] else column
-            for column in columns.at[host]
-        }
-        if len(set(fit.values())) == len(fit):
-            columns.at[host] = {fit[column]: port for column, port in columns.at[host].items()}
-            columns.name[host] = {fit[column]: name for column, name in columns.name[host].items()}
-
-
-def _add_vague(columns: Columns, wires: Wires, orders: dict[str, NicOrder], models: Counter[NicOrder]) -> None:
+def _add_vague(columns: Columns, wires: Wires, found: Members) -> None:
     """Hosts that a leaf hears, without a port that could be named: the leaf's column tells which NIC it must be."""
-    column_of = _columns_of_leaves(columns)
-    usual = models.most_common(1)[0][0] if models else ()
+    column_of = columns_of_leaves(columns, found)
     for port, host in wires.vague.items():
         column = column_of.get(port.device)
-        if column is None or column in columns.at.get(host, {}):
+        if column is None or host in found.apart or column in columns.at.get(host, {}):
             continue
         rail, plane = column
-        order = orders.get(host, usual)
+        order = found.order.setdefault(host, found.main)
         if rail < len(order) and plane < len(order[rail]):
             columns.at[host][column] = port
             columns.name[host][column] = order[rail][plane]
@@ -152,7 +117,8 @@ def _support(columns: Columns, agreed: Consensus) -> dict[int, tuple[int, int]]:
     for host, places in columns.at.items():
         for column, port in places.items():
             leaf = agreed.renamed.get(port.device, port.device)
-            counts[column[0]][0] += agreed.expected[host, column] == Port(leaf, port.name)
+            follows = agreed.expected[host, column] == Port(leaf, port.name) and (host, column) not in agreed.undecided
+            counts[column[0]][0] += follows
             counts[column[0]][1] += 1
     return {rail: (follow, of) for rail, (follow, of) in counts.items()}
 
@@ -167,6 +133,20 @@ def _outliers(columns: Columns, agreed: Consensus) -> Iterator[Outlier]:
                 subject = Port(host, columns.name[host][column])
                 says = f"rail {column[0]}: most hosts say {expected}, this one is on {port}"
                 yield Outlier(str(subject), str(expected), str(port), says)
+
+
+def _doubts(columns: Columns, agreed: Consensus) -> Iterator[str]:
+    """The undecided cables, one line for each reason: the hosts, and what decides."""
+    alike: dict[tuple[str, str], list[Key]] = defaultdict(list)
+    for key, why in sorted(agreed.undecided.items(), key=lambda row: (natural_key(row[0][0]), row[0][1])):
+        alike[agreed.pods[key[0]], why].append(key)
+    for number, ((_, why), keys) in enumerate(alike.items()):
+        if number == MOST_DOUBTS:
+            yield f"and {len(alike) - number:,} more reasons for cables that are not decided"
+            return
+        shown = [f"{Port(host, columns.name[host][at])} on {columns.at[host][at]}" for host, at in keys[:MOST_NAMED]]
+        rest = f" and {len(keys) - len(shown):,} more" if len(keys) > len(shown) else ""
+        yield f"Not decided: {why}. {', '.join(shown)}{rest}. {_DECIDES}"
 
 
 def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, HostSays], planes: bool) -> Plan:
@@ -198,6 +178,7 @@ def _plan(columns: Columns, agreed: Consensus, wires: Wires, says: dict[str, Hos
         rails={rail: Rail(rail) for rail in rails},
         source="inferred from what was seen",
         inferred=True,
+        undecided={Port(host, columns.name[host][at]): why for (host, at), why in agreed.undecided.items()},
     )
 
 
@@ -207,11 +188,16 @@ def _pod_names(agreed: Consensus, columns: Columns) -> dict[str, str]:
     return {group: f"pod{number}" for number, group in enumerate(groups, 1)} if len(groups) > 1 else {}
 
 
-def _notes(scrambled: list[str], wires: Wires, says: dict[str, HostSays], orders: dict[str, NicOrder]) -> Iterator[str]:
+def _notes(
+    scrambled: list[str], wires: Wires, says: dict[str, HostSays], orders: dict[str, NicOrder], found: Members
+) -> Iterator[str]:
     if scrambled:
         shown = ", ".join(sorted(scrambled, key=natural_key)[:5])
         yield f"{len(scrambled)} hosts order GPUs and NICs otherwise than most hosts with the same NICs: {shown}"
-    models = Counter(orders.values())
+    if found.apart:
+        shown = ", ".join(f"{host} ({found.apart[host]})" for host in sorted(found.apart, key=natural_key)[:MOST_NAMED])
+        yield f"Not part of the rails, by their adapters: {len(found.apart)} devices: {shown}"
+    models = Counter(order for host, order in orders.items() if host in found.order)
     if len(models) > 1:
         yield f"{len(models)} server models by their NICs: {', '.join(f'{count} hosts' for count in models.values())}"
     apart = sum(len(one.links) for one in says.values()) - sum(

@@ -20,6 +20,8 @@ class PlanInForce:
     load: Load
     plan: Plan | None = None
     notes: tuple[str, ...] = ()
+    why_not: str = ""
+    """Why no plan could be inferred from the last snapshot."""
 
     def reload(self) -> Plan | None:
         """Reads the plan anew. Raises PlanError; the plan in force then stays. An inferred one is inferred anew."""
@@ -30,6 +32,7 @@ class PlanInForce:
         """The plan to judge this snapshot against; None while none can be inferred."""
         if self.plan is None:
             inference = infer(snapshot)
+            self.why_not = inference.why_not
             if not inference.plan.cables:
                 return None
             self.plan = inference.plan

@@ -150,7 +150,7 @@ class Watch:
             return
         plan = await asyncio.to_thread(self.plan.of, snapshot)
         if plan is None:
-            self._log.warning("no plan was given and none can be inferred: no host and leaf hear each other")
+            self._log.warning("no plan was given and none can be inferred", why=self.plan.why_not)
             return
         await self._resume()
         judged = await asyncio.to_thread(

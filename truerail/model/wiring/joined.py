@@ -55,6 +55,8 @@ class Why(IntEnum):
     """All of the host's ports are without link and the host does not answer: not powered yet."""
     NIC_ABSENT = 8
     """The host answers and has no such NIC."""
+    UNDECIDED = 9
+    """It is seen, but an inferred plan could not decide where it belongs."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,10 @@ def _judge_cables(w: Wiring) -> None:
     w.sure[a[vague]] = DEVICE_ONLY
     w.state[right], w.why[right] = State.RIGHT, Why.SEEN
     w.state[wrong], w.why[wrong] = State.WRONG, Why.SEEN
+    if index.plan.undecided:
+        undecided = np.array([cable.a in index.plan.undecided for cable in index.plan.cables], dtype=bool)
+        w.state[undecided & (right | wrong)] = State.UNKNOWN
+        w.why[undecided & (right | wrong)] = Why.UNDECIDED
 
     _judge_unseen(w, np.flatnonzero(~(right | wrong)))
 

@@ -1,0 +1,140 @@
+"""Which hosts take part in the rails, and with which NICs: hosts vote among their own kind.
+
+Hosts of one kind have the same number and names of NICs. The kind with the most cables defines the rails (one that
+reports its GPUs comes first). Another kind takes part if it reports GPUs near its NICs, has as many NICs, or at
+least half as many on several hosts; a server with other adapters (management, storage) is no part of the rails.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from truerail.model import Port
+from truerail.plans.infer_hosts import HostSays, NicOrder, name_shape
+from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, clear
+
+
+@dataclass
+class Members:
+    """`order` gives the rail NICs of every host that takes part, `apart` the reason why a host does not.
+
+    `unsure` are hosts of which too little is known for a move: a few of their NICs, a kind of their own, or a name
+    unlike all others.
+    """
+
+    main: NicOrder = ()
+    order: dict[str, NicOrder] = field(default_factory=dict)
+    apart: dict[str, str] = field(default_factory=dict)
+    unsure: dict[str, str] = field(default_factory=dict)
+
+
+def members(
+    held: Mapping[str, Mapping[str, Port]], orders: Mapping[str, NicOrder], says: Mapping[str, HostSays]
+) -> Members:
+    """Sorts the hosts that have cables (`held`: host to its ports to the ports at the other end)."""
+    kinds = Counter(orders.values())
+    if not kinds:
+        return Members()
+    near = Counter(order for host, order in orders.items() if host in says and says[host].near)
+    main = max(kinds, key=lambda order: (order in near, len(order) * kinds[order], len(order)))
+    found = Members(main)
+    shapes = Counter(name_shape(host) for host in held if orders.get(host) == main)
+    for host, ports in held.items():
+        order = orders.get(host)
+        if order is None:
+            _place_partial(found, host, ports, kinds, shapes)
+        elif _takes_part(order, kinds, near, main):
+            found.order[host] = order
+            if order != main and order not in near and kinds[order] < FEWEST_VOTES:
+                found.unsure[host] = "few hosts have its adapters"
+            elif name_shape(host) not in shapes and order not in near:
+                found.unsure[host] = "its name is unlike those of the other hosts"
+        else:
+            found.apart[host] = f"{len(order)} NICs where most have {len(main)}"
+    few = {shape for shape, count in shapes.items() if count < FEWEST_VOTES and count * 4 < shapes.total()}
+    for host, order in found.order.items():
+        if name_shape(host) in few and order not in near:
+            found.unsure.setdefault(host, "its name is unlike those of the other hosts")
+    return found
+
+
+def _takes_part(order: NicOrder, kinds: Counter[NicOrder], near: Counter[NicOrder], main: NicOrder) -> bool:
+    if order == main or order in near or len(order) == len(main):
+        return True
+    return 2 * len(order) >= len(main) and kinds[order] >= FEWEST_VOTES
+
+
+def _place_partial(
+    found: Members, host: str, ports: Mapping[str, Port], kinds: Counter[NicOrder], shapes: Counter[str]
+) -> None:
+    """A host that does not report its NICs, or not all: the kind that has most of the ports seen."""
+    share = {order: len(ports.keys() & by_name(order).keys()) for order in kinds}
+    best = max(share, key=lambda order: (share[order], kinds[order]))
+    if not share[best]:
+        return
+    whole = 2 * share[best] >= len(by_name(best))
+    if not whole and name_shape(host) not in shapes:
+        found.apart[host] = f"{share[best]} NICs where most have {len(found.main)}"
+        return
+    found.order[host] = best
+    if not whole:
+        found.unsure[host] = f"only {share[best]} of its NICs are seen"
+
+
+def by_name(order: NicOrder) -> dict[str, Column]:
+    """The rail and plane of each NIC port, by the place in the order."""
+    return {name: (rail, plane) for rail, ports in enumerate(order) for plane, name in enumerate(ports)}
+
+
+def align(columns: Columns, found: Members) -> None:
+    """Brings the other kinds to the rails of the main one, by the leaves that their NICs reach.
+
+    A server with four NICs may use rails 0, 2, 4, 6. Few hosts of a kind decide nothing by themselves: unless their
+    NICs reach the leaves in the order of the rails, they are unsure.
+    """
+    column_of = columns_of_leaves(columns, found)
+    votes: dict[tuple[NicOrder, Column], Counter[Column]] = defaultdict(Counter)
+    others = [host for host in columns.at if found.order[host] != found.main]
+    for host in others:
+        for column, port in columns.at[host].items():
+            if port.device in column_of:
+                votes[found.order[host], column][column_of[port.device]] += 1
+    fits = {order: _fit(order, votes, found) for order in {found.order[host] for host in others}}
+    for host in others:
+        fit = fits[found.order[host]]
+        if fit is None:
+            found.unsure.setdefault(host, "the NICs of its kind follow no order of the rails")
+        else:
+            columns.at[host] = {fit.get(column, column): port for column, port in columns.at[host].items()}
+            columns.name[host] = {fit.get(column, column): name for column, name in columns.name[host].items()}
+
+
+def _fit(
+    order: NicOrder, votes: Mapping[tuple[NicOrder, Column], Counter[Column]], found: Members
+) -> dict[Column, Column] | None:
+    """The main kind's column for each of this kind; None where neither votes nor the order of the rails decide."""
+    places = sorted(by_name(order).values())
+    top = {column: votes[order, column].most_common(1)[0][0] for column in places if votes[order, column]}
+    if len(order) == len(found.main):
+        certain = all(clear(votes[order, column]) == rail for column, rail in top.items())
+        differ = {column for column, rail in top.items() if column != rail}
+        return top if differ and certain and len(set(top.values())) == len(places) else {}
+    fit = {column: top.get(column, column) for column in places}
+    rising = [fit[column] for column in places]
+    return fit if len(set(rising)) == len(rising) and (rising == sorted(rising) or _clear(votes, order, top)) else None
+
+
+def _clear(
+    votes: Mapping[tuple[NicOrder, Column], Counter[Column]], order: NicOrder, top: Mapping[Column, Column]
+) -> bool:
+    return all(clear(votes[order, column]) == rail for column, rail in top.items())
+
+
+def columns_of_leaves(columns: Columns, found: Members) -> dict[str, Column]:
+    """The column of each leaf that has one column only, for most cables of the main kind."""
+    counts: dict[str, Counter[Column]] = defaultdict(Counter)
+    for host, places in columns.at.items():
+        if found.order.get(host) == found.main:
+            for column, port in places.items():
+                counts[port.device][column] += 1
+    return {leaf: one.most_common(1)[0][0] for leaf, one in counts.items() if 3 * max(one.values()) > 2 * one.total()}

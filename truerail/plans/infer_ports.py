@@ -1,0 +1,225 @@
+"""Which port of its leaf each rail cable belongs to, where port numbers follow a rule.
+
+On most fabrics a host has the same port number on all its leaves, or numbers at fixed distances. A port's number is
+taken as the sum of the host's place and the column's distance. What follows the rule on its right leaf is right. What
+does not is wrong only where the evidence goes one way: another cable sits in its place, or a whole block is off by the
+same amount. A single cable in a free port may be meant: it stays, undecided.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from truerail.model import Port
+from truerail.plans.infer_kinds import Members
+from truerail.plans.infer_rails import FEWEST_VOTES, Column, Columns, Key, Leaves, clear, leaves_of
+from truerail.plans.port_numbers import PortNumbers, pattern
+
+_REGULAR = 0.75
+"""Share of cables that must follow the rule of port numbers before it is held against the others."""
+_SHIFTED = 0.2
+"""Share of a leaf's hosts in the usual place that shows the others to be shifted, not the leaf to be different."""
+_ROUNDS = 3
+Place = tuple[str, Column]
+"""A pod and a column."""
+
+
+@dataclass
+class Consensus:
+    """Where every column of every host belongs. `expected` is the leaf port of each rail cable; one without a decision
+    stays where it is seen, and `undecided` has the reason. `renamed` maps a leaf's name as seen to the name that the
+    fabric expects there.
+    """
+
+    pods: dict[str, str]
+    renamed: dict[str, str]
+    expected: dict[Key, Port] = field(default_factory=dict)
+    undecided: dict[Key, str] = field(default_factory=dict)
+
+
+def agree(columns: Columns, found: Members) -> Consensus:
+    """The place of every cable: its leaf by its pod and the whole fabric, its port by the rule of port numbers."""
+    leaves = leaves_of(columns)
+    seen = {(host, column): port for host, places in columns.at.items() for column, port in places.items()}
+    agreed = Consensus(leaves.pods, leaves.renamed, undecided=dict(leaves.undecided))
+    rule = _Rule(seen, leaves)
+    regular = rule.follow >= _REGULAR * len(seen)
+    holders = {port: key for key, port in seen.items()}
+    for key, port in seen.items():
+        leaf = leaves.renamed.get(leaves.of[key], leaves.of[key])
+        own = Port(leaves.renamed.get(port.device, port.device), port.name)
+        target = rule.target(key, leaf) if regular else None
+        if target is None and own.device != leaf:
+            target = _own_port_on(leaf, key[0], columns, leaves)
+        agreed.expected[key] = own
+        if key in agreed.undecided or (own.device == leaf and target == own):
+            continue
+        if own.device == leaf and target is None:
+            if regular and rule.torn(key[0]):
+                agreed.undecided[key] = "the NICs of its host have different port numbers on their leaves"
+            continue
+        if target is None:
+            agreed.undecided[key] = f"it belongs to {leaf}, and its port there is not known"
+        elif own.device == leaf and rule.contested.get(rule.at(key)):
+            agreed.undecided[key] = f"the ports of {leaf} follow two rules, and neither has enough hosts"
+        elif key[0] in found.unsure:
+            agreed.undecided[key] = f"it would belong to {leaf}, but {found.unsure[key[0]]}"
+        elif own.device != leaf or rule.is_off(key) or _exchanged(key, target, holders, rule, leaves):
+            agreed.expected[key] = target
+        else:
+            agreed.undecided[key] = (
+                f"it is on its leaf, in another port than its host's NICs have on theirs ({target.name})"
+            )
+    for key in seen:
+        if rule.contested.get(rule.at(key)) and regular:
+            agreed.undecided.setdefault(
+                key, f"the ports of {leaves.of[key]} follow two rules, and neither has enough hosts"
+            )
+    _keep_apart(agreed, seen)
+    return agreed
+
+
+def _exchanged(key: Key, target: Port | None, holders: dict[Port, Key], rule: "_Rule", leaves: Leaves) -> bool:
+    """Whether another cable that is not in its own place sits where this one belongs, and this host's place is sure."""
+    back = {name: leaf for leaf, name in leaves.renamed.items()}
+    holder = target and holders.get(Port(back.get(target.device, target.device), target.name))
+    return bool(holder) and rule.sure(key[0]) and not rule.follows(holder) and rule.sure(holder[0])  # type: ignore[arg-type,index] # it is one
+
+
+def _own_port_on(leaf: str, host: str, columns: Columns, leaves: Leaves) -> Port | None:
+    """Without a rule, a cable on a wrong leaf gets the port that its own host holds on the right one."""
+    held = [port for port in columns.at[host].values() if leaves.renamed.get(port.device, port.device) == leaf]
+    return Port(leaf, held[0].name) if len(held) == 1 else None
+
+
+def _keep_apart(agreed: Consensus, seen: dict[Key, Port]) -> None:
+    """No two cables in one port: of two, the one that is seen there has it; the other stays, undecided."""
+    own = {key: Port(agreed.renamed.get(port.device, port.device), port.name) for key, port in seen.items()}
+    holders: dict[Port, list[Key]] = defaultdict(list)
+    for key, port in agreed.expected.items():
+        holders[port].append(key)
+    crowded = [port for port, keys in holders.items() if len(keys) > 1]
+    while crowded:
+        port = crowded.pop()
+        keys, holders[port] = holders[port], [key for key in holders[port] if own[key] == port]
+        for key in keys:
+            if own[key] != port:
+                agreed.expected[key] = own[key]
+                agreed.undecided[key] = (
+                    f"it belongs to {port.device}, and its port there, {port.name}, is another cable's"
+                )
+                holders[own[key]].append(key)
+                if len(holders[own[key]]) > 1:
+                    crowded.append(own[key])
+
+
+class _Rule:
+    """The rule of port numbers: the place of each host, and the distance of each column of a pod."""
+
+    def __init__(self, seen: dict[Key, Port], leaves: Leaves) -> None:
+        self._numbers = PortNumbers(port.name for port in seen.values())
+        self._pods = leaves.pods
+        self._number = {key: self._numbers.of[port.name] for key, port in seen.items()}
+        on_leaf = {key for key, port in seen.items() if port.device == leaves.of[key]}
+        hosts = {host for host, _ in on_leaf}
+        self._voting = [key for key in seen if key in on_leaf or key[0] not in hosts]
+        self._rank = _ranks(leaves)
+        self._place, self._distance = self._fit()
+        self.contested: dict[Place, bool] = {}
+        self._blocks: set[tuple[Place, int]] = set()
+        self._settle()
+        self._votes: dict[str, Counter[int]] = defaultdict(Counter)
+        for key in self._voting:
+            self._votes[key[0]][self._number[key] - self._distance[self.at(key)]] += 1
+        self._place = {host: votes.most_common(1)[0][0] for host, votes in self._votes.items()}
+        self.follow = sum(map(self.follows, seen))
+        self._shape = _shapes(seen)
+        offsets = Counter((self.at(key), self._off(key)) for key in on_leaf if self._off(key))
+        self._blocks = {block for block, count in offsets.items() if count >= FEWEST_VOTES}
+
+    def at(self, key: Key) -> Place:
+        """The pod and the column of a cable."""
+        return self._pods[key[0]], key[1]
+
+    def _off(self, key: Key) -> int:
+        return self._number[key] - self._place.get(key[0], 0) - self._distance.get(self.at(key), 0)
+
+    def follows(self, key: Key) -> bool:
+        """Whether the cable's port number is as the rule says."""
+        return key[0] in self._place and self._off(key) == 0
+
+    def sure(self, host: str) -> bool:
+        """Whether the host's place could be no other."""
+        return clear(self._votes[host]) is not None
+
+    def torn(self, host: str) -> bool:
+        """Whether the host's place could be one or another."""
+        return len(self._votes[host]) > 1 and not self.sure(host)
+
+    def is_off(self, key: Key) -> bool:
+        """Whether the cable is one of a block that is off by the same amount, of a host whose place is sure."""
+        return (self.at(key), self._off(key)) in self._blocks and self.sure(key[0])
+
+    def target(self, key: Key, leaf: str) -> Port | None:
+        """The port that the rule says; None where no port of the fabric has that number or the host has no place."""
+        if not self._votes.get(key[0]) or self.torn(key[0]):
+            return None
+        place = self._place[key[0]] + self._distance.get(self.at(key), 0)
+        name = self._numbers.names.get((self._shape.get(leaf, ""), place))
+        return None if name is None else Port(leaf, name)
+
+    def _fit(self) -> tuple[dict[str, int], dict[Place, int]]:
+        """Places and distances in turns, by majority; then the distance that most columns have is 0."""
+        distance: dict[Place, int] = defaultdict(int)
+        place: dict[str, int] = {}
+        for _ in range(_ROUNDS):
+            by_host: dict[str, Counter[int]] = defaultdict(Counter)
+            for key in self._voting:
+                by_host[key[0]][self._number[key] - distance[self.at(key)]] += 1
+            place = {host: votes.most_common(1)[0][0] for host, votes in by_host.items()}
+            by_column: dict[Place, Counter[int]] = defaultdict(Counter)
+            for key in self._voting:
+                by_column[self.at(key)][self._number[key] - place[key[0]]] += 1
+            distance = defaultdict(int, {at: votes.most_common(1)[0][0] for at, votes in by_column.items()})
+        usual: dict[str, Counter[int]] = defaultdict(Counter)
+        for at, gap in distance.items():
+            if self._rank.get(at, 0) == 0:
+                usual[at[0]][gap] += 1
+        zero = {pod: gaps.most_common(1)[0][0] for pod, gaps in usual.items()}
+        place = {host: number + zero.get(self._pods[host], 0) for host, number in place.items()}
+        return place, {at: gap - zero.get(at[0], 0) for at, gap in distance.items()}
+
+    def _settle(self) -> None:
+        """A column whose hosts differ: the distance that the columns of all pods have, where it is a rule."""
+        votes: dict[Place, Counter[int]] = defaultdict(Counter)
+        for key in self._voting:
+            votes[self.at(key)][self._number[key] - self._place[key[0]]] += 1
+        usual: dict[int, Counter[int]] = defaultdict(Counter)
+        for at, gap in self._distance.items():
+            usual[self._rank.get(at, 0)][gap] += 1
+        for at, counts in votes.items():
+            gaps = usual[self._rank.get(at, 0)]
+            gap, count = gaps.most_common(1)[0]
+            known = count >= FEWEST_VOTES and count >= _REGULAR * gaps.total()
+            if len(counts) == 1 or (known and self._distance[at] == gap):
+                continue
+            if known and counts[gap]:
+                self._distance[at] = gap
+                self.contested[at] = counts[gap] < _SHIFTED * counts.total()
+            else:
+                self.contested[at] = clear(counts) is None
+
+
+def _ranks(leaves: Leaves) -> dict[Place, int]:
+    """The how-manieth column of its leaf each column is, where a leaf serves several."""
+    on: dict[tuple[str, str], set[Column]] = defaultdict(set)
+    for (host, column), leaf in leaves.of.items():
+        on[leaves.pods[host], leaf].add(column)
+    return {(pod, column): rank for (pod, _), held in on.items() for rank, column in enumerate(sorted(held))}
+
+
+def _shapes(seen: dict[Key, Port]) -> dict[str, str]:
+    """How most ports of each leaf are named."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for port in seen.values():
+        votes[port.device][pattern(port.name)] += 1
+    return {leaf: counts.most_common(1)[0][0] for leaf, counts in votes.items()}
