@@ -16,6 +16,8 @@ from truerail.plans.port_numbers import PortNumbers, pattern
 
 _REGULAR = 0.75
 """Share of cables that must follow the rule of port numbers before it is held against the others."""
+_DOUBTFUL = 0.5
+"""Share from which on a host whose own NICs disagree is not taken for right."""
 _SHIFTED = 0.2
 """Share of a leaf's hosts in the usual place that shows the others to be shifted, not the leaf to be different."""
 _ROUNDS = 3
@@ -54,7 +56,7 @@ def agree(columns: Columns, found: Members) -> Consensus:
         if key in agreed.undecided or (own.device == leaf and target == own):
             continue
         if own.device == leaf and target is None:
-            if regular and rule.torn(key[0]):
+            if rule.follow >= _DOUBTFUL * len(seen) and rule.torn(key[0]):
                 agreed.undecided[key] = "the NICs of its host have different port numbers on their leaves"
             continue
         if target is None:
@@ -69,13 +71,23 @@ def agree(columns: Columns, found: Members) -> Consensus:
             agreed.undecided[key] = (
                 f"it is on its leaf, in another port than its host's NICs have on theirs ({target.name})"
             )
-    for key in seen:
-        if rule.contested.get(rule.at(key)) and regular:
-            agreed.undecided.setdefault(
-                key, f"the ports of {leaves.of[key]} follow two rules, and neither has enough hosts"
-            )
+    if rule.follow >= _DOUBTFUL * len(seen):
+        _doubt_contested(agreed, rule, leaves)
     _keep_apart(agreed, seen)
     return agreed
+
+
+def _doubt_contested(agreed: Consensus, rule: "_Rule", leaves: Leaves) -> None:
+    """Leaves whose ports follow two rules; a host with few NICs whose place hangs on them is undecided as a whole."""
+    contested = [key for key in agreed.expected if rule.contested.get(rule.at(key))]
+    hosts = {host for host, _ in contested if not rule.sure(host)}
+    for key in contested:
+        agreed.undecided.setdefault(
+            key, f"the ports of {leaves.of[key]} follow two rules, and neither has enough hosts"
+        )
+    for key in agreed.expected:
+        if key[0] in hosts and rule.follows(key):
+            agreed.undecided.setdefault(key, "the ports of its host's other NICs are not decided")
 
 
 def _exchanged(key: Key, target: Port | None, holders: dict[Port, Key], rule: "_Rule", leaves: Leaves) -> bool:
@@ -200,7 +212,10 @@ class _Rule:
             gaps = usual[self._rank.get(at, 0)]
             gap, count = gaps.most_common(1)[0]
             known = count >= FEWEST_VOTES and count >= _REGULAR * gaps.total()
-            if len(counts) == 1 or (known and self._distance[at] == gap):
+            if known and self._distance[at] == gap:
+                continue
+            if len(counts) == 1:
+                self.contested[at] = known and counts.total() < FEWEST_VOTES
                 continue
             if known and counts[gap]:
                 self._distance[at] = gap

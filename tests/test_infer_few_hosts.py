@@ -1,0 +1,159 @@
+"""Without a plan, few hosts decide nothing by themselves: no right cable is moved, no wrong one passes for right."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ib_site import DGX, HCA, Site
+from live_site import Run, runner
+
+from truerail.model import Port
+from truerail.plans import infer
+from truerail.rounds import judge
+from truerail.transport.replay import read_capture
+
+EIGHT = tuple(f"mlx5_{number}" for number in range(8))
+UNITS = {
+    "two hosts": (2,),
+    "three hosts": (3,),
+    "units of two": (2, 2, 2),
+    "units of one": (1, 1, 1, 1),
+    "uneven units": (12, 11, 1, 2, 3),
+    "one large": (16,),
+}
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(monkeypatch, capsys)
+
+
+def found(site: Site, folder: Path) -> tuple[set[Port], set[Port], set[str], list[str]]:
+    """The cables that a check would move, those that are not decided, hosts that take no part, and the notes."""
+    (folder / "ibnetdiscover").write_text(site.listing())
+    seen = read_capture(folder).snapshot()
+    inference = infer(seen)
+    causes = judge(inference.plan, seen).causes
+    moved = {move.cable for cause in causes for move in cause.moves}
+    return moved, set(inference.plan.undecided), set(inference.apart), list(inference.notes)
+
+
+def holds(site: Site, folder: Path) -> None:
+    """No right cable is moved; every wrong one is moved or undecided."""
+    wrong = {Port(*end) for end in site.wrong}
+    moved, undecided, apart, _ = found(site, folder)
+    assert moved <= wrong
+    assert wrong <= moved | undecided
+    assert not apart & {host for host, _ in site.planned}
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named leaves", "unnamed leaves"])
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS.keys())
+def test_a_right_fabric_has_no_moves(units: tuple[int, ...], named: bool, tmp_path: Path) -> None:
+    holds(Site(units, named=named), tmp_path)
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named leaves", "unnamed leaves"])
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS.keys())
+def test_two_rails_of_one_host_exchanged(units: tuple[int, ...], named: bool, tmp_path: Path) -> None:
+    site = Site(units, named=named)
+    site.swap_rails(site.host(1, 1), 2, 3)
+    holds(site, tmp_path)
+
+
+@pytest.mark.parametrize("units", [(2, 2, 2), (3, 3), (1, 1, 1, 1)])
+@pytest.mark.parametrize("rail", [3, 6])
+def test_cables_of_two_units_exchanged(units: tuple[int, ...], rail: int, tmp_path: Path) -> None:
+    site = Site(units)
+    site.swap((site.host(1, 1), DGX[3]), (site.host(2, 1), DGX[rail]))
+    holds(site, tmp_path)
+
+
+@pytest.mark.parametrize("hosts", [3, 4, 8])
+@pytest.mark.parametrize("rail", [0, 2])
+def test_a_shift_over_most_hosts_of_a_unit_moves_none_that_is_right(hosts: int, rail: int, tmp_path: Path) -> None:
+    for shifted in (hosts - 1, 3 * hosts // 4, hosts // 2):
+        site = Site((hosts,))
+        for place in range(hosts - shifted + 1, hosts + 1):
+            site.cabled[site.host(1, place), DGX[rail]] = (site.leaf(1, rail), place + 1)
+        holds(site, tmp_path)
+
+
+def test_the_leaves_of_the_other_units_decide_for_a_unit_of_two(tmp_path: Path) -> None:
+    site = Site((8, 8, 2))
+    site.swap_rails(site.host(3, 2), 4, 5)
+    moved, undecided, _, _ = found(site, tmp_path)
+    assert (moved, undecided) == ({Port(*end) for end in site.wrong}, set())
+
+
+def test_without_names_both_hosts_of_two_are_named_and_what_decides(tmp_path: Path, run: Run) -> None:
+    site = Site((2,), named=False)
+    site.swap_rails(site.host(1, 1), 2, 3)
+    moved, undecided, _, _ = found(site, tmp_path)
+    assert not moved
+    assert undecided == {Port(site.host(1, place), device) for place in (1, 2) for device in (DGX[2], DGX[3])}
+    code, out, _ = run("check", "--from", tmp_path, "--format", "json")
+    assert code == 0
+    report = json.loads(out)
+    assert (report["summary"]["cables_wrong"], report["summary"]["cables_unknown"]) == (0, 4)
+    doubts = [note for note in report["notes"] if note.startswith("Not decided: rail 2")]
+    assert len(doubts) == 1
+    assert all(site.host(1, place) in doubts[0] for place in (1, 2))
+    assert "A plan decides" in doubts[0]
+    code, out, _ = run("plan", "infer", "--from", tmp_path)
+    assert (code, doubts[0] in out) == (0, True)
+
+
+def test_one_host_alone_is_not_right_because_nothing_differs_from_it(tmp_path: Path) -> None:
+    site = Site((1,), named=False)
+    _, undecided, _, notes = found(site, tmp_path)
+    assert undecided == {Port(*end) for end in site.planned}
+    assert any("no other host of its pod" in note for note in notes)
+
+
+@pytest.mark.parametrize("kind", [DGX, EIGHT])
+def test_servers_with_other_adapters_take_no_part(kind: tuple[str, ...], tmp_path: Path) -> None:
+    site = Site((4,), kinds=(kind,))
+    for number, name in enumerate(("b11-p1-cufm-02", "ubuntu")):
+        site.serve(name, ("mlx5_0", "mlx5_1"), [(site.leaf(1, rail), 28 + number) for rail in (2, 3)])
+    moved, undecided, apart, notes = found(site, tmp_path)
+    assert (moved, undecided, apart) == (set(), set(), {"b11-p1-cufm-02", "ubuntu"})
+    assert any(note.startswith("Not part of the rails") for note in notes)
+
+
+def test_two_kinds_of_names_for_the_same_adapters(tmp_path: Path) -> None:
+    site = Site((6, 5), kinds=(DGX, HCA))
+    site.swap_rails(site.host(1, 2), 2, 3)
+    holds(site, tmp_path)
+    moved, _, _, _ = found(site, tmp_path)
+    assert moved == {Port(*end) for end in site.wrong}
+
+
+def test_a_kind_with_half_the_adapters_goes_by_the_leaves_that_it_reaches(tmp_path: Path) -> None:
+    site = Site((9, 9), kinds=(DGX, DGX, EIGHT[:4]))
+    moved, undecided, apart, _ = found(site, tmp_path)
+    assert (moved, undecided, apart) == (set(), set(), set())
+
+
+def test_a_host_that_changed_its_single_port_is_not_told_to_move(tmp_path: Path) -> None:
+    site = Site((12,))
+    site.cabled[site.host(1, 3), DGX[1]] = (site.leaf(1, 1), 30)
+    moved, undecided, _, _ = found(site, tmp_path)
+    assert (moved, undecided) == (set(), {Port(site.host(1, 3), DGX[1])})
+
+
+def test_a_fabric_with_mostly_factory_descriptions(tmp_path: Path) -> None:
+    site = Site((12, 12))
+    site.unset = {end for end in site.planned if end[0].startswith("b06") and not end[0].endswith(("c01", "c02"))}
+    site.swap_rails(site.host(1, 1), 2, 3)
+    holds(site, tmp_path)
+
+
+def test_the_reason_why_nothing_can_be_inferred(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "ibnetdiscover").write_text("vendid=0x2c9\nSwitch garbage that is no listing\n")
+    code, _, err = run("check", "--from", tmp_path)
+    said = " ".join(err.split())
+    assert code == 2
+    assert "none can be inferred: no answer names a neighbor" in said
+    assert "ib_fabric" in said
+    assert "line 1: not the links of an InfiniBand fabric" in said
