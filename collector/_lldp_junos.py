@@ -56,8 +56,9 @@ def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
     def first(name: str) -> str | None:
         return leaves.get(name, [None])[0]
 
+    port = local_port(first("lldp-local-interface") or first("lldp-local-port-id"))
     return Neighbor(
-        local_port(first("lldp-local-interface") or first("lldp-local-port-id")),
+        port,
         *identified(first("lldp-remote-chassis-id"), first("lldp-remote-chassis-id-subtype")),
         first("lldp-remote-system-name"),
         *identified(first("lldp-remote-port-id"), first("lldp-remote-port-id-subtype")),
@@ -65,4 +66,5 @@ def _neighbor(leaves: Mapping[str, list[str | None]]) -> Neighbor:
         seconds(first("lldp-ttl")),
         None,
         addresses(*leaves.get("lldp-remote-management-address", ())),
+        local_port_id=first("lldp-local-port-id") if first("lldp-local-interface") else None,
     )

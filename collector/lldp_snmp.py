@@ -100,13 +100,15 @@ def _neighbors(
     names, descriptions = column(remote, _NAME), column(remote, _DESCRIPTION)
     for index in dict.fromkeys((*chassis_types, *chassis, *port_ids, *names)):
         parts = index.split(".")
+        number = parts[1] if len(parts) == 3 else parts[0]
         yield Neighbor(
-            ports.name(parts[1] if len(parts) == 3 else parts[0]),
+            ports.name(number),
             *_identity(chassis.get(index), _CHASSIS_TYPES.get(number_of(chassis_types.get(index)) or 0)),
             told(text_of(names.get(index))),
             *_identity(port_ids.get(index), _PORT_TYPES.get(number_of(port_types.get(index)) or 0)),
             told(text_of(descriptions.get(index))),
             management_addresses=addresses(*managed.get(index, ())),
+            local_port_id=ports.sent(number),
         )
 
 
@@ -160,6 +162,12 @@ class _Ports:
         else:
             return text
         return found or text_of(self._descriptions.get(number)) or text or number
+
+    def sent(self, number: str) -> str | None:
+        """The id that the port of a LocalPortNum sends, where it is neither its MAC nor what this answer names it."""
+        kind = _PORT_TYPES.get(number_of(self._types.get(number)) or 0)
+        text, kind = _identity(self._ids.get(number), kind)
+        return None if kind == "mac" or text == self.name(number) else text
 
     def _if_name(self, if_index: str) -> str | None:
         return text_of(self._names.get(if_index))

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import Misplaced, Places, places
-from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import DEVICE_ONLY
@@ -105,7 +105,10 @@ FIRES = (
     Case(
         "The management NIC of a planned host sits in a rail's port.",
         _PLAN,
-        {"leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="eno1", port_id_type="ifname")]},
+        {
+            "leaf-0": [Neighbor("swp1", system_name="gpu-1", port_id="eno1", port_id_type="ifname")],
+            "gpu-1": [NetLink("eth1"), NetLink("eno1")],
+        },
         ("leaf-0/swp1",),
     ),
     Case(

@@ -42,6 +42,8 @@ class Neighbor(NamedTuple):
     """
     of_guid: str | None = None
     """The node GUID of that device: `0x` and 16 hexadecimal digits in lower case."""
+    local_port_id: str | None = None
+    """The id under which the device that answers sends this port itself, where it says so: Junos' SNMP index."""
 
 
 class GpuNicPath(NamedTuple):

@@ -51,19 +51,23 @@ def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tupl
 
 
 def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:
-    """Votes of the other ends, packed: X does not hear u on port q, though u says so, but device D does."""
-    ports, known = index.ports, claims.v >= 0
-    u, v = claims.u[known], claims.v[known]
-    u_name, v_name, reporter = ports.name_of(u), ports.name_of(v), ports.device_of(u)
-    agreed = np.isin(u << 32 | v, v << 32 | u)
-    here, there = u << 24 | v_name, v << 24 | u_name
-    order = np.argsort(there, kind="stable")
-    if not len(order):
+    """Votes of the other ends, packed: no port of X hears u, though u hears X, but one of device D does, and of no
+    other device.
+    """
+    ports = index.ports
+    hears = np.flatnonzero((claims.v >= 0) & (claims.v != claims.u))
+    back = np.unique(claims.v[hears] << 32 | ports.device_of(claims.u[hears]))
+    if not len(back):
         return np.empty(0, dtype=np.int64)
-    match = order[np.minimum(np.searchsorted(there[order], here), len(order) - 1)]
-    hit = (there[match] == here) & ~agreed
-    name = claims.named[known]
-    return np.concatenate([_pack(name[agreed], name[agreed]), _pack(name[hit], reporter[match[hit]])])
+    _, start, count = np.unique(back >> 32, return_index=True, return_counts=True)
+    heard = back[start] >> 32
+    known = np.flatnonzero(claims.w >= 0)
+    u, w, name = claims.u[known], claims.w[known], claims.named[known]
+    agreed = np.isin(u << 32 | w, back)
+    place = np.minimum(np.searchsorted(heard, u), len(heard) - 1)
+    only = (heard[place] == u) & (count[place] == 1)
+    other, hit = back[start[place]] & 0xFFFFFFFF, ~agreed & only
+    return np.concatenate([_pack(name[agreed], name[agreed]), _pack(name[hit], other[hit])])
 
 
 def _pack(name: Codes, owner: Codes) -> Codes:

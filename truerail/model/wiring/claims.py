@@ -5,9 +5,7 @@ each met in the field, and what is done about them:
 
 - A device is named by its short or its full name, in any case, with a serial behind it, by an alias, or not at all
   (then its chassis id or its port's MAC says who it is).
-- A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number, with the
-  name in the port description. A description may also be the *planned* label of the port, so it never outvotes a
-  port id that names a port of that device.
+- A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number (`far_ports`).
 - A DPU in NIC mode may announce its MAC plus 0x10.
 """
 
@@ -17,9 +15,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
+from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
+from truerail.model.wiring.far_ports import Heard, far_ports
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.macs import MacTable
 
@@ -30,7 +29,8 @@ class Claims:
 
     `u` the reporting port, `v` the port it hears (-1 if that could not be told), `w` the device it hears (-1 likewise),
     `named` the device by the name it gives alone,
-    `witness` the device that owns the MACs heard (-1 where nobody knows them), `row` the row of the Neighbor table.
+    `witness` the device that owns the MACs heard (-1 where nobody knows them), `row` the row of the Neighbor table,
+    `doubt` whether something suggests, without saying which, that an unknown port is not the planned one.
     """
 
     u: Codes
@@ -39,19 +39,21 @@ class Claims:
     named: Codes
     witness: Codes
     row: Codes
+    doubt: Mask
 
     def and_(self, others: "Claims") -> "Claims":
         """These claims and others behind them."""
-        columns = zip(self._columns(), others._columns(), strict=True)
-        return Claims(*(np.concatenate(pair) for pair in columns))
+        pairs = zip(self._codes(), others._codes(), strict=True)
+        u, v, w, named, witness, row = (np.concatenate(pair) for pair in pairs)
+        return Claims(u, v, w, named, witness, row, np.concatenate([self.doubt, others.doubt]))
 
-    def _columns(self) -> tuple[Codes, ...]:
+    def _codes(self) -> tuple[Codes, ...]:
         return self.u, self.v, self.w, self.named, self.witness, self.row
 
 
 def _no_claims() -> Claims:
     empty = np.empty(0, dtype=np.int64)
-    return Claims(empty, empty, empty, empty, empty, empty)
+    return Claims(empty, empty, empty, empty, empty, empty, empty.astype(bool))
 
 
 def read_claims(
@@ -80,9 +82,9 @@ def read_claims(
     w = _heard_devices(index, named, witness, chassis, split)
     shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
     owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
-    v = _heard_ports(names, w, owner, port_id, kind, table.column("port_description")[row])
+    v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
     keep = u >= 0
-    return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep])
+    return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep], doubt[keep])
 
 
 def _named_devices(index: PlanIndex, system_names: Objects, owners: Mapping[int, int]) -> Codes:
@@ -109,46 +111,3 @@ def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Obje
             learned[number] = known_ids.get(chassis_id, int(learned[number]))
         w = np.where(nameless, learned[codes], w)
     return w
-
-
-def _heard_ports(
-    names: LocalNames, w: Codes, owner: Codes, port_id: Objects, kind: Objects, description: Objects
-) -> Codes:
-    """The port heard on device `w`. The id decides if it names a port of that device, else the description, else
-    the id.
-    """
-    ports = names.index.ports
-    is_mac = equals(kind, "mac")
-    id_name = np.where(is_mac, NONE, ports.name_codes(either(is_mac, None, port_id)))
-    by_mac = ports.find(w, ports.name_of(owner))
-    v = np.where(by_mac >= 0, by_mac, ports.find(w, id_name))
-    open_ = np.flatnonzero((v < 0) & (w >= 0))
-    if len(open_):
-        v[open_] = _described(names, w[open_], id_name[open_], is_mac[open_], port_id[open_], description[open_])
-    v = names.as_planned(v)
-    return np.where(names.unmapped(v), NONE, v)
-
-
-def _described(
-    names: LocalNames, w: Codes, id_name: Codes, is_mac: Mask, port_id: Objects, description: Objects
-) -> Codes:
-    """Ports whose id names none that is known: by description, by what others call them, else as they call
-    themselves.
-    """
-    ports = names.index.ports
-    text = ports.name_codes(description)
-    v = ports.find(w, text)
-    explained = (v >= 0) & (id_name >= 0)
-    learned = unanimous(id_name[explained], text[explained]) | names.learned()
-    rest = v < 0
-    if rest.any() and learned:
-        said = np.where(id_name >= 0, id_name, text)[rest]
-        v[rest] = ports.find(w[rest], np.array([learned.get(code, NONE) for code in said.tolist()], dtype=np.int64))
-    rest = v < 0
-    if rest.any():  # a port that neither the plan nor the device itself has told of: spare ports look like this
-        # a bare number is the far end's own index (Junos): its description says more
-        number = np.array([(p or "").isdigit() for p in port_id], dtype=bool) & (text >= 0)
-        best = np.where((id_name >= 0) & ~number, id_name, text)
-        best = np.where(is_mac | (id_name >= 0), best, NONE)
-        v[rest] = ports.find_or_add(w[rest], best[rest])
-    return v

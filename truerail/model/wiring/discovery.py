@@ -132,7 +132,9 @@ def _claims(links: Codes, row: Codes, ends: list[End], nodes: Nodes, port: Codes
     pair = np.minimum(own, far)[order] << 32 | np.maximum(own, far)[order]
     keep = order[np.unique(pair, return_index=True)[1]]
     u, v, far = port[own[keep]], port[far[keep]], far[keep]
-    return Claims(u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep])
+    return Claims(
+        u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep], np.zeros(len(u), dtype=bool)
+    )
 
 
 def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple[int, ...]]:

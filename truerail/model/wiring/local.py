@@ -7,12 +7,13 @@ address, or `nicN`; what the host itself calls it is one of these, and its other
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, Mask, either, equals, unanimous
-from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.facts import Neighbor, NetLink, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
@@ -26,11 +27,14 @@ _ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class LocalNames:
-    """Who answers, and which of its ports it means. `announces`: device code to the code of the name it announces."""
+    """Who answers, and which of its ports it means. `announces`: device code to the code of the name it announces;
+    `planned`: a port that a switch names otherwise than the plan, to the planned one.
+    """
 
     index: PlanIndex
     seen: Snapshot
     announces: Mapping[int, int] = field(default_factory=dict)
+    planned: Mapping[int, int] = field(default_factory=dict)
 
     def filed(self, name: str) -> int:
         """The code under which a reading's device is filed: that of the name it announces."""
@@ -56,6 +60,37 @@ class LocalNames:
             return ports
         known = (ports >= 0) & (ports < len(alias))
         return np.where(known, alias[np.where(known, ports, 0)], ports)
+
+    def sent(self, device: Codes, ids: Codes) -> Codes:
+        """The ports that send these ids, as their own devices say; -1 where they do not. Shapes (n,)."""
+        keys, ports = self._sent
+        wanted = np.where((device >= 0) & (ids >= 0), device << 32 | ids, NONE)
+        if not len(keys):
+            return np.full(len(wanted), NONE, dtype=np.int64)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, ports[place], NONE)
+
+    @cached_property
+    def _sent(self) -> tuple[Codes, Codes]:
+        """Ids that ports send, device << 32 | code of the id, in order, and those ports."""
+        told = [self._told_ids(Neighbor, "port", "local_port_id"), self._told_ids(NetLink, "netdev", "aliases")]
+        device, ids, names = (np.concatenate(columns) for columns in zip(*told, strict=True))
+        # an alias that is the name of another port as well may be a label: which one is meant is found elsewhere
+        own = self.index.ports.find_or_add(device, names)
+        use = (self.index.ports.find(device, ids) < 0) & (own >= 0) & (ids >= 0)
+        pairs = np.unique(np.stack([device[use] << 32 | ids[use], own[use]], axis=1), axis=0)
+        keys, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
+        return keys[count == 1], self.as_planned(pairs[first[count == 1], 1])
+
+    def _told_ids(self, kind: type[Neighbor] | type[NetLink], port: str, column: str) -> tuple[Codes, Codes, Codes]:
+        """Devices, codes of the ids that they say their ports send, and codes of the ports' names: of switches."""
+        table, of = self.seen.table(kind), self.index.ports
+        device, ids = self.devices_of(table), table.column(column)
+        tier = np.array([*self.index.devices.tier, NONE], dtype=np.int64)
+        rows = np.flatnonzero(~equals(ids, None) & (tier[device] != 0)) if len(table) else device
+        pairs = [(row, one) for row in rows.tolist() for one in ((ids[row],) if type(ids[row]) is str else ids[row])]
+        at = np.array([row for row, _ in pairs], dtype=np.int64)
+        return device[at], of.name_codes(one for _, one in pairs), of.name_codes(table.column(port)[at])
 
     def link_ports(self) -> Codes:
         """The port of every row of the NetLink table."""
@@ -121,7 +156,17 @@ class LocalNames:
 
     @property
     def _aliases(self) -> Codes:
-        return self._kept("_alias_table", lambda: _aliases(self))
+        return self._kept("_alias_table", lambda: _with(_aliases(self), self.planned, len(self.index.ports)))
+
+
+def _with(aliases: Codes, more: Mapping[int, int], size: int) -> Codes:
+    """A table of planned ports with more of them; empty where it would say nothing."""
+    if not more:
+        return aliases
+    table = np.arange(size, dtype=np.int64)
+    table[: len(aliases)] = aliases
+    table[list(more)] = list(more.values())
+    return table
 
 
 def _aliases(names: LocalNames) -> Codes:

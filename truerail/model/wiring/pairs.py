@@ -60,6 +60,7 @@ def heard_devices(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
         u, w = claims.u[use], claims.w[use]
         heard[u] = w
         ambiguous[u[heard[u] != w]] = True
+    ambiguous[claims.u[vague & claims.doubt]] = True
     return heard
 
 
