@@ -381,7 +381,15 @@ FULL = {
         management_addresses=("172.16.1.73", "2001:10:12:90::1"),
     ),
     ("switch_lldp", "sz_junos_junos_leaf01.json"): Neighbor(
-        "xe-0/0/0", "02:05:86:71:2e:00", "mac", "spine01", "517", "local", "xe-0/0/0", 120
+        "xe-0/0/0",
+        "02:05:86:71:2e:00",
+        "mac",
+        "spine01",
+        "517",
+        "local",
+        "xe-0/0/0",
+        120,
+        local_port_id="519",
     ),
     ("switch_lldp", "napalm_junos_qfx5110.xml"): Neighbor(
         "ge-2/0/0", "2c:21:31:a5:17:c0", "mac", "EX9208", None, None, "ge-3/3/1"
