@@ -70,21 +70,26 @@ def port_counters(answer: str) -> list[PortCounters]:
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """How often and how long every port paused and was paused, by priority. Raises `Unreadable` likewise."""
+    """How often and how long every port paused and was paused, by priority. Raises `Unreadable` likewise.
+
+    No facts where ports answered and their driver counts no pauses: that is an answer, and not a failure of the device.
+    """
     return _tallied(answer, pauses=True)
 
 
 def _tallied(answer: str, *, pauses: bool) -> list[PortCounters]:
     tally = Tally()
     text = lines(answer)
+    told = False
     for section in sections(text, "ethtool", _ASKED):
         counted: dict[Counter, list[int | None]] = {}
         for counter, value in _counters(section, len(text)):
+            told = told or bool(section.port)
             if (counter.counter in _PAUSES) is pauses:
                 counted.setdefault(counter, []).append(value)
         for counter, values in counted.items():
             tally.note(section.port, counter, summed(values))
-    return tally.some()
+    return tally.facts() if pauses and told else tally.some()
 
 
 def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None]]:

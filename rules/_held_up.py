@@ -4,7 +4,8 @@ What a slow NIC lacks it lacks in both directions, and nobody tells it to slow d
 is told: notices and pauses come back to the NIC that sends (on InfiniBand it waits for credits), marked packets reach
 the one that receives, more of them than reach its peers. That explains no more than those lack that are told as much: a
 NIC can be slow and congested. And what one end of a ring's link sends too slowly the other receives too slowly: then
-two NICs look slow in one direction each, with the same rate. Arrays have shape (2, hosts, NICs of a host); direction 0
+two NICs look slow in one direction each, with the same rate. Where the other end has no link, those that sent to it and
+received from it lack that, and nothing is wrong with them. Arrays have shape (2, hosts, NICs of a host); direction 0
 is what a NIC sends, 1 what it receives.
 """
 
@@ -21,6 +22,7 @@ from truerail.model.counters import Quantity
 from truerail.model.counters.rails import OUTLIER, SHORTFALL, Rails, rails_of
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.kept import kept
+from truerail.model.wiring import Why as Reason
 
 Q = Quantity
 NOTICES = 100.0
@@ -34,8 +36,14 @@ SAME_RATE = 0.005
 """How far the rates of the two ends of a ring's link may be apart, as a share of them: both count the same bytes over
 minutes, at moments that differ by a poll at most.
 """
+NEARLY_ALL = 0.1
+"""A NIC that carries a smaller share of what is expected exchanges nothing with anybody that way but management."""
 WAIT_BYTES = 8
 """What a port could have sent in a tick of `port_xmit_wait`: eight bytes on Quantum and ConnectX (detection.md 4)."""
+TWIN_RATE = 0.05
+"""How far the rates of two NICs may be apart, as a share, that lost the same neighbour: their jobs are the same, and
+nothing else is shared. Judgement.
+"""
 SURELY = 2.0
 """Standard errors by which a NIC must lack less in its other direction, to be taken as fine there."""
 
@@ -47,12 +55,14 @@ class Why(Enum):
     EITHER = "itself, or the other end of its flows"
     OTHER_END = "the other end of its flows"
     CONGESTION = "congestion"
+    GONE = "the other end of its flows has no link"
 
 
 @dataclass(frozen=True)
 class Directions:
     """`lack` is the share that a NIC lacks of what is expected of it, NaN where its host carries too little that way;
-    `held` where congestion explains that; `told` where anybody would tell of congestion.
+    `held` where congestion explains that; `told` where anybody would tell of congestion. `gone`, of shape (hosts, NICs
+    of a host), are NICs without link.
     """
 
     rails: Rails
@@ -60,6 +70,7 @@ class Directions:
     lack: Numbers
     held: Mask
     told: Mask
+    gone: Mask
 
     @cached_property
     def low(self) -> Mask:
@@ -77,6 +88,9 @@ class Directions:
         Host and NIC are numbers of `Rails`.
         """
         slow = self.slow[:, row, nic]
+        gone = self._gone_ends(row, nic)
+        if gone and self._lost_its_neighbour(row, nic):
+            return Why.GONE, gone
         if slow.all() or not (slow | self.held[:, row, nic]).any():
             return Why.ITSELF, ()
         if not slow.any():
@@ -87,6 +101,30 @@ class Directions:
         why = Why.EITHER if may_be[row, nic] else Why.OTHER_END
         ports = tuple(int(self.rails.port[other]) for other in others)
         return (why, ports) if ports else (Why.ITSELF, ())
+
+    def _gone_ends(self, row: int, nic: int) -> tuple[int, ...]:
+        """The ports of the rail's NICs that have no link."""
+        rails = self.rails
+        return tuple(rails.port[self.gone & (rails.rail == rails.rail[row, nic])].tolist())
+
+    def _lost_its_neighbour(self, row: int, nic: int) -> bool:
+        """Whether what a NIC lacks is what it exchanged with one that has no link. In a ring that is all it sends, or
+        all it receives; where two exchange with one another, all; where a NIC has several neighbours, a part of both,
+        and another neighbour of the one without link lacks as much. A slow NIC lacks in both directions, alone.
+        """
+        slow = self.slow[:, row, nic]
+        if not slow.any():
+            return False
+        if not slow.all():
+            others = self._others(int(np.argmax(slow)), row, nic)
+            return not others or bool(self.lack[slow, row, nic].min() > 1 - NEARLY_ALL)
+        if (self.lack[:, row, nic] > 1 - NEARLY_ALL).all():
+            return True
+        rates, rail = self.alike.rate, self.rails.rail
+        own = rates[:, row, nic][:, None, None]
+        with np.errstate(invalid="ignore"):
+            alike = (np.abs(rates - own) <= TWIN_RATE * own).all(axis=0) & self.slow.all(axis=0)
+        return bool((alike & (rail == rail[row, nic])).sum() > 1)
 
     def _others(self, way: int, row: int, nic: int) -> list[tuple[int, int]]:
         """NICs of the rail that are slow in the other direction at the same rate."""
@@ -128,7 +166,17 @@ def directions(t: Telemetry) -> Directions:
     alike = alike_of(rails, signs, paused)
     told = ~np.isnan(signs)
     told[0] |= ~np.isnan(waits)
-    return Directions(rails, alike, alike.lack, _held(rails, alike, signs, paused), told)
+    gone = _without_link(t)[port] & (rails.port >= 0)
+    return Directions(rails, alike, alike.lack, _held(rails, alike, signs, paused), told, gone)
+
+
+def _without_link(t: Telemetry) -> Mask:
+    """Planned ports that have no link, by what either end of their cable says."""
+    wiring = t.wiring
+    found = np.array(wiring.states.down(np.arange(t.ports)), dtype=bool)
+    dark = np.isin(wiring.why, [Reason.LINK_DOWN, Reason.DISABLED, Reason.PENDING, Reason.NIC_ABSENT])
+    found[wiring.index.a[dark & (wiring.index.a >= 0)]] = True
+    return found
 
 
 def _held(rails: Rails, alike: Alike, signs: Numbers, paused: Numbers) -> Mask:

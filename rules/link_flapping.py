@@ -13,6 +13,11 @@ more than seven seconds without link in all. How long a link was away counts mor
 not known, and the finding does not claim any. Where all links of a device fall within two samples, the device
 restarted, was switched off or lost power: that is one finding, of the device.
 
+A plug that a hand moves falls too: a fall across which the neighbour of the port changed, or after which a cable that
+was missing is there, belongs to the history of the cable and is not counted. A service that watches waits with a fall
+until the neighbour has been read again, which takes one interval of LLDP. A link that has not come back from its fall
+is down (CAB003) and does not flap.
+
 ## What to do
 Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 tell which end sends badly. If
 several links of one card fall, look at the card, its firmware and its power. A port that somebody switched off and on
@@ -25,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rules._by_hand import flapping_only
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
@@ -83,10 +89,13 @@ def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     ports = np.flatnonzero(counted.gained > 0)
     if not len(ports):
         return
-    gained, _ = telemetry.part(Quantity.LINK_DOWNS, None, ports)
+    gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
+    gained = flapping_only(telemetry, ports, gained, spans)
+    falling = np.nansum(gained, axis=1) > 0
+    ports, gained = ports[falling], gained[falling]
     bits, seconds = telemetry.part(Quantity.RX_BITS, None, ports)
-    falls, rates, spans = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
-    fallen = _Fallen(telemetry, falls, rates, spans, other_ends(telemetry.wiring))
+    falls, rates, times = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
+    fallen = _Fallen(telemetry, falls, rates, times, other_ends(telemetry.wiring))
     links = _links(fallen)
     for device, of_device in _whole_devices(fallen, counted.samples > 0, links).items():
         yield _device_fell(fallen, device, [links.pop(subject) for subject in of_device])

@@ -11,7 +11,9 @@ window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link
 runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not judged, nor hosts
 with two or more idle NICs (a job on fewer GPUs). Where the hosts of one level of load share the same low rails, it is
 the work (pipeline or expert parallelism, PXN, storage on one NIC) and no finding. Where congestion holds the NIC up
-(notices and marks, as in RAL002), the NIC is not to blame, and the finding is an information that says so. In
+(notices and marks, as in RAL002), the NIC is not to blame, and the finding is an information that says so. So it is
+where another NIC of the rail has no link: those that exchanged data with it lack that, in a ring the one before it all
+that it sends and the one behind it all that it receives. In
 synchronous collectives one slow NIC drags its peers to its own rate: then all look alike and low, and nothing is seen
 here; look at pauses and retransmissions.
 
@@ -25,7 +27,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
-from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
+from truerail.model import Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.model.counters.rails import ACTIVE, IDLE, LOW, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
@@ -38,8 +40,10 @@ _BECAUSE = {
     Why.EITHER: "; what it lacks {} lacks in the other direction, and either may be slow",
     Why.OTHER_END: "; what it lacks {} lacks in the other direction, and this NIC carries more in its other one",
     Why.CONGESTION: "; congestion holds it up",
+    Why.GONE: "; {} has no link, so what it exchanged with that NIC is lacking",
 }
 _LOOK = "Look at {}: PCIe width, link speed, errors, pauses and its leaf port."
+_GONE = "Bring back the link of {}; nothing else is to be done at this host."
 _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is told to slow down."
 
 
@@ -79,7 +83,7 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
         port.device,
         says=f"rail {rail} ({port.name}) {what}; that one runs at "
         f"{middle:.0%} of the line rate (averages of both directions){_BECAUSE[why].format(' or '.join(ends))}",
-        do=_CONGESTED.format(port) if why is Why.CONGESTION else _LOOK.format(" and at ".join([str(port), *ends])),
+        do=_do(why, port, ends),
         severity=_severity(share, why, idle=idle),
         rail=rail,
         confidence=0.8,
@@ -97,8 +101,19 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
     )
 
 
+def _do(why: Why, port: Port, ends: tuple[str, ...]) -> str:
+    match why:
+        case Why.CONGESTION:
+            return _CONGESTED.format(port)
+        case Why.GONE:
+            return _GONE.format(" and of ".join(ends))
+    return _LOOK.format(" and at ".join([str(port), *ends]))
+
+
 def _severity(share: float, why: Why, *, idle: bool) -> Severity:
-    """Congestion is load, of which its own rules warn."""
+    """Congestion is load, of which its own rules warn; a link that is down is a finding of its own."""
+    if why is Why.GONE:
+        return Severity.INFO
     if idle or (share < VERY_LOW and why is Why.ITSELF):
         return Severity.CRITICAL
     return Severity.INFO if why is Why.CONGESTION else Severity.WARNING

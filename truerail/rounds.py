@@ -27,6 +27,7 @@ from truerail.model import (
     Verdict,
 )
 from truerail.model.asked import roles_not_asked
+from truerail.model.finding import with_actions
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule, Undecided
 from truerail.model.wiring import State, Wiring, wiring_of
@@ -56,11 +57,12 @@ def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, no
             verdicts.append(verdict)
             findings += found
     ordered = tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
+    causes = explain(wiring, ordered)
     return Judgement(
         at=seen.at,
         plan=plan,
-        findings=ordered,
-        causes=explain(wiring, ordered),
+        findings=with_actions(ordered, causes),
+        causes=causes,
         verdicts=tuple(verdicts),
         unread=tuple(reading for reading in seen.readings if reading.error and _missed(reading, seen)),
         summary=_summary(wiring, ordered),

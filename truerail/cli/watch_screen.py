@@ -12,6 +12,8 @@ from truerail.cli.errors import CannotJudge
 from truerail.cli.judging import Seen, inferred
 from truerail.model import Plan
 from truerail.model.counters import Window
+from truerail.model.wiring import wiring_of
+from truerail.model.wiring.plugs import Plugs
 from truerail.outputs.worklist import Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
 
@@ -29,6 +31,7 @@ class Watch:
         self.plan = plan
         self.work = Worklist()
         self.window = Window()
+        self.plugs = Plugs()
         self.answered = False
         self._live: Live | None = None
         self._stack = ExitStack()
@@ -59,6 +62,9 @@ class Watch:
         if self.plan is None:
             self.plan, _ = inferred(snapshot)
         self.answered |= any(not reading.error for reading in seen.readings)
+        self.window.replugged = self.plugs.update(
+            wiring_of(self.plan, snapshot), self.window.replugged.since(self.window.oldest)
+        )
         changes = self.work.update(judge(self.plan, snapshot, notes=seen.notes))
         at = snapshot.at.astimezone().strftime("%H:%M:%S")
         if self._live is not None:

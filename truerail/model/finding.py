@@ -2,8 +2,8 @@
 (`Judgement`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2s
@@ -143,6 +143,24 @@ class Cause:
     def key(self) -> str:
         """Stable over rounds and restarts, unlike `id`: depends on the kind and the subjects only."""
         return blake2s("\0".join((self.kind, *sorted(self.subjects))).encode(), digest_size=6).hexdigest()
+
+
+def action_of(finding: Finding, cause: Cause | None) -> str:
+    """What to do about a finding: its cause's action, where it has one.
+
+    A rule sees one cable and says "move it"; the cause knows that it is one of a hundred behind an exchanged name.
+    """
+    return cause.do if cause is not None and cause.do else finding.do
+
+
+def with_actions(findings: Iterable[Finding], causes: Iterable[Cause]) -> tuple[Finding, ...]:
+    """The findings with the actions of their causes, so that no output can contradict a cause."""
+    cause_of = {explained: cause for cause in causes for explained in cause.explains}
+    return tuple(
+        finding if action == finding.do else replace(finding, do=action)
+        for finding in findings
+        for action in (action_of(finding, cause_of.get(finding.id)),)
+    )
 
 
 class Status(StrEnum):

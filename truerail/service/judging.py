@@ -4,17 +4,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from truerail.journal import Changes, Journal, Lives
 from truerail.model import Judgement, Plan, Reading, Snapshot
 from truerail.model.counters import Window
 from truerail.model.counters.storage import Still, still
 from truerail.model.counters.traffic import traffic_of
-from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord
+from truerail.model.history import Acknowledgement, MaintenanceWindow, Page, RoundRecord
 from truerail.model.pause import garbage_collection_paused
 from truerail.model.publication import CollectorRun, JournalState, Publication
 from truerail.model.wiring import wiring_of
+from truerail.model.wiring.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
 from truerail.oncall.answers import StepLine
 from truerail.oncall.fabric_map import FabricMap, fabric_map
 from truerail.oncall.lines import cause_lines
@@ -26,6 +27,9 @@ from truerail.rounds import judge
 from truerail.service.marks import mutes
 from truerail.service.plans import digest_of
 from truerail.service.settings import Settings
+
+MOST_CHANGES = 10_000
+"""Of links, within the minutes that the counters' window holds: the newest ones, where a whole pod was re-plugged."""
 
 Prepare = Callable[[Publication], None]
 
@@ -54,6 +58,7 @@ class Judge:
     prepare: list[Prepare] = field(default_factory=list)
     worklist: Worklist = field(default_factory=Worklist)
     window: Window = field(default_factory=Window)
+    plugs: Plugs = field(default_factory=Plugs)
     traffic: bool = True
     """Whether publications carry the traffic of every link."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
@@ -73,7 +78,18 @@ class Judge:
         """
         memory, next_number = journal.restore(), journal.next_number()
         self.lives.restore(memory)
+        if memory.at is not None:
+            seen = {one.port: one.seen for one in memory.links if one.seen is not None}
+            self.plugs.restore(seen, memory.at.timestamp())
+            self._remember_plugs(journal, memory.at)
         self.number += next_number - 1
+
+    def _remember_plugs(self, journal: Journal, at: datetime) -> None:
+        """Which plugs were moved since the newest counters that were kept: those kept with them end there."""
+        if len(self.window.order):
+            since = datetime.fromtimestamp(self.window.oldest - LONGEST_UNSEEN_SECONDS, UTC)
+            changes = journal.link_changes(since, at, page=Page(MOST_CHANGES))
+            self.window.replugged = moved_before(reversed(changes), self.window.replugged)
 
     def remember(self, window: Window) -> None:
         """Goes on with the counters of a former run, where none were counted yet and they are counted alike."""
@@ -111,6 +127,9 @@ class Judge:
             with self._counting:
                 self.window.put(counted)
             snapshot = replace(snapshot, window=self.window if self.window.sources else None)
+            self.window.replugged = self.plugs.update(
+                wiring_of(plan, snapshot), self.window.replugged.since(self.window.oldest)
+            )
             judgement = judge(plan, snapshot, notes=notes)
             changes = self.lives.update(judgement, wiring_of(plan, snapshot))
             publication = Publication(

@@ -152,8 +152,13 @@ LINK_DOWN_UPLINK = (
 LINK_DOWN_HOST = (
     Row("C6", S.LINK, ("LNK003", "RAL002")),
     Row("C6", S.HOST, ("RAL001",)),
+    Row("C6", S.OTHER_END, LAGS),
 )
-OFF = (Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")), Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002")))
+OFF = (
+    Row("C6", S.OTHER_END, LAGS),
+    Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")),
+    Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002")),
+)
 WRONG_RAIL = (
     Row("C1", S.LINK, ("RAL002",)),
     Row("C1", S.HOST, ("RAL001",)),

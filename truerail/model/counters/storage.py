@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from truerail.model.columns import Codes
 from truerail.model.counters.quantities import Column, Quantity
+from truerail.model.counters.replugged import Replugged
 from truerail.model.counters.series import Source
 from truerail.model.counters.window import Window
 
@@ -74,7 +75,13 @@ def still(window: Window) -> Still:
             columns.append([series.column.quantity.value, series.column.priority, series.column.bits])
             arrays += [series.last.copy(), series.last_at.copy(), _in_order(series.gained, order)]
         sources.append({"name": name, "ports": list(source.ports), "columns": columns})
-    head = {"samples": window.samples, "step": window.step_seconds, "samples_kept": len(order), "sources": sources}
+    head = {
+        "samples": window.samples,
+        "step": window.step_seconds,
+        "samples_kept": len(order),
+        "sources": sources,
+        "replugged": {port: list(map(list, spans)) for port, spans in window.replugged.spans.items()},
+    }
     return Still(head, arrays)
 
 
@@ -187,6 +194,7 @@ def _loaded(stream: _Stream) -> Window:
     window = Window(samples, float(head["step"]))
     window.begun[:kept] = stream.array("<f8", 1, kept)[0]
     window.head = kept - 1
+    window.replugged = _replugged(head.get("replugged", {}))
     for told in head["sources"]:
         window.sources[str(told["name"])] = _source(stream, told, samples, kept)
     stream.end()
@@ -213,6 +221,12 @@ def _source(stream: _Stream, told: dict[str, Any], samples: int, kept: int) -> S
         series.last, series.last_at = stream.array("<u8", rows), stream.array("<f8", rows)
         series.gained[:, :kept] = stream.array("<f4", rows, kept)
     return source
+
+
+def _replugged(told: dict[str, Any]) -> Replugged:
+    """The times within which plugs were moved; windows of former releases have none."""
+    spans = {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in told.items()}
+    return Replugged(spans)
 
 
 def _number(value: object, least: int, most: int) -> int:

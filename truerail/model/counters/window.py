@@ -12,6 +12,7 @@ import numpy as np
 from truerail.model.columns import Codes
 from truerail.model.counters.hygiene import middle
 from truerail.model.counters.intake import Answers, take_in, take_in_answers, time_of
+from truerail.model.counters.replugged import Replugged
 from truerail.model.counters.series import Series, Source
 from truerail.model.facts import PortCounters
 from truerail.model.reading import Reading
@@ -41,6 +42,8 @@ class Window:
         self.begun = np.full(samples, np.nan)
         """When each sample began, in Unix seconds."""
         self.head = -1
+        self.replugged = Replugged()
+        """When plugs were moved meanwhile, as far as somebody looked: a value that is exchanged, never changed."""
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Takes in the counters of a round. Readings without counters are left out."""
@@ -74,6 +77,12 @@ class Window:
         """The samples from the oldest to the newest; those that never began are left out."""
         order = (self.head + 1 + np.arange(self.samples)) % self.samples
         return np.asarray(order[~np.isnan(self.begun[order])])
+
+    @property
+    def oldest(self) -> float:
+        """When the oldest sample began, in Unix seconds; NaN without samples."""
+        order = self.order
+        return float(self.begun[order[0]]) if len(order) else float("nan")
 
     def columns(self) -> Iterator[tuple[str, Source, Series]]:
         """Everything that is counted, with its source."""

@@ -1,0 +1,43 @@
+"""Falls of a link that are no flapping: a hand moved the plug, or the link has not come back from it."""
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model.columns import Codes, Mask
+from truerail.model.counters import Window
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.wiring import State
+
+Samples = npt.NDArray[np.float32]
+
+
+def flapping_only(telemetry: Telemetry, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
+    """The falls of some ports, of shape (ports, samples), that may be flapping. `seconds` lie behind each sample."""
+    left = np.where(_by_hand(telemetry, ports, seconds), np.float32(0), gained)
+    for row in np.flatnonzero(_missing(telemetry, ports)).tolist():
+        fell = np.flatnonzero(left[row] > 0)[-1:]  # it has not come back from this one: it is down (CAB003)
+        left[row, fell] -= 1
+    return left
+
+
+def _by_hand(telemetry: Telemetry, ports: Codes, seconds: Samples) -> Mask:
+    """Samples in a time within which the plug was moved; and those newer than the last reading of the port's neighbour:
+    what fell then is judged when it has been read again.
+    """
+    window, index = telemetry.window or Window(), telemetry.wiring.index
+    found = np.zeros(seconds.shape, dtype=bool)
+    moved, slack = window.replugged, window.step_seconds / 2  # the readings of one round are apart by as much
+    at = window.begun[window.order]
+    for row, port in enumerate(ports.tolist()):
+        begin = at - slack - np.nan_to_num(seconds[row])
+        for since, until in moved.spans.get(str(index.spell(port)), ()):
+            found[row] |= (at + slack > since) & (begin < until)
+        found[row] |= at > moved.until(port, index.plan)
+    return found
+
+
+def _missing(telemetry: Telemetry, ports: Codes) -> Mask:
+    """Ports whose planned cable is missing now."""
+    wiring = telemetry.wiring
+    cable = wiring.index.cables_at(ports)
+    return np.asarray((cable >= 0) & (wiring.state[np.maximum(cable, 0)] == State.MISSING), dtype=bool)

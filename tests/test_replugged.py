@@ -1,0 +1,143 @@
+"""A plug that a hand moves makes its link fall: that is a repair of the cabling, and no flapping."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from rules import rules
+from tests.health_scenes import FOUR, Rates, at
+from truerail.model import Fact, Neighbor, NetLink, Snapshot
+from truerail.model.cases import AT, scene
+from truerail.model.counters.replugged import Replugged
+from truerail.model.counters.storage import dumped, loaded
+from truerail.model.history import LinkChange
+from truerail.model.rule import Case
+from truerail.model.wiring import wiring_of
+from truerail.model.wiring.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
+
+NOW = AT.timestamp()
+FELL_AT_6: Rates = {
+    "gpu-1/nic0": {"link_downs": at({6: 0.1})},
+    "leaf-0/swp1": {"link_downs": at({6: 0.1})},
+    "gpu-2/nic0": {"link_downs": 0.0},
+}
+"""The fall lies between 60 and 50 seconds ago."""
+NIC, PORT = "gpu-1/nic0", "leaf-0/swp1"
+
+
+def hears(device: str, port: str) -> Neighbor:
+    return Neighbor("nic0", system_name=device, port_id=port, port_id_type="ifname")
+
+
+def falls(known: Replugged, facts: dict[str, list[Fact]] | None = None, rates: Rates = FELL_AT_6) -> list[str]:
+    """The subjects of LNK003 with what is known of moved plugs."""
+    plan, seen = scene(Case("", FOUR, facts or {}, rates=rates))
+    assert seen.window is not None
+    seen.window.replugged = replace(known, plan=plan)
+    return [one.subject for one in rules()["LNK003"].judge(plan, seen)]
+
+
+def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
+    def moved(begin: float, end: float) -> Replugged:
+        spans = ((NOW - begin, NOW - end),)
+        return Replugged({NIC: spans, PORT: spans})
+
+    assert falls(Replugged()) == [NIC]
+    assert falls(moved(70, 40)) == []
+    assert falls(moved(56, 52)) == []
+    assert falls(moved(110, 90)) == [NIC]
+    assert falls(moved(30, 10)) == [NIC]
+    assert falls(Replugged({"gpu-2/nic0": ((NOW - 70, NOW - 40),)})) == [NIC]
+
+
+def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_again() -> None:
+    plan, seen = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}, rates=FELL_AT_6))
+    before = Snapshot(AT - timedelta(seconds=70), (replace(seen.readings[0], at=AT - timedelta(seconds=70)),))
+    plugs = Plugs()
+    assert seen.window is not None
+    seen.window.replugged = plugs.update(wiring_of(plan, before), Replugged())
+    assert [*rules()["LNK003"].judge(plan, seen)] == []
+    seen.window.replugged = plugs.update(wiring_of(plan, seen), seen.window.replugged)
+    assert [one.subject for one in rules()["LNK003"].judge(plan, seen)] == [NIC]
+
+
+@pytest.mark.parametrize(("fallen", "named"), [({6: 0.1}, []), ({3: 0.1, 6: 0.1}, [NIC])])
+def test_a_link_that_has_not_come_back_is_down_and_does_not_flap(fallen: dict[int, float], named: list[str]) -> None:
+    rates = {**FELL_AT_6, NIC: {"link_downs": at(fallen)}}
+    down = NetLink("nic0", operstate="DOWN", flags=("UP", "NO-CARRIER"))
+    assert falls(Replugged(), {"gpu-1": [down], "leaf-0": []}, rates) == named
+
+
+def rounds(*places: str | None, seconds: float = 60.0) -> Replugged:
+    """What is known after rounds in which the cable of gpu-1 was heard on these ports of the leaf; None: without link.
+    Every round is a minute after the last one, which is now.
+    """
+    plugs, known = Plugs(), Replugged()
+    plan, _ = scene(Case("", FOUR, {}))
+    for number, place in enumerate(places):
+        moment = AT - timedelta(seconds=seconds * (len(places) - 1 - number))
+        fact: Fact = hears("leaf-0", place) if place else NetLink("nic0", operstate="DOWN", flags=("UP",))
+        _, seen = scene(Case("", FOUR, {"gpu-1": [fact]}))
+        seen = Snapshot(moment, tuple(replace(one, at=moment) for one in seen.readings))
+        known = plugs.update(wiring_of(plan, seen), known)
+    return known
+
+
+def test_a_plug_in_another_port_was_moved_between_the_two_readings() -> None:
+    known = rounds("swp1", "swp1", "swp2")
+    span = ((NOW - 60, NOW),)
+    assert known.spans == {NIC: span, PORT: span, "leaf-0/swp2": span}
+
+
+def test_the_time_without_link_in_between_belongs_to_the_move() -> None:
+    span = ((NOW - 120, NOW),)
+    assert rounds("swp1", None, "swp2").spans == {NIC: span, PORT: span, "leaf-0/swp2": span}
+
+
+def test_a_cable_that_was_missing_and_is_there_was_plugged_in() -> None:
+    span = ((NOW - 60, NOW),)
+    assert rounds(None, None, "swp1").spans == {NIC: span, PORT: span}
+
+
+def test_a_cable_that_comes_back_in_its_place_was_not_moved_before_it_was_missing() -> None:
+    """Its fall may be flapping; what falls while it comes back is the plug."""
+    assert rounds("swp1", None, "swp1").spans == {NIC: ((NOW - 60, NOW),), PORT: ((NOW - 60, NOW),)}
+    assert rounds("swp1", "swp1", "swp1").spans == {}
+
+
+def test_a_place_that_the_plan_does_not_have_is_a_place() -> None:
+    span = ((NOW - 60, NOW),)
+    assert rounds("swp1", "swp77").spans == {NIC: span, PORT: span}
+    assert rounds("swp77", "swp77").spans == {}
+
+
+def test_moved_plugs_survive_a_restart_with_the_counters() -> None:
+    _, seen = scene(Case("", FOUR, {}, rates=FELL_AT_6))
+    assert seen.window is not None
+    seen.window.replugged = Replugged({NIC: ((NOW - 70, NOW - 40),)})
+    assert loaded(dumped(seen.window)).replugged.spans == {NIC: ((NOW - 70, NOW - 40),)}
+
+
+def test_what_ended_before_the_window_is_forgotten() -> None:
+    known = Replugged({NIC: ((1.0, 2.0), (3.0, 4.0)), PORT: ((1.0, 2.0),)})
+    assert known.since(3.5).spans == {NIC: ((3.0, 4.0),)}
+
+
+def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
+    plugs = Plugs()
+    plugs.restore({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
+    plan, seen = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}))
+    spans = plugs.update(wiring_of(plan, seen), Replugged()).spans
+    assert spans == {port: ((NOW - 400, NOW),) for port in (NIC, PORT, "leaf-0/swp2")}
+
+
+def test_the_journal_tells_of_moves_that_the_kept_counters_do_not_know() -> None:
+    def change(seconds: float, was: str | None, now: str | None) -> LinkChange:
+        return LinkChange(0, AT - timedelta(seconds=seconds), NIC, was, now, "right", "wrong")
+
+    known = moved_before([change(90, PORT, None), change(60, None, "leaf-0/swp2")], Replugged())
+    span = ((NOW - 90 - LONGEST_UNSEEN_SECONDS, NOW - 60),)
+    assert known.spans == {NIC: span, PORT: span, "leaf-0/swp2": span}
+    assert moved_before([change(90, PORT, None), change(60, None, PORT)], Replugged()).spans == {}
+    assert moved_before([change(60, None, PORT)], Replugged()).spans[NIC][0][1] == NOW - 60
