@@ -212,7 +212,7 @@ def _swap_and_host(world: World) -> None:
     ("make", "kinds"),
     [
         (_leaf_and_host, [CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP]),
-        (_swap_and_host, [CauseKind.HOST_SWAP, CauseKind.CABLE_SWAP]),
+        (_swap_and_host, [CauseKind.CABLE_SWAP, CauseKind.HOST_SWAP]),
     ],
 )
 def test_compound_faults(make: Callable[[World], None], kinds: list[CauseKind]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from rules import rules
 from truerail.causes import explain
-from truerail.model import Cause, CauseKind, Finding, NetLink
+from truerail.model import Cause, CauseKind, Finding, NetLink, Severity
 from truerail.model.cases import scene
 from truerail.model.wiring import wiring_of
 
@@ -115,3 +115,70 @@ def test_a_direction_in_which_the_host_carries_next_to_nothing_is_not_judged() -
 def test_a_slow_nic_without_link_is_left_to_the_link() -> None:
     facts = {"h4": [NetLink("nic2", operstate="DOWN")]}
     assert judged("RAL002", rates_with({"h4/nic2": SLOW}), facts=facts) == []
+
+
+OFF = NetLink("nic2", operstate="DOWN", flags=("UP", "NO-CARRIER"))
+ALONE = {"h5": [OFF], "leaf-2": [NetLink("p5", operstate="DOWN", flags=("UP", "NO-CARRIER"))]}
+NOTHING = {"tx_bytes": 0.0, "rx_bytes": 0.0}
+BEFORE, BEHIND = {"tx_bytes": 0.0}, {"rx_bytes": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "subjects"),
+    [
+        ({"h4/nic2": BEFORE, "h6/nic2": BEHIND}, {"h4", "h6"}),
+        ({"h4/nic2": NOTHING}, {"h4"}),
+        ({"h4/nic2": dict.fromkeys(NOTHING, LEVEL / 2), "h6/nic2": dict.fromkeys(NOTHING, LEVEL / 2)}, {"h4", "h6"}),
+        ({"h4/nic2": {"tx_bytes": LEVEL / 2}, "h6/nic2": {"rx_bytes": LEVEL / 3}}, {"h4", "h6"}),
+    ],
+    ids=["a ring", "two that exchange", "several neighbours", "one way, in parts"],
+)
+def test_what_was_exchanged_with_a_nic_without_link_is_explained_by_that(
+    changed: Mapping[str, Mapping[str, float]], subjects: set[str]
+) -> None:
+    rates = rates_with({"h5/nic2": NOTHING, **changed})
+    found = judged("RAL001", rates, facts=ALONE)
+    assert {one.subject for one in found} == subjects
+    for one in found:
+        detail = dict(one.detail)
+        assert (one.severity, detail["because"], detail["or"]) == (
+            Severity.INFO, "the other end of its flows has no link", ("h5/nic2",),
+        )  # fmt: skip
+    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=ALONE))
+    everything = [one for code in ("CAB003", "RAL001", "RAL002") for one in rules()[code].judge(plan, seen)]
+    causes = explain(wiring_of(plan, seen), everything)
+    assert [(one.kind, one.subjects) for one in causes] == [(CauseKind.LINK_DOWN, ("h5/nic2",))]
+    assert {one.id for one in found} <= set(causes[0].explains)
+
+
+def test_a_slow_nic_beside_a_dead_one_is_slow_itself() -> None:
+    ring = {"h5/nic2": NOTHING, "h2/nic2": dict.fromkeys(NOTHING, LEVEL / 2)}
+    (uneven,) = judged("RAL001", rates_with(ring), facts=ALONE)
+    assert (uneven.subject, dict(uneven.detail)["because"]) == ("h2", "itself")
+    (slow,) = judged("RAL002", rates_with(ring), facts=ALONE)
+    assert slow.subject == "h2/nic2"
+
+
+def test_two_that_lack_the_same_from_each_other_are_not_the_dead_ones_neighbours() -> None:
+    pair = {"h5/nic2": NOTHING, "h1/nic2": {"tx_bytes": LEVEL / 2}, "h2/nic2": {"rx_bytes": LEVEL / 2}}
+    found = judged("RAL001", rates_with(pair), facts=ALONE)
+    assert {dict(one.detail)["because"] for one in found} == {"the other end of its flows"}
+    assert {dict(one.detail)["or"] for one in found} == {("h1/nic2",), ("h2/nic2",)}
+
+
+def test_a_nic_that_congestion_slows_beside_a_dead_one_is_held_up_by_congestion() -> None:
+    (uneven,) = judged("RAL001", rates_with({"h5/nic2": NOTHING, "h2/nic2": SLOW | CUT | MARKED}), facts=ALONE)
+    assert (uneven.subject, dict(uneven.detail)["because"]) == ("h2", "congestion")
+
+
+def test_the_neighbours_of_a_port_that_was_switched_off_need_no_cause() -> None:
+    off = {"h5": [replace_flags(OFF)], "leaf-2": []}
+    rates = rates_with({"h5/nic2": NOTHING, "h4/nic2": BEFORE, "h6/nic2": BEHIND})
+    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=off))
+    found = [*rules()["RAL001"].judge(plan, seen), *rules()["RAL002"].judge(plan, seen)]
+    assert {one.severity for one in found} == {Severity.INFO}
+    assert explain(wiring_of(plan, seen), found) == ()
+
+
+def replace_flags(link: NetLink) -> NetLink:
+    return link._replace(flags=())

@@ -114,7 +114,7 @@ def test_in_a_process_of_its_own(files: tuple[str, ...]) -> None:
         words, capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "COLUMNS": "90"}
     )
     assert done.returncode == 1
-    assert done.stdout.startswith("✗ 1 of 8 hosts has lost a rail")
+    assert done.stdout.startswith("✗ Yes: cable swap at gpu-006/enp26s0f0np0 and gpu-006/enp94s0f0np0 puts 1 of your 8")
     for heavy in ("fastapi", "sqlalchemy", "uvicorn", "asyncssh", "pandas"):
         assert f" {heavy}\n" not in done.stderr
 

@@ -129,7 +129,7 @@ def test_a_run_goes_on_with_the_places_that_the_one_before_saw() -> None:
     plugs.restore({NIC: "leaf-0/swp2", "gpu-2/nic0": "leaf-9"}, NOW - 400)
     plan, seen = scene(Case("", FOUR, {"gpu-1": [hears("leaf-0", "swp1")]}))
     spans = plugs.update(wiring_of(plan, seen), Replugged()).spans
-    assert spans == {port: ((NOW - 400, NOW),) for port in (NIC, PORT, "leaf-0/swp2")}
+    assert spans == dict.fromkeys((NIC, PORT, "leaf-0/swp2"), ((NOW - 400, NOW),))
 
 
 def test_the_journal_tells_of_moves_that_the_kept_counters_do_not_know() -> None:

@@ -86,15 +86,27 @@ def attach(index: PlanIndex, drafts: list[Draft], findings: Iterable[Finding]) -
     return left
 
 
+def names_only(draft: Draft) -> bool:
+    """Whether only names are wrong: no cable has to move, and none carries anything to a wrong place."""
+    if draft.moves:
+        return False
+    return draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) or (
+        draft.kind is CauseKind.GPU_NIC_ORDER and len(draft.cables) > 0
+    )
+
+
 def number(drafts: Iterable[Draft]) -> tuple[Cause, ...]:
-    """Causes with ids C1, C2, ...: labels and blocks first, then cables, then what is down, the larger before the
-    smaller.
+    """Causes with ids C1, C2, ...: blocks first, then cables, then what is down, the larger before the smaller. Last
+    come those of which only names are wrong: they affect nobody.
     """
-    ordered = sorted(drafts, key=lambda d: (_SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects))
+    ordered = sorted(
+        drafts,
+        key=lambda d: (names_only(d), _SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects),
+    )
     return tuple(
         Cause(
             f"C{i}", d.kind, d.subjects, d.says, d.do, tuple(d.explains), d.moves, round(d.confidence, 2),
-            d.alternatives, d.decides,
+            d.alternatives, d.decides, names_only(d),
         )
         for i, d in enumerate(ordered, 1)
     )  # fmt: skip

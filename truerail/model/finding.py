@@ -138,6 +138,8 @@ class Cause:
     alternatives: tuple[Alternative, ...] = ()
     decides: str = ""
     """What to look at where the evidence cannot decide between this and the alternatives."""
+    names_only: bool = False
+    """Only names are wrong: every cable carries what it should to where it should, so that nobody is affected."""
 
     @property
     def key(self) -> str:

@@ -1,4 +1,4 @@
-"""How many GPUs lose their rail while a cause lasts."""
+"""Who is affected while a cause lasts: which cables of hosts, and how many GPUs lose their rail."""
 
 from collections.abc import Iterator
 
@@ -17,20 +17,29 @@ STARVING = frozenset(
 """Kinds of causes under which cables are where they belong, and what goes over them suffers."""
 
 
-def harm_of(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> int:
-    """GPUs whose cable is not seen on its rail and plane and is part of this cause: by its subjects (a leaf stands for
+def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> int:
+    """GPUs whose cable is among those that a cause affects, which is one that is not seen on its rail and plane: by its subjects (a leaf stands for
     all GPUs whose cables it carries), its moves, or the findings it explains. Each GPU counts once.
 
-    A cable in another port of the same rail, or in a free port of its leaf, harms nobody; one of which nobody can tell
-    counts, because unknown is not fine. Hosts whose NICs come in another order than planned count the GPUs that are
+    A cause without moves that is about names alone affects nobody. A cable in another port of the same rail, or in a
+    free port of its leaf, harms nobody; one of which nobody can tell counts, because unknown is not fine. Hosts whose NICs come in another order than planned count the GPUs that are
     nearest to another rail's NIC.
     """
+    if cause.names_only:
+        return 0
+    harmed = layout.gpus_on(affected)
+    return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
+
+
+def affected_cables(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:
+    """The cables that carry less, or nothing, or something to the wrong place, while a cause lasts."""
+    if cause.names_only:
+        return np.empty(0, dtype=np.int64)
     if cause.kind in STARVING:
-        return layout.gpus_on(_starved(wiring, layout, findings, cause))
+        return _starved(wiring, layout, findings, cause)
     touched = np.unique(np.fromiter(_cables(layout, wiring, findings, cause), dtype=np.int64))
     cables = touched[touched >= 0]
-    harmed = layout.gpus_on(cables[_off_rail(wiring, cables)])
-    return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
+    return cables[_off_rail(wiring, cables)]
 
 
 def _starved(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:

@@ -8,8 +8,9 @@ import numpy as np
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE, Codes
 from truerail.model.publication import Publication
-from truerail.oncall.answers import Job, JobHost, JobRail
-from truerail.oncall.job_words import headline, host_says, rail_says, to_do
+from truerail.oncall.answers import CauseLine, Job, JobHost, JobRail
+from truerail.oncall.harm import STARVING
+from truerail.oncall.job_words import headline, host_says, rail_says, to_do, unjudged, verdict
 from truerail.oncall.lines import cause_lines
 from truerail.oncall.pairs import count_pairs
 from truerail.oncall.standing import Stand, Standing, standing_of
@@ -48,7 +49,9 @@ def job(publication: Publication, nodeset: str) -> Job:
     rails = tuple(_rails(view, cells))
     hurt_by = _by_host(view, _touching(view, standing, asked.codes, cables))
     worst = tuple(_worst(view, standing, cells, hurt_by))
-    lines = cause_lines(view, [view.sight.causes[key] for key in {key: 0 for keys in hurt_by.values() for key in keys}])
+    affected = _affected(view, cables, asked.codes)
+    touching = {key: 0 for keys in hurt_by.values() for key in keys} | dict.fromkeys(affected, 0)
+    lines = _by_hosts(cause_lines(view, [view.sight.causes[key] for key in touching]), affected)
     return Job(
         asked=nodeset,
         hosts=tuple(in_order(view, asked.codes.tolist())),
@@ -57,9 +60,32 @@ def job(publication: Publication, nodeset: str) -> Job:
         pairs=pairs,
         worst=worst,
         causes=lines,
-        says=headline(len(asked.codes), asked.unplanned, _tally(cells), len(rails), pairs),
+        says=f"{verdict(lines, affected, len(asked.codes), _tally(cells), unjudged(publication.judgement))} "
+        f"{headline(len(asked.codes), asked.unplanned, _tally(cells), len(rails), pairs)}",
         do=to_do(worst, lines, cut=pairs.cut > 0),
     )
+
+
+def _affected(view: View, cables: Codes, hosts: Codes) -> dict[str, int]:
+    """How many of the job's hosts each cause affects, by its key; causes that affect none of them are left out."""
+    own = np.zeros(len(view.index.a_device), dtype=bool)
+    own[cables] = True
+    wanted = set(hosts.tolist())
+    found: dict[str, int] = {}
+    for key, cause in view.sight.causes.items():
+        of_cause = view.sight.affected[key]
+        affected = set(view.index.a_device[of_cause[own[of_cause]]].tolist())
+        if not cause.names_only:
+            named = (view.device(subject) for subject in cause.subjects if cause.kind in STARVING)
+            affected |= wanted.intersection(named)
+        if affected:
+            found[key] = len(affected)
+    return found
+
+
+def _by_hosts(lines: tuple[CauseLine, ...], affected: Mapping[str, int]) -> tuple[CauseLine, ...]:
+    """Causes that affect most of the job's hosts first; among those that affect as many, in order of harm."""
+    return tuple(sorted(lines, key=lambda line: -affected.get(line.key, 0)))
 
 
 def cells_of(standing: Standing, cables: Codes) -> Cells:

@@ -1,9 +1,11 @@
 """The sentences of a job's answer, and what is said of one host's cables."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE
+from truerail.model.finding import CauseKind, Judgement, Severity, Status
 from truerail.model.wiring import State
 from truerail.oncall.answers import CauseLine, JobHost, Pairs
 from truerail.oncall.lines import seen_end, why_words
@@ -13,6 +15,80 @@ from truerail.oncall.view import View
 from truerail.outputs.words import count
 
 MOST_NAMED = 3
+
+_DOES = {
+    CauseKind.PFC_STORM: ("PFC storm", "stalls {}"),
+    CauseKind.PFC_DEADLOCK: ("PFC deadlock", "stalls {}"),
+    CauseKind.LINK_DOWN: ("link down", "takes a rail from {}"),
+    CauseKind.GPU_NIC_ORDER: ("GPU and NIC order", "slows {}"),
+    CauseKind.DEGRADED_LINK: ("degraded link", "slows {}"),
+    CauseKind.FLAPPING_LINK: ("flapping link", "interrupts {}"),
+    CauseKind.SLOW_HOST: ("slow host", "slows {}"),
+    CauseKind.UNREACHABLE: ("no answer", "leaves open how the rails of {} stand"),
+    CauseKind.UNKNOWN: ("a fault that is not understood", "affects {}"),
+}
+"""What a kind of cause is called in a sentence, and what it does to hosts. The others put cables on wrong rails."""
+_WRONG_RAIL = "puts {} on a wrong rail"
+TRAFFIC_RULES = ("PFC", "RAL", "LNK", "LBL", "ECN", "INC", "NIC004", "NIC005")
+"""Rules whose findings may slow a job."""
+
+
+def verdict(
+    causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, tally: tuple[int, int, int], unjudged: str
+) -> str:
+    """The answer to "is the network slowing this job?": yes and why, perhaps, or no and what could not be judged.
+
+    `causes` stand with those first that affect most hosts, `affected` says how many by the cause's key.
+    """
+    touching = [cause for cause in causes if affected.get(cause.key)]
+    hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE]
+    if hurting:
+        more = len(hurting) - 1
+        also = f" {count(more, 'more cause')} affect{'s' if more == 1 else ''} them." if more else ""
+        return f"Yes: {_what(hurting[0], affected, hosts)}.{also}"
+    lost = tally[0]
+    if lost:
+        return f"Yes: {_of_hosts(lost, hosts)} {_has(lost)} lost a rail."
+    if touching:
+        return f"Perhaps: {_what(touching[0], affected, hosts)}."
+    above = [cause for cause in causes if cause.kind not in _NAMES and Severity(cause.severity) is not Severity.INFO]
+    if above:
+        return f"Perhaps: {_named(above[0])} is on their way, though no link of theirs is affected."
+    rails = "this host's rails" if hosts == 1 else "these hosts' rails"
+    return f"No network fault is known on {rails}{unjudged}."
+
+
+_NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NIC_ORDER.value)
+
+
+def unjudged(judgement: Judgement) -> str:
+    """What could not be judged that may slow a job, behind a comma; empty where all was."""
+    unknown = [one for one in judgement.verdicts if one.status is Status.UNKNOWN and one.rule.startswith(TRAFFIC_RULES)]
+    if not unknown:
+        return ""
+    reason, rules = Counter(one.reason for one in unknown).most_common(1)[0]
+    more = f", and {count(len(unknown) - rules, 'more rule')}" if len(unknown) > rules else ""
+    codes = ", ".join(sorted(one.rule for one in unknown if one.reason == reason)[:MOST_RULES])
+    shown = codes if rules <= MOST_RULES else f"{count(rules, 'rule')} ({codes}, ...)"
+    return f", but {shown} could not be judged ({reason}){more}"
+
+
+MOST_RULES = 6
+
+
+def _what(cause: CauseLine, affected: Mapping[str, int], hosts: int) -> str:
+    does = _DOES.get(CauseKind(cause.kind), ("", _WRONG_RAIL))[1]
+    return f"{_named(cause)} {does.format(_of_hosts(affected[cause.key], hosts))}"
+
+
+def _named(cause: CauseLine) -> str:
+    word = _DOES.get(CauseKind(cause.kind), (cause.kind.replace("-", " "), ""))[0]
+    shown = cause.subjects if len(cause.subjects) <= 2 else (cause.subjects[0], f"{len(cause.subjects) - 1:,} more")
+    return f"{word} {'from' if cause.kind == CauseKind.UNREACHABLE else 'at'} {' and '.join(shown)}"
+
+
+def _of_hosts(number: int, hosts: int) -> str:
+    return "your host" if hosts == 1 else f"{number:,} of your {hosts:,} hosts"
 
 
 def headline(hosts: int, unplanned: Sequence[str], tally: tuple[int, int, int], rails: int, pairs: Pairs) -> str:

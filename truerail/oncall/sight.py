@@ -11,7 +11,7 @@ from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot
 from truerail.model.wiring import BOTH_ENDS, DEVICE_ONLY, ONE_END, State, wiring_of
 from truerail.oncall.findings import Findings
-from truerail.oncall.harm import harm_of
+from truerail.oncall.harm import affected_cables, harm_of
 from truerail.oncall.layout import layout_of
 from truerail.oncall.nics import Nics
 from truerail.outputs.words import Headline, headline
@@ -77,7 +77,14 @@ class Sight:
     @cached_property
     def harm(self) -> dict[str, int]:
         """GPUs that lose their rail, by the key of the cause."""
-        return {key: harm_of(self.wiring, self.layout, self.findings, cause) for key, cause in self.causes.items()}
+        return {key: harm_of(self.wiring, self.layout, cause, self.affected[key]) for key, cause in self.causes.items()}
+
+    @cached_property
+    def affected(self) -> dict[str, Codes]:
+        """The cables that suffer while a cause lasts, by its key."""
+        return {
+            key: affected_cables(self.wiring, self.layout, self.findings, cause) for key, cause in self.causes.items()
+        }
 
     @cached_property
     def headline(self) -> Headline:

@@ -119,7 +119,7 @@ def _newest(spans: Iterable[tuple[str, list[Span]]]) -> dict[str, tuple[Span, ..
 
 
 def _read_at(wiring: Wiring) -> Times:
-    """When each device was last asked for its neighbours with success, in Unix seconds, by device code; NaN if never."""
+    """When each device answered last for its neighbours, in Unix seconds, by device code; NaN if never."""
     identity = wiring.identity
     at = np.full(len(wiring.index.devices.names) + 1, np.nan)
     for reading in identity.seen.readings:
