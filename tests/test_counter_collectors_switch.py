@@ -404,6 +404,7 @@ def test_the_counters_of_a_real_agent(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_ports_whose_driver_counts_no_pauses_answered_all_the_same() -> None:
     """A veth or a virtual switch: `ethtool -S` has statistics, none of them of pauses."""
-    answer = "# ethtool -S swp1\nNIC statistics:\n     peer_ifindex: 7\n     rx_queue_0_xdp_packets: 0\ncarrier_down_count: 2\n"
+    counted = "     peer_ifindex: 7\n     rx_queue_0_xdp_packets: 0\ncarrier_down_count: 2\n"
+    answer = f"# ethtool -S swp1\nNIC statistics:\n{counted}"
     assert read("pfc_counters", answer) == ()
     assert {port for port, _, _ in told("port_counters", answer)} == {"swp1"}

@@ -18,12 +18,10 @@ STARVING = frozenset(
 
 
 def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> int:
-    """GPUs whose cable is among those that a cause affects, which is one that is not seen on its rail and plane: by its subjects (a leaf stands for
-    all GPUs whose cables it carries), its moves, or the findings it explains. Each GPU counts once.
+    """GPUs whose cable is among those that a cause affects. Each GPU counts once.
 
-    A cause without moves that is about names alone affects nobody. A cable in another port of the same rail, or in a
-    free port of its leaf, harms nobody; one of which nobody can tell counts, because unknown is not fine. Hosts whose NICs come in another order than planned count the GPUs that are
-    nearest to another rail's NIC.
+    A cause of which only names are wrong affects nobody. Hosts whose NICs come in another order than planned count the
+    GPUs that are nearest to another rail's NIC.
     """
     if cause.names_only:
         return 0
@@ -32,7 +30,12 @@ def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> in
 
 
 def affected_cables(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:
-    """The cables that carry less, or nothing, or something to the wrong place, while a cause lasts."""
+    """The cables that carry less, or nothing, or something to the wrong place, while a cause lasts: those of its subjects
+    (a leaf stands for all cables that it carries), its moves and the findings it explains.
+
+    A cable in another port of the same rail, or in a free port of its leaf, harms nobody; one of which nobody can tell
+    counts, because unknown is not fine.
+    """
     if cause.names_only:
         return np.empty(0, dtype=np.int64)
     if cause.kind in STARVING:
