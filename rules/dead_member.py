@@ -8,8 +8,10 @@ The others carry its share, and nothing complains, because the port is up and co
 Exactly one member of the group carries under 5 % of the mean, in every window, while its link is up. With few flows
 that is chance; but few flows also load the others unevenly. The finding needs that both together, a member without any
 flow and others so even, happen less than once in 10,000 times, whatever the number of flows from the lower bounds of
-LBL001 on; and less than once in a hundred times by the flows that are counted and not estimated. So a switch with 16
-uplinks needs some 200 flows, and of four or eight uplinks it is rarely sure. Adaptive routing and spraying leave no
+LBL001 on. Siblings of the pod that carry as much are counted in: their evenness shows how many flows such a switch has,
+as long as its own loads agree. What hosts and siblings lead to expect may be wrong, so chance must be small without
+either too. Uplinks that are full show nothing: what does not fit makes few flows look even. So a switch with 16 uplinks
+needs some 200 flows, one with eight some 100; of four uplinks it is rarely sure. Adaptive routing and spraying leave no
 member out by chance: there the others must differ by no more than a quarter. Uplinks that are down or switched off are
 no members. Unknown instead of passed: a tier of a pod whose uplinks are not told or carry too little to be judged.
 
