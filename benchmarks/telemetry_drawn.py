@@ -1,7 +1,7 @@
 """The traffic that telemetry is measured on: one fabric, its jobs and one fault for each seed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from truerail.model import CauseKind, Judgement, Snapshot
@@ -45,6 +45,9 @@ STEP = 10.0
 SINCE = 120.0
 MARKS = (120.0, 150.0, 180.0, 210.0, 240.0, 300.0, 360.0, 420.0)
 """When the fabric is judged. The fault begins at the first of them."""
+STANDING = (K.STORM.value, K.DEADLOCK.value)
+STANDS = 780.0
+"""These stand until somebody ends them: they are judged once more when no sample of the window is from before."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,18 @@ def draw(seed: int, kind: str | None = None) -> Drawn:
             DEEP if kind == K.POLARIZATION else (SHAPES[0], SHAPES[2], DEEP[0]) if kind in ACROSS else SHAPES
         )
         polls = Polls(lost=rng.choice((0.0, 0.02)), cached=rng.choice((0.0, 0.01)))
+        polls = replace(polls, **_told_by_switches(seed))
         try:
             return _run(seed, attempt, kind, shape, polls, rng)
         except NoRoom:
             continue
     raise NoRoom(f"seed {seed}: no place for {kind}")
+
+
+def _told_by_switches(seed: int) -> dict[str, bool]:
+    """What a seed's switches count: many tell pauses in frames only, and bytes over all priorities only."""
+    rng = Random(f"telemetry switches {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
+    return {"durations": rng.random() < 0.7, "priorities": rng.random() < 0.5}
 
 
 def _run(seed: int, attempt: int, kind: str, shape: Shape, polls: Polls, rng: Random) -> Drawn:
@@ -109,11 +119,18 @@ def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job
     return None
 
 
-def judged(drawn: Drawn, marks: Sequence[float] = MARKS) -> Iterator[tuple[float, Judgement, tuple[FlowTruth, ...]]]:
+def marks_of(drawn: Drawn) -> Sequence[float]:
+    """When a run is judged."""
+    return (*MARKS, STANDS) if drawn.kind in STANDING else MARKS
+
+
+def judged(
+    drawn: Drawn, marks: Sequence[float] | None = None
+) -> Iterator[tuple[float, Judgement, tuple[FlowTruth, ...]]]:
     """The judgements of a run: seconds, what is said, what is true."""
     window, still = Window(step_seconds=STEP), drawn.fabric.snapshot()
     window.put_answers(drawn.traffic.answers())
-    for mark in marks:
+    for mark in marks or marks_of(drawn):
         seen = polled(drawn.traffic, window, still, mark)
         yield mark, judge(drawn.fabric.plan, seen), drawn.traffic.truth
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from telemetry_drawn import CABLING, IN_STEP, MARKS, SINCE, Drawn, judged
+from telemetry_drawn import CABLING, IN_STEP, SINCE, Drawn, judged
 
 from truerail.model import Cause, CauseKind, Judgement
 from truerail.simulator.flows import FlowFaultKind, FlowTruth
@@ -53,7 +53,7 @@ class Score:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def score(drawn: Drawn, marks: Sequence[float] = MARKS) -> Score:
+def score(drawn: Drawn, marks: Sequence[float] | None = None) -> Score:
     """Runs and measures one seed, judged at these seconds."""
     result = Score(runs=1)
     last: tuple[Judgement, list[FlowTruth]] | None = None

@@ -27,7 +27,7 @@ from truerail.model.columns import Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.waiting.measures import polls
+from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
@@ -40,7 +40,7 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""
     told = telemetry_of(plan, seen)
     counted(told, "drops", *DROPS)
-    last = 2 * polls(told)
+    last = recent(told)
     lossless = lossless_of(told, last)
     if not told.counts(*PAUSES) and not (lossless.told >= LOSSY).any():
         raise Undecided("which priorities are lossless: neither settings nor pauses are read")

@@ -29,7 +29,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, rule
-from truerail.model.waiting.measures import polls
+from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
 from truerail.model.wiring.peers import peers_of
 
@@ -47,7 +47,7 @@ def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
     told = telemetry_of(plan, seen)
     counted(told, "pauses", *PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
-    last = 2 * polls(told)
+    last = recent(told)
     lossless = lossless_of(told, last)
     wrong, sure = _wrong(lossless)
     sent, received = np.nonzero(wrong & lossless.sent), np.nonzero(wrong & lossless.received)

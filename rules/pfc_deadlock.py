@@ -6,10 +6,11 @@ pauses reach all hosts behind. Only draining a queue (a PFC watchdog, a port tha
 
 ## How it is seen
 A circle in the wait-for graph of one priority in which every link is paused for at least 80 % of the time in two polls
-in a row while nothing of that priority is sent; where traffic is not counted by priority, for 99 %. `cycle` names the
-switches in the order in which they wait; the first of them by name is the subject. A circle needs a path that goes down
-and up again: `valleys` are the switches where it does. Warning where frames are all that is counted. Hosts pass no
-pause on and are never part of it.
+in a row while nothing of that priority is sent. Where traffic is not counted by priority: while its bytes over all
+priorities are below 1e-4 of its speed and 5 % of what it carries when busy, as LLDP, BGP and pause frames go on; or
+paused for 99 %, where bytes are not counted either. `cycle` names the switches in the order in which they wait; the
+first of them by name is the subject. A circle needs a path that goes down and up again: `valleys` are the switches
+where it does. Warning where frames are all that is counted. Hosts pass no pause on and are never part of it.
 
 ## What to do
 Shut one of the ports in `ports` for a second, or let the PFC watchdog drop (`pfcwd`): the circle is gone. Then find the

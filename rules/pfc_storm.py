@@ -9,7 +9,8 @@ From counters of both ends of every link, on each priority by itself. Back-press
 share; what tells them apart is how long a pause is: microseconds or longer than 100 ms.
 
 - critical: paused for at least 80 % of the time in two polls in a row, and nothing of that priority is sent meanwhile
-  or the mean pause is 100 ms or longer; or a watchdog says so (SONiC's PFC watchdog, a NIC's stall prevention).
+  (where only bytes over all priorities are counted: no more than LLDP, BGP and pause frames take, see PFC003) or the
+  mean pause is 100 ms or longer; or a watchdog says so (SONiC's PFC watchdog, a NIC's stall prevention).
 - warning: one pause of 100 ms or longer in one poll; or no duration is counted, frames allow for 80 % in two polls and
   nothing is sent; or paused for 80 % in two polls, and neither lengths nor traffic by priority are counted.
 

@@ -22,6 +22,7 @@ from truerail.simulator.flows import (
     flows,
     snapshot_after,
 )
+from truerail.simulator.flows.accounts import PAUSE_FRAME_BYTES
 from truerail.simulator.flows.ledger import PLACE
 from truerail.simulator.flows.truth import LEAST_SHARE, FlowTruth
 
@@ -80,6 +81,8 @@ def test_what_goes_in_comes_out_or_is_dropped(more: dict[str, bool]) -> None:
     lossless = linked[gained(made, Q.RX_ERRORS)[net.far[linked]] == 0]
     assert sent[lossless] == pytest.approx(received[net.far[lossless]])
     drops = gained(made, Q.TX_DISCARDS) * 4166
+    sent = sent - PAUSE_FRAME_BYTES * gained(made, Q.TX_PAUSE_FRAMES, rdma=True)
+    received = received - PAUSE_FRAME_BYTES * gained(made, Q.RX_PAUSE_FRAMES, rdma=True)
     for switch in net.devices[net.hosts :]:
         ports = net.ports_of(switch)
         assert received[ports].sum() == pytest.approx(sent[ports].sum() + drops[ports].sum(), rel=1e-9)

@@ -39,7 +39,7 @@ class Ground:
     def poll(self) -> float:
         """Seconds between two polls of counters."""
         window = self.wiring.identity.seen.window
-        return STEP_SECONDS if window is None else window.step_seconds
+        return STEP_SECONDS if window is None else window.pace
 
     @cached_property
     def tier(self) -> Codes:

@@ -9,11 +9,15 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
+from truerail.model.counters.window import STEP_SECONDS
 from truerail.model.waiting.waits import (
+    CONTROL_BYTES_PER_SECOND,
     FLOWS,
     LEAST_SHARE,
     LEAST_SUSTAINED_SECONDS,
     NOTHING,
+    NOTHING_OF_BUSY,
+    NOTHING_SHARE,
     POLL_SECONDS,
     POLLS,
     PRESSURE_BOUND,
@@ -33,9 +37,10 @@ from truerail.model.wiring.peers import Peers, peers_of
 
 Q = Quantity
 NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)
+_PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q.WATCHDOG_STORMS, *NIC_EVENTS)
 
-FLOW_SIGNS = ((Q.TX_BYTES, True), (Q.TX_PACKETS, True), (Q.QUEUE_PACKETS, True), (Q.RX_BYTES, False),
-              (Q.RX_PACKETS, False))  # fmt: skip
+FLOW_SIGNS = ((Q.TX_BYTES, True), (Q.TX_PACKETS, True), (Q.QUEUE_PACKETS, True), (Q.QUEUE_BYTES, True),
+              (Q.RX_BYTES, False), (Q.RX_PACKETS, False))  # fmt: skip
 """What shows that traffic of a priority still flows, and whether the waiting port counts it or the other one."""
 
 
@@ -70,8 +75,26 @@ class Priorities:
 
 
 def polls(told: Telemetry) -> int:
-    """How many polls a storm is judged by."""
-    return max(POLLS, ceil(POLL_SECONDS / told.window.step_seconds)) if told.window else POLLS
+    """How many polls a storm is judged by: those of a port that is read as often as rounds come."""
+    return max(POLLS, ceil(POLL_SECONDS / _pace(told)))
+
+
+def recent(told: Telemetry) -> int:
+    """In how many of the last samples a port's newest polls lie: twice as many as it takes, by the slowest collector.
+    A port that is read every 60 seconds fills one in six samples of 10.
+    """
+    return max(2 * polls(told), ceil(2 * POLLS * slowest_pace(told) / _pace(told)))
+
+
+def slowest_pace(told: Telemetry) -> float:
+    """Seconds that usually lie between two readings of a port, by the collector of pauses that reads most rarely."""
+    columns = told.window.columns() if told.window else ()
+    sources = {name: source for name, source, series in columns if series.column.quantity in _PAUSES}
+    return max([_pace(told), *(source.pace for source in sources.values())])
+
+
+def _pace(told: Telemetry) -> float:
+    return told.window.pace if told.window else STEP_SECONDS
 
 
 @dataclass(frozen=True)
@@ -106,14 +129,13 @@ class Activity:
 
 def counters_of(told: Telemetry, priority: int | None, *, totals: bool) -> Priorities:
     """The counters of a priority; `totals` takes those over all priorities for its own where it has none."""
-    return Priorities(told, (priority, None) if totals and priority is not None else (priority,), 2 * polls(told))
+    return Priorities(told, (priority, None) if totals and priority is not None else (priority,), recent(told))
 
 
 def activity_of(counters: Priorities) -> Activity:
     """One look over the whole fabric for what is worth measuring."""
     told = counters.told
-    step = told.window.step_seconds if told.window else 1.0
-    duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / step)
+    duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(told))
     frames = np.nan_to_num(LEAST_SHARE * told.speed() * 8 / QUANTUM_BITS)
     received = counters.reaches(Q.RX_PAUSE_US, duration) | counters.reaches(Q.RX_PAUSE_FRAMES, frames)
     received |= counters.reaches(Q.WATCHDOG_STORMS, 0.0)
@@ -166,8 +188,7 @@ def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> Wa
 
 def _share_of_a_frame(told: Telemetry, waiting: Codes, on: Codes) -> Floats:
     """The share of a second that one frame a second pauses for at most, shape (waits, 1)."""
-    speed = np.append(told.speed(), np.nan)
-    of = [speed[np.where((end >= 0) & (end < told.ports), end, told.ports)] for end in (waiting, on)]
+    of = [_of_planned(told.speed(), end) for end in (waiting, on)]
     bits = np.where(np.isnan(of[0]), of[1], of[0]) * 8
     with np.errstate(divide="ignore"):
         return np.asarray((QUANTUM_BITS / bits)[:, None], dtype=np.float32)
@@ -217,15 +238,46 @@ def _flow(counters: Priorities, waiting: Codes, on: Codes, keep: Codes, hot: Mas
     if not len(rows):
         return found
     keep, waiting, on = keep[rows], waiting[rows], on[rows]
-    exact, whole = (Priorities(counters.told, (p,), counters.last) for p in (counters.chosen[0], None))
+    exact = Priorities(counters.told, counters.chosen[:1], counters.last)
     moves, stands = np.zeros(keep.shape, dtype=bool), np.zeros(keep.shape, dtype=bool)
     for quantity, at_waiting in FLOW_SIGNS if exact.chosen[0] is not None else ():
         rate = np.take_along_axis(exact.rate(quantity, waiting if at_waiting else on), keep, axis=1)
         moves, stands = moves | (rate > 0), stands | (rate == 0)
-    stands |= np.take_along_axis(whole.rate(Q.TX_BYTES, waiting), keep, axis=1) == 0
+    stands |= _carries_nothing(counters, waiting, on, keep)
     stalled = (hot[rows] & stands & ~moves).any(axis=1)
     found[rows] = np.where(stalled, STALLED, np.where((hot[rows] & moves).any(axis=1), FLOWS, UNTOLD))
     return found
+
+
+def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Codes) -> Mask:
+    """Samples in which these links carry no more than LLDP, BGP, BFD, LACP and pause frames do, by the bytes over all
+    priorities of every end that tells them, shape (waits, kept samples).
+    """
+    told, shape = counters.told, keep.shape
+    whole = Priorities(told, (None,), counters.last)
+    speed = np.fmax(*(_of_planned(told.speed(), end) for end in (waiting, on)))
+    control = np.where(np.isnan(speed), CONTROL_BYTES_PER_SECOND, NOTHING_SHARE * speed)[:, None]
+    small, large = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    for quantity, ends in ((Q.TX_BYTES, waiting), (Q.RX_BYTES, on)):
+        rate = np.take_along_axis(whole.rate(quantity, ends), keep, axis=1)
+        most = np.fmin(control, NOTHING_OF_BUSY * _when_busy(whole, quantity, ends, control))
+        small, large = small | (rate < most), large | (rate >= most)
+    return np.asarray(small & ~large, dtype=bool)
+
+
+def _when_busy(whole: Priorities, quantity: Quantity, ends: Codes, control: Floats) -> Floats:
+    """The median of what these ports carry in samples of the window with traffic, shape (ports, 1); NaN without any."""
+    rate = np.sort(whole.rate(quantity, ends, max(whole.told.samples, 1)), axis=1)  # NaN sorts behind all
+    known = np.count_nonzero(~np.isnan(rate), axis=1)
+    busy = np.count_nonzero(rate >= control, axis=1)
+    median = rate[np.arange(len(rate)), np.maximum(known - 1 - np.maximum(busy - 1, 0) // 2, 0)]
+    return np.where(busy > 0, median, np.nan)[:, None]
+
+
+def _of_planned(values: "np.typing.NDArray[np.float64]", ports: Codes) -> "np.typing.NDArray[np.float64]":
+    """A column of planned ports at some ports; NaN at those that are not planned."""
+    planned = (ports >= 0) & (ports < len(values))
+    return np.asarray(np.append(values, np.nan)[np.where(planned, ports, len(values))], dtype=np.float64)
 
 
 def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) -> Mask:
@@ -258,11 +310,12 @@ def _stuck(share: Floats, hot: Mask, bound_hot: Mask, flow: Codes) -> Mask:
 
 
 def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, per_frame: Floats) -> Floats:
-    """The paused share over the last five minutes, where it shows nearly all the time; NaN elsewhere."""
+    """The paused share over the last five minutes, where it shows nearly all the time; NaN elsewhere. By the seconds
+    behind the samples, however far apart they are.
+    """
     told = counters.told
     found = np.full(len(waiting), np.nan, dtype=np.float32)
-    step = told.window.step_seconds if told.window else 1.0
-    last = ceil(SUSTAINED_SECONDS / step)
+    last = max(ceil(SUSTAINED_SECONDS / _pace(told)), 1)
     rows = np.flatnonzero(weight >= LEAST_SHARE)
     if not len(rows):
         return found
@@ -273,11 +326,24 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     bound = np.minimum(np.fmax(*frames) * per_frame[rows], 1)
     exact = ~np.isnan(share).all(axis=1)
     values = np.where(exact[:, None], share, bound)
-    known = ~np.isnan(values)
+    seconds = np.where(np.isnan(values), 0, _seconds_behind(counters, waiting, on, last))
     least = np.where(exact, LEAST_SHARE, PRESSURE_BOUND)[:, None]
-    lasts = (values >= least).sum(axis=1) >= SUSTAINED_SAMPLES * known.sum(axis=1)
-    lasts &= known.sum(axis=1) * step >= LEAST_SUSTAINED_SECONDS
-    found[rows] = np.where(lasts, _mean(values), np.nan)
+    told_of = seconds.sum(axis=1)
+    lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= SUSTAINED_SAMPLES * told_of
+    lasts &= told_of >= LEAST_SUSTAINED_SECONDS
+    with np.errstate(invalid="ignore"):
+        mean = np.where(seconds > 0, values, 0) * seconds
+        found[rows] = np.where(lasts, mean.sum(axis=1) / told_of, np.nan)
+    return found
+
+
+def _seconds_behind(counters: Priorities, waiting: Codes, on: Codes, last: int) -> Floats:
+    """The seconds behind each sample of pauses, by whichever end tells them."""
+    found = np.zeros((len(waiting), min(last, counters.told.samples)), dtype=np.float32)
+    for quantity, ends in (
+        (Q.RX_PAUSE_US, waiting), (Q.TX_PAUSE_US, on), (Q.RX_PAUSE_FRAMES, waiting), (Q.TX_PAUSE_FRAMES, on),
+    ):  # fmt: skip
+        found = np.fmax(found, counters.part(quantity, ends, last)[1])
     return found
 
 

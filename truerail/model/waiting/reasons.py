@@ -7,6 +7,7 @@ import numpy as np
 
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry
+from truerail.model.waiting.waits import NOTHING_SHARE
 
 Q = Quantity
 
@@ -57,10 +58,14 @@ def nic_reason(told: Telemetry, port: int, priority: int | None, last: int) -> R
 
 
 def _takes(told: Telemetry, port: int, priority: int | None, last: int) -> bool | None:
-    """Whether traffic came in, by the newest sample; None where it is not told."""
+    """Whether traffic came in, by the newest sample; None where it is not told. Bytes over all priorities count from
+    what protocols and pause frames cannot be.
+    """
     for of in dict.fromkeys((priority, None)):
-        for quantity in (Q.RX_BYTES, Q.RX_PACKETS):
-            gained = told.part(quantity, of, np.array([port]), last)[0][0]
-            if (~np.isnan(gained)).any():
-                return bool(gained[~np.isnan(gained)][-1] > 0)
+        for quantity in (Q.RX_BYTES, Q.RX_PACKETS) if of is not None else (Q.RX_BYTES,):
+            gained, span = (values[0] for values in told.part(quantity, of, np.array([port]), last))
+            known = np.flatnonzero(~np.isnan(gained))
+            if len(known):
+                nothing = 0.0 if of is not None else np.nan_to_num(NOTHING_SHARE * told.speed()[port])
+                return bool(gained[known[-1]] > nothing * span[known[-1]])
     return None

@@ -29,6 +29,13 @@ SUSTAINED_SECONDS, LEAST_SUSTAINED_SECONDS = 300.0, 100.0
 """Pressure lasts for five minutes; where counters are read for less than that, for all of it and 100 seconds."""
 SUSTAINED_SAMPLES = 0.8
 """Share of those samples in which it shows."""
+NOTHING_SHARE, NOTHING_OF_BUSY = 1e-4, 0.05
+"""A port carries no work below this share of its speed, and of what it carries when busy: a port that pauses its
+neighbour without end sends pause frames of 763 kB/s at 400 Gb/s, where they are counted, 1.5e-5 of its speed; LLDP,
+BGP, BFD and LACP stay below 1 kB/s.
+"""
+CONTROL_BYTES_PER_SECOND = 1000.0
+"""What those protocols send at most, where no speed is known."""
 QUANTUM_BITS = 65_535 * 512
 """What one frame pauses for at most, in bit times (IEEE 802.3 annex 31B, 802.1Qbb)."""
 STALLED, FLOWS, UNTOLD = 1, 0, -1

@@ -26,6 +26,8 @@ MARK_PACE = 55e-6
 """Seconds between a NIC's cuts, and between its raises, of a rate (DCQCN: Zhu and others, SIGCOMM 2015)."""
 MARK_RAISE, MARK_BYTES = 40e6 / 8, 10e6
 """Bytes a second by which a rate is raised each time, and bytes after which it is raised too (DCQCN, as above)."""
+PAUSE_FRAME_BYTES = 64
+"""Some ASICs leave them out of a port's bytes; those that count them are harder to judge."""
 _DROPS = 0.02
 """Share of what does not fit that is dropped where nothing is paused; the senders slow down for the rest."""
 _QUIET_QUEUE, _FULL_QUEUE = 150e3, 12e6
@@ -138,7 +140,7 @@ def _losses(step: Step, gains: Gains, lost: Rates) -> None:
 
 
 def _pauses(step: Step, gains: Gains) -> None:
-    """Pauses are received by the port that is paused and sent by the one at the other end."""
+    """Pauses are received by the port that is paused and sent by the one at the other end; both count their bytes."""
     share, length = step.pauses.share, step.pauses.seconds
     speed, paused = step.net.speed, np.flatnonzero(share > 0)
     us, frames, ends = np.zeros(step.ports), np.zeros(step.ports), np.zeros(step.ports)
@@ -151,6 +153,8 @@ def _pauses(step: Step, gains: Gains) -> None:
     far = step.net.far[paused]
     for quantity, values in ((Q.TX_PAUSE_US, us), (Q.TX_PAUSE_FRAMES, frames)):
         gains.add(quantity, step.by_port(far, values[paused]), rdma=True)
+    gains.add(Q.TX_BYTES, PAUSE_FRAME_BYTES * step.by_port(far, frames[paused]))
+    gains.add(Q.RX_BYTES, PAUSE_FRAME_BYTES * frames)
 
 
 def _marks(step: Step, gains: Gains) -> None:

@@ -79,15 +79,17 @@ class Form:
     mask: npt.NDArray[np.uint64]
 
 
-def form_of(collector: str, switching: Switching, *, durations: bool, flows: bool) -> Form:
-    """The form of a collector; `durations` and `flows` as in `Polls`."""
-    named = _named(collector, switching, durations=durations, flows=flows)
+def form_of(collector: str, switching: Switching, *, durations: bool, priorities: bool, flows: bool) -> Form:
+    """The form of a collector; `durations`, `priorities` and `flows` as in `Polls`."""
+    named = _named(collector, switching, durations=durations, priorities=priorities, flows=flows)
     rows = np.array([PLACE[key] for _, key in named])
     mask = [(1 << 32) - 1 if collector == "rdma_counters" and key[0] in NARROW else (1 << 64) - 1 for _, key in named]
     return Form(tuple(counter for counter, _ in named), rows, np.array(mask, dtype=np.uint64)[:, None])
 
 
-def _named(collector: str, switching: Switching, *, durations: bool, flows: bool) -> list[tuple[Counter, Key]]:
+def _named(
+    collector: str, switching: Switching, *, durations: bool, priorities: bool, flows: bool
+) -> list[tuple[Counter, Key]]:
     priority = switching.priority
     if collector == "nic_counters":  # mlx5 counts pauses only where PFC is on
         told = [(name, key) for name, key in NIC_COUNTERS if switching.lossless or "_pause" not in name]
@@ -96,6 +98,7 @@ def _named(collector: str, switching: Switching, *, durations: bool, flows: bool
         extra = [(Counter(Q.FLOWS.value), (Q.FLOWS, False))] if flows else []
         return [(Counter(name), key) for name, key in RDMA_COUNTERS] + extra
     keys = [key for key in SWITCH_COUNTERS[collector] if durations or key[0] not in _DURATIONS]
+    keys = [key for key in keys if priorities or not (key[1] and key[0] in _QUEUE_WORDS)]
     return [(Counter(_word(collector, key[0]), priority if key[1] else None), key) for key in keys]
 
 

@@ -35,7 +35,8 @@ class Polls:
     A device is asked up to `jitter` times the step late; `lost` polls fail; `cached` ones give what the device knew
     at the poll before; a `reset` device has counted from zero since; with a `silent` one begin minutes without any
     answer, with a `stale` one an agent tells for up to four minutes what it told before. Without `durations`,
-    switches count pause frames only. `flows` lets hosts say how many queue pairs they use.
+    switches count pause frames only; without `priorities`, they count bytes and packets over all priorities only.
+    `flows` lets hosts say how many queue pairs they use.
     """
 
     jitter: float = 0.2
@@ -45,6 +46,7 @@ class Polls:
     silent: float = 0.0
     stale: float = 0.0
     durations: bool = True
+    priorities: bool = True
     flows: bool = True
 
 
@@ -74,7 +76,9 @@ class Poller:
 
     def __init__(self, net: Net, polls: Polls, switching: Switching, rng: np.random.Generator) -> None:
         self._net, self._polls, self._rng = net, polls, rng
-        make = partial(form_of, switching=switching, durations=polls.durations, flows=polls.flows)
+        make = partial(
+            form_of, switching=switching, durations=polls.durations, priorities=polls.priorities, flows=polls.flows
+        )
         self._forms = {collector: make(collector) for collector in (*_HOSTS_TELL, *_SWITCHES_TELL)}
         self._base: Rates | None = None
         """What each port had counted when its device was last reset."""
