@@ -29,7 +29,7 @@ def told(text: str, suffix: str = ".yaml") -> list[str]:
         ("hosts: {nodes: gpu-1, gpus: many}\n", "plan.yaml:1: expected a whole number from 0 to 1024 (value 'many')"),
         ("hosts: 3\n", "plan.yaml:1: expected a mapping with nodes, pod, rack"),
         ("hosts: {nodes: {a: b}}\n", "plan.yaml:1: expected a name or a node set such as gpu-[001-064], found a mapping"),  # noqa: E501 - one case a line
-        ("name: a\nname: b\n", "plan.yaml:2: the key is there twice (value 'name')"),
+        ("name: a\nname: b\n", "plan.yaml:2: the key is there twice, first in line 1 (value 'name')"),
         ("- a\n", "plan.yaml:1: expected a mapping with name, transport"),
         ("", "plan.yaml: an empty file"),
         ("name: [a\n", "plan.yaml:2: not YAML: did not find expected ',' or ']'"),

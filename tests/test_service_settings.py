@@ -94,7 +94,14 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
     [
         ("", "holds no settings"),
         ("- a\n", "holds no settings"),
-        ("a: [\n", "is not YAML"),
+        ("a: [\n", "not YAML"),
+        ("at: 2026-99-99\n", "not YAML: month must be in 1..12"),
+        (f"n: {'9' * 5000}\n", "not YAML: Exceeds the limit"),
+        ("inventory: " + "[" * 100_000, "truerail.yaml:1: nested more than 16 deep"),
+        ("inventory: " + "[" * 20 + "]" * 20, "truerail.yaml:1: nested more than 16 deep"),
+        ("? [a]\n: b\n", "not YAML"),
+        ("a: !!python/object:os.system x\n", "a tag"),
+        ("a: &a [*a]\n", "an alias of what it stands in"),
         ("fabric: x\n", "inventory"),
     ],
 )
@@ -102,6 +109,15 @@ def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, says:
     (told,) = problems(tmp_path, text)
     assert says in told
     assert "truerail.yaml" in told
+
+
+def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> None:
+    """A YAML parser takes the last: the tokens of the first would be dropped, and everybody would be an operator."""
+    (told,) = problems(tmp_path, LEAST + "access:\n  tokens: []\nfabric: x\naccess:\n  session: 1h\n")
+    first = (LEAST.count("\n")) + 1
+    assert told.endswith(f"truerail.yaml:{first + 3}: the key is there twice, first in line {first} (value 'access')")
+    (told,) = problems(tmp_path, LEAST + "http:\n  port: 1\n  host: a\n  port: 2\n")
+    assert "the key is there twice" in told
 
 
 def test_a_file_that_is_not_there_or_not_text_is_an_error_of_its_own(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from truerail.model.finding import with_actions
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule, Undecided
 from truerail.model.wiring import State, Wiring, wiring_of
+from truerail.rule_faults import without_culprit
 
 _ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
 _STATES = {
@@ -88,7 +89,9 @@ def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> t
     except Undecided as why:
         return Verdict(rule.code, Status.UNKNOWN, why=str(why)), ()
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
-        return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}"), ()
+        culprit, found = without_culprit(rule, plan, seen)
+        on = f"; {culprit} causes it, the others are judged" if culprit else ""
+        return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
     return Verdict(rule.code, Status.FAIL if found else Status.PASS), found
 
 

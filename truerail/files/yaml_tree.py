@@ -2,7 +2,8 @@
 
 Built from the parser's events, because the composer that PyYAML takes from libyaml recurses in C and ends the process
 on a file of 100,000 opening brackets. Scalars stay the text that was written, so a rack called `01` or `on` is just
-that; what a value means is decided by its reader (`yaml_values`).
+that; what a value means is decided by its reader (`yaml_values`). A key that a mapping has twice is refused here, for
+every file alike: YAML forbids it (1.2.2, 3.2.1.3), and a parser that takes the last one drops what stands in the first.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,6 +14,7 @@ import yaml
 from truerail.files.problems import Faults
 
 DEEPEST = 16
+_MERGE = "<<"
 MOST_ALIASES = 1000
 """An alias (`*name`) shares a node, it copies nothing; readers walk what it names each time, hence the bound."""
 
@@ -49,7 +51,7 @@ def read_tree(text: str, faults: Faults, opaque: Collection[str] = ()) -> Node |
     A tag is refused, unless it is one of `opaque`: what stands behind those (`!vault`) is left out, an empty value.
     """
     try:
-        return _build(yaml.parse(text, Loader=yaml.CSafeLoader), opaque)
+        return _build(yaml.parse(text, Loader=yaml.CSafeLoader), opaque, faults)
     except _Refused as error:
         faults.add(*error.args)
     except yaml.MarkedYAMLError as error:
@@ -61,8 +63,8 @@ def read_tree(text: str, faults: Faults, opaque: Collection[str] = ()) -> Node |
     return None
 
 
-def _build(events: Iterator[yaml.Event], opaque: Collection[str]) -> Node:
-    """The one document of the stream. Raises `_Refused`."""
+def _build(events: Iterator[yaml.Event], opaque: Collection[str], faults: Faults) -> Node:
+    """The one document of the stream. Notes keys that are there twice. Raises `_Refused`."""
     root = Node(1, items=[])
     open_nodes = [root]
     waiting: list[Node | None] = [None]  # for each open node, the key that waits for its value
@@ -71,7 +73,7 @@ def _build(events: Iterator[yaml.Event], opaque: Collection[str]) -> Node:
     for event in events:
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.CollectionEndEvent):
-            open_nodes.pop()
+            _refuse_twice(open_nodes.pop(), faults)
             waiting.pop()
         elif isinstance(event, yaml.AliasEvent):
             aliases += 1
@@ -90,6 +92,17 @@ def _build(events: Iterator[yaml.Event], opaque: Collection[str]) -> Node:
     if len(documents) != 1:
         raise _Refused(0, "", "more than one document (`---`)" if documents else "an empty file")
     return documents[0]
+
+
+def _refuse_twice(node: Node, faults: Faults) -> None:
+    """Notes each key of a mapping that is there already."""
+    first: dict[str, int] = {}
+    for key, _ in node.pairs or ():
+        if key.text is None or key.text == _MERGE:
+            continue
+        if key.text in first:
+            faults.add(key.line, key.text, f"the key is there twice, first in line {first[key.text]}")
+        first.setdefault(key.text, key.line)
 
 
 def _aliased(event: yaml.AliasEvent, line: int, anchors: dict[str, Node], open_nodes: list[Node], count: int) -> Node:

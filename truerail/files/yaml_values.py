@@ -30,7 +30,9 @@ class Values:
         self.faults.add(node.line, node.shown, says)
 
     def fields(self, node: Node, known: Sequence[str], needs: Iterable[str] = ()) -> dict[str, Node]:
-        """The keys and values of a mapping; notes keys that are unknown, twice there or missing."""
+        """The keys and values of a mapping; notes keys that are unknown or missing. One that is there twice
+        was noted with the tree.
+        """
         found: dict[str, Node] = {}
         if node.pairs is None:
             self.wrong(node, f"expected a mapping with {', '.join(known)}, found {node.kind}")
@@ -38,12 +40,12 @@ class Values:
         for key, value in node.pairs:
             if key.text is None or key.text not in known:
                 self.faults.add(key.line, key.shown, f"unknown key{nearest(key.shown, known)}")
-            elif key.text in found:
-                self.wrong(key, "the key is there twice")
             else:
-                found[key.text] = value
+                found.setdefault(key.text, value)
         for key_needed in needs:
-            if key_needed not in found and len(found) == len(node.pairs):  # an unknown key is likely the missing one
+            if key_needed not in found and len(found) == len(
+                {key.text for key, _ in node.pairs}
+            ):  # an unknown key is likely the missing one
                 self.faults.add(node.line, "", f"the key {key_needed!r} is missing")
         return found
 

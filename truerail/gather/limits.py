@@ -12,8 +12,8 @@ from time import monotonic
 class Limits:
     """`at_once` devices are asked at the same time, beside those that have let 3 s go by. One has `device_seconds` from
     its turn on, all of them together `deadline_seconds`. A connection that does not come about is tried again `retries`
-    times, after `retry_seconds`, doubled each time, plus or minus half. `cancel_seconds` is what a transport gets to let
-    go of a device.
+    times, after `retry_seconds`, doubled each time, plus or minus half. A transport gets `cancel_seconds` to let go of
+    a device.
     """
 
     at_once: int = 1000

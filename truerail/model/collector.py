@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from truerail.model.bounds import LONGEST_TEXT, OutOfBoundsError, bounded
 from truerail.model.facts import Fact
 from truerail.model.names import answer_file, printable
 from truerail.model.plan import Device, Role
@@ -68,11 +69,13 @@ class Collector:
         answer = untouched(answer)
         refuse_refusals(answer)
         try:
-            facts = tuple(self.parse(answer, device))
+            facts = tuple(bounded(self.parse(answer, device), texts=len(answer) > LONGEST_TEXT))
             return facts if len(self.yields) == 1 else tuple(sorted(facts, key=lambda fact: type(fact).__name__))
         except Unreadable:
             raise
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        except OutOfBoundsError as error:
+            raise Unreadable(str(error)) from error
+        except Exception as error:  # whatever a parser raises is the error of this answer, not of the round
             raise Unreadable(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from truerail.files.problems import Faults, FileError
+from truerail.files.yaml_tree import Node, read_tree
 from truerail.model.names import printable
 from truerail.service.settings import Settings
 
@@ -26,14 +28,19 @@ def load_settings(path: Path) -> Settings:
     """The settings in a file, environment overrides applied. Raises SettingsError."""
     try:
         text = path.read_text(encoding="utf-8")
-        tree = yaml.compose(text, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(text)
     except OSError as error:
         raise SettingsError([f"{path}: {error.strerror or error}"]) from error
     except UnicodeDecodeError as error:
         raise SettingsError([f"{path}: is not UTF-8 text (byte {error.start})"]) from error
-    except yaml.YAMLError as error:
-        raise SettingsError([f"{path}{_mark(error)}: is not YAML: {getattr(error, 'problem', error)}"]) from error
+    faults = Faults(str(path), FileError)
+    tree = read_tree(text, faults) if text.strip() else None
+    if faults.found:
+        raise SettingsError([str(problem) for problem in faults.found])
+    try:
+        values = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # a date of no calendar, a number of 5,000 digits
+        said = printable(str(getattr(error, "problem", None) or error), 160)
+        raise SettingsError([f"{path}{_mark(error)}: not YAML: {said}"]) from error
     if not isinstance(values, dict):
         raise SettingsError([f"{path}: holds no settings: write at least `inventory: inventory.yaml`"])
     try:
@@ -42,7 +49,7 @@ def load_settings(path: Path) -> Settings:
         raise SettingsError([_told(path, tree, problem) for problem in error.errors()]) from error
 
 
-def _mark(error: yaml.YAMLError) -> str:
+def _mark(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     return f":{mark.line + 1}" if mark else ""
 
@@ -71,7 +78,7 @@ def _anchor(values: dict[str, Any], path: Sequence[str], folder: Path) -> None:
         values[head] = folder / Path(value).expanduser()
 
 
-def _told(path: Path, tree: yaml.Node | None, problem: Any) -> str:
+def _told(path: Path, tree: Node | None, problem: Any) -> str:
     """One line: file, line, where, the value, what was expected."""
     where: tuple[Any, ...] = tuple(problem["loc"])
     line = _line(tree, where)
@@ -91,18 +98,18 @@ def _hidden(where: Iterable[Any]) -> bool:
     return any(str(part) in ("hash", "password", "metrics_token", "tokens", "url") for part in where)
 
 
-def _line(tree: yaml.Node | None, where: Sequence[Any]) -> int:
+def _line(tree: Node | None, where: Sequence[Any]) -> int:
     """The line of the deepest part of the path that is in the file; 0 where none is."""
     line, node = 0, tree
     for part in where:
-        found: yaml.Node | None = None
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                if key.value == str(part):
-                    line, found = key.start_mark.line + 1, value
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            found = node.value[part]
-            line = found.start_mark.line + 1
+        found: Node | None = None
+        if node is not None and node.pairs is not None:
+            for key, value in node.pairs:
+                if key.text == str(part):
+                    line, found = key.line, value
+        elif node is not None and node.items is not None and isinstance(part, int) and part < len(node.items):
+            found = node.items[part]
+            line = found.line
         if found is None:
             break
         node = found

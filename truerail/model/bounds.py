@@ -1,0 +1,127 @@
+"""What a number or a text of a fact can be. What is beyond is no measurement but a fault or an attack, and would break
+arithmetic far from the device that said it: an MTU of 20 digits fits no column of 64 bits and turns a rule off.
+
+A number out of bounds becomes None, "the answer did not say", where the fact can do without it; where it cannot, the
+answer is refused. The bounds lie far outside of anything that exists, and well inside of 64 bits.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from truerail.model.facts import (
+    Fact,
+    GpuNicPath,
+    LinkSpeed,
+    Neighbor,
+    NetAddress,
+    NetLink,
+    Optic,
+    PcieLink,
+    PortCounters,
+    PortQos,
+    RdmaLink,
+)
+
+F = TypeVar("F", bound=Fact)
+LONGEST_TEXT = 8192
+"""Characters of one text of a fact: a kernel command line has 4,096, a text of LLDP 255."""
+MOST_COUNTED = 2**64
+_SECONDS = (0, 2**40)
+_PORT_MTU = (0, 2**20)
+_GBPS = (0.0, 1e6)
+_DBM = (-200.0, 200.0)
+
+_BOUNDS: dict[type[Fact], dict[str, tuple[float, float]]] = {
+    Neighbor: {"ttl_seconds": _SECONDS, "age_seconds": _SECONDS},
+    GpuNicPath: {"gpu": (0, 2**20)},
+    RdmaLink: {"port": (0, 2**20), "rate_gbps": _GBPS},
+    NetLink: {"mtu": _PORT_MTU, "speed_gbps": _GBPS},
+    LinkSpeed: {"gbps": _GBPS},
+    NetAddress: {"prefix_length": (0, 128)},
+    PcieLink: {"speed_gts": _GBPS, "width": (0, 2**20), "max_speed_gts": _GBPS, "max_width": (0, 2**20)},
+    Optic: {
+        "lane": (0, 2**20),
+        "rx_power_dbm": _DBM,
+        "tx_power_dbm": _DBM,
+        "bias_ma": (-1e6, 1e6),
+        "temperature_celsius": (-1e4, 1e4),
+        "rx_power_low_dbm": _DBM,
+        "rx_power_high_dbm": _DBM,
+    },
+}
+
+
+class OutOfBoundsError(ValueError):
+    """A number or text that no device has, in a field that the fact cannot do without."""
+
+
+class _Bound(NamedTuple):
+    field: str
+    low: float
+    high: float
+    needed: bool
+
+
+def bounded(facts: Iterable[F], *, texts: bool = True) -> Iterator[F]:
+    """The facts with every number within its bounds. `texts`: whether their texts may be too long, too.
+
+    Raises OutOfBoundsError, and TypeError where a number is none.
+    """
+    for fact in facts:
+        kind = type(fact)
+        if texts:
+            _refuse_long(fact)
+        if kind is PortCounters:
+            _refuse_counted(fact)
+            yield fact
+        elif kind is PortQos:
+            _refuse_priorities(fact)
+            yield fact
+        else:
+            wrong = [bound for bound in _TABLE.get(kind, ()) if not _within(getattr(fact, bound.field), bound)]
+            yield _without(fact, wrong) if wrong else fact
+
+
+def _within(value: Any, bound: _Bound) -> bool:
+    """Not a number (NaN) is not within; neither is infinity."""
+    return value is None or bound.low <= value <= bound.high
+
+
+def _without(fact: F, wrong: Iterable[_Bound]) -> F:
+    for bound in wrong:
+        if bound.needed:
+            raise OutOfBoundsError(f"{bound.field} of {_shown(getattr(fact, bound.field))}: no device has that")
+    changed: Any = fact
+    return changed._replace(**dict.fromkeys((bound.field for bound in wrong), None))  # type: ignore[no-any-return]
+
+
+def _shown(value: float) -> str:
+    """A number of any length, short."""
+    if isinstance(value, int) and abs(value) >= MOST_COUNTED:
+        return "more than 64 bits" if value > 0 else "less than any number of 64 bits"
+    return str(value)
+
+
+def _refuse_counted(fact: Any) -> None:
+    if fact.values and not 0 <= min(fact.values) <= max(fact.values) < MOST_COUNTED:
+        raise OutOfBoundsError(f"a counter of {fact.port} that does not fit into 64 bits")
+
+
+def _refuse_priorities(fact: Any) -> None:
+    for priorities in (fact.pfc_priorities, fact.ecn_priorities):
+        if priorities and not 0 <= min(priorities) <= max(priorities) < 2**20:
+            raise OutOfBoundsError(f"a priority of {fact.port} that no port has")
+
+
+def _refuse_long(fact: Any) -> None:
+    for name, value in zip(fact._fields, fact, strict=True):
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise OutOfBoundsError(f"{name} of {len(value):,} characters: no device has that")
+
+
+def _of(kind: type[Fact]) -> tuple[_Bound, ...]:
+    optional = kind._field_defaults
+    return tuple(_Bound(name, low, high, name not in optional) for name, (low, high) in _BOUNDS[kind].items())
+
+
+_TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in _BOUNDS}
