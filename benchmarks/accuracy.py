@@ -1,16 +1,21 @@
 """How often the causes are right: many simulated fabrics are judged, and the judgements measured against the truth.
 
-python benchmarks/accuracy.py [--fabrics 840] [--write docs/accuracy.md] [--show]
-python benchmarks/accuracy.py --seed 17        one fabric, its truth and what was said of it
+python benchmarks/accuracy.py [--fabrics 2400] [--write docs/accuracy.md] [--show]
+python benchmarks/accuracy.py --seed 17             one fabric, its truth and what was said of it
+python benchmarks/accuracy.py --behaving --seed 17  one whose devices behave as real ones do
 """
 
 import argparse
 import sys
 from collections.abc import Iterable
+from multiprocessing import Pool
 from pathlib import Path
 
 from accuracy_report import Results, report
-from fabrics import STRAINS, Drawn, draw, draw_infiniband
+from behaviour_results import BehaviourResults, section
+from behaviour_scoring import BehaviourScore, behaviour_score
+from behaviours import alone
+from fabrics import STRAINS, Drawn, draw, draw_behaving, draw_infiniband
 from rich.console import Console
 from rich.progress import track
 from scoring import Score, score
@@ -19,7 +24,10 @@ from telemetry_targets import section_of, summary
 
 from truerail.rounds import judge
 
-FABRICS = 840
+FABRICS = 2400
+"""Fabrics whose devices behave as real ones do. Those of plain devices come on top."""
+PLAIN = 840
+ALONE_SEEDS = 2
 FRESH = 420
 """Seeds below this were used while the engine was written; those above were added afterwards."""
 INFINIBAND = 240
@@ -70,15 +78,34 @@ def discovered(results: Results, fabrics: int) -> None:
         results.infiniband_perfect += one.perfect
 
 
+def behaving(fabrics: int) -> BehaviourResults:
+    """Judges so many fabrics whose devices behave as real ones do, and each behaviour alone."""
+    results = BehaviourResults()
+    with Pool() as pool:
+        for seed, flags, score in pool.imap_unordered(behave, range(fabrics), chunksize=8):
+            results.add(seed, flags, score)
+    results.alone = alone(ALONE_SEEDS if fabrics >= FABRICS else 1)
+    return results
+
+
+def behave(seed: int) -> tuple[int, tuple[str, ...], BehaviourScore]:
+    """Judges one of them. What cannot be built or judged is a problem like any other."""
+    try:
+        drawn = draw_behaving(seed)
+        judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+        return seed, drawn.behaviours, behaviour_score(drawn.simulation, judgement)
+    except Exception as error:  # noqa: BLE001 - one fabric must not end the others
+        return seed, (), BehaviourScore(fabrics=1, problems=[f"{type(error).__name__}: {error}"])
+
+
 def _judged(drawn: Drawn) -> tuple[int, Score]:
     """How many findings there are on a fabric, and what its judgement is worth."""
     judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
     return len(judgement.findings), score(drawn.simulation.truth, judgement)
 
 
-def show(seed: int, console: Console) -> None:
+def show(drawn: Drawn, console: Console) -> None:
     """Prints one fabric's truth and what was said of it."""
-    drawn = draw(seed)
     judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
     console.print(f"{drawn}", markup=False)
     for cause in (*drawn.simulation.truth.causes, *drawn.simulation.truth.noise):
@@ -86,7 +113,8 @@ def show(seed: int, console: Console) -> None:
         console.print(f"  is    {cause.kind} {' '.join(cause.subjects[:6])}, {cause.moves} moves{maybe}", markup=False)
     for told in judgement.causes:
         console.print(f"  said  {told.kind}, {len(told.moves)} moves: {told.says}", markup=False)
-    for mistake in score(drawn.simulation.truth, judgement).mistakes:
+    problems = behaviour_score(drawn.simulation, judgement).problems
+    for mistake in problems if drawn.behaviours else score(drawn.simulation.truth, judgement).mistakes:
         console.print(f"  {mistake}", markup=False)
 
 
@@ -94,19 +122,26 @@ def main() -> int:
     """Measures, prints, writes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fabrics", type=int, default=FABRICS, help="how many fabrics (seeds 0 to N-1)")
+    parser.add_argument("--behaving", action="store_true", help="with --seed: a fabric of devices as they behave")
+    parser.add_argument("--only-behaving", action="store_true", help="leave the fabrics of plain devices out")
     parser.add_argument("--write", type=Path, help="write the report to this file")
     parser.add_argument("--show", action="store_true", help="print every mistake")
     parser.add_argument("--seed", type=int, help="show the fabric of one seed instead")
     options = parser.parse_args()
     console = Console()
     if options.seed is not None:
-        show(options.seed, console)
+        show(draw_behaving(options.seed) if options.behaving else draw(options.seed), console)
         return 0
-    results = measure(track(range(options.fabrics), description="judging", console=Console(stderr=True)))
+    behaved = behaving(options.fabrics)
+    if options.only_behaving:
+        console.print(section(behaved), markup=False, highlight=False, soft_wrap=True)
+        return 0
+    plain = range(min(PLAIN, options.fabrics))
+    results = measure(track(plain, description="judging", console=Console(stderr=True)))
     discovered(results, min(INFINIBAND, options.fabrics))
     results.strained = strained(min(STRAINED, options.fabrics))
     before = options.write.read_text(encoding="utf-8") if options.write and options.write.exists() else ""
-    text = report(results, section_of(before) or summary(Telemetry()))
+    text = report(results, section(behaved), section_of(before) or summary(Telemetry()))
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     console.print(text, markup=False, highlight=False, soft_wrap=True)

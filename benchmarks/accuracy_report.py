@@ -79,8 +79,12 @@ The same shapes of InfiniBand, with the same faults, in no figure above: switche
 """
 
 
-def report(results: Results, telemetry: str) -> str:
-    """The whole report as Markdown; `telemetry` is the section about counters, which `telemetry_accuracy.py` writes."""
+def report(results: Results, behaviours: str, telemetry: str) -> str:
+    """The whole report as Markdown.
+
+    `behaviours` is the section about devices as they behave, `telemetry` that about counters, which
+    `telemetry_accuracy.py` writes.
+    """
     total = results.total
     undecidable = "".join(f"| {name} | {count} |\n" for name, count in sorted(total.undecidable.items()))
     return f"""# Accuracy, as measured
@@ -92,11 +96,14 @@ the real collectors. `python benchmarks/accuracy.py --seed N` shows one of them.
 What counters say is measured apart: [below](#what-counters-say), and in full in
 [telemetry-accuracy.md](telemetry-accuracy.md).
 
+{behaviours}
 ## Cables and causes
 
-A cable is found when it is wrong or missing and said to be just that. A cause is found when its kind and its subjects
-are told exactly; anything less is both a miss and a false alarm. Hosts that noise made unreachable count as causes.
-Seeds below 420 were used while the engine was written, the others were added afterwards.
+What follows is of fabrics whose devices behave plainly: port ids are names, nothing is configured oddly, and only the
+noise that is named spoils an answer. A cable is found when it is wrong or missing and said to be just that. A cause is
+found when its kind and its subjects are named exactly; anything less is both a miss and a false alarm. Hosts that noise
+made unreachable count as causes. Seeds below 420 were used while the engine was written, the others were added
+afterwards.
 
 | fabrics | number | wrong or missing cables | precision | recall | causes | precision | recall |
 |---|---|---|---|---|---|---|---|

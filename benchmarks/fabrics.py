@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from truerail.simulator import Noise, Shape, Simulation, simulate
+from truerail.simulator.behaviours.draw import SWITCHES, drawn
 
 SHAPES = {
     "one rail a leaf": Shape(hosts=32, rails=8, spines=4, uplinks=16),
@@ -47,6 +48,8 @@ INFINIBAND = {
 UNREAD = {"none": Noise(), "unread": Noise(unreachable=0.10, forms=True, strange_files=True)}
 """What spoils a discovery: hosts that nobody could read, and names written many ways. No node of it is silent."""
 MOST_FAULTS = 6
+_MEDIUM = 24
+"""Hosts of the largest fabric whose devices behave as real ones do: thousands of them are judged in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,13 @@ class Drawn:
     noise: str
     folders: str
     simulation: Simulation
+    behaviours: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        flags = f", {' '.join(self.behaviours)}" if self.behaviours else ""
         return (
-            f"seed {self.seed}: {self.shape}, {'+'.join(self.platforms)}, noise {self.noise}, folders by {self.folders}"
+            f"seed {self.seed}: {self.shape}, {'+'.join(self.platforms)}, noise {self.noise}, "
+            f"folders by {self.folders}{flags}"
         )
 
 
@@ -104,6 +110,24 @@ def draw(seed: int, strain: Strain | None = None) -> Drawn:
         compound=compound,
     )
     return Drawn(seed, shape, platforms, noise, folders, simulation)
+
+
+def draw_behaving(seed: int) -> Drawn:
+    """The fabric of this seed whose devices behave as real ones do: every behaviour is drawn, with up to 3 faults.
+
+    One fabric in eight is of InfiniBand.
+    """
+    rng = Random(f"behaving {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
+    known = INFINIBAND if seed % 8 == 7 else SHAPES
+    shape = rng.choice([name for name, one in known.items() if one.hosts <= _MEDIUM])
+    platforms = tuple(dict.fromkeys(rng.choices(list(SWITCHES), list(SWITCHES.values()), k=rng.choice((1, 1, 2)))))
+    if known is INFINIBAND:
+        platforms = ("infiniband",)
+    of_shape = replace(known[shape], platforms=platforms)
+    flags = drawn(rng, platforms, of_shape.planes)
+    folders = rng.choice(("hostname", "inventory"))
+    simulation = simulate(of_shape, seed % 4, seed=seed, folders=folders, behaviours=flags)
+    return Drawn(seed, shape, platforms, "none", folders, simulation, flags)
 
 
 def draw_infiniband(seed: int) -> Drawn:

@@ -157,11 +157,9 @@ def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
 
 
 def _down(world: World, nic: Nic) -> str:
-    """The words of the driver for a port without carrier: most say DISABLED whoever did it (mlx5/main.c)."""
-    driver = world.behaviours.value("rdma_down")
-    if driver == "ionic":
-        return rdma.DISABLED if nic.off else rdma.POLLING
-    return rdma.DISABLED if driver or nic.off or nic.bond else rdma.POLLING
+    """The words of the driver for a port without carrier: all but ionic say DISABLED whoever did it (mlx5/main.c)."""
+    is_ionic = world.fabric.shape.nic == "ionic"
+    return rdma.POLLING if is_ionic and not nic.off else rdma.DISABLED
 
 
 def speeds(world: World, host: str) -> str:

@@ -1,0 +1,68 @@
+"""Behaviours drawn at random for one fabric. The shares are choices, not facts: they exist to cover every cell."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+
+from truerail.simulator.behaviours.catalogue import CATALOGUE, Behaviour
+
+SWITCHES: Mapping[str, int] = {"sonic": 32, "cumulus": 14, "eos": 18, "nxos": 13, "junos": 13, "snmp": 10}
+"""How often a fabric's switches run what."""
+_NICS: Mapping[str, int] = {"rdma_down=mlx5": 60, "rdma_down=bnxt": 15, "rdma_down=ionic": 10, "bond": 15}
+_AGENTS: Mapping[str, int] = {
+    "": 50,
+    "host_alias=peer": 14,
+    "host_alias=stale_peer": 6,
+    "networkd": 10,
+    "fw_lldp=only": 5,
+    "hpe_fw=local": 3,
+    "hpe_fw=mac": 2,
+    "fw_lldp=tx": 5,
+    "fw_lldp=all": 5,
+}
+_DESCRIPTIONS: Mapping[str, int] = {
+    "": 30,
+    "descr=peer_of_plan": 40,
+    "descr=peer_of_old_plan": 15,
+    "descr=vendor_default": 10,
+    "descr=alias": 5,
+}
+_ALWAYS = ("bond", "rdma_down", "host_alias", "networkd", "fw_lldp", "hpe_fw", "descr", "bond_hides_member")
+"""What is drawn by the tables above, and not once more."""
+_NEVER = ("efa", "dpu_offset", "ib_renumber")
+"""What makes another kind of fabric; it is measured alone."""
+_OFTEN = ("sonic_alias", "management_servers", "unplanned_links", "ports_off", "rdma_text_forms", "switch_mac_shared")
+_RARE_SHARE = (0.02, 0.1)
+"""Of the devices or ports that show what would silence a fabric if all of them did."""
+
+
+def drawn(rng: Random, platforms: Sequence[str], planes: int) -> tuple[str, ...]:
+    """The behaviours of one fabric, in written form."""
+    if "infiniband" in platforms:
+        return tuple(_others(rng, platforms, planes))
+    nic = _choice(rng, {name: weight for name, weight in _NICS.items() if planes > 1 or name != "bond"})
+    kinds = [nic, _choice(rng, _AGENTS), _choice(rng, _DESCRIPTIONS)]
+    return tuple(kind for kind in (*kinds, *_others(rng, platforms, planes)) if kind)
+
+
+def _others(rng: Random, platforms: Sequence[str], planes: int) -> Iterator[str]:
+    topologies = [name for name in CATALOGUE if name.startswith("topo_")]
+    if rng.random() < 0.3:
+        yield rng.choice(topologies)
+    for one in CATALOGUE.values():
+        if one.name in (*_ALWAYS, *_NEVER, *topologies) or not _fits(one, platforms, planes):
+            continue
+        if rng.random() < (0.5 if one.name in _OFTEN else 0.05):
+            value = f"={rng.choice(one.values)}" if one.values else ""
+            share = f"@{rng.uniform(*_RARE_SHARE):.3f}" if one.share < 1.0 else ""
+            yield f"{one.name}{value}{share}"
+
+
+def _fits(one: Behaviour, platforms: Sequence[str], planes: int) -> bool:
+    """Whether a fabric of these platforms can show it. What only needs somewhere to be seen fits everywhere."""
+    if "infiniband" in platforms:
+        return one.platform == "infiniband"
+    return one.planes <= planes and (one.platform in ("", *platforms) or one.platform == "cumulus")
+
+
+def _choice(rng: Random, weights: Mapping[str, int]) -> str:
+    return rng.choices(list(weights), list(weights.values()))[0]
