@@ -56,7 +56,8 @@ def behaviour_score(simulation: Simulation, judgement: Judgement) -> BehaviourSc
 
 def _moves(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
     for move, verdict in followed(simulation.truth, judgement):
-        if verdict != "home":
+        is_open = verdict == "astray" and not simulation.truth.decidable  # it rests on the explanation that is given
+        if verdict != "home" and not is_open:
             score.right_moved += verdict == "right"
             score.astray += verdict == "astray"
             what = "a right cable is moved" if verdict == "right" else "a cable is moved to a wrong place"
@@ -107,8 +108,12 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
 def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
     yield cause.kind, frozenset(cause.subjects)
     for other in cause.alternatives:
-        of_host = other.kind is CauseKind.GPU_NIC_ORDER
-        yield other.kind, frozenset(port.device for port in cause.cables) if of_host else frozenset(cause.subjects)
+        if other.kind is CauseKind.GPU_NIC_ORDER:
+            yield other.kind, frozenset(port.device for port in cause.cables)
+        elif cause.kind is CauseKind.GPU_NIC_ORDER:
+            yield other.kind, frozenset(map(str, cause.cables))
+        else:
+            yield other.kind, frozenset(cause.subjects)
 
 
 def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:

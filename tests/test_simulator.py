@@ -184,7 +184,7 @@ def test_a_dead_link_is_dark_at_both_ends() -> None:
     free = {Port(leaf, name) for leaf, names in simulation.world.fabric.spare.items() for name in names}
     assert down - free == {port, leaf_port}
     links = [link for link in simulation.snapshot().table(RdmaLink).rows if link.state != "ACTIVE"]
-    assert [(link.state, link.physical_state, link.netdev) for link in links] == [("DOWN", "POLLING", port.name)]
+    assert [(link.state, link.physical_state, link.netdev) for link in links] == [("DOWN", "DISABLED", port.name)]
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -83,6 +83,11 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
         yield Explanation(CauseKind.LEAF_SWAP, 0)
     elif kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and _is_nic_order(world, cause.cables):
         yield Explanation(CauseKind.GPU_NIC_ORDER, 0)
+    elif (
+        kind is CauseKind.GPU_NIC_ORDER and cause.cables and all(_hides_places(world, name) for name in cause.subjects)
+    ):
+        yield Explanation(CauseKind.CABLE_SWAP, len(cause.cables))
+        yield Explanation(CauseKind.CABLE_ROTATION, len(cause.cables))
     elif kind is CauseKind.LINK_DOWN and not _tells_state(world, cause.cables[0]):
         yield Explanation(CauseKind.UNKNOWN, 0)
 
@@ -97,6 +102,15 @@ def _has_uplinks(world: World, leaf: str) -> bool:
 
 
 def _is_nic_order(world: World, cables: Sequence[Port]) -> bool:
-    """Whether these cables permute whole NICs of one host that nobody could ask where its NICs sit."""
+    """Whether these cables permute whole NICs of one host that does not tell where its NICs sit."""
     hosts = {port.device for port in cables}
-    return len(hosts) == 1 and world.fabric.shape.planes == 1 and hosts <= world.absent
+    return len(hosts) == 1 and world.fabric.shape.planes == 1 and all(_hides_places(world, host) for host in hosts)
+
+
+_PLACELESS = ("topo_gb200", "topo_flat", "topo_sparse", "topo_no_nic")
+"""Matrices that show no GPU its nearest NIC, or not every GPU."""
+
+
+def _hides_places(world: World, host: str) -> bool:
+    """Whether no answer says which NIC sits near which GPU: the host was not read, or its matrix does not show it."""
+    return host in world.absent or any(world.behaviours.hits(name, host) for name in _PLACELESS)

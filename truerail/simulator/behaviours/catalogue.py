@@ -24,6 +24,8 @@ class Behaviour:
     implies: tuple[str, ...] = ()
 
 
+_NAMES = ("CAB004", "CAB005", "CAB007")
+"""Rules that rightly report a device whose name is another's, or nobody's."""
 _IDENTITY = (
     Behaviour(
         "sonic_alias",
@@ -39,7 +41,13 @@ _IDENTITY = (
         "sonic",
     ),
     Behaviour("sonic_mac_portid", "ports announce the chassis MAC as their id", platform="sonic"),
-    Behaviour("lldp_lost_rows", "the last neighbours of a switch are missing", platform="sonic", share=0.2),
+    Behaviour(
+        "lldp_lost_rows",
+        "the last neighbours of a switch are missing",
+        platform="sonic",
+        share=0.2,
+        expected=("CAB003",),
+    ),
     Behaviour("junos_portid", "Junos announces the interface index, or the name", ("ifindex", "ifname"), "junos"),
     Behaviour("junos_no_portid", "the brief answer has a remote description and no remote port id", platform="junos"),
     Behaviour("chassis_per_port", "NX-OS announces the port's MAC as the chassis id", platform="nxos"),
@@ -54,7 +62,7 @@ _IDENTITY = (
     Behaviour(
         "name_form", "system names as FQDN, upper case, with serial", ("fqdn", "upper", "serial", "other_domain")
     ),
-    Behaviour("default_name", "devices that nobody named: `localhost`, `ubuntu`, `sonic`", share=0.1),
+    Behaviour("default_name", "devices that nobody named: `localhost`, `ubuntu`, `sonic`", share=0.1, expected=_NAMES),
     Behaviour("second_speaker", "a second neighbour on host ports", ("fw", "dpu", "vlan", "bmc", "bridge"), "cumulus"),
     Behaviour("bond", "the NIC's two ports are one bond", planes=2),
     Behaviour("bond_lldp_smeared", "each member of a bond reports the neighbours of all", planes=2),
@@ -73,11 +81,11 @@ _TIME = (
     Behaviour("stale_ttl", "a port lists a neighbour that has gone, beside the present one", share=0.2),
     Behaviour("swap_two_neighbors", "after a swap both ends list the old neighbour with the larger age"),
     Behaviour("msap_change", "a port is listed under its old and its new id"),
-    Behaviour("rename", "a host renamed at run time announces a name that no plan has", share=0.2),
+    Behaviour("rename", "a host renamed at run time announces a name that no plan has", share=0.2, expected=_NAMES),
     Behaviour("boot_phase", "hosts that boot: bare MACs, nobody can log in", share=0.1),
     Behaviour("age_semantics", "ages far above the time to live on live links"),
-    Behaviour("young_link", "links so young that no frame has arrived", share=0.1),
-    Behaviour("ttl0", "a host whose daemon was stopped is heard by nobody", share=0.1),
+    Behaviour("young_link", "links so young that no frame has arrived", share=0.1, expected=("CAB003",)),
+    Behaviour("ttl0", "a host whose daemon was stopped is heard by nobody", share=0.1, expected=("TEL003",)),
 )
 _OFF = ("admin_down", "ports_off")
 _STATES = (
@@ -139,8 +147,10 @@ _INFINIBAND = tuple(
     )
 )
 _LIES = (
-    Behaviour("clone_chassis", "two hosts with one chassis id: lldpd shows one name for both", expected=("CAB007",)),
-    Behaviour("clone_name", "two hosts with one name and MACs of their own", expected=("CAB007",)),
+    Behaviour(
+        "clone_chassis", "two hosts with one chassis id: lldpd shows one name for both", share=0.3, expected=_NAMES
+    ),
+    Behaviour("clone_name", "two hosts with one name and MACs of their own", share=0.3, expected=_NAMES),
     Behaviour("clock_skew", "device clocks that are hours off", platform="eos"),
     Behaviour("cli_noise", "prompts, banners and carriage returns round the answers", platform="nxos"),
 )
