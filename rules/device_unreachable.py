@@ -8,9 +8,12 @@ other ends, and then little is lost.
 There is no answer of the device at all, or every answer was an error; the errors are named. Warning where cables of
 the device stay unknown for it, info where each of them is known from its other end or waits for power (CAB003
 `pending`). Where the answers hold not one device of a role, as in a capture of the hosts alone, nobody was asked: that
-is said once, in the notes. On InfiniBand a device that the discovery met is known by it: unless it was asked and
-failed, it is named only where most of its role were asked. One that it did not meet is named. So is a machine that was
-asked for the fabric and did not tell it, whether the plan has it or not: warning where nobody else told it.
+is said once, in the notes. Planned devices that the inventory does not have were never asked: they are one finding
+together, with the names of the inventory that may be meant, and no cause.
+
+On InfiniBand a device that the discovery met is known by it: unless it was asked and failed, it is named only where
+most of its role were asked. One that it did not meet is named. So is a machine that was asked for the fabric and did
+not tell it, whether the plan has it or not: warning where nobody else told it.
 
 ## What to do
 Try the same access by hand: name and address in the inventory, route, login, right to run the command. In a capture,
@@ -24,12 +27,13 @@ from collections.abc import Collection, Iterator, Mapping
 
 from rules._places import unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
-from truerail.model.asked import roles_not_asked
+from truerail.model.asked import not_listed, roles_not_asked
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
 from truerail.model.wiring import State, Why, Wiring, wiring_of
 from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
 
+NOT_LISTED = "not in the inventory"
 _SHOWN_ERRORS = 3
 _UNMET = ", and the discovery of the fabric did not meet it"
 
@@ -43,8 +47,21 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     answered = {find[reading.device] for reading in seen.readings if not reading.error}
     absent = {role.tier for role in roles_not_asked(wiring)}
     known = answered | _known_without(wiring, set(find.values()))
-    silent = [c for c in range(devices.planned) if c not in known and devices.tier[c] not in absent]
+    unlisted = not_listed(wiring)
+    left_out = {devices.find(name) for name in unlisted.devices}
+    silent = [
+        c for c in range(devices.planned) if c not in known and c not in left_out and devices.tier[c] not in absent
+    ]
     unknown = unknown_cables(wiring)
+    if unlisted.devices:
+        count = int(unknown[sorted(left_out)].sum())
+        yield device_unreachable.found(
+            unlisted.devices[0],
+            severity=Severity.WARNING if count else Severity.INFO,
+            says=f"{unlisted.says}; {_left(count)}",
+            do="Add them to the inventory under the plan's names, or take them out of the plan.",
+            detail=(("unknown_cables", count), ("reason", NOT_LISTED), ("devices", unlisted.devices)),
+        )
     errors: dict[int, dict[str, str]] = {code: {} for code in silent}
     for reading in seen.readings:
         if find[reading.device] in errors:

@@ -26,7 +26,7 @@ from truerail.model import (
     Summary,
     Verdict,
 )
-from truerail.model.asked import roles_not_asked
+from truerail.model.asked import not_listed, roles_not_asked
 from truerail.model.finding import with_actions
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule, Undecided
@@ -128,6 +128,9 @@ def cable_states(wiring: Wiring) -> dict[Port, CableState]:
 def _notes(wiring: Wiring) -> Iterable[str]:
     for role in roles_not_asked(wiring):
         yield f"no {role} is among the devices asked: their cables are judged from the other ends alone"
+    missing = not_listed(wiring)
+    if missing.devices:
+        yield missing.says
     names = wiring.index.devices.names
     for device, name in sorted(wiring.identity.announces.items()):
         yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"

@@ -78,7 +78,7 @@ FOUND = (
           "Look at both ends; wait for two LLDP intervals after a move."),
     Found("CAB007", "DuplicateIdentity", (C, W), 5, "announces a name that another device announces too",
           "Read the cause: two devices may carry each other's name. No cable has to move.", "switch"),
-    Found("TEL001", "DeviceUnreachable", (W,), 10, "does not answer",
+    Found("TEL001", "DeviceUnreachable", (W,), 10, "does not answer, or is not in the inventory",
           "Ask it by hand with truerail's user and key; check power and the management network.", "host"),
     Found("TEL002", "StaleData", (W,), 10, "tells nothing new: what is shown of it is old",
           "Look which question fails, and why.", "host"),

@@ -8,13 +8,16 @@ from truerail.causes.draft import Draft
 from truerail.model.finding import CauseKind, Finding
 from truerail.model.wiring import State, Why, Wiring, link_repair
 
+NOT_LISTED = "not in the inventory"
+"""What TEL001 says of devices that nobody could ask: no cause, and nothing to be done on site."""
 DOWN = ("CAB003", "NIC002", "RAL", "LNK")
 
 
 def absent_drafts(wiring: Wiring, findings: Sequence[Finding], standing: Collection[str]) -> list[Draft]:
     """Causes of cables without link, and of devices that do not answer; `standing` ones do, under another name."""
     dark = _dark_devices(wiring)
-    unreachable = {f.subject for f in findings if f.rule == "TEL001"}.difference(standing)
+    asked = (f for f in findings if f.rule == "TEL001" and dict(f.detail).get("reason") != NOT_LISTED)
+    unreachable = {f.subject for f in asked}.difference(standing)
     drafts = [_unreachable(wiring, name, dark) for name in sorted(unreachable)]
     covered = {c for draft in drafts for c in draft.cables}
     drafts += [draft for draft in _links_down(wiring) if draft.cables[0] not in covered]

@@ -24,6 +24,7 @@ def serve(
 ) -> None:
     """Watch a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
     from truerail.cli import serving, terminal
+    from truerail.model.asked import unlisted
     from truerail.outputs.words import count
     from truerail.service.logs import set_up
 
@@ -32,6 +33,8 @@ def serve(
         known = f"a plan of {len(fleet.plan.cables):,} cables" if fleet.plan else "no plan: the rails will be inferred"
         if said := _certificate(settings):
             terminal.remark(said)
+        if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
+            terminal.remark(f"{missing.says}.")
         terminal.say(f"{config}: good. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)

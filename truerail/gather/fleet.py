@@ -37,6 +37,8 @@ class Gathered:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     interrupted: bool = False
+    inventory: frozenset[str] = frozenset()
+    """The devices that there were to ask, as the inventory names them."""
 
     @property
     def readings(self) -> list[Reading]:
@@ -55,7 +57,7 @@ class Gathered:
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The same as the rules want it."""
-        return Snapshot(self.at, self.readings, previous)
+        return Snapshot(self.at, self.readings, previous, inventory=self.inventory)
 
 
 class Gatherer:
@@ -77,6 +79,7 @@ class Gatherer:
         self._ambient = ambient or Ambient()
         self._transport = transport
         self._targets = _matched(targets, devices or {})
+        self._inventory = frozenset(target.name for target in targets)
         self._known: dict[str, Known] = {target.name: Known() for target, _, _ in self._targets}
 
     async def round(
@@ -110,7 +113,9 @@ class Gatherer:
                 row.unanswered.device = why
                 row.read(reader)
                 finished.tick(row)
-        return Gathered(at, tuple(row for _, row in asked), notes.lines(), bool(stop and stop.is_set()))
+        return Gathered(
+            at, tuple(row for _, row in asked), notes.lines(), bool(stop and stop.is_set()), self._inventory
+        )
 
     @property
     def devices(self) -> tuple[Device, ...]:

@@ -57,13 +57,15 @@ class Table(Generic[F]):
 class Snapshot:
     """What one round saw: `readings` in the order they were gathered, `previous` the round before, if there was one.
 
-    `window` holds the counters of the rounds before, up to this one; None where no counters were asked for.
+    `window` holds the counters of the rounds before, up to this one; None where no counters were asked for. `inventory`
+    names the devices that there are to ask; None where that is not known, as in a capture.
     """
 
     at: datetime
     readings: Sequence[Reading]
     previous: "Snapshot | None" = None
     window: "Window | None" = None
+    inventory: frozenset[str] | None = None
     _tables: dict[type[Any], Any] = field(default_factory=dict, repr=False, compare=False)
 
     def table(self, kind: type[F]) -> Table[F]:

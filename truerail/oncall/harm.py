@@ -30,7 +30,7 @@ def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> in
 
 
 def affected_cables(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:
-    """The cables that carry less, or nothing, or something to the wrong place, while a cause lasts: those of its subjects
+    """The cables that carry less, nothing, or to the wrong place while a cause lasts: those of its subjects
     (a leaf stands for all cables that it carries), its moves and the findings it explains.
 
     A cable in another port of the same rail, or in a free port of its leaf, harms nobody; one of which nobody can tell

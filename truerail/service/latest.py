@@ -43,4 +43,4 @@ class Latest:
         if self._at is None:
             return None
         readings = [of[name] for of in self._of.values() for name in sorted(of)]
-        return Snapshot(self._at, readings)
+        return Snapshot(self._at, readings, inventory=frozenset(self._of))
