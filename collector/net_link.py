@@ -11,7 +11,8 @@ Traps:
 
 - A value that does not apply is absent, not null. Without `-d` a virtual interface looks like a physical one.
 - `operstate` is UNKNOWN for drivers that do not tell; `LOWER_UP` among the flags is the carrier.
-- The member of a bond carries the bond's MAC in `address` and its own in `permaddr`: its own is reported.
+- The member of a bond carries the bond's MAC in `address` and its own in `permaddr`, where the two differ: its own is
+  reported. Kernels before 5.6 have it only in `linkinfo.info_slave_data.perm_hwaddr`, which `-d` shows.
 - Loopback is left out. No speed is printed: it stays None.
 """
 
@@ -58,7 +59,7 @@ def _link(entry: dict[str, Any]) -> NetLink:
     flags = tuple(get("flags") or ())
     return NetLink(
         entry["ifname"],
-        (get("permaddr") if "SLAVE" in flags else None) or get("address"),
+        (_permanent(entry) if "SLAVE" in flags else None) or get("address"),
         get("mtu"),
         get("operstate"),
         flags,
@@ -68,3 +69,10 @@ def _link(entry: dict[str, Any]) -> NetLink:
         (*aliases, alias) if alias else tuple(aliases),
         info.get("info_kind") if info else None,
     )
+
+
+def _permanent(entry: dict[str, Any]) -> str | None:
+    """The MAC that the member of a bond was made with."""
+    data = (entry.get("linkinfo") or {}).get("info_slave_data") or {}
+    mac: str | None = entry.get("permaddr") or data.get("perm_hwaddr")
+    return mac

@@ -8,8 +8,10 @@ or lands on another leaf than its peers', although no cable is wrong.
 ## How it is seen
 `nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` tells
 which netdev each is. GPU g of G belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A
-GPU that is equally near to all NICs says nothing. Confidence is 0.9 where at least five hosts tell their topology,
-else 0.7.
+GPU that is equally near to all NICs says nothing. The RDMA device of a bond (`mlx5_bond_0`) stands for all members of
+the bond, so the order of GPUs inside a bond cannot be judged. Where a host's matrix cannot be joined to the plan at all
+(the members of its bonds were not read, all NICs are equally far), the answer is "unknown". Confidence is 0.9 where at
+least five hosts tell their topology, else 0.7.
 
 ## What to do
 Move no cable. Look why this host differs: a card in another slot, another BIOS (PCI enumeration), another driver or
@@ -19,8 +21,9 @@ the NIC of each rail in the right order.
 
 from collections.abc import Iterator
 
+from rules._bonds import blind_bonds
 from truerail.model import Evidence, Finding, GpuNicPath, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import Wiring, wiring_of
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
@@ -35,6 +38,8 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
     wiring = wiring_of(plan, seen)
     paths = gpu_rails(wiring)
+    if paths.unjudged and not paths.misordered:
+        raise Undecided(_unjudged(wiring, paths))
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):
         host = wiring.index.devices.names[code]
@@ -51,6 +56,17 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             evidence=_evidence(wiring, paths, code),
             detail=(("gpus", tuple(sorted(gpus))),),
         )
+
+
+def _unjudged(w: Wiring, paths: GpuRails) -> str:
+    """Why some hosts' topologies say nothing."""
+    blind = blind_bonds(w)
+    if blind:
+        return blind
+    names = [w.index.devices.names[code] for code in paths.unjudged]
+    shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
+    of = f"{len(names)} of {len(names) + len(paths.row)} hosts ({shown})"
+    return f"the matrix of {of} shows no planned NIC that is nearer to a GPU than the others are"
 
 
 def _rails(bits: int) -> str:

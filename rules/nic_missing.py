@@ -6,7 +6,8 @@ whoever looks for a cable fault looks in the wrong place.
 
 ## How it is seen
 The host answers and lists its interfaces (`ip link`) or RDMA devices (`rdma link`), and the planned one is in
-neither. Names are compared after normalisation, also by alternative name, PCI address and RDMA device.
+neither. Names are compared after normalisation, also by alternative name, PCI address and RDMA device. The RDMA device
+of a bond stands for all members of the bond; where the members were not read, the answer is "unknown".
 
 ## What to do
 `lspci | grep -i -e ethernet -e infiniband`: if the card is missing there, reseat it and look for PCIe errors in
@@ -18,10 +19,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._bonds import blind_bonds
 from rules._places import places
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
@@ -33,6 +35,9 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs that their host does not have."""
     wiring = wiring_of(plan, seen)
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
+    unseen = blind_bonds(wiring)
+    if unseen and not len(absent):
+        raise Undecided(unseen)
     planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
     for cable in absent.tolist():
         port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])

@@ -7,7 +7,9 @@ or to TCP, or stops with `no usable HCA`. Link lights and LLDP may look healthy 
 ## How it is seen
 `rdma link` (or ibstat, ibv_devinfo, ibdev2netdev) shows a state other than `ACTIVE`. Info where the port is switched
 off by its operator (`ip link set down`; on InfiniBand the physical state `DISABLED`): that is intended. On RoCE most
-drivers report `DISABLED` for every port without carrier. An EFA port is always `ACTIVE`: this does not apply to it.
+drivers report `DISABLED` for every port without carrier. An EFA port is always `ACTIVE`: this does not apply to it. The
+device of a bond is `ACTIVE` while one member has carrier: a member without is CAB003, by its own interface; where the
+members were not read, the answer is "unknown".
 
 ## What to do
 Physical state `POLLING` or `DISABLED`: there is no signal; see CAB003. `LINK_UP` with `INIT` on InfiniBand: no subnet
@@ -19,10 +21,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rules._bonds import blind_bonds
 from rules._places import places
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import ONE_END, evidence_of, wiring_of
 
 
@@ -32,6 +35,9 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     wiring = wiring_of(plan, seen)
     index, states = wiring.index, wiring.states
     inactive = np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0))
+    unseen = blind_bonds(wiring)
+    if unseen and not len(inactive):
+        raise Undecided(unseen)
     for cable, off in zip(inactive.tolist(), states.disabled(index.a[inactive]), strict=True):
         port = index.a_port(cable)
         told = evidence_of(seen, RdmaLink, int(states.rdma_row[index.a[cable]]))

@@ -88,13 +88,17 @@ class Nics:
         return found
 
     def _read(self, host: int, ports: Codes) -> Mapping[int, tuple[tuple[int, str], ...]]:
-        names = {rdma.device: port for port in ports.tolist() if (rdma := self.rdma(port)) is not None}
+        names: dict[str, list[int]] = {}  # the device of a bond is that of each member
+        for port in ports.tolist():
+            if (rdma := self.rdma(port)) is not None:
+                names.setdefault(rdma.device, []).append(port)
         of_gpu: dict[int, list[tuple[int, str]]] = {}
         for path in self._topology(host):
-            port = names.get(path.device or path.nic)
-            if port is not None and path.level in CLOSENESS:
-                of_gpu.setdefault(path.gpu, []).append((port, path.level))
-        return {gpu: nearest for gpu, nics in of_gpu.items() if (nearest := _nearest(nics))}
+            if path.level in CLOSENESS:
+                of_gpu.setdefault(path.gpu, []).extend(
+                    (port, path.level) for port in names.get(path.device or path.nic, ())
+                )
+        return {gpu: nearest for gpu, nics in of_gpu.items() if nics and (nearest := _nearest(nics))}
 
     def _topology(self, host: int) -> Sequence[GpuNicPath]:
         reading = self.topologies.get(host)

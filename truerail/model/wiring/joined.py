@@ -92,6 +92,11 @@ class Wiring:
         found = self.identity.discovery
         return frozenset() if found is None else frozenset(found.devices.tolist())
 
+    @cached_property
+    def blind_bonds(self) -> Mask:
+        """Per device code: whether an RDMA device of it is that of a bond whose members were not read."""
+        return self.identity.names.blind()
+
     def cables(self, state: State) -> Codes:
         """Numbers of the cables in a state."""
         return np.flatnonzero(self.state == state)
@@ -219,6 +224,7 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
     down_at_b = states.down(b) & (w.partner[b] < 0) & ~elsewhere & ~(states.unlinked(b) & states.linked(a))
     down = states.down(a) | down_at_b
     nameless = _has_links(w, a_device) & (states.link_row[a] < 0) & (states.rdma_row[a] < 0)
+    nameless &= ~w.blind_bonds[a_device]
     rest = np.ones(len(cables), dtype=bool)
 
     def settle(which: Mask, state: State, why: Why) -> None:

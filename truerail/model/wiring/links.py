@@ -11,7 +11,6 @@ Most ports are right where LLDP says so, and nobody asks for their link. So stat
 and columns over all ports are made when a rule first wants one.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,9 +28,9 @@ from truerail.model.wiring.identity import Identity
 YES, NO = 1, 0
 _OPERSTATE_DOWN = {"DOWN", "LOWERLAYERDOWN", "NOTPRESENT"}
 _ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
-_ALWAYS_ACTIVE = re.compile(r"efa_?\d|rdmap\d")
-"""EFA: its driver's own name, and udev's for an RDMA device without a link layer (rdma-core kernel-boot/rdma_rename.c).
-Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP, 100 Gb/s.
+_ALWAYS_ACTIVE = ("efa", "rdmap")
+"""How names of EFA devices begin: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
+kernel-boot/rdma_rename.c). Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP.
 """
 
 
@@ -51,6 +50,9 @@ class PortStates:
     rdma_row: Codes
     speed_row: Codes
     found: Codes | None = None
+    shared: Mask | None = None
+    """Per row of the RdmaLink table: whether it stands for several ports, the members of a bond; None where none does.
+    """
     infiniband: bool = False
     """Whether an RDMA port that does not report its link layer is one of InfiniBand."""
 
@@ -137,12 +139,21 @@ class PortStates:
 
     @cached_property
     def rdma_active(self) -> Codes:
-        """Whether the RDMA port is active; -1 for a device that is always so."""
+        """Whether the RDMA port is active; -1 for a device that is always so, and for the members of a bond whose
+        device is active: it is while one of them has carrier.
+        """
         active = [
-            NONE if link.state is None or _ALWAYS_ACTIVE.match(link.device) else YES if link.state in _ACTIVE else NO
+            NONE
+            if link.state is None or link.device.startswith(_ALWAYS_ACTIVE)
+            else YES
+            if link.state in _ACTIVE
+            else NO
             for link in self.rdma
         ]
-        return np.array([*active, NONE], dtype=np.int64)[self.rdma_row]  # row -1 is the last
+        by_row = np.array([*active, NONE], dtype=np.int64)  # row -1 is the last
+        if self.shared is not None:
+            by_row[:-1][self.shared & (by_row[:-1] == YES)] = NONE
+        return by_row[self.rdma_row]
 
     @cached_property
     def mtu(self) -> Codes:
@@ -164,19 +175,23 @@ def _rate_gbps(link: RdmaLink) -> float | None:
     """The rate of an RDMA port, where it is that of its link: one that is down reports its driver's default (40 Gb/s
     with mlx5, 2.5 with bnxt_re), an EFA 100 whatever it is.
     """
-    runs = link.state in (None, *_ACTIVE) and not _ALWAYS_ACTIVE.match(link.device)
+    runs = link.state in (None, *_ACTIVE) and not link.device.startswith(_ALWAYS_ACTIVE)
     return link.rate_gbps if runs else None
 
 
 def port_states(identity: Identity) -> PortStates:
     """Finds the rows of NetLink, RdmaLink and LinkSpeed for the identity's ports."""
     names, seen = identity.names, identity.seen
-    ports = names.link_ports(), names.rdma_ports(), _speed_ports(identity)  # may add ports: size comes after
+    links, speeds = names.link_ports(), _speed_ports(identity)  # may add ports: size comes after
+    row, port = names.rdma_members()
     size = len(identity.index.ports)
-    link_row, rdma_row, speed_row = (_rows(size, port) for port in ports)
+    link_row, speed_row = _rows(size, links), _rows(size, speeds)
+    rdma_row = _rows(size, port, row)
+    count = np.bincount(row, minlength=len(seen.table(RdmaLink)))
+    shared = count > 1 if (count > 1).any() else None
     told = seen.table(NetLink).rows, seen.table(RdmaLink).rows, seen.table(LinkSpeed).rows
     infiniband = identity.index.plan.transport is Transport.INFINIBAND
-    return PortStates(*told, link_row, rdma_row, speed_row, _found(identity, size), infiniband)
+    return PortStates(*told, link_row, rdma_row, speed_row, _found(identity, size), shared, infiniband)
 
 
 def _speed_ports(identity: Identity) -> Codes:
@@ -211,8 +226,9 @@ def _found(identity: Identity, size: int) -> Codes | None:
     return found
 
 
-def _rows(size: int, port: Codes) -> Codes:
+def _rows(size: int, port: Codes, row: Codes | None = None) -> Codes:
+    """The row of each port, -1 without one; rows are counted in order where none are given."""
     rows = np.full(size + 1, NONE, dtype=np.int64)
-    rows[port] = np.arange(len(port))
+    rows[port] = np.arange(len(port)) if row is None else row
     rows[size] = NONE
     return rows

@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, either, equals, unanimous
+from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
+from truerail.model.columns import NONE, Codes, Mask, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor, NetLink, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -100,6 +102,65 @@ class LocalNames:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
         return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
 
+    def rdma_members(self) -> tuple[Codes, Codes]:
+        """Rows of the RdmaLink table, and the port of each: a bond's RDMA device stands for all members of the bond, in
+        several rows. Shapes (n,).
+        """
+        row, own = self._own_members
+        return row, self.as_planned(own)
+
+    @property
+    def _own_members(self) -> tuple[Codes, Codes]:
+        """`rdma_members`, with the ports under the devices' own names."""
+        found: tuple[Codes, Codes] | None = self.__dict__.get("_members")
+        if found is None:
+            found = self.__dict__["_members"] = self._read_members()
+        return found
+
+    def _read_members(self) -> tuple[Codes, Codes]:
+        row, own, devices = np.arange(len(self.seen.table(RdmaLink))), self._own(RdmaLink), self._bonded
+        if not devices:
+            return row, own
+        rdma, host = self.seen.table(RdmaLink).rows, self.devices_of(self.seen.table(RdmaLink))
+        rows: list[int] = []
+        names: list[str] = []
+        for one in np.flatnonzero(np.isin(host, list(devices))).tolist():
+            members = interfaces_of(rdma[one], devices[int(host[one])])
+            if members not in ((), (rdma[one].netdev,)):
+                rows += [one] * len(members)
+                names += members
+        at = np.array(rows, dtype=np.int64)
+        members_at = self.index.ports.find_or_add(host[at], self.index.ports.name_codes(names))
+        rest = ~np.isin(row, at)
+        return np.concatenate([row[rest], at]), np.concatenate([own[rest], members_at])
+
+    @property
+    def _bonded(self) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
+        """The members of each bond, by the code of the host that has it."""
+        found: Mapping[int, Mapping[str, tuple[str, ...]]] | None = self.__dict__.get("_bonded_hosts")
+        if found is None:
+            links = self.seen.table(NetLink)
+            member = np.flatnonzero(~equals(links.column("master"), None))
+            of_host: dict[int, list[NetLink]] = {}
+            for host, row in zip(self.devices_of(links)[member].tolist(), member.tolist(), strict=True):
+                of_host.setdefault(host, []).append(links.rows[row])
+            bonds = {host: bond_members(rows) for host, rows in of_host.items()}
+            found = self.__dict__["_bonded_hosts"] = {host: members for host, members in bonds.items() if members}
+        return found
+
+    def blind(self) -> Mask:
+        """Hosts with an RDMA device on a bond whose members were not read, shape (devices + 1,): which of the planned
+        NICs it stands for is unknown.
+        """
+        blind = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
+        table = self.seen.table(RdmaLink)
+        for column in ("device", "netdev"):  # few distinct names on many hosts
+            codes, names = factorize(table.column(column))
+            bonded = np.array([*map(of_a_bond, names), False], dtype=bool)
+            blind[self.devices_of(table)[bonded[codes]]] = True
+        blind[self.devices_of(self.seen.table(NetLink))] = False  # who lists interfaces lists members
+        return blind
+
     def rdma_called(self, device: Codes, names: Codes) -> Codes:
         """The ports whose RDMA devices bear these names on these devices, as the hosts themselves tell; -1 elsewhere.
 
@@ -145,6 +206,7 @@ class LocalNames:
         names, code = np.unique(index.ports.name_of(index.a), return_inverse=True)
         is_foreign = np.array([bool(_NO_NETDEV.match(index.ports.spelled(int(name)))) for name in names], dtype=bool)
         foreign[index.a_device[index.from_host & is_foreign[code]]] = True
+        silent[list(self._bonded)] = True  # the RDMA devices of members are gone, so their names mean no interface
         device = index.ports.device_of(port)
         return np.asarray((port >= index.planned_ports) & silent[device] & foreign[device], dtype=bool)
 
@@ -181,7 +243,7 @@ def _aliases(names: LocalNames) -> Codes:
         return np.empty(0, dtype=np.int64)
     pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
     pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("device")))))
-    pairs.append(_ordinals(index, rdma_device, rdma_own, rdma))
+    pairs.append(_ordinals(names))
     pairs.append((link_own, index.ports.find(link_device, index.ports.name_codes(links.column("pci_address")))))
     others = [(row, alias) for row, aliases in enumerate(links.column("aliases")) for alias in aliases]
     at = np.array([row for row, _ in others], dtype=np.int64)
@@ -212,10 +274,15 @@ def _ipoib(names: LocalNames, lone: Codes) -> Codes:
     return np.array(found, dtype=np.int64)
 
 
-def _ordinals(index: PlanIndex, device: Codes, own: Codes, rdma: Table[RdmaLink]) -> tuple[Codes, Codes]:
-    """`nic3` in a plan is the fourth RDMA device of the host, in the order in which it lists those that the plan
-    can mean.
+def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
+    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean.
+    Where some are bonded, the names of bonds are counted by themselves: the members count, in the order of their PCI
+    addresses.
     """
+    index, rdma, bonded = names.index, names.seen.table(RdmaLink), names._bonded
+    row_of, own = names._own_members
+    device = names.devices_of(rdma)[row_of]
+    pci = _pci_of_members(names) if bonded else {}
     wanted: dict[int, dict[int, int]] = {}
     for cable in np.flatnonzero(index.from_host):
         match = _ORDINAL_NIC.match(index.a_port(int(cable)).name)
@@ -223,15 +290,24 @@ def _ordinals(index: PlanIndex, device: Codes, own: Codes, rdma: Table[RdmaLink]
             wanted.setdefault(int(index.a_device[cable]), {})[int(match.group(1))] = int(index.a[cable])
     if not wanted:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    rows: dict[int, list[tuple[tuple[tuple[int, int, str], ...], int]]] = {}
+    rows: dict[int, list[tuple[object, int]]] = {}
     other = "Ethernet" if index.plan.transport is Transport.INFINIBAND else None
-    for row, (host, port) in enumerate(zip(device.tolist(), own.tolist(), strict=True)):
+    for row, host, port in zip(row_of.tolist(), device.tolist(), own.tolist(), strict=True):
         if host in wanted and (other is None or rdma.rows[row].link_layer != other):
-            rows.setdefault(host, []).append((natural_key(rdma.rows[row].device), port))
+            place = natural_key(pci.get(port, "") if host in bonded else "")
+            rows.setdefault(host, []).append(((place, natural_key(rdma.rows[row].device)), port))
     found: list[tuple[int, int]] = []
     for host, nics in rows.items():
-        for ordinal, (_, port) in enumerate(sorted(nics)):
+        for ordinal, (_, port) in enumerate(sorted(nics, key=itemgetter(0))):
             if ordinal in wanted[host]:
                 found.append((port, wanted[host][ordinal]))
     pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
+
+
+def _pci_of_members(names: LocalNames) -> dict[int, str]:
+    """The PCI address of each interface of the hosts that have bonds, by its own port code."""
+    links, bonded = names.seen.table(NetLink), names._bonded
+    rows = np.flatnonzero(np.isin(names.devices_of(links), list(bonded))).tolist()
+    own = names._own(NetLink)
+    return {int(own[row]): links.rows[row].pci_address or "" for row in rows}

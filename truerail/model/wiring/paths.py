@@ -42,6 +42,10 @@ class GpuRails:
     nearest: Mapping[int, Mapping[int, tuple[int, ...]]]
     row: Mapping[int, int]
     """Host code to the index of the reading that holds its topology."""
+    unjudged: tuple[int, ...] = ()
+    """Codes of planned hosts that reported a topology of which nothing follows: none of its NICs could be tied to a
+    planned one, or no GPU is nearer to some of them than to others.
+    """
     _told: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
@@ -111,7 +115,7 @@ class _Pattern:
 
 
 def _join(wiring: Wiring) -> GpuRails:
-    hosts, reading = _hosts(wiring)
+    hosts, reading, unjudged = _hosts(wiring)
     like = Counter(id(host.pattern) for host in hosts)
     patterns = {id(host.pattern): host.pattern for host in hosts}
     by_plan: dict[tuple[int, int], Counter[int]] = {}
@@ -136,7 +140,7 @@ def _join(wiring: Wiring) -> GpuRails:
         for host in hosts
         if host.code in misordered
     }
-    return GpuRails(near, misordered, nearest, reading, tuple(hosts), convention)
+    return GpuRails(near, misordered, nearest, reading, unjudged, tuple(hosts), convention)
 
 
 def _judged(
@@ -180,18 +184,24 @@ def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
     return own, seen
 
 
-def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int]]:
-    """Every host that told its topology and its RDMA devices; and the reading that holds the topology."""
+def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]]:
+    """Every host that told its topology and its RDMA devices; the reading that holds the topology; and the planned
+    hosts whose topology could not be used.
+    """
     nics_of = _planned_nics(wiring)
     planned, seen = _rail_bits(wiring)
     patterns: dict[tuple[object, ...], _Pattern | None] = {}
     hosts: list[_Host] = []
     reading_of: dict[int, int] = {}
+    unjudged: set[int] = set()
+    railed = set(wiring.index.a_device[wiring.index.from_host].tolist())
     for number, reading in enumerate(wiring.identity.seen.readings):
         if not reading.facts or type(reading.facts[0]) is not GpuNicPath:
             continue
         code = wiring.identity.filed(reading.device)
         nics = nics_of.get(code)
+        if code in railed:
+            unjudged.add(code)
         if nics is None:
             continue
         names, ports = nics
@@ -204,7 +214,7 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int]]:
         if pattern is not None:
             hosts.append(_Host(code, ports, pattern))
             reading_of[code] = number
-    return hosts, reading_of
+    return hosts, reading_of, tuple(sorted(unjudged.difference(reading_of)))
 
 
 def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: bool) -> dict[int, tuple[int, ...]]:
@@ -213,14 +223,19 @@ def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: boo
     A plan is `whole` if somebody wrote it; an inferred one lacks the NICs whose cables were not seen, so that a GPU to
     which one of these is nearest is left out, too.
     """
-    position = {name: number for number, name in enumerate(nics)}
+    position: dict[str, list[int]] = {}
+    for number, name in enumerate(nics):
+        position.setdefault(name, []).append(number)
     levels: dict[int, dict[int, int]] = {}
     unplanned: dict[int, int] = {}
     for path in paths:
-        nic, level = position.get(path.device or path.nic), CLOSENESS.get(path.level)
-        if nic is not None and level is not None:
+        level = CLOSENESS.get(path.level)
+        members = position.get(path.device or path.nic, ())
+        if level is None:
+            continue
+        for nic in members:
             levels.setdefault(path.gpu, {})[nic] = level
-        elif level is not None and not whole:
+        if not members and not whole:
             unplanned[path.gpu] = min(level, unplanned.get(path.gpu, level))
     found: dict[int, tuple[int, ...]] = {}
     for gpu, of in levels.items():
@@ -232,14 +247,17 @@ def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: boo
 
 
 def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
-    """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out."""
+    """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out.
+    The device of a bond stands for each of the bond's members, so its name comes once for each.
+    """
     identity, index = wiring.identity, wiring.index
     rdma = identity.seen.table(RdmaLink)
-    host, port = identity.devices_of(rdma), identity.names.rdma_ports()
+    row, port = identity.names.rdma_members()
+    host = identity.devices_of(rdma)[row]
     cable = index.cables_at(port)
     use = np.flatnonzero((cable >= 0) & index.from_host[cable]) if len(rdma) else np.empty(0, dtype=np.int64)
     use = use[np.argsort(host[use], kind="stable")]
     starts = np.flatnonzero(np.r_[True, np.diff(host[use]) != 0]) if len(use) else use
-    names, ports = rdma.column("device")[use].tolist(), port[use].tolist()
+    names, ports = rdma.column("device")[row[use]].tolist(), port[use].tolist()
     bounds = [*starts.tolist(), len(use)]
     return {int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)}
