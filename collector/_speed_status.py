@@ -29,6 +29,8 @@ class PortStatus(NamedTuple):
     mtu: int | None = None
     reason: DownReason | None = None
     """Why it has no link, where the switch says."""
+    alias: str | None = None
+    """The name that the port sends over LLDP, where the switch tells one beside its own."""
 
     @property
     def running_gbps(self) -> float | None:

@@ -70,7 +70,9 @@ def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     running = told.get("oper speed", "") if len(cells) == len(labels) else ""
     mtu = told.get("mtu", "")
     speed = gbps(running) or gbps(told["speed"])
-    return status(told["interface"], state, speed, int(mtu) if mtu.isdecimal() else None)
+    alias = told.get("alias", "")
+    found = status(told["interface"], state, speed, int(mtu) if mtu.isdecimal() else None)
+    return found._replace(alias=alias) if alias not in ("", "N/A", "-", told["interface"]) else found
 
 
 def _cisco(line: str) -> PortStatus | None:

@@ -37,6 +37,7 @@ def port_state(answer: str, device: Device) -> list[NetLink]:
             mtu=port.mtu,
             operstate="UP" if port.up else "DOWN",
             flags=flags(PortState(port.up, port.enabled)),
+            aliases=(port.alias,) if port.alias else (),
             down_reason=port.reason,
         )
         for port in told

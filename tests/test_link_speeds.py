@@ -102,7 +102,14 @@ def test_sonic_tells_the_running_speed_where_it_has_a_column_for_it() -> None:
 def test_a_sonic_ports_mtu_comes_with_its_state() -> None:
     row = "  Ethernet0  0,1         400G   9100     etp1  routed    down       up     N/A          400G\n"
     (link,) = collectors()["port_state"].read(SONIC + row, LEAF)
-    assert link == NetLink("Ethernet0", mtu=9100, operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason="no module")
+    assert link == NetLink(
+        "Ethernet0",
+        mtu=9100,
+        operstate="DOWN",
+        flags=("NO-CARRIER", "UP"),
+        aliases=("etp1",),
+        down_reason="no module",
+    )
 
 
 def test_prose_that_is_cut_inside_a_speed_tells_none() -> None:

@@ -4,6 +4,7 @@ A cable that is right is never moved; a fault is named, or the cables that it hi
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,44 @@ def test_two_leaves_carry_each_others_names(nos: str, form: str, silent: str, tm
     assert kinds(report) <= {"leaf-swap", "unknown"}
     if nos == "sonic" or silent == "nobody":
         assert "leaf-swap" in kinds(report)
+
+
+def by_alias(fabric: Fabric, port: str) -> str:
+    """A plan that names ports as they are called over LLDP."""
+    return fabric.alias(fabric.cage(port))
+
+
+ALIASES = {
+    "etp": lambda cage: f"etp{cage}",
+    "like another port": lambda cage: f"Ethernet{cage}",
+    "number": lambda cage: str(cage),
+    "slot": lambda cage: f"fourhundredGigE1/{cage}",
+    "lane": lambda cage: f"Ethernet{cage}/1",
+    "in brackets": lambda cage: f"Eth{cage}(Port{cage})",
+}
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("silent", SILENT)
+@pytest.mark.parametrize("form", ["json", "table", "status"])
+def test_a_plan_may_name_a_switchs_ports_by_their_aliases(
+    form: str, silent: str, swapped: bool, tmp_path: Path
+) -> None:
+    fabric = silence(Fabric(switch_form=form, plan_port=by_alias), silent)
+    if swapped:
+        fabric.swap(A, B)
+    code, report = check(fabric, tmp_path)
+    assert report["summary"]["cables_right"] == seen(fabric) - 2 * swapped
+    assert (code, kinds(report)) == ((1, {"cable-swap"}) if swapped else (0, set()))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("silent", SILENT)
+@pytest.mark.parametrize("alias", ALIASES.values(), ids=list(ALIASES))
+def test_every_scheme_of_aliases(alias: Callable[[int], str], silent: str, swapped: bool, tmp_path: Path) -> None:
+    fabric = silence(Fabric(alias=alias, lanes=8), silent)
+    if swapped:
+        fabric.swap(A, B)
+    code, report = check(fabric, tmp_path)
+    assert report["summary"]["cables_right"] == seen(fabric) - 2 * swapped
+    assert (code, kinds(report)) == ((1, {"cable-swap"}) if swapped else (0, set()))

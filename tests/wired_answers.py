@@ -214,6 +214,8 @@ class Fabric:
         if self.nos == "sonic":
             if self.switch_form == "table":
                 return {"show lldp table": self._sonic_table(device)}
+            if self.switch_form == "status":
+                return {"show lldp table": self._sonic_table(device), "show interfaces status": self._status(device)}
             return {"docker exec lldp lldpctl -f json0": self._lldpd(device)}
         form = {"json": self._junos_json, "xml": self._junos_xml, "text": self._junos_text}[self.switch_form]
         command = "show lldp neighbors" if self.switch_form == "text" else "show lldp neighbors detail"
@@ -231,6 +233,21 @@ class Fabric:
         shown.insert(1, "  ".join("-" * width for width in widths))
         head = "Capability codes: (R) Router, (B) Bridge, (O) Other\n"
         return head + "\n".join(shown) + f"\n{'-' * 50}\nTotal entries displayed:  {len(rows) - 1}\n"
+
+    def _status(self, device: str) -> str:
+        """SONiC's table of ports, which has their aliases."""
+        ports = dict.fromkeys(port for wire in self.planned.items() for own, port in wire if own == device)
+        lit = {port for port, _ in self.heard(device)}
+        rows = [("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC")]
+        for port in ports:
+            cage, state = self.cage(port), "up" if port in lit else "down"
+            lanes = ",".join(str((cage - 1) * self.lanes + lane) for lane in range(self.lanes))
+            alias = self.alias(cage)
+            rows.append((port, lanes, "400G", "9100", "rs", alias, "routed", state, "up", "OSFP 8X", "N/A"))
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        shown = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+        shown.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join(shown) + "\n"
 
     def _junos_leaves(self, device: str) -> Iterator[dict[str, str]]:
         kinds = {"mac": "Mac address", "ifname": "Interface name", "local": "Locally assigned"}

@@ -27,6 +27,10 @@ _PORT_WORDS = (
     ("e", "ethernet"),
 )
 _PORT_SHAPE = re.compile(r"^([a-z]+)[ _]?(\d[\d/:.]*)$")
+DEFAULT_NAMES = frozenset(
+    ("amnesiac", "cumulus", "debian", "linux", "localhost", "router", "sonic", "switch", "ubuntu")
+)
+"""Short names that systems come with: Junos, Cumulus, SONiC, EOS and NX-OS, Linux distributions."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9.\-]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 

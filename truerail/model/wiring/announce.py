@@ -13,11 +13,17 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 from truerail.model.wiring.claims import Claims
 
+_TIMES_ITS_OWN = 4
+"""How many times as often as under its own name a device has to be heard under another's to announce that."""
+
 
 def announced(
     index: PlanIndex, claims: Claims, more: Codes | None = None
 ) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
     """Who announces whose name: (unplanned names and their owners, devices under another's name, shared names).
+
+    A device that is heard under its own name as well does not announce another's: its MAC is found on both. A name that
+    no plan has and that several devices announce, as those that were never given one do, has no owner.
 
     `more` are further votes: a name announced << 32 | the device that owns it.
     """
@@ -26,14 +32,13 @@ def announced(
     by_owner: dict[int, Counter[int]] = {}
     for (name, owner), count in votes.items():
         by_owner.setdefault(owner, Counter())[name] = count
-    names: dict[int, int] = {}
     says: dict[int, set[int]] = {}
     for owner, counts in by_owner.items():
         name, count = counts.most_common(1)[0]
-        if name >= planned:
-            names[name] = owner
-        elif name == owner or (count >= 2 and count > counts[owner]):
+        if name >= planned or name == owner or (count >= 2 and count >= _TIMES_ITS_OWN * counts[owner]):
             says.setdefault(name, set()).add(owner)
+    names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}
+    says = {name: owners for name, owners in says.items() if name < planned or len(owners) > 1}
     duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
     announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
     return names, announces, duplicates

@@ -15,9 +15,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize
+from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
+from truerail.model.names import DEFAULT_NAMES, device_key, short_name
 from truerail.model.wiring.far_ports import Heard, far_ports
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.macs import MacTable
@@ -79,7 +80,9 @@ def read_claims(
     chassis = table.column("chassis_id")[row]
     witness = np.where(witness >= 0, witness, macs.devices(chassis))
     named = _named_devices(index, table.column("system_name")[row], owners)
+    split = split | _never_named(index, table.column("system_name")[row], chassis)
     w = _heard_devices(index, named, witness, chassis, split)
+    w = _by_address(index, w, table.column("management_addresses")[row])
     shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
     owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
     v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
@@ -98,16 +101,48 @@ def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Obje
     shares.
     """
     planned = index.devices.planned
-    by_mac = (witness >= 0) & ((named < 0) | ((named >= planned) & (witness < planned)) | np.isin(named, list(split)))
-    w = np.where(by_mac, witness, named)
+    shared = np.isin(named, list(split))
+    by_mac = (witness >= 0) & ((named < 0) | ((named >= planned) & (witness < planned)) | shared)
+    # a name that no plan has and several devices send says nothing of which one it is
+    w = np.where(by_mac, witness, np.where(shared & (named >= planned), NONE, named))
     nameless = w < 0
     if nameless.any():
         codes, distinct = factorize(chassis)
         learned = np.full(len(distinct) + 1, NONE, dtype=np.int64)
         known = (w >= 0) & (codes >= 0)
-        learned[codes[known]] = w[known]
+        for number, device in unanimous(codes[known], w[known]).items():  # chassis ids are cloned, too
+            learned[number] = device
         known_ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
         for number, chassis_id in enumerate(distinct if known_ids else ()):
             learned[number] = known_ids.get(chassis_id, int(learned[number]))
         w = np.where(nameless, learned[codes], w)
+    return w
+
+
+def _never_named(index: PlanIndex, system_names: Objects, chassis: Objects) -> frozenset[int]:
+    """Names that devices have before they are given one, where several devices send them."""
+    heard: dict[str, set[str]] = {}
+    for name, chassis_id in {*zip(system_names.tolist(), chassis.tolist(), strict=True)}:
+        if name is not None and short_name(device_key(name)) in DEFAULT_NAMES:
+            heard.setdefault(name, set()).add(chassis_id)
+    found = {index.devices.find_or_add(name) for name, ids in heard.items() if len(ids) > 1}
+    return frozenset(code for code in found if code >= index.devices.planned)
+
+
+def _by_address(index: PlanIndex, w: Codes, addresses: Objects) -> Codes:
+    """The device heard, where nothing else says, by its management address: unless others send that as well."""
+    rows = np.flatnonzero(w < 0)
+    rows = rows[[bool(sent) for sent in addresses[rows]]] if len(rows) else rows
+    if not len(rows):
+        return w
+    senders: dict[str, set[int]] = {}
+    for device, sent in {*zip(w.tolist(), addresses.tolist(), strict=True)}:
+        for address in sent:
+            senders.setdefault(address, set()).add(device)
+    w = w.copy()
+    for row in rows.tolist():
+        own = [address for address in addresses[row] if senders[address] == {NONE}]
+        found = {index.devices.find(address) for address in own}
+        of_plan = [code for code in found if 0 <= code < index.devices.planned]
+        w[row] = of_plan[0] if len(of_plan) == 1 else NONE
     return w

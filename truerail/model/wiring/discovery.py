@@ -138,14 +138,17 @@ def _claims(links: Codes, row: Codes, ends: list[End], nodes: Nodes, port: Codes
 
 
 def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple[int, ...]]:
-    """Planned devices whose one port several nodes claim to have, and those nodes by their GUIDs."""
+    """Planned devices whose one port several nodes of their name claim to have, and those nodes by their GUIDs. HCAs
+    that a device tells to be its own are one device, whatever they are called.
+    """
     bearers: dict[tuple[int, str], dict[str, None]] = {}
     planned = names.index.devices.planned
-    for end, code in zip(ends, nodes.device.tolist(), strict=True):
-        if code < planned and end.port:
+    own = {end.guid for end, code, of in zip(ends, nodes.device, nodes.witness, strict=True) if code == of}
+    for end, code, named in zip(ends, nodes.device.tolist(), nodes.named.tolist(), strict=True):
+        if code < planned and end.port and named == code:
             bearers.setdefault((code, end.port), {})[end.guid] = None
     twice: dict[int, dict[str, None]] = {}
     for (code, _), guids in bearers.items():
-        if len(guids) > 1:
+        if len(guids) > 1 and not own.issuperset(guids):
             twice.setdefault(code, {}).update(guids)
     return {code: tuple(map(names.index.devices.find_or_add, guids)) for code, guids in twice.items()}

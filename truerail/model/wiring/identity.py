@@ -17,6 +17,7 @@ from truerail.model.wiring.announce import announced
 from truerail.model.wiring.claims import Claims, read_claims
 from truerail.model.wiring.discovery import Discovery, discovered
 from truerail.model.wiring.local import LocalNames
+from truerail.model.wiring.own_names import own_names
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,13 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
     names = LocalNames(index, seen)
     claims, found = read_claims(names), discovered(names)
     owners, announces, duplicates = announced(index, claims, None if found is None else found.votes)
+    split = frozenset(duplicates)
     if owners or announces or duplicates:
-        names, split = LocalNames(index, seen, announces), frozenset(duplicates)
+        names = LocalNames(index, seen, announces)
+        claims, found = read_claims(names, owners, split), discovered(names, owners, split)
+    planned = own_names(names, claims)
+    if planned:
+        names = LocalNames(index, seen, announces, planned)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     if found is not None:
         claims, duplicates = claims.and_(found.claims), {**found.shared, **duplicates}

@@ -239,19 +239,23 @@ def _aliases(names: LocalNames) -> Codes:
     link_own, rdma_own = names._own(NetLink), names._own(RdmaLink)
     asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
     lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
-    if not len(lone) and np.isin(index.a[index.from_host & asked], np.concatenate([link_own, rdma_own])).all():
+    known = np.concatenate([link_own, rdma_own])
+    told = np.isin(index.b_device, link_device)
+    whole = np.isin(index.a[index.from_host & asked], known).all() and np.isin(index.b[told], known).all()
+    if not len(lone) and whole:
         return np.empty(0, dtype=np.int64)
     pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
     pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("device")))))
     pairs.append(_ordinals(names))
     pairs.append((link_own, index.ports.find(link_device, index.ports.name_codes(links.column("pci_address")))))
-    others = [(row, alias) for row, aliases in enumerate(links.column("aliases")) for alias in aliases]
+    unplanned = np.flatnonzero(link_own >= index.planned_ports)
+    others = [(row, alias) for row in unplanned.tolist() for alias in links.rows[row].aliases]
     at = np.array([row for row, _ in others], dtype=np.int64)
     pairs.append((link_own[at], index.ports.find(link_device[at], index.ports.name_codes(a for _, a in others))))
     planned_for = np.arange(len(index.ports), dtype=np.int64)
     for own, other in pairs:
         # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
-        use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports)
+        use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports) & ~np.isin(other, link_own)
         planned_for[own[use]] = other[use]
     above = _ipoib(names, lone)
     above = np.where(above >= 0, planned_for[above], NONE)
