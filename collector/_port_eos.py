@@ -1,7 +1,7 @@
 """What Arista EOS' ports have counted: `show interfaces [counters [errors]] | json`.
 
 Each port has an object of counters, in `show interfaces` one level down (`interfaceCounters`) with details of the
-errors inside. `linkStatusChanges` counts ups and downs alike, so it is kept under its own name.
+errors inside. `linkStatusChanges` counts ups and downs alike, so it is kept under its own name, which tells rules that.
 """
 
 from collections.abc import Iterator, Mapping

@@ -22,6 +22,8 @@ documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' document
   tell (`N/A`, `--`), which is not 0. Pause frames by priority are in `pfc_counters`, whatever the answer.
 - EOS and NX-OS count unicast, multicast and broadcast apart: packets are their sum. NX-OS prints one row as an object
   and several as a list, and numbers as strings. What goes wrong on their ports is in `port_errors`.
+- EOS' `show interfaces counters` has no `linkStatusChanges`, so the longer answer is asked first. It counts ups and
+  downs alike.
 - EOS' counters are those of the port whoever asks, as `clear counters` without `session` makes them; then a reset.
 - A table that is cut between two rows looks whole. A row that is cut is refused, a last value that may have lost digits
   is left out.
@@ -45,8 +47,8 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, 
         Command("show interfaces counters", ("sonic",)),
         Command("show int counters", ("sonic",)),
         Command("portstat", ("sonic",)),
-        Command("show interfaces counters | json", ("eos",)),
         Command("show interfaces | json", ("eos",)),
+        Command("show interfaces counters | json", ("eos",)),
         Command("show interface counters | json", ("nxos",)),
         Command("show interface | json", ("nxos",)),
         Command("show interface counters", ("nxos",)),

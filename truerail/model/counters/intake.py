@@ -143,6 +143,8 @@ def _gains(source: Source, chunk: Chunk, pace: float) -> list[Gain]:
 
 
 def _level(column: Column, values: Raw) -> Raw:
+    if column.divisor > 1:
+        return values // np.uint64(column.divisor)
     return values if column.scale == 1 else values * np.uint64(column.scale)
 
 

@@ -101,14 +101,15 @@ def kind_of(quantity: Quantity) -> Kind:
 class Column:
     """One counted thing: the quantity, the priority where it is counted by priority, and the counter's width.
 
-    A counter that counts in steps has a `scale`; one that stands still at its highest value instead of wrapping has a
-    `ceiling`, from where on nobody knows what is counted.
+    A counter that counts in steps has a `scale`, one that counts a thing several times a `divisor`; one that stands
+    still at its highest value instead of wrapping has a `ceiling`, from where on nobody knows what is counted.
     """
 
     quantity: Quantity
     priority: int | None = None
     bits: int = 64
     scale: int = 1
+    divisor: int = 1
     ceiling: int | None = None
 
 
@@ -193,6 +194,13 @@ _INFINIBAND = {
 }  # fmt: skip
 """InfiniBand's port counters in sysfs. They stand still at all ones, in the widths of rdma-core's `libibmad/fields.c`.
 The data counters count four bytes at a time, and have 64 bits there.
+"""
+
+_TRANSITIONS = {name: Column(Q.LINK_DOWNS, divisor=2) for name in (
+    "link_status_changes", "carrier_transitions", "carrier_changes",
+)}  # fmt: skip
+"""Counters of a link's changes in either direction: a fall and its return are two. Of an odd number of changes half of
+one is left out: the link is then in the other state than at the first. EOS `linkStatusChanges`, NVUE, Linux.
 """
 
 _BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
@@ -289,8 +297,8 @@ def _column(counter: Counter) -> Column | None:
     if name in _EXACT:
         quantity, bits = _EXACT[name]
         return Column(quantity, priority, bits)
-    if name in _INFINIBAND:
-        return _INFINIBAND[name]
+    if name in _INFINIBAND or name in _TRANSITIONS:
+        return _INFINIBAND.get(name) or _TRANSITIONS[name]
     for pattern, quantity in _BY_PRIORITY:
         match = pattern.fullmatch(name)
         if match:

@@ -46,6 +46,7 @@ def prints(platform: str) -> Mapping[str, Print]:
         case "eos":
             return {
                 "show interfaces counters | json": eos.counters,
+                "show interfaces | json": eos.interfaces,
                 "show priority-flow-control counters detail | json": eos.pfc,
                 "show qos interfaces ecn counters queue | json": eos.ecn,
             }

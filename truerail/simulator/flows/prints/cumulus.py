@@ -34,7 +34,6 @@ def ethtool(sheet: Sheet) -> str:
 def nvue(sheet: Sheet) -> str:
     """`nv show interface -o json`: the link's counters of every port."""
     names: tuple[tuple[str, Key], ...] = (
-        ("carrier-transitions", (Q.LINK_DOWNS, False)),
         ("in-bytes", (Q.RX_BYTES, False)),
         ("in-drops", (Q.RX_DISCARDS, False)),
         ("in-errors", (Q.RX_ERRORS, False)),
@@ -43,7 +42,8 @@ def nvue(sheet: Sheet) -> str:
         ("out-drops", (Q.TX_DISCARDS, False)),
         ("out-pkts", (Q.TX_PACKETS, False)),
     )
-    columns = [(name, sheet.of(key[0])) for name, key in names]
+    changes = [2 * falls for falls in sheet.of(Q.LINK_DOWNS)]
+    columns = [("carrier-transitions", changes), *((name, sheet.of(key[0])) for name, key in names)]
     found = {
         port: {"link": {"stats": {name: values[number] for name, values in columns}}, "type": "swp"}
         for number, port in enumerate(sheet.ports)

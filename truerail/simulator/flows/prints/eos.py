@@ -26,6 +26,20 @@ def counters(sheet: Sheet) -> str:
     return dumps({"interfaces": ports}, indent=2) + "\n"
 
 
+def interfaces(sheet: Sheet) -> str:
+    """`show interfaces | json`, its counters: a fall of the link and its return are two changes."""
+    columns = {name: sheet.of(quantity) for name, quantity in _COUNTERS.items()}
+    falls = sheet.of(Q.LINK_DOWNS)
+    ports = {
+        port: {
+            "interfaceCounters": {name: values[number] for name, values in columns.items()}
+            | {"linkStatusChanges": 1 + 2 * falls[number]}
+        }
+        for number, port in enumerate(sheet.ports)
+    }
+    return dumps({"interfaces": ports}, indent=2) + "\n"
+
+
 def pfc(sheet: Sheet) -> str:
     """`show priority-flow-control counters detail | json`."""
     received, sent = sheet.of(Q.RX_PAUSE_FRAMES, rdma=True), sheet.of(Q.TX_PAUSE_FRAMES, rdma=True)
