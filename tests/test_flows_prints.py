@@ -36,7 +36,7 @@ def by_quantity(facts: Iterable[Fact]) -> Told:
         assert isinstance(fact, PortCounters)
         for column, value in zip(columns_of(fact.counters), fact.values, strict=True):
             if column is not None:
-                found[fact.port, column.quantity, column.priority] = value
+                found[fact.port, column.quantity, column.priority] = value // column.divisor
     return found
 
 
@@ -68,7 +68,7 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
     [
         ("cumulus", "ethtool -S", "port_counters", BYTES | {(Quantity.LINK_DOWNS, None)}),
         ("cumulus", "ethtool -S", "pfc_counters", PFC),
-        ("cumulus", "nv show interface -o json", "port_counters", BYTES),
+        ("cumulus", "nv show interface -o json", "port_counters", BYTES | {(Quantity.LINK_DOWNS, None)}),
         ("sonic", "sonic-db-dump", "port_counters", BYTES | {(Quantity.FEC_UNCORRECTED, None)}),
         ("sonic", "sonic-db-dump", "pfc_counters", PFC | TIMES | {(Quantity.TX_PAUSE_US, 3)}),
         ("sonic", "show interfaces counters -j", "port_counters", PACKETS),
@@ -77,6 +77,7 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
         ("sonic", "show queue counters", "queue_counters", QUEUE),
         ("sonic", "show pfcwd stats -e", "pfc_watchdog", {(Quantity.WATCHDOG_STORMS, 3)}),
         ("eos", "show interfaces counters | json", "port_counters", BYTES),
+        ("eos", "show interfaces | json", "port_counters", BYTES | {(Quantity.LINK_DOWNS, None)}),
         ("eos", "show priority-flow-control counters detail | json", "pfc_counters", PFC),
         ("eos", "show qos interfaces ecn counters queue | json", "queue_counters", ECN),
         ("nxos", "show interface counters | json", "port_counters", BYTES),
