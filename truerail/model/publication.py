@@ -73,9 +73,7 @@ class Publication:
     judged_seconds: float = 0.0
     """What judging took, from snapshot to this."""
     traffic: Traffic | None = None
-    """What links carry, for metrics; None where nobody counts or nobody wants it. Kept here because the window of
-    `snapshot` goes on.
-    """
+    """What links carry, for metrics; None where nobody counts or nobody wants it."""
 
     @property
     def at(self) -> datetime:

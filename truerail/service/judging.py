@@ -126,8 +126,9 @@ class Judge:
         with garbage_collection_paused(old=True):
             with self._counting:
                 self.window.put(counted)
-            snapshot = replace(snapshot, window=self.window if self.window.sources else None)
-            self.window.replugged = self.plugs.update(
+                window = self.window.frozen()
+            snapshot = replace(snapshot, window=window if window.sources else None)
+            self.window.replugged = window.replugged = self.plugs.update(
                 wiring_of(plan, snapshot), self.window.replugged.since(self.window.oldest)
             )
             judgement = judge(plan, snapshot, notes=notes)

@@ -1,8 +1,10 @@
 """What a window holds of one collector: arrays of ports by samples. A sample is a place in a ring: `Window.order`."""
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from truerail.model.columns import Codes, Mask, factorize
 from truerail.model.counters.hygiene import Floats, Raw, Seconds, middle
@@ -33,6 +35,12 @@ class Series:
         """The same of some ports."""
         found = Series(self.column, 0, self.gained.shape[1])
         found.last, found.last_at, found.gained = self.last[rows], self.last_at[rows], self.gained[rows]
+        return found
+
+    def frozen(self) -> "Series":
+        """The same as it is now, never to be changed."""
+        found = Series(self.column, 0, self.gained.shape[1])
+        found.last, found.last_at, found.gained = _fixed(self.last), _fixed(self.last_at), _fixed(self.gained)
         return found
 
 
@@ -136,6 +144,26 @@ class Source:
         found.paces = self.paces
         found.series = {key: series.only(rows) for key, series in self.series.items()}
         return found
+
+    def frozen(self) -> "Source":
+        """The same as it is now, never to be changed."""
+        found = Source(self.samples)
+        found.ports, found._row, found._spelled = list(self.ports), dict(self._row), self.spelled
+        found.span, found.paces = _fixed(self.span), _fixed(self.paces)
+        found.at, found.moved_at = _fixed(self.at), _fixed(self.moved_at)
+        found.full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
+        found.series = {key: series.frozen() for key, series in self.series.items()}
+        return found
+
+
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+
+def _fixed(array: A) -> A:
+    """A copy that cannot be written to."""
+    copied: A = array.copy()
+    copied.setflags(write=False)
+    return copied
 
 
 def _taller(array: Floats, rows: int) -> Floats:

@@ -32,7 +32,8 @@ devices that are gone must not fill the memory, and making the arrays anew costs
 class Window:
     """The counters of a fabric over the last `samples` rounds, `step_seconds` apart or more, in bounded memory.
 
-    200,000 ports with 12 counters and 30 samples take about 320 MB. Used by one thread at a time.
+    200,000 ports with 12 counters and 30 samples take about 320 MB. Used by one thread at a time; what others read is
+    `frozen`.
     """
 
     def __init__(self, samples: int = SAMPLES, step_seconds: float = STEP_SECONDS) -> None:
@@ -44,6 +45,8 @@ class Window:
         self.head = -1
         self.replugged = Replugged()
         """When plugs were moved meanwhile, as far as somebody looked: a value that is exchanged, never changed."""
+        self._frozen: dict[str, Source] = {}
+        """Copies of the sources that were not changed since."""
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Takes in the counters of a round. Readings without counters are left out."""
@@ -54,6 +57,7 @@ class Window:
         pace = self.pace
         for name, of in groupby(sorted(told, key=_collector), key=_collector):
             source = self.sources.setdefault(name, Source(self.samples))
+            self._frozen.pop(name, None)
             take_in(source, of, self.head, pace)
 
     def put_answers(self, answers: Iterable[Answers]) -> None:
@@ -64,7 +68,21 @@ class Window:
         self._advance(max(float(one.at.max()) for one in told))
         pace = self.pace
         for one in told:
+            self._frozen.pop(one.collector, None)
             take_in_answers(self.sources.setdefault(one.collector, Source(self.samples)), one, self.head, pace)
+
+    def frozen(self) -> "Window":
+        """All of it as it is now: what is put in later changes nothing of it, and it refuses to be written to. Sources
+        that have not changed are copied once.
+        """
+        for name, source in self.sources.items():
+            if name not in self._frozen:
+                self._frozen[name] = source.frozen()
+        found = Window(self.samples, self.step_seconds)
+        found.begun, found.head, found.replugged = self.begun.copy(), self.head, self.replugged
+        found.begun.setflags(write=False)
+        found.sources = {name: self._frozen[name] for name in self.sources}
+        return found
 
     @property
     def pace(self) -> float:
@@ -113,6 +131,7 @@ class Window:
     def _begin(self, at: float) -> None:
         self.head = (self.head + 1) % self.samples
         self.begun[self.head] = at
+        self._frozen.clear()
         for source in self.sources.values():
             source.clear(self.head)
         if self.head == 0:
