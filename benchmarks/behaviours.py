@@ -17,7 +17,7 @@ from rich.console import Console
 from truerail.model import CauseKind, Judgement
 from truerail.rounds import judge
 from truerail.simulator import Fault, NoRoom, Shape, Simulation, simulate
-from truerail.simulator.behaviours import CATALOGUE, Behaviours
+from truerail.simulator.behaviours import CATALOGUE, Behaviour, Behaviours
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6)
 FAULTS: dict[str, tuple[Fault, ...]] = {
@@ -40,12 +40,19 @@ def written() -> Iterator[str]:
 
 
 def fabric(flags: Sequence[str], fault: str, seed: int) -> Simulation:
-    """The fabric that shows these behaviours, with this fault. Folders are named by inventory."""
-    known = [CATALOGUE[name] for name in Behaviours.of(flags).choices]
-    platform = next((one.platform for one in known if one.platform), "cumulus")
-    shape = replace(SHAPE, planes=max((one.planes for one in known), default=1), platforms=(platform,))
-    if platform == "infiniband":
-        shape = replace(shape, host_ports="rdma")
+    """The fabric that shows these behaviours, with this fault."""
+    return plant(shape_of([CATALOGUE[name] for name in Behaviours.of(flags).choices]), fault, seed, flags)
+
+
+def shape_of(behaviours: Sequence[Behaviour]) -> Shape:
+    """The shape of a fabric that can show these behaviours."""
+    platform = next((one.platform for one in behaviours if one.platform), "cumulus")
+    shape = replace(SHAPE, planes=max((one.planes for one in behaviours), default=1), platforms=(platform,))
+    return replace(shape, host_ports="rdma") if platform == "infiniband" else shape
+
+
+def plant(shape: Shape, fault: str, seed: int, flags: Sequence[str]) -> Simulation:
+    """The fabric of this shape with this fault; folders are named by inventory."""
     return simulate(shape, FAULTS[fault], seed=seed, folders="inventory", behaviours=flags)
 
 

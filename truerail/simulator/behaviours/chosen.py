@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from zlib import crc32
+from hashlib import blake2s
 
 from truerail.simulator.behaviours.catalogue import CATALOGUE, Behaviour
 
@@ -51,7 +51,8 @@ class Behaviours:
 
     def draw(self, *key: object) -> float:
         """A number from 0 to 1 that depends on the seed and the key alone."""
-        return crc32("/".join(map(str, (self.seed, *key))).encode()) / 2**32
+        text = "/".join(map(str, (self.seed, *key)))
+        return int.from_bytes(blake2s(text.encode(), digest_size=4).digest()) / 2**32
 
     def flags(self) -> tuple[str, ...]:
         """The written form of every choice."""

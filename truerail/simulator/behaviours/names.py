@@ -21,7 +21,7 @@ def system_name(world: "World", machine: str, name: str) -> str:
     if world.is_host(machine):
         if behaviours.hits("rename", machine):
             return f"worker-{world.fabric.order[machine] + 701}"
-        if behaviours.hits("clone_name", machine):
+        if is_clone(world, "clone_name", machine):
             return _original(world, machine)
     match behaviours.value_for("name_form", machine):
         case "fqdn":
@@ -38,21 +38,21 @@ def system_name(world: "World", machine: str, name: str) -> str:
 def has_own_name(world: "World", machine: str) -> bool:
     """Whether the name that a machine gives itself can name its folder."""
     behaviours = world.behaviours
-    return not any(behaviours.hits(name, machine) for name in ("default_name", "rename", "clone_name")) and (
-        behaviours.value("name_form") != "serial"
-    )
+    if any(behaviours.hits(name, machine) for name in ("default_name", "rename")):
+        return False
+    return behaviours.value("name_form") != "serial" and not is_clone(world, "clone_name", machine)
 
 
 def chassis_of(world: "World", machine: str) -> str:
     """The machine whose chassis id this one announces: its own, or that of the one whose image it has."""
-    if world.is_host(machine) and world.behaviours.hits("clone_chassis", machine):
+    if is_clone(world, "clone_chassis", machine):
         return _original(world, machine)
     return machine
 
 
 def shown(world: "World", speaker: Speaker, machine: str) -> Speaker:
     """How a receiver that runs lldpd shows this speaker: one record a chassis id, so clones share a name."""
-    if world.is_host(machine) and world.behaviours.hits("clone_chassis", machine):
+    if is_clone(world, "clone_chassis", machine):
         return replace(speaker, name=world.announced_name(_original(world, machine)))
     return speaker
 
@@ -75,7 +75,15 @@ def rdma(world: "World", host: str, planned: str) -> str:
     return f"{stem}_{int(number) + 1}" if shifts and stem == "mlx5" and int(number) >= 2 else planned
 
 
+def is_clone(world: "World", behaviour: str, machine: str) -> bool:
+    """Whether this host has the image of another: the second of a pair in the plan's order."""
+    if behaviour not in world.behaviours or not world.is_host(machine):
+        return False
+    original = _original(world, machine)
+    return original != machine and world.behaviours.hits(behaviour, original)
+
+
 def _original(world: "World", machine: str) -> str:
-    """The host whose image a clone has: its neighbour in the plan's order, in pairs."""
+    """The first host of the pair that this one is in."""
     hosts = list(world.fabric.models)
     return hosts[hosts.index(machine) // 2 * 2]

@@ -134,7 +134,7 @@ class Ether:
         if firmware == "only":
             return (replace(linux.firmware(port), is_second=False),)
         own = linux.networkd(port) if behaviours.hits("networkd", host) else linux.lldpd(port)
-        if behaviours.hits("default_name", host) or behaviours.hits("rename", host):
+        if any(behaviours.hits(name, host) for name in ("default_name", "rename", "clone_name", "clone_chassis")):
             own = replace(own, tells=port.by_mac)
         more = [linux.firmware(port)] if firmware else []
         if behaviours.hits("msap_change", host, port.slot):

@@ -1,0 +1,294 @@
+"""The simulated devices behave as recorded ones do, and whatever they do, no right cable is moved.
+
+What is rendered is compared with recordings: every key of it stands in the recording, and the words of ids and their
+kinds are the same. Renderers share no table with the parsers.
+"""
+
+import ast
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from truerail.model import Port
+from truerail.simulator import Shape, Simulation, simulate
+from truerail.simulator.behaviours import CATALOGUE, Behaviours
+from truerail.simulator.behaviours.draw import drawn
+from truerail.simulator.platforms import sonic
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from behaviour_scoring import behaviour_score  # type: ignore[import-not-found]  # a folder of scripts, not a package
+from behaviours import fabric, judged, plant, shape_of, written  # type: ignore[import-not-found]  # as above
+
+ROOT = Path(__file__).parents[1]
+RECORDINGS = ROOT / "tests" / "recordings"
+PARSERS = (
+    "collector",
+    "rules",
+    "truerail.model.names",
+    "truerail.model.wiring",
+    "truerail.model.index",
+    "truerail.plans",
+)
+AS_PLAIN = {
+    "age_semantics",
+    "flush_on_down",
+    "host_alias=none",
+    "sonic_alias=etp",
+    "junos_portid=ifindex",
+    "ib_sharp",
+    "ib_guid_equal",
+    "ib_desc=host_dev",
+    "sonic_speed_configured",
+    "rdma_down=mlx5",
+    "down_speed=zero",
+    "topo_cx8",
+    "ib_down",
+    "eos_word",
+    "dpu_offset=none",
+}
+"""What a simulated device does anyhow: it is named so that the page has its row."""
+
+
+def answers(*flags: str, platform: str = "cumulus", faults: int = 0, **shape: Any) -> dict[str, dict[str, str]]:
+    """What the devices of a small fabric answer, by device."""
+    return dict(simulated(*flags, platform=platform, faults=faults, **shape).answers())
+
+
+def simulated(*flags: str, platform: str = "cumulus", faults: int = 0, **shape: Any) -> Simulation:
+    of_shape = Shape(hosts=4, rails=4, spines=2, uplinks=4, platforms=(platform,), **shape)
+    return simulate(of_shape, faults, seed=1, folders="inventory", behaviours=flags)
+
+
+def recorded(collector: str, name: str) -> str:
+    """The answer of a recording, as it was printed."""
+    return (RECORDINGS / collector / name / "answer.txt").read_text(encoding="utf-8")
+
+
+def keys(value: object) -> set[str]:
+    """Every key at any depth, those that are names of ports or devices left out."""
+    if isinstance(value, dict):
+        own = {key for key in value if not re.search(r"[0-9]", key)}
+        return own.union(*map(keys, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(keys, value))
+    return set()
+
+
+def test_the_renderers_share_nothing_with_the_parsers() -> None:
+    found = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for room in ("render", "platforms", "behaviours")
+        for path in (ROOT / "truerail" / "simulator" / room).rglob("*.py")
+        for module in imported(path)
+        if module.startswith(PARSERS)
+    ]
+    assert found == []
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("flag", sorted(set(written()) - AS_PLAIN))
+def test_every_behaviour_shows_in_the_answers(flag: str) -> None:
+    behaviour = CATALOGUE[flag.partition("=")[0]]
+    shape = shape_of((behaviour,))
+    plain, implied = (dict(plant(shape, fault, 1, behaviour.implies).answers()) for fault in ("swap", "none"))
+    shown = {fault: dict(fabric((flag,), fault, 1).answers()) for fault in ("swap", "none")}
+    assert shown["swap"] != plain
+    if flag != "swap_two_neighbors":  # nothing was swapped before
+        assert shown["none"] != implied
+
+
+@pytest.mark.parametrize("flag", sorted(written()))
+def test_no_right_cable_is_moved_whatever_devices_do(flag: str) -> None:
+    for fault in ("none", "swap"):
+        simulation = fabric((flag,), fault, 3)
+        score = behaviour_score(simulation, judged(simulation))
+        assert (score.right_moved, score.unread) == (0, 0), score.problems
+        assert score.cables_missed == 0, score.problems
+
+
+def test_sonic_aliases_are_those_of_the_vendors_port_configurations() -> None:
+    schemes = CATALOGUE["sonic_alias"].values
+    names = {scheme: sonic.alias(scheme, 33, breakout=False) for scheme in schemes}
+    assert names == {
+        "etp": "etp33",
+        "ethn_n": "Eth1/33",
+        "gige": "hundredGigE1/33",
+        "number": "33",
+        "ethernet_n": "Ethernet33",
+        "ethernet_n_1": "Ethernet33/1",
+        "eth_port": "Eth33(Port33)",
+        "centec": "eth-0-33",
+    }
+    assert [sonic.alias("", number, breakout=True) for number in (1, 2, 3)] == ["etp1a", "etp1b", "etp2a"]
+
+
+def test_a_sonic_port_announces_its_alias_and_the_planned_neighbour() -> None:
+    # sonic_lldp_table_doc.txt: T1-1 announces hundredGigE1/2 and T0-2:hundredGigE1/29 to T0-2
+    found = json.loads(
+        answers("sonic_alias=gige", "descr=peer_of_plan", platform="sonic")["gpu-001"]["lldpctl -f json0"]
+    )
+    port = found["lldp"][0]["interface"][0]["port"][0]
+    assert port["id"] == [{"type": "local", "value": "hundredGigE1/1"}]
+    assert port["descr"] == [{"value": "gpu-001:enp26s0f0np0"}]
+
+
+def test_a_starting_sonic_announces_one_mac_on_all_ports() -> None:
+    found = json.loads(answers("sonic_mac_portid", platform="sonic")["gpu-002"]["lldpctl -f json0"])
+    heard = found["lldp"][0]["interface"]
+    assert {one["port"][0]["id"][0]["type"] for one in heard} == {"mac"}
+    for one in heard:
+        assert one["port"][0]["id"][0]["value"] == one["chassis"][0]["id"][0]["value"]
+        assert one["port"][0]["descr"] == [{"value": "Ethernet4"}]
+
+
+@pytest.mark.parametrize(
+    ("platform", "flags", "command", "recording"),
+    [
+        ("nxos", ("nxos_brief_name_as_chassis",), "show lldp neighbors | json native", "nxos-brief-json-native"),
+        ("nxos", ("fw_lldp=tx",), "show lldp neighbors detail | json", "nxos-detail-json-one"),
+        ("cumulus", ("mgmt_anycast",), "lldpctl -f json0", "cumulus-json0"),
+    ],
+)
+def test_json_has_the_keys_of_the_recording(
+    platform: str, flags: tuple[str, ...], command: str, recording: str
+) -> None:
+    rendered = json.loads(answers(*flags, platform=platform)["leaf-0"][command])
+    known = keys(json.loads(recorded("lldp_switch", recording)))
+    optional = {
+        "descr",
+        "mgmt-iface",
+        "capability",
+        "enabled",
+        "type",
+        "ttl",
+        "auto-negotiation",
+        "supported",
+        "current",
+    }
+    assert keys(rendered) - known - optional - {"neigh_hdr", "system_capability", "enabled_capability"} == set()
+
+
+def test_the_brief_answer_of_nxos_prints_the_name_as_the_chassis_id() -> None:
+    found = answers("nxos_brief_name_as_chassis", platform="nxos")["leaf-0"]["show lldp neighbors | json native"]
+    row = json.loads(found)["TABLE_nbor"]["ROW_nbor"][0]
+    assert (row["chassis_type"], row["chassis_id"], row["l_port_id"]) == ("Locally Assigned", "gpu-001", "Eth1/1")
+
+
+def test_the_brief_answer_of_junos_has_a_description_and_no_port_id() -> None:
+    text = answers("junos_no_portid", platform="junos")["leaf-0"]["show lldp neighbors | display xml"]
+    elements = set(re.findall(r"<([a-z-]+)>", text))
+    assert elements - {"lldp-remote-port-description"} <= set(
+        re.findall(r"<([a-z-]+)[ >]", recorded("lldp_switch", "junos-brief-xml"))
+    )
+    assert "lldp-remote-port-id>" not in text
+    assert "<lldp-remote-port-description>enp26s0f0np0<" in text
+
+
+def test_each_port_of_nxos_has_a_chassis_of_its_own() -> None:
+    found = json.loads(answers("chassis_per_port", platform="nxos")["spine-1"]["show lldp neighbors detail | json"])
+    rows = found["TABLE_nbor_detail"]["ROW_nbor_detail"]
+    assert len({row["chassis_id"] for row in rows}) == len(rows) > len({row["sys_name"] for row in rows})
+
+
+def test_firmware_sends_macs_and_no_name() -> None:
+    text = answers("fw_lldp=only", platform="nxos")["leaf-0"]["show lldp neighbors detail | json"]
+    row = json.loads(text)["TABLE_nbor_detail"]["ROW_nbor_detail"][0]
+    assert row["chassis_id"] == row["port_id"]
+    assert (row["sys_name"], row["port_desc"], row["mgmt_addr"]) == ("null", "null", "not advertised")
+
+
+def test_hpe_firmware_sends_a_uuid_and_a_slot_in_words() -> None:
+    # genieparser, nxos ShowLldpNeighborsDetail: 3935-5A43-4A37-39373638-35303036574C and PCI-E Slot 1, Port 2
+    text = answers("hpe_fw=local", platform="nxos")["leaf-0"]["show lldp neighbors detail | json"]
+    row = json.loads(text)["TABLE_nbor_detail"]["ROW_nbor_detail"][0]
+    assert re.fullmatch(r"[0-9A-F]{4}(-[0-9A-F]{4}){2}(-[0-9A-F]{8}){2}[0-9A-F]*", row["chassis_id"])
+    assert re.fullmatch(r"PCI-E Slot [0-9], Port [12]", row["port_id"])
+
+
+def test_ports_without_carrier_are_disabled_but_on_ionic() -> None:
+    # rdma_link_cloudlab_blanklines.txt; ionic: torvalds/linux ionic_ibdev.c
+    for flag, words in {
+        "rdma_down=mlx5": "DISABLED",
+        "rdma_down=bnxt": "DISABLED",
+        "rdma_down=ionic": "POLLING",
+    }.items():
+        simulation = fabric((flag,), "unplugged", 1)
+        (port,) = simulation.truth.missing
+        text = dict(simulation.answers())[port.device]["rdma link"]
+        assert re.search(rf"state DOWN physical_state {words} netdev {port.name} \n", text)
+
+
+def test_a_bond_has_one_rdma_device_and_its_members_keep_their_own_macs() -> None:
+    found = answers("bond", planes=2)["gpu-001"]
+    assert "link mlx5_bond_0/1 state ACTIVE physical_state LINK_UP netdev bond0" in found["rdma link"]
+    links = {link["ifname"]: link for link in json.loads(found["ip -j -d link"])}
+    first, second = links["enp26s0f0np0"], links["enp26s0f1np1"]
+    assert first["master"] == second["master"] == "bond0"
+    assert first["address"] == second["address"] == links["bond0"]["address"]
+    assert "permaddr" not in first
+    assert second["permaddr"] != second["address"]
+    assert {"SLAVE", "LOWER_UP"} <= set(second["flags"])
+
+
+def test_a_port_that_is_switched_off_has_no_up_flag_and_no_speed() -> None:
+    simulation = simulated("keep_link_up@1")
+    found = dict(simulation.answers())["gpu-001"]
+    (link,) = (one for one in json.loads(found["ip -j -d link"]) if one["ifname"] == "enp26s0f0np0")
+    assert (link["flags"], link["operstate"]) == (["BROADCAST", "MULTICAST"], "DOWN")
+    assert "/sys/class/net/enp26s0f0np0/speed" not in next(
+        text for command, text in found.items() if command.startswith("grep")
+    )
+    assert simulation.world.carrier(Port("leaf-0", "swp1"))
+
+
+def test_nxos_says_in_two_lines_who_switched_a_port_off() -> None:
+    text = answers("nxos_two_lines", "ports_off", platform="nxos")["leaf-0"]["show interface"]
+    assert re.search(r"Ethernet1/[0-9]+ is down \(XCVR not inserted\)\nadmin state is (down|up)", text)
+
+
+def test_matrices_have_the_form_of_the_recordings() -> None:
+    empty = answers("topo_empty_cell")["gpu-001"]["nvidia-smi topo -m"].splitlines()[1]
+    assert empty.endswith("\t\t0\t\tN/A")  # f08_della_h200_empty_cpuaffinity.txt
+    bare = answers("topo_no_nic")["gpu-001"]["nvidia-smi topo -m"]
+    assert "NIC" not in bare
+    old = answers("topo_old")["gpu-001"]["nvidia-smi topo -m"]
+    assert "mlx5_0" in old.splitlines()[0]
+    assert "NUMA" not in old
+    gb200 = answers("topo_gb200")["gpu-001"]["nvidia-smi topo -m"].splitlines()
+    assert all(set(line.split("\t")[5:9]) == {"SYS"} for line in gb200[1:5])
+    assert gb200[1].endswith("0-71\t0,3-9,11-17\t\t2")
+
+
+def test_an_unknown_behaviour_or_value_is_refused() -> None:
+    with pytest.raises(ValueError, match="no behaviour is called 'sonic_alis'"):
+        Behaviours.of(["sonic_alis"])
+    with pytest.raises(ValueError, match="descr has no value 'peer'; known are peer_of_plan"):
+        Behaviours.of(["descr=peer"])
+    with pytest.raises(ValueError, match="vfs takes no value"):
+        Behaviours.of(["vfs=2"])
+    assert Behaviours.of(["descr", "young_link@0.5"]).flags() == ("descr=peer_of_plan", "young_link@0.5")
+
+
+def test_behaviours_are_drawn_for_each_platform_and_the_same_for_a_seed() -> None:
+    from random import Random
+
+    for platforms in (("sonic",), ("nxos", "eos"), ("infiniband",)):
+        flags = [drawn(Random(seed), platforms, 2) for seed in range(300)]
+        assert flags == [drawn(Random(seed), platforms, 2) for seed in range(300)]
+        shown = {name for one in flags for name in Behaviours.of(one).choices}
+        assert shown <= set(CATALOGUE)
+        assert ("ib_desc" in shown) is ("infiniband" in platforms)
+        assert ("sonic_alias" in shown) is ("sonic" in platforms)
