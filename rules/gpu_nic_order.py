@@ -38,7 +38,7 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
     wiring = wiring_of(plan, seen)
     paths = gpu_rails(wiring)
-    if paths.unjudged and not paths.misordered:
+    if not paths.misordered and (paths.unjudged or not paths.row):
         raise Undecided(_unjudged(wiring, paths))
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):
@@ -63,6 +63,8 @@ def _unjudged(w: Wiring, paths: GpuRails) -> str:
     blind = blind_bonds(w)
     if blind:
         return blind
+    if not paths.unjudged:
+        return "no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)"
     names = [w.index.devices.names[code] for code in paths.unjudged]
     shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
     of = f"{len(names)} of {len(names) + len(paths.row)} hosts ({shown})"

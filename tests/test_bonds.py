@@ -276,6 +276,15 @@ def test_a_matrix_of_equal_distances_is_unknown_and_not_passed() -> None:
     )  # fmt: skip
 
 
+def test_a_matrix_without_nics_is_unknown_and_not_passed() -> None:
+    found = files()
+    alone = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\t0-63\t0\nGPU1\tNV18\t X \t0-63\t0\n"
+    for host in range(1, HOSTS + 1):
+        found[f"gpu-{host}/nvidia-smi_topo_-m"] = alone
+    status, why = verdict(found, "NIC001")
+    assert (status, why.startswith("no host's matrix shows its NICs")) == (Status.UNKNOWN, True)
+
+
 def test_an_absent_member_is_a_missing_nic() -> None:
     found = files()
     rows = [entry for entry in json.loads(ip_link(5)) if entry["ifname"] != "ens3f1np1"]

@@ -165,7 +165,7 @@ class PortStates:
     def speed_gbps(self) -> npt.NDArray[np.float64]:
         """The speed of the link, from the interface, else from the system's files, else from its RDMA device."""
         of_link = np.array([*(link.speed_gbps for link in self.links), None], dtype=np.float64)[self.link_row]
-        of_file = np.array([*(speed.gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
+        of_file = np.array([*map(_speed_gbps, self.speeds), None], dtype=np.float64)[self.speed_row]
         of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)[self.rdma_row]
         of_port = np.where(np.isnan(of_link), of_file, of_link)
         return np.where(np.isnan(of_port), of_rdma, of_port)
@@ -177,6 +177,10 @@ def _rate_gbps(link: RdmaLink) -> float | None:
     """
     runs = link.state in (None, *_ACTIVE) and not link.device.startswith(_ALWAYS_ACTIVE)
     return link.rate_gbps if runs else None
+
+
+def _speed_gbps(speed: LinkSpeed) -> float | None:
+    return None if speed.port.startswith(_ALWAYS_ACTIVE) else speed.gbps
 
 
 def port_states(identity: Identity) -> PortStates:
