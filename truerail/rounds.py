@@ -34,6 +34,9 @@ from truerail.model.wiring import State, Wiring, wiring_of
 from truerail.rule_faults import without_culprit
 
 _ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
+_UNPLANNED = "CAB009"
+_MOST_DEVICES = 8
+"""Devices named in the line about links that the plan does not have."""
 _STATES = {
     State.RIGHT: CableState.RIGHT,
     State.WRONG: CableState.WRONG,
@@ -68,7 +71,7 @@ def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, no
         unread=tuple(reading for reading in seen.readings if reading.error and _missed(reading, seen)),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
-        notes=(*notes, *_notes(wiring)),
+        notes=(*notes, *_notes(wiring), *_unplanned(ordered)),
     )
 
 
@@ -123,6 +126,16 @@ def cable_states(wiring: Wiring) -> dict[Port, CableState]:
     """The state of every planned cable, by its end nearer to the GPUs."""
     words = [_STATES[state] for state in State]
     return {cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)}
+
+
+def _unplanned(findings: Iterable[Finding]) -> Iterable[str]:
+    """Links that the plan does not have, in one line: each of them is a finding of its own."""
+    counts = Counter(finding.device for finding in findings if finding.rule == _UNPLANNED)
+    if counts:
+        shown = ", ".join(f"{device} ({count})" for device, count in counts.most_common(_MOST_DEVICES))
+        more = f" and {len(counts) - _MOST_DEVICES:,} more devices" if len(counts) > _MOST_DEVICES else ""
+        links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
+        yield f"{links} not in the plan ({_UNPLANNED}): {shown}{more}"
 
 
 def _notes(wiring: Wiring) -> Iterable[str]:

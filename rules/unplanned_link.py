@@ -1,0 +1,157 @@
+"""A link that the plan does not have.
+
+## Why it matters
+A cable between two leaves, a server on a free port or a second cable of a host is invisible to everybody who reads the
+plan: it takes a port, may bridge two networks, and carries traffic that nobody counts on. Often it is the plan that is
+behind: then it wants a line.
+
+## How it is seen
+A port for which the plan has no cable is wired to something: a port of a planned switch, a port of a planned host that
+is wired to a planned device, or an RDMA port of a host that is wired to a device outside the plan. Management ports of
+switches, and NICs of hosts without RDMA whose other end is outside the plan, are no part of the fabric; nor is the
+aggregation node inside an InfiniBand switch (SHARP, on the port after its last). A port for which the plan has a cable
+is CAB004, or CAB001, CAB002, CAB006 or CAB008, to which two devices with a planned cable that is not right are left as
+well.
+
+## What to do
+If the link is meant, add it to the plan. Else find out whose it is and pull it.
+"""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
+from truerail.model.columns import NONE, Codes
+from truerail.model.rule import Case, rule
+from truerail.model.wiring import DEVICE_ONLY, State, Wiring, wiring_of
+
+_MANAGEMENT = re.compile(
+    r"(eth0|mgmt.*|ma(nagement)?\d.*|oob.*|em\d+|fxp\d+|me\d+|vme|re\d+:mgmt.*)", re.ASCII | re.IGNORECASE
+)
+"""Management ports as network operating systems call them: Linux and SONiC, NX-OS, EOS, Junos."""
+_GUIDS_OF_A_SWITCH = 0x40
+"""A switch has the GUIDs up to the next multiple; its aggregation node has its GUID + 8 or + 16 (recorded listings)."""
+
+
+@rule("CAB009", severity=Severity.INFO, needs=[Neighbor])
+def unplanned_link(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    """Ports without a planned cable that are wired to something."""
+    wiring = wiring_of(plan, seen)
+    index = wiring.index
+    for port in _unplanned(wiring).tolist():
+        subject, partner = index.spell(port), int(wiring.partner[port])
+        far = str(index.spell(partner)) if partner >= 0 else index.devices.names[int(wiring.heard[port])]
+        yield unplanned_link.found(
+            subject,
+            says=f"{subject} is wired to {far}{_stranger(wiring, port)}; the plan has no cable at this port",
+            do=f"Add the link to the plan if it is meant; else find out whose the cable at {subject} is, and pull it.",
+            observed=far if partner >= 0 else None,
+            confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
+            evidence=wiring.evidence(port, partner),
+        )
+
+
+def _far_device(w: Wiring, ports: Codes) -> Codes:
+    """The device at the other end of each port, -1 where nothing is seen."""
+    partner = w.partner[ports]
+    return np.where(partner >= 0, w.index.ports.device_of(partner), w.heard[ports])
+
+
+def _unplanned(w: Wiring) -> Codes:
+    """One port of each link that the plan does not have: a host's before a switch's."""
+    index = w.index
+    ports = np.arange(index.planned_ports, len(index.ports))
+    tiers = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    device, far, partner = index.ports.device_of(ports), _far_device(w, ports), w.partner[ports]
+    near_tier, far_tier = tiers[device], tiers[far]
+    use = (near_tier >= 0) & (far >= 0) & ~w.ambiguous[ports] & (index.cables_at(partner) < 0)
+    higher = (near_tier > far_tier) | (
+        (near_tier == far_tier) & ((device > far) | ((device == far) & (ports > partner)))
+    )
+    second = (partner >= 0) & (far_tier >= 0) & higher
+    counts = (near_tier > 0) | (far_tier >= 0) | (w.states.rdma_row[ports] >= 0)
+    found = ports[use & ~second & counts & ~np.isin(far, _aggregation_nodes(w))]
+    loose = _pairs(index.a_device, index.b_device)[w.state != State.RIGHT]
+    known = np.isin(_pairs(index.ports.device_of(found), _far_device(w, found)), loose)
+    return np.array([p for p in found[~known].tolist() if not _management(w, p)], dtype=np.int64)
+
+
+def _aggregation_nodes(w: Wiring) -> list[int]:
+    """The devices inside InfiniBand switches that reduce data on its way (SHARP), by their GUIDs."""
+    table = w.identity.seen.table(Neighbor)
+    guids = set(zip(table.column("of_guid"), table.column("chassis_id"), strict=True))
+    inside = [far for own, far in guids if own and far and far.startswith(own[:-2]) and _is_inside(own, far)]
+    return [w.index.devices.find(guid) for guid in inside]
+
+
+def _is_inside(own: str, far: str) -> bool:
+    return 0 < int(far, 16) - int(own, 16) < _GUIDS_OF_A_SWITCH
+
+
+def _pairs(one: Codes, other: Codes) -> Codes:
+    """Two devices as one number, whichever comes first."""
+    return np.asarray(np.minimum(one, other) << 32 | np.maximum(one, other))
+
+
+def _management(w: Wiring, port: int) -> bool:
+    device = int(w.index.ports.device_of(np.array([port]))[0])
+    return not w.index.devices.is_host(device) and bool(_MANAGEMENT.fullmatch(w.index.spell(port).name))
+
+
+def _stranger(w: Wiring, port: int) -> str:
+    far = int(_far_device(w, np.array([port]))[0])
+    return ", a device that the plan does not have" if far >= w.index.devices.planned else ""
+
+
+_PLAN = """
+    gpu-1/eth1 leaf-0/swp1 rail=0
+    gpu-2/eth1 leaf-0/swp2 rail=0
+    leaf-0/swp9 spine-1/swp1
+    leaf-1/swp9 spine-1/swp2
+"""
+_RIGHT = Neighbor("swp1", system_name="gpu-1", port_id="eth1", port_id_type="ifname")
+
+FIRES = (
+    Case(
+        "A server that the plan does not have sits on a free port of a leaf.",
+        _PLAN,
+        {"leaf-0": [_RIGHT, Neighbor("swp30", system_name="ufm-2", port_id="mlx5_0", port_id_type="ifname")]},
+        ("leaf-0/swp30",),
+    ),
+    Case(
+        "Two leaves are wired to each other on free ports: one link, one finding.",
+        _PLAN,
+        {
+            "leaf-0": [Neighbor("swp31", system_name="leaf-1", port_id="swp31", port_id_type="ifname")],
+            "leaf-1": [Neighbor("swp31", system_name="leaf-0", port_id="swp31", port_id_type="ifname")],
+        },
+        ("leaf-0/swp31",),
+    ),
+    Case(
+        "A planned host has a second cable to a leaf, which names only the host.",
+        _PLAN,
+        {"leaf-1": [Neighbor("swp3", system_name="gpu-1")]},
+        ("leaf-1/swp3",),
+    ),
+)
+
+QUIET = (
+    Case(
+        "Management ports, and what a host's NIC without RDMA hears outside the plan.",
+        _PLAN,
+        {
+            "leaf-0": [_RIGHT, Neighbor("eth0", system_name="mgmt-sw", port_id="Gi1/0/7", port_id_type="ifname")],
+            "gpu-1": [Neighbor("eno1", system_name="mgmt-sw", port_id="Gi1/0/8", port_id_type="ifname")],
+        },
+    ),
+    Case(
+        "A planned port with a stranger is CAB004; a NIC on a free port of another leaf is CAB001.",
+        _PLAN,
+        {
+            "leaf-0": [Neighbor("swp1", system_name="backup-7", port_id="eth0", port_id_type="ifname")],
+            "leaf-1": [Neighbor("swp5", system_name="gpu-2", port_id="eth1", port_id_type="ifname")],
+        },
+    ),
+)
