@@ -103,7 +103,7 @@ def test_alerts_do_not_come_twice() -> None:
 
 def test_every_rule_has_an_alert_of_each_severity_that_it_finds() -> None:
     alerts = {found.code: set(found.severities) for found in FOUND}
-    informative = {code for code, rule in rules().items() if rule.severity is Severity.INFO}  # which never alerts
+    informative = {code for code, rule in rules().items() if rule.severity == "info"}  # which never alerts
     assert alerts.keys() | TOLD_BY_CABLES | informative == rules().keys()
     assert not alerts.keys() & (TOLD_BY_CABLES | informative)
     for code, severities in alerts.items():
