@@ -4,6 +4,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from collector._questions import naming
 from truerail.model import Collector, PortCounters
 
 
@@ -17,7 +18,7 @@ def collectors() -> dict[str, Collector]:
         candidate = getattr(import_module(f"{__name__}.{module.name}"), module.name, None)
         if not isinstance(candidate, Collector):
             raise TypeError(f"collector/{module.name}.py declares no collector named {module.name}")
-        found[module.name] = candidate
+        found[module.name] = naming(candidate)
     return found
 
 

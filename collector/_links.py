@@ -3,7 +3,10 @@
 from typing import Any
 
 from collector._answer import decode
-from truerail.model import Unreadable
+from truerail.model import NotTold, Unreadable
+
+_FOREIGN = frozenset({"port", "mac", "identifier"})
+"""Keys beside `ifname` in lists of other things: `rdma -j`, `bridge -j fdb`, `ethtool --json -m`."""
 
 
 def interfaces(answer: str) -> list[dict[str, Any]]:
@@ -16,13 +19,17 @@ def interfaces(answer: str) -> list[dict[str, Any]]:
     if type(document) is not list:
         raise Unreadable("not a list of interfaces")
     found = []
+    listed = 0
     for entry in document:
         if type(entry) is not dict:
             raise Unreadable("an interface is not an object", text=str(entry))
         if not entry:
             continue
-        if type(entry.get("ifname")) is not str:
+        if type(entry.get("ifname")) is not str or not _FOREIGN.isdisjoint(entry):
             raise Unreadable("an interface without `ifname`: not the answer of `ip -j link`")
+        listed += 1
         if entry.get("link_type") != "loopback":
             found.append(entry)
+    if not listed:
+        raise NotTold("no interface in it, not even loopback")
     return found

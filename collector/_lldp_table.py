@@ -73,7 +73,7 @@ _END = re.compile(r"-{10,}\s*$|total |```|\S+@\S+[:>]|\{master|[^\s>#]{1,80}[>#]
 _TOTAL = re.compile(
     r"^[ \t]*total (?:entries displayed|neighbor entries)[ \t]*:[ \t]*(\d{1,6})[ \t]*$", re.IGNORECASE | re.MULTILINE
 )
-_CELL = re.compile(r"\S+(?: \S+)*")
+_GAP = re.compile(r" {2,}")
 _WORD = re.compile(r"\S+")
 _CUT = "..."
 """What Dell's systems end a name with that they cut at its column's end; the next cell follows without a blank."""
@@ -162,7 +162,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
         if _END.match(line.lstrip()):
             break
         if table.fields[0] == "name" and _stands_alone(line):
-            following = next((below for below in lines[number:] if below.strip()), "")[table.indent :]
+            following = _next_line(lines, number)[table.indent :]
             if rows and not following[:1].isspace():
                 _continue(rows[-1], {"name": line.strip()})
             else:
@@ -178,6 +178,11 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
         else:
             raise Unreadable("a row without a local port", line=number, text=line)
     return _whole(rows, name, lines)
+
+
+def _next_line(lines: Sequence[str], start: int) -> str:
+    """The next line that is not blank; empty where there is none."""
+    return next((lines[at] for at in range(start, len(lines)) if lines[at].strip()), "")
 
 
 def _stands_alone(line: str) -> bool:
@@ -205,9 +210,12 @@ def _cells(line: str, number: int, table: Header) -> Row:
     joined = [start for start in starts if 0 < start < len(line) and not line[start - 1].isspace()]
     if not joined and not _astride(line, table) and _fits(slices, table):
         return _row(slices, table)
-    for found in (list(_CELL.finditer(line)), list(_WORD.finditer(line))):
-        cells = [cell.group() for cell in found]
-        if len(cells) == count and _fits(cells, table) and _pushed([cell.start() for cell in found], table):
+    cells, words = _GAP.split(line.strip()), list(_WORD.finditer(line))
+    if len(cells) == count and _fits(cells, table):
+        return _row(cells, table)
+    if len(words) == count and _pushed([word.start() for word in words], table):
+        cells = [word.group() for word in words]
+        if _fits(cells, table):
             return _row(cells, table)
     cut_names = table.fields[0] == "name" and joined == [*starts[1:2]]
     if _fits(slices, table) and (cut_names or all(line[:start].endswith(_CUT) for start in joined)):
@@ -216,13 +224,18 @@ def _cells(line: str, number: int, table: Header) -> Row:
 
 
 def _pushed(begin: Sequence[int], table: Header) -> bool:
-    """Whether no cell begins left of its column: a cell that overflows only ever pushes others to the right.
+    """Whether no word begins left of its column: a cell that overflows only ever pushes others to the right.
 
     Words are no cells where one begins further left: `Te 1/3` is one cell of two words. From the time to live on, a
-    number that `_fits` has found in its place, people's edits may have moved the cells.
+    number that `_fits` has found in its place, people's edits may have moved the cells. EOS' cells may stand below
+    their labels where its ruler does not.
     """
     sure = table.fields.index("ttl") if "ttl" in table.fields else len(begin)
-    return all(at >= start for at, start in zip(begin[:sure], table.starts, strict=False))
+    return any(
+        all(at >= start for at, start in zip(begin[:sure], starts, strict=False))
+        for starts in (table.starts, table.labels)
+        if len(starts) == len(begin)
+    )
 
 
 def _astride(line: str, table: Header) -> bool:

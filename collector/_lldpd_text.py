@@ -14,6 +14,7 @@ _ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "
 """lldpd's words for what kind of thing a chassis id or a port id is."""
 
 _INTERFACE = re.compile(r"Interface:\s+(?P<port>\S.*?), via: (?P<via>[^,]+)(?:, RID: \d+)?(?:, Time: (?P<age>.*))?$")
+_TITLE = re.compile(r"^[#> \t]*LLDP neighbors:[ \t\r]*$", re.MULTILINE)
 _VIA = re.compile(r"lldp\.(?P<port>.+)\.via=(?P<via>.*)$")
 _AGE = re.compile(r"(\d+) days?, (\d+):(\d\d):(\d\d)")
 _KEY_INDENT = 4
@@ -86,7 +87,7 @@ class _Record:
 
 def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
     """Neighbours in the answer of a bare `lldpctl` or `lldpcli show neighbors [details]`. Raises `Unreadable`."""
-    if "LLDP neighbors:" not in answer and ", via: " not in answer:
+    if not _TITLE.search(answer) and ", via: " not in answer:
         raise Unreadable("neither `LLDP neighbors:` nor an interface: not lldpd's list of neighbours")
     record: _Record | None = None
     deepest = 0

@@ -84,8 +84,11 @@ def _lanes(module: Mapping[str, Any], keys: Sequence[str]) -> Lanes:
 
 def from_mlxlink(port: str, text: str) -> Iterator[Optic]:
     """The answer of `mlxlink --json -m`. Values of lanes stand in one string, the module's limits behind them."""
-    document = decode(text)
-    module = document["result"]["output"]["Module Info"]
+    return from_words(port, decode(text)["result"]["output"]["Module Info"])
+
+
+def from_words(port: str, module: Mapping[str, Any]) -> Iterator[Optic]:
+    """What `mlxlink -m` says of a module, by the words that its text and its JSON share."""
     rx, low, high = _told(module, "Rx Power Current [dBm]")
     tx, bias = _told(module, "Tx Power Current [dBm]")[0], _told(module, "Bias Current [mA]")[0]
     copper = "copper" in f"{module.get('Cable Type')} {module.get('Cable Technology')}".lower()

@@ -16,7 +16,7 @@ from truerail.model import Counter, PortCounters, PortQos, Unreadable
 _HEADER = re.compile(r"[ \t]*Port[ \t]+Mode[ \t]+Oper")
 _ROW = re.compile(
     r"[ \t]*(?P<port>\S+)[ \t]+(?:Auto|On|Off)[ \t]+(?P<oper>On|Off)[ \t]*(?:\((?P<bitmap>[0-9a-fA-F,]+)\))?"
-    r"[ \t]+(?P<rx>[0-9]{1,20})[ \t]+(?P<tx>[0-9]{1,20})[ \t]*"
+    r"[ \t]+(?P<rx>[0-9,]{1,26})[ \t]+(?P<tx>[0-9,]{1,26})[ \t]*"
 )
 _RULER = re.compile(r"[ \t]*[=-]{10,}[ \t]*")
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?|[^:]{0,200}:[ \t]*.*")
@@ -24,7 +24,7 @@ _OPER = re.compile(r"\s*(on|off)\s*(?:\(([0-9a-f]+)\))?\s*", re.IGNORECASE)
 _PORT = re.compile(r"[ \t]*([A-Za-z-]+[0-9][\w/.-]*):?[ \t]*")
 _BITMAP = re.compile(r"[ \t]*VL bitmap:[ \t]*\(([0-9a-fA-F]+)\)[ \t]*")
 _STATE = re.compile(r"[ \t]*Oper Mode:[ \t]*(On|Off)\b.*", re.IGNORECASE)
-_FRAMES = re.compile(r"[ \t]*(Rx|Tx)[ \t]*\|((?:[ \t]*[0-9]{1,20}[ \t]*\|){7}[ \t]*[0-9]{1,20})[ \t]*\|?[ \t]*")
+_FRAMES = re.compile(r"[ \t]*(Rx|Tx)[ \t]*\|((?:[ \t]*[0-9,]{1,26}[ \t]*\|){7}[ \t]*[0-9,]{1,26})[ \t]*\|?[ \t]*")
 _INSIDE = re.compile(r"ii[0-9]", re.IGNORECASE)
 _RX, _TX = Counter("rx_pause_frames"), Counter("tx_pause_frames")
 

@@ -36,6 +36,8 @@ _DETAILS = words(
 )
 _DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
 _ASKED = asks("show", "detailed")
+_TITLE = "Packets Received "
+"""How each size of packets is titled: other tools fill lines with dots too."""
 _CLEARED = "Time Since Counters Last Cleared"
 
 
@@ -54,6 +56,11 @@ def from_tables(found: Sequence[Table]) -> list[PortCounters]:
         for line, cells in table.rows:
             tally.row(cells[port], counters, [cells[at] for at in places], line=line)
     return tally.facts()
+
+
+def is_details(answer: str) -> bool:
+    """Whether this is the long text of one port."""
+    return "....." in answer and _TITLE in answer
 
 
 def is_json(found: Mapping[str, Any]) -> bool:

@@ -1,6 +1,8 @@
-"""SONiC's queues: `show queue counters`, `show queue wredcounters`, `show priority-group drop counters`.
+"""SONiC's queues: `show queue counters [--voq]`, `show queue wredcounters`, `show priority-group drop counters`.
 
-Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; those of multicast, `MC10`, have counters of their own name here.
+A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. What `--trim` shows
+are no packets of a queue. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; those of multicast, `MC10`, have
+counters of their own name here.
 """
 
 import re
@@ -21,20 +23,23 @@ _NAMES = {
     "wreddrp/pkts": "wred_drops", "wreddroppacket": "wred_drops",
     "wreddrp/bytes": "wred_drop_bytes", "wreddropbytes": "wred_drop_bytes",
     "ecnmarked/pkts": "ecn_marked_packets", "ecnmarkedpacket": "ecn_marked_packets",
+    "credit-wd-del/pkts": "credit_watchdog_drops", "creditwdpkts": "credit_watchdog_drops",
     "ecnmarked/bytes": "ecn_marked_bytes", "ecnmarkedbytes": "ecn_marked_bytes",
 }  # fmt: skip
 
 
 def is_table(table: Table) -> bool:
     """Whether this is a table of queues or of priority groups."""
-    return table.labels[0] == "port" and table.labels[1:2] in (("txq",), ("pg0",))
+    if table.labels[0] != "port" or table.labels[1:2] not in (("txq",), ("voq",), ("pg0",)):
+        return False
+    return "pg0" in table.labels or not _NAMES.keys().isdisjoint(table.labels)
 
 
 def from_tables(found: Sequence[Table]) -> list[PortCounters]:
     """What the queues and priority groups in these tables counted. Raises `Unreadable` where a cell makes no sense."""
     tally = Tally()
     for table in found:
-        if "txq" in table.labels:
+        if "pg0" not in table.labels:
             _note_queues(tally, table)
         else:
             groups = [Counter("rx_discards", priority(label)) for label in table.labels[1:]]

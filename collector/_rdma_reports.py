@@ -24,7 +24,9 @@ _FIELDS = {
 }
 _COUNTS = ("number of ports", "phys_port_cnt")
 _BROKE_OFF = "ibpanic:"
-"""Where ibstat meets a device that it cannot read, as that of a VF that is not its own, it ends there and then."""
+"""Where ibstat meets a device that it cannot read, as that of a VF that is not its own, it ends there and then. It
+prints nothing of that device, and a pipe may bring the panic before the devices that it has printed: those are whole.
+"""
 _GUIDS = ("node guid", "node_guid")
 _GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
 """As `ibstat` prints it, and as `ibv_devinfo` does."""
@@ -71,10 +73,12 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
     A last line without an end may be cut: only a link layer, one of a few whole words, is taken from it.
     """
     device: _Device | None = None
+    broken = 0
     for number, raw in enumerate(text, 1):
         stripped = raw.strip(PASTED)
         if stripped.startswith(_BROKE_OFF):
-            raise Unreadable("the tool broke off: the devices behind are missing", line=number, text=stripped)
+            broken = number
+            continue
         found = heading.match(stripped)
         if found:
             if device:
@@ -86,8 +90,9 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
         elif device and not found:
             _take(device, stripped, whole=number < len(text))
     if device is None:
-        raise Unreadable("no device: cut short")
-    yield from device.links()
+        raise Unreadable("no device: cut short", line=broken)
+    if device.ports or not broken:
+        yield from device.links()
 
 
 def _take(device: _Device, line: str, *, whole: bool) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-_FRAMED = re.compile(r"[=#*-]+[ \t]*([^\s=#*|:]+)[ \t]*:?[ \t]*[=#*-]*[ \t]*")
+_FRAMED = re.compile(r"[=#*-]+[ \t]*([^\s=#*|:-][^\s=#*|:]*)[ \t]*:?[ \t]*[=#*-]*[ \t]*")
 _FRAMES = frozenset("=#*-")
 _PROMPT = re.compile(r"[^:]*[$#>%]\s*|[^\s:@]+@[^\s:@]+:[^:]*[$#]\s*")
 _LONGEST_COMMAND = 400

@@ -2,7 +2,8 @@
 
 Walk text, one row each: `.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"` (`iso.3.6...` without `-On`). A hex string and a string
 with line feeds go on below; a quoted string ends where its quote closes, so nothing inside can pass for a row.
-snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data").
+snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data"). A last line without an
+end, which an editor may have left off, may have lost a part of its value: it is left out.
 """
 
 import re
@@ -69,15 +70,13 @@ def _rows(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
 
 
 def _records(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
-    if lines[-1]:
-        raise Unreadable("the last line has no end: the recording is cut", line=len(lines), text=lines[-1])
     for number, line in enumerate(lines, 1):
         oid, _, rest = line.partition("|")
         tag, bar, value = rest.partition("|")
         if not bar and line.strip():
             raise Unreadable("not oid|tag|value: the recording is cut", line=number, text=line)
         oid = oid.removeprefix(".")
-        if oid.startswith(wanted):
+        if oid.startswith(wanted) and number < len(lines):
             yield oid, _octets(value, number) if "x" in tag else value
 
 

@@ -18,6 +18,7 @@ from collector._speed_status import PortStatus, gbps, status
 
 _GAP = re.compile(r"[ \t]{2,}")
 _DUPLEX = frozenset(("full", "half", "auto", "a-full", "a-half", "unconf"))
+_CISCO = ("status", "duplex", "speed")
 _LONGEST_ROW = 1000
 Row = Callable[[str], PortStatus | None]
 
@@ -55,7 +56,9 @@ def _reader(header: str) -> Row | None:
     labels = _GAP.split(header.strip().lower())
     if {"interface", "speed", "oper", "admin"}.issubset(labels):
         return lambda line: _sonic(labels, line)
-    return _cisco if {"status", "duplex", "speed"}.issubset(header.lower().split()) else None
+    words = header.lower().split()
+    in_order = [word for word in words if word in _CISCO]  # Dell OS10 prints the speed before the duplex
+    return _cisco if in_order == list(_CISCO) else None
 
 
 def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:

@@ -34,6 +34,8 @@ _AFFINITY = frozenset(("CPU", "NUMA", "GPU"))
 _GPU = re.compile(r"GPU\d{1,4}")
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
+_OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "U"))
+"""What `nvidia-smi topo -p2p` prints of each pair of GPUs: whether peers may read, write, ... each other."""
 _EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
 _NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*$")
 
@@ -140,6 +142,8 @@ def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
                 raise Unreadable(f"the header promises {label}, but its row is missing")
             continue
         row = rows[label][:width]
+        if not _OF_PAIRS.isdisjoint(row):
+            raise Unreadable(f"row {label} says what pairs of GPUs are capable of, not over what they are reached")
         if not levels.issuperset(row):
             levels = levels.union(_explained(legend))
             if not levels.issuperset(row):

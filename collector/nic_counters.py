@@ -45,6 +45,8 @@ _LIVE = (
 )
 _ASKED = asks("ethtool", "(?:-S|--statistics)")
 _TITLE = "NIC statistics:"
+_NO_NAME = re.compile(r"=|^/")
+"""No driver's counter is called so; rows of an SNMP walk, of a job and of sysfs are."""
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 
 
@@ -111,7 +113,7 @@ def _all_counters(body: Sequence[str]) -> tuple[list[str], list[int]] | None:
     parts = [line.rpartition(": ") for line in body]
     values = all_counts([value for _, _, value in parts])
     names = [name.strip() for name, _, _ in parts]
-    return (names, values) if values and all(names) else None
+    return (names, values) if values and all(names) and not any(map(_NO_NAME.search, names)) else None
 
 
 def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
@@ -122,7 +124,7 @@ def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
         name, colon, value = (part.strip() for part in text.rpartition(":"))
         if not text.strip() or _NO_COUNTERS.match(text) or (colon and not_told(value)):
             continue
-        if not name:
+        if not name or _NO_NAME.search(name):
             raise Unreadable("not a counter and its value, or cut short", line=at, text=text)
         values.append(count(value, at, text))
         names.append(name)

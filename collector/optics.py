@@ -4,8 +4,8 @@ Question: how much light does each lane receive and send, is that within the mod
 Needs: root, or CAP_NET_ADMIN (a module's memory is read over I2C); `ethtool`, else NVIDIA's `mlxlink`.
 
 Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
-each port's answer; `mlxlink --json -m`. Sources: ethtool `sff-common.c`, `sfpdiag.c`, `qsfp.c`, `cmis.c` and its
-`module_info.json`; mstflint `mlxlink_commander.cpp`; recorded answers.
+each port's answer; `mlxlink -m`, also with `--json`. Sources: ethtool `sff-common.c`, `sfpdiag.c`, `qsfp.c`, `cmis.c`
+and its `module_info.json`; mstflint `mlxlink_commander.cpp`; recorded answers.
 
 Traps:
 
@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from collector._answer import is_json, lines
-from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink
+from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
 from collector._module_json import optics as of_lanes
 from collector._sections import Section, asks, is_prompt, sections
 from truerail.model import Command, Device, NotTold, Optic, Role, Unreadable, collector, minutes
@@ -39,6 +39,8 @@ _RX = ("Rcvr signal avg optical power", "Receiver signal average optical power",
 _TX = ("Transmit avg optical power", "Laser output power")
 _BIAS = ("Laser tx bias current", "Laser bias current")
 _NO_MODULE = re.compile(r"\s*(?:netlink error|Cannot get )", re.IGNORECASE)
+_MLXLINK_WORDS = frozenset(("Identifier", "Cable Technology", "Vendor Part Number"))
+"""What the text of mlxlink has that no other tool prints."""
 _MLXLINK = '"Module Info"'
 Told = Mapping[str, Mapping[int, str]]
 """What a module says: by the name of the value, by lane; 0 where it is not that of a lane."""
@@ -54,6 +56,7 @@ Told = Mapping[str, Mapping[int, str]]
             "ethtool --json -m {port}",
             "ethtool -j -m {port}",
             "mlxlink --json -m -d {port}",
+            "mlxlink -m -d {port}",
         )
     ],
     every=minutes(5),
@@ -81,6 +84,8 @@ def _of_port(section: Section) -> Iterator[Optic]:
 def _from_text(section: Section) -> Iterator[Optic]:
     told: dict[str, dict[int, str]] = {}
     for number, line in enumerate(section.lines, section.line):
+        if _title(section, number - section.line):
+            continue
         key, colon, value = (part.strip() for part in line.partition(":"))
         if not key or is_prompt(line) or _NO_MODULE.match(line):
             continue
@@ -88,8 +93,16 @@ def _from_text(section: Section) -> Iterator[Optic]:
             raise Unreadable("not a value of a module, or cut short", line=number, text=line)
         lane = _LANE.fullmatch(key)
         told.setdefault(lane[1] if lane else key, {})[int(lane[2]) if lane else 0] = value
-    if "Identifier" in told:
+    if _MLXLINK_WORDS.issubset(told):
+        yield from from_words(section.port, {key: _word(told, key) for key in told})
+    elif "Identifier" in told:
         yield from _module(section.port, told)
+
+
+def _title(section: Section, at: int) -> bool:
+    """Whether a line is one of mlxlink's titles, or the rule below one."""
+    below = section.lines[at + 1].strip() if at + 1 < len(section.lines) else ""
+    return any(line and not line.strip("-") for line in (section.lines[at].strip(), below))
 
 
 def _module(port: str, told: Told) -> Iterator[Optic]:

@@ -75,7 +75,7 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
         return _port_sonic.from_tables(found)
     if _port_nxos.is_text(answer):
         return _port_nxos.from_text(answer)
-    if "....." in answer:
+    if _port_sonic.is_details(answer):
         return _port_sonic.from_details(answer)
     if _port_ethtool.TITLE in answer:
         return _port_ethtool.port_counters(answer)

@@ -22,7 +22,7 @@ for its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags wh
 
 from collector._port_words import PortState, flags
 from collector._speed_answers import ASK, statuses
-from truerail.model import SWITCHES, Device, NetLink, Unreadable, collector, minutes
+from truerail.model import SWITCHES, Device, NetLink, NotTold, Unreadable, collector, minutes
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], optional=True)
@@ -31,6 +31,8 @@ def port_state(answer: str, device: Device) -> list[NetLink]:
     told = statuses(answer)
     if not told:
         raise Unreadable("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
+    if all(port.up is None for port in told):
+        raise NotTold("no port's state in it")
     return [
         NetLink(
             port.port,

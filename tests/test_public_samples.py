@@ -171,13 +171,16 @@ def test_ibdev2netdev_through_column_with_remarks() -> None:
 
 
 def test_ibstat_that_broke_off_at_a_device_it_cannot_read() -> None:
-    """Of leptonai/gpud #752: the devices behind are missing, so what stands above is not the whole answer."""
-    answer = (
+    """Of leptonai/gpud #752: one adapter that cannot be read takes none of the others with it."""
+    panic = "ibpanic: [1323906] main: stat of IB device 'mlx5_8' failed: Unknown error\n"
+    read = (
         "CA 'mlx5_7'\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n"
-        "ibpanic: [1323906] main: stat of IB device 'mlx5_8' failed: Unknown error\n"
     )
-    with pytest.raises(Unreadable, match="line 6: the tool broke off"):
-        collectors()["rdma_link"].read(answer, ANY)
+    for answer in (read + panic, panic + read):
+        (link,) = collectors()["rdma_link"].read(answer, ANY)
+        assert link == RdmaLink("mlx5_7", 1, "ACTIVE", "LINK_UP")
+    with pytest.raises(Unreadable, match="no device: cut short"):
+        collectors()["rdma_link"].read("CA ''\n" + panic, ANY)
 
 
 def test_ibstat_below_what_debugging_prints() -> None:

@@ -277,6 +277,14 @@ FGE1/0/50       1c34-da00-0002  FourHundredGigE1/0/33      spine-2
             ("FGE1/0/50", "spine-2", "FourHundredGigE1/0/33"),
         ],
     ),
+    "a ruler with a run for what two words label": (
+        """Interface  Link Mode  Remote Host  Remote Port
+---------  ---------  -----------  -----------
+swp1       Default    spine-1      swp3
+swp2                  gpu 7        swp4
+""",
+        [("swp1", "spine-1", "swp3"), ("swp2", "gpu 7", "swp4")],
+    ),
     "IOS XR": (
         """RP/0/RP0/CPU0:leaf-0#show lldp neighbors
 Device ID       Local Intf                      Hold-time  Capability      Port ID
@@ -463,7 +471,7 @@ def test_text_that_is_no_list_of_neighbours(answer: str) -> None:
     [
         (f"{REMOTE}.4.0.10.1|2|4\n{REMOTE}.5.0.10.1|4|x\n", "ends in column 5"),
         (f"{REMOTE}.7.0.10.1|4|swp1\n{REMOTE}.8.0.10.1|4|x\n", "ends in column 8"),
-        (f"{REMOTE}.4.0.10.1|2|4\n{REMOTE}.7.0.10.1|4|swp1\n{REMOTE}.9.0.10.1|4|spi", "last line has no end"),
+        (f"{REMOTE}.4.0.10.1|2|4\n{REMOTE}.7.0.10.1|4|swp1\n{REMOTE}.9.0.10.1|4|spi", "ends in column 7"),
         (f"{REMOTE}.4.0.10.1|2|4\n{REMOTE}.7.0\n", "not oid"),
         (f'.{REMOTE}.9.0.10.1 = STRING: "half', "string without its end"),
         (f".{REMOTE}.9.0.10.1 = Hex-STRING: 1C 3G\n", "not a hex string"),

@@ -1,0 +1,109 @@
+"""Which command an answer is of, by what that command alone prints: so that an answer to another question is refused
+with that question's name, and never taken for one that has nothing to say.
+
+The signs are headings, legends and keys of the recorded answers of each system; none is a word that a neighbour could
+send in place of one.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from truerail.model import Collector, Device, Fact, Unreadable
+
+_HEAD = 20_000
+"""Characters that are searched: a heading stands at the top, a legend below a matrix."""
+_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (command, re.compile(sign, re.MULTILINE))
+    for command, sign in (
+        ("nvidia-smi topo -p2p", r"^[#> \t]*(?:OK[ \t]+= Status Ok|[CGT]NS[ \t]+= )"),
+        ("nvidia-smi topo -m", r"^[#> \t]*GPU0[ \t]"),
+        ("show queue counters --trim", r"^[ \t]*Port[ \t]+TxQ\b.*\bTrim"),
+        ("show queue wredcounters", r"^[ \t]*Port[ \t]+TxQ[ \t]+WredDrp/pkts"),
+        ("show queue counters --voq", r"^[ \t]*Port[ \t]+Voq[ \t]"),
+        ("show queue counters", r"^[ \t]*Port[ \t]+TxQ[ \t]"),
+        ("show priority-group drop counters", r"^[ \t]*Port[ \t]+PG0[ \t]"),
+        ("show pfc counters", r"^[ \t]*Port (?:Rx|Tx)[ \t]+PFC0"),
+        ("show pfc priority", r"^[ \t]*Interface[ \t]+Lossless priorities"),
+        ("show pfcwd config", r"^[ \t]*PORT[ \t]+ACTION[ \t]+DETECTION TIME"),
+        ("show pfcwd stats", r"^[ \t]*QUEUE[ \t]+STATUS[ \t]+STORM DETECTED/RESTORED"),
+        ("show interfaces counters", r"^[ \t]*IFACE[ \t]+STATE[ \t]"),
+        ("show interfaces status", r"^[ \t]*Interface[ \t]+Lanes[ \t]+Speed[ \t]"),
+        ("show interfaces transceiver eeprom", r"^[A-Z]\w*\d: SFP EEPROM "),
+        ("show interfaces transceiver presence", r"^[ \t]*Port[ \t]+Presence[ \t]*$"),
+        ("show lldp table", r"^[ \t]*LocalPort[ \t]+RemoteDevice[ \t]+RemotePortID"),
+        ("sonic-db-dump -n COUNTERS_DB", r'"COUNTERS_PORT_NAME_MAP"'),
+        ("sonic-db-dump -n STATE_DB", r'"TRANSCEIVER_(?:INFO|DOM_\w+)\|'),
+        ("show interface status of Dell OS10", r"^[ \t]*Port[ \t]+Description[ \t]+Status[ \t]+Speed[ \t]+Duplex"),
+        ("show lldp neighbors", r'"(?:lldpNeighbors|TABLE_nbor(?:_detail)?|lldp-neighbors-information)"[ \t]*:'),
+        ("show lldp neighbors detail", r"^[ \t]*Interface \S+ detected \d+ LLDP neighbors?:"),
+        ("show interfaces counters errors", r'"interfaceErrorCounters"[ \t]*:'),
+        ("show interfaces status", r'"interfaceStatuses"[ \t]*:'),
+        ("show interfaces transceiver", r'"(?:rxPower|txBias)"[ \t]*:|"TABLE_lane"[ \t]*:'),
+        ("show interfaces counters", r'"(?:inOctets|inUcastPkts)"[ \t]*:'),
+        ("show priority-flow-control counters", r'"rxFrames"[ \t]*:'),
+        ("show priority-flow-control", r"^E: PFC Enabled, D: PFC Disabled"),
+        ("show qos interfaces ecn counters queue", r'"intfQueueCounters"[ \t]*:'),
+        ("show interface counters errors", r"^[ \t]*Port[ \t]+(?:Align-Err|InDiscards|Stomped-CRC|Runts)\b"),
+        ("show interface counters", r'"TABLE_[rt]x_counters"[ \t]*:|^[ \t]*Port[ \t]+(?:In|Out)Octets\b'),
+        ("show interface priority-flow-control", r'"TABLE_pfc_interface"[ \t]*:|^[ \t]*Port[ \t]+Mode[ \t]+Oper\b'),
+        ("show queuing interface", r'"TABLE_queuing_interface"[ \t]*:'),
+        ("show interface transceiver", r"^[ \t]+transceiver is (?:not )?present"),
+        ("show interfaces diagnostics optics", r'"optics-diagnostics"[ \t]*:|<optics-diagnostics\b'),
+        ("show interfaces", r'"physical-interface"[ \t]*:|^Physical interface: '),
+        ("ethtool -S", r"^[#> \t]*NIC statistics:"),
+        ("ethtool -m", r"^[ \t]*Identifier[ \t]+: 0x[0-9a-f]{2} \("),
+        ("rdma resource show qp", r'"lqpn"[ \t]*:|^[#> \t]*link \S+/\S+ lqpn '),
+        ("rdma link", r'"physical_state"[ \t]*:|^[#> \t]*link \S+/\d+ .{0,200}\bstate [A-Z]'),
+        ("rdma statistic", r'"rx_write_requests"[ \t]*:|^[#> \t]*link \S+/\d+ \w+ \d'),
+        ("ibdev2netdev", r"^.{0,200} port \d+.{0,20} <?={2,3}> "),
+        ("ibstat", r"^[#> \t]*CA '[^'\n]+'$"),
+        ("lldptool -t -n", r"^Chassis ID TLV$"),
+        ("lldpcli show neighbors", r'^[ \t]*\{[ \t\r\n]*"lldp"[ \t]*:|^LLDP neighbors:[ \t]*$|^lldp\.\S+\.via='),
+        ("bridge -j fdb", r'"mac"[ \t]*:[ \t]*"[0-9a-f:]{17}",[ \t\r\n]{0,40}"ifname"'),
+        ("ip -j addr", r'"addr_info"[ \t]*:'),
+        ("ip -s -j link", r'"stats64"[ \t]*:'),
+        ("ip -j link", r'"link_type"[ \t]*:'),
+        ("perfquery", r"^[#> \t]*(?:# )?(?:\w+ )*counters: .{0,40}\bLid \d"),
+        ("ibqueryerrors", r"^[#> \t]*GUID 0x[0-9a-fA-F]+ port "),
+        ("ibnetdiscover", r'^[#> \t]*(?:Switch|Ca)[ \t]+\d+[ \t]+"'),
+        ("snmpwalk", r"^(?:\.1|1|iso)\.\d[\d.]+(?: = |\|)"),
+        ("scontrol show job", r"^JobId=\d"),
+    )
+)
+"""Commands and what they alone print, the more particular first."""
+
+
+def command_of(answer: str) -> str | None:
+    """The command whose answer this is; None where nothing shows it."""
+    head = answer[:_HEAD]
+    return next((command for command, sign in _SIGNS if sign.search(head)), None)
+
+
+def naming(found: Collector) -> Collector:
+    """The collector, which names the command whose answer it refuses where that is not one of its own.
+
+    Where it finds nothing in such an answer it refuses it, for nothing in it says that there is nothing.
+    """
+
+    def parse(answer: str, device: Device) -> Sequence[Fact]:
+        try:
+            facts = tuple(found.parse(answer, device))
+        except Unreadable as error:
+            command = _other(found, answer)
+            if command is None:
+                raise
+            why = f"the answer of `{command}`: {error.why}"
+            raise type(error)(why, line=error.line, text=error.text) from error
+        command = None if facts else _other(found, answer)
+        if command is not None:
+            raise Unreadable(f"the answer of `{command}`, which does not say this")
+        return facts
+
+    return replace(found, parse=parse)
+
+
+def _other(found: Collector, answer: str) -> str | None:
+    """The command whose answer this is, where the collector does not ask it."""
+    command = command_of(answer)
+    return None if command is None or any(command in asked.text for asked in found.ask) else command

@@ -1,0 +1,86 @@
+"""An answer to another question is refused with that question's name, and never taken for one with nothing to say.
+
+Every recording, and every file of the corpus where there is one, is offered to every collector. What is empty says so
+itself; what is refused is named by `truerail parse`.
+"""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from collector import collectors
+from collector._questions import command_of
+from truerail.cli.app import app
+from truerail.cli.errors import CannotJudge
+from truerail.model import Device, Role, Unreadable
+
+RECORDINGS = Path(__file__).parent / "recordings"
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+FILES = [*sorted(RECORDINGS.glob("*/*/answer.txt")), *sorted(CORPUS.glob("*/*.*"))]
+
+SAY_THAT_THERE_IS_NOTHING = (
+    "LLDP neighbors:",  # lldpd's list, its title alone
+    '"lldp"',
+    "lldpNeighborInfo",
+    "lldp-neighbors-information",
+    "1.0.8802.1.1.2",  # rows of LLDP-MIB, none of a neighbour
+    "Total Neighbor Entries          : 0",
+    "Total entries displayed:  0",
+    "ERROR: No neighbour information",
+    "GPU0",  # a matrix without NICs
+    "STORM DETECTED/RESTORED",  # the watchdog's table without a row
+)
+"""What an answer has that is understood and empty."""
+
+
+def answer_of(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("name", sorted(collectors()))
+def test_no_answer_to_another_question_is_one_of_nothing(name: str) -> None:
+    asked = collectors()[name]
+    device = Device("any", Role.HOST if Role.HOST in asked.on else asked.on[0])
+    for path in FILES:
+        answer = answer_of(path)
+        try:
+            facts = asked.read(answer, device)
+        except Unreadable:
+            continue
+        assert facts or any(sign.lower() in answer.lower() for sign in SAY_THAT_THERE_IS_NOTHING), path
+
+
+NAMED = {
+    "gpu_nic_topology/peers": ("gpu_nic_topology", "nvidia-smi topo -p2p"),
+    "queue_counters/sonic-trim": ("queue_counters", "show queue counters --trim"),
+    "port_counters/eos-counters-json": ("port_state", "show interfaces counters"),
+    "port_errors/nxos-text": ("port_state", "show interface counters errors"),
+    "port_state/sonic-transceivers": ("port_state", "show interfaces transceiver eeprom"),
+    "port_state/os10-status": ("link_speed", "show interface status of Dell OS10"),
+    "lldp_switch/eos-detail-text": ("lldp_host", "show lldp neighbors detail"),
+    "rdma_link/json": ("net_link", "rdma link"),
+    "pfc_watchdog/two-runs": ("queue_counters", "show pfcwd stats"),
+    "nic_counters/ionic": ("optics", "ethtool -S"),
+    "port_counters/sonic-table": ("pfc_counters", "show interfaces counters"),
+    "if_snmp/walk-both-tables": ("lldp_switch", "snmpwalk"),
+}
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_refusal_names_the_question_that_was_answered(case: str) -> None:
+    name, command = NAMED[case]
+    found = CliRunner().invoke(app, ["parse", name, str(RECORDINGS / case / "answer.txt")])
+    assert isinstance(found.exception, CannotJudge)
+    assert f"the answer of `{command}`" in str(found.exception)
+
+
+def test_each_sign_is_that_of_one_question() -> None:
+    """No recording that a collector reads is taken for the answer of a command that this collector does not ask, unless
+    both are answered by one document."""
+    shared = {"port_state", "link_speed", "port_qos", "port_counters", "port_errors", "pfc_counters", "queue_counters"}
+    for path in sorted(RECORDINGS.glob("*/*/facts.json")):
+        name = path.parent.parent.name
+        command = command_of(answer_of(path.parent / "answer.txt"))
+        own = command is None or any(command in asked.text for asked in collectors()[name].ask)
+        assert own or name in shared or "snmp" in name, (path, command)
