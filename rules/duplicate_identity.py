@@ -1,14 +1,16 @@
-"""A device announces another device's name, or two devices announce the same one.
+"""A device announces another device's name, or two devices announce the same one, or have one MAC address.
 
 ## Why it matters
 LLDP knows a device by the name that it gives itself. With two machines of one name every neighbour report of either
 is doubtful, and monitoring mixes them up. Two machines that carry each other's names look like two crossed bundles of
-cables; but no cable has to move, the names do.
+cables; but no cable has to move, the names do. A cloned image gives two machines one chassis id: lldpd keeps one record
+for each, and shows the name of one of them on the ports of both (lldpd's `lldpd.c`).
 
 ## How it is seen
 A neighbour's MAC addresses belong, by its own list of interfaces (`ip link`, IF-MIB), to another device than the name
 it announces; or the ports that hear the name are those that the other device hears back. At least two reports must
-say so.
+say so. Info where the shared name is none of the plan's, as `localhost` is. Planned ports of several hosts that list
+one MAC address share it: such an address tells nobody apart, and is a warning.
 
 ## What to do
 Compare serial number or management MAC of both machines with the inventory. Then set the right host name
@@ -20,26 +22,45 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerail.model import Evidence, Finding, Neighbor, NetLink, Plan, Severity, Snapshot
+from truerail.model.names import printable
 from truerail.model.rule import Case, rule
-from truerail.model.wiring import BOTH_ENDS, ONE_END, Wiring, evidence_of, wiring_of
+from truerail.model.wiring import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs, wiring_of
 
 _SHOWN = 4
 
 
 @rule("CAB007", severity=Severity.CRITICAL, needs=[Neighbor])
 def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
-    """Names that several devices announce, and devices that announce another one's name."""
+    """Names and MAC addresses that several devices have, and devices that announce another one's name."""
     wiring = wiring_of(plan, seen)
     names = wiring.index.devices.names
     for name, owners in sorted(wiring.identity.duplicates.items()):
         who = " and ".join(names[owner] for owner in owners)
+        says = f"{len(owners)} devices announce the name {names[name]}: {who}"
+        do = f"Compare serial numbers of {who} with the inventory, and give each its own host name."
+        chassis = _one_chassis_id(wiring, name, owners)
+        if chassis:
+            says = f"{who} send one chassis id, {chassis}: a neighbour shows both under the name {names[name]}"
+            do = f"Give each of {who} a chassis id of its own: its machine-id, or lldpd's `configure system chassisid`."
         yield duplicate_identity.found(
             names[name],
-            says=f"{len(owners)} devices announce the name {names[name]}: {who}",
-            do=f"Compare serial numbers of {who} with the inventory, and give each its own host name.",
+            severity=Severity.CRITICAL if name < wiring.index.devices.planned else Severity.INFO,
+            says=says,
+            do=do,
             confidence=BOTH_ENDS,
             evidence=_who_hears(wiring, name),
             detail=(("announced_by", tuple(names[owner] for owner in owners)),),
+        )
+    for mac, ports in shared_macs(wiring.identity.names).items():
+        who = " and ".join(str(wiring.index.spell(port)) for port in ports)
+        yield duplicate_identity.found(
+            wiring.index.spell(ports[0]),
+            severity=Severity.WARNING,
+            says=f"{who} have one MAC address, {mac}: what is heard of it may be any of them",
+            do="Find out which of them has the address from its factory (`ethtool -P`), and give the others their own.",
+            confidence=BOTH_ENDS,
+            evidence=wiring.evidence(*ports[:_SHOWN]),
+            detail=(("mac", mac),),
         )
     for owner, name in sorted(wiring.identity.announces.items()):
         yield duplicate_identity.found(
@@ -51,6 +72,17 @@ def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             evidence=_who_hears(wiring, name),
             detail=(("announces", names[name]),),
         )
+
+
+def _one_chassis_id(w: Wiring, name: int, owners: tuple[int, ...]) -> str | None:
+    """The chassis id under which all these devices are heard; None where each has its own, or where none is told."""
+    claims, rows = w.identity.claims, w.identity.seen.table(Neighbor).rows
+    heard = [
+        {rows[row].chassis_id for row in claims.row[(claims.named == name) & (claims.witness == owner)].tolist()}
+        for owner in owners
+    ]
+    same = set.intersection(*heard) - {None}
+    return printable(min(map(str, same)), 64) if same else None
 
 
 def _who_hears(w: Wiring, name: int) -> tuple[Evidence, ...]:
@@ -89,6 +121,23 @@ FIRES = (
             "leaf-1": _leaf(1, "gpu-1", "gpu-1"),
         },
         ("gpu-1",),
+    ),
+    Case(
+        "A cloned image: the leaves show both hosts, which have one chassis id, under one name.",
+        _PLAN,
+        {
+            "gpu-1": _MACS_1,
+            "gpu-2": _MACS_2,
+            "leaf-0": [one._replace(chassis_id="cloned") for one in _leaf(0, "gpu-1", "gpu-1")],
+            "leaf-1": [one._replace(chassis_id="cloned") for one in _leaf(1, "gpu-1", "gpu-1")],
+        },
+        ("gpu-1",),
+    ),
+    Case(
+        "Two hosts have one MAC address.",
+        _PLAN,
+        {"gpu-1": _MACS_1, "gpu-2": [_MACS_1[0], _MACS_2[1]], "leaf-0": _leaf(0, "gpu-1", "gpu-2")},
+        ("gpu-1/nic0",),
     ),
     Case(
         "Two hosts carry each other's names; their MACs say so.",

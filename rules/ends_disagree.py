@@ -2,9 +2,9 @@
 
 ## Why it matters
 After a cable was moved without its link going down for more than a second, the old neighbour stays listed beside the
-new one until its time to live (TTL) has run out: up to 120 seconds with lldpd's defaults (30 s x 4). Its age does not
-tell which of them is true: after a swap back the older one is. A verdict now would send somebody to a cable that is
-right.
+new one until its time to live (TTL) has run out: up to 120 seconds with lldpd's defaults (30 s x 4). The younger of two
+is taken where it is the planned one. Else its age does not tell which of them is true: after a swap back the older one
+is. A verdict now would send somebody to a cable that is right.
 
 ## How it is seen
 A port names two neighbours, two ports name one, or the two ends name different neighbours, and no pair of ports is

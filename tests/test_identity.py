@@ -182,6 +182,50 @@ def test_two_neighbours_and_nobody_to_decide_are_ambiguous() -> None:
     assert set(wiring.why.tolist()) == {Why.AMBIGUOUS}
 
 
+@pytest.mark.parametrize(
+    ("ages", "state"), [((200, 9), State.UNKNOWN), ((9, 200), State.RIGHT), ((9, None), State.UNKNOWN)]
+)
+def test_of_two_neighbours_the_younger_one_may_be_the_planned_one(
+    ages: tuple[int | None, int | None], state: State
+) -> None:
+    told = [one._replace(age_seconds=age) for one, age in zip(_two_on_a_port(), ages, strict=True)]  # type: ignore[attr-defined]  # neighbours
+    assert judged(fabric("nic0", "nic0"), {"leaf-0": told}).state[0] == state
+
+
+@pytest.mark.parametrize("name", ["dpu-gpu-1", "gpu-1-bf3", "gpu-1-dpu0.example.com", "BF2-gpu-1"])
+def test_a_dpu_alone_on_the_port_is_its_hosts_cable(name: str) -> None:
+    wiring = judged(fabric("nic0", "nic0"), {"leaf-0": [heard("swp1", name, "p0"), heard("swp2", "gpu-9-dpu", "p0")]})
+    assert wiring.state[0] == State.RIGHT
+    assert wiring.state[1] != State.RIGHT
+
+
+@pytest.mark.parametrize("text", ["Ethernet0", None])
+def test_a_mac_that_all_ports_of_a_switch_send_is_no_port(text: str | None) -> None:
+    plan = fabric("nic0", "nic0", leaf_port="Ethernet0")
+    mac = "0c:42:a1:00:00:01"
+    facts: dict[str, Sequence[Fact]] = {
+        "leaf-0": [NetLink("eth0", mac=mac), NetLink("Ethernet0", mac=mac), NetLink("swp2", mac=mac)],
+        "gpu-1": [heard("nic0", "leaf-0", mac, "mac", text)],
+        "gpu-2": [heard("nic0", "leaf-0", mac, "mac", "swp2")],
+    }
+    assert judged(plan, facts).state.tolist() == [State.RIGHT, State.RIGHT]
+
+
+def test_a_factory_name_that_two_devices_send_is_none() -> None:
+    one, other = (heard("nic0", "sonic", "etp1", "local")._replace(chassis_id=f"0c:42:a1:00:00:0{i}") for i in (1, 2))
+    plan = fabric("nic0", "nic0")
+    wiring = judged(plan, {"gpu-1": [one], "gpu-2": [other]})
+    assert wiring.state.tolist() == [State.UNKNOWN, State.UNKNOWN]
+
+
+def test_a_management_address_of_one_device_names_it() -> None:
+    plan = fabric("nic0", "nic0", address="10.0.0.9")
+    told = Neighbor("nic0", port_id="swp1", port_id_type="ifname", management_addresses=("10.0.0.9",))
+    assert judged(plan, {"gpu-1": [told]}).state[0] == State.RIGHT
+    shared = heard("nic0", "leaf-9", "swp1")._replace(management_addresses=("10.0.0.9",))
+    assert judged(plan, {"gpu-1": [told], "gpu-2": [shared]}).state[0] == State.UNKNOWN
+
+
 def test_a_bridge_or_a_dpus_own_system_beside_the_host_does_not_count() -> None:
     facts = {"leaf-0": [heard("swp1", "gpu-1", "nic0"), heard("swp1", "gpu-1-dpu", "p0")]}
     assert judged(fabric("nic0"), facts).state.tolist() == [State.RIGHT]

@@ -18,10 +18,10 @@ import numpy as np
 from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
 from truerail.model.facts import Neighbor
 from truerail.model.index import PlanIndex
-from truerail.model.names import DEFAULT_NAMES, device_key, short_name
+from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_name
 from truerail.model.wiring.far_ports import Heard, far_ports
 from truerail.model.wiring.local import LocalNames
-from truerail.model.wiring.macs import MacTable
+from truerail.model.wiring.macs import mac_table
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def read_claims(
     reporter = names.devices_of(table)[row]
     local = either(equals(table.column("port")[row], ""), None, table.column("port")[row])
     u = names.ports(reporter, index.ports.name_codes(local))
-    macs = MacTable(names)
+    macs = mac_table(names)
     port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
     owner = macs.ports(port_id, kind)
     witness = index.ports.device_of(owner)
@@ -82,10 +82,14 @@ def read_claims(
     named = _named_devices(index, table.column("system_name")[row], owners)
     split = split | _never_named(index, table.column("system_name")[row], chassis)
     w = _heard_devices(index, named, witness, chassis, split)
+    dpu = _dpu_hosts(index, table.column("system_name")[row])
+    w, named = np.where((dpu >= 0) & (w == named), dpu, w), np.where(dpu >= 0, NONE, named)
     w = _by_address(index, w, table.column("management_addresses")[row])
     shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
     owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
     v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
+    old = _outdated(index, u, v, table.column("age_seconds")[row])
+    v, w = np.where(old, NONE, v), np.where(old, NONE, w)
     keep = u >= 0
     return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep], doubt[keep])
 
@@ -94,6 +98,40 @@ def _named_devices(index: PlanIndex, system_names: Objects, owners: Mapping[int,
     codes, distinct = factorize(system_names)
     found = np.array([index.devices.find_or_add(name) if name.strip() else NONE for name in distinct] + [NONE])
     return np.array([owners.get(code, code) for code in found.tolist()], dtype=np.int64)[codes]
+
+
+def _dpu_hosts(index: PlanIndex, system_names: Objects) -> Codes:
+    """The planned host whose DPU has this name; -1 where it is no DPU's. Its cable is the host's."""
+    codes, distinct = factorize(system_names)
+    found = np.full(len(distinct) + 1, NONE, dtype=np.int64)
+    for number, name in enumerate(distinct):
+        host = host_of_dpu(name)
+        if host is not None and not 0 <= index.devices.find(name) < index.devices.planned:
+            code = index.devices.find(host)
+            found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
+    return found[codes]
+
+
+def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
+    """Neighbours beside a younger one that is the planned one: the cable was put where it belongs, and the old entry
+    has not expired. `age` is that of the entry, not of its last frame. The other way round both stay: a cable that was
+    moved to and fro has the older entry. What the other end hears as well is not old.
+    """
+    old = np.zeros(len(u), dtype=bool)
+    told = np.flatnonzero((v >= 0) & (v < index.planned_ports) & (u >= 0) & (u < index.planned_ports))
+    _, inverse, count = np.unique(u[told], return_inverse=True, return_counts=True)
+    told = told[count[inverse] > 1] if len(told) else told
+    if not len(told):
+        return old
+    age = np.array([np.inf if one is None else float(one) for one in ages[told]])
+    cable = index.cables_at(u[told])
+    planned = np.where(index.a[cable] == u[told], index.b[cable], index.a[cable])
+    right = (cable >= 0) & (v[told] == planned)
+    youngest = dict(zip(u[told[right]].tolist(), age[right].tolist(), strict=True))
+    since = np.array([youngest.get(port, np.inf) for port in u[told].tolist()])
+    both = np.isin(u[told] << 32 | v[told], v << 32 | u)
+    old[told] = ~right & np.isfinite(age) & (since < age) & ~both
+    return old
 
 
 def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Objects, split: frozenset[int]) -> Codes:

@@ -64,7 +64,8 @@ def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
     ports = names.index.ports
     is_mac, vague = equals(heard.kind, "mac"), equals(heard.kind, "local") | equals(heard.kind, None)
     id_name = np.where(is_mac, NONE, ports.name_codes(either(is_mac, None, heard.port_id)))
-    v = ports.find(heard.w, ports.name_of(heard.owner))
+    owner = np.where(_shared_macs(names.index, heard), NONE, heard.owner)
+    v = ports.find(heard.w, ports.name_of(owner))
     direct = ports.find(heard.w, id_name)
     v = names.as_planned(np.where((v < 0) & ~vague, direct, v))
     doubt = np.zeros(len(v), dtype=bool)
@@ -75,6 +76,18 @@ def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
         v[rows], doubt[rows] = open_.resolved()
     v = names.as_planned(v)
     return np.where(names.unmapped(v), NONE, v), doubt
+
+
+def _shared_macs(index: PlanIndex, heard: Heard) -> Mask:
+    """Where a switch sends a MAC that is no port's own: of its management port, or heard from several of its ports, as
+    SONiC's are until their aliases are set (sonic-buildimage#4300).
+    """
+    switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[index.ports.device_of(heard.owner)] > 0
+    rows = np.flatnonzero(switch)
+    pairs = np.unique(np.stack([heard.owner[rows], heard.u[rows]], axis=1), axis=0)
+    _, inverse, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+    several = np.unique(pairs[count[inverse] > 1, 0])
+    return np.asarray(switch & ((heard.owner >= index.planned_ports) | np.isin(heard.owner, several)), dtype=bool)
 
 
 def _heard_back(index: PlanIndex, heard: Heard, v: Codes, rows: Codes) -> Codes:

@@ -3,8 +3,8 @@
 Each end of a cable may name the other. A pair that both ends name is certain. A pair that one end names is taken if
 nothing contradicts it: the other end may be unread, or its LLDP silent. Where claims contradict each other, a pair that
 both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on
-one port are normal for up to two minutes after a re-cabling (the old one has not expired, and its age does not
-tell which is true), so this is not an error but a reason to look again.
+one port are normal for up to two minutes after a re-cabling (the old one has not expired; only where the younger one is
+the planned one does age tell which is true), so this is not an error but a reason to look again.
 
 On InfiniBand a discovery names both ends of a link: that is one witness, and what it met counts as read. A port of a
 switch that it met, and where it found no link, has none.

@@ -1,18 +1,24 @@
 """Which port a MAC belongs to, by the devices' own lists of interfaces."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, mapped
 from truerail.model.facts import NetLink
+from truerail.model.kept import kept
 from truerail.model.names import canonical_mac
 from truerail.model.wiring.local import LocalNames
 
 _DPU_MAC_OFFSET = 0x10
 _NO_MAC = "00:00:00:00:00:00"
 _VIRTUAL = {"bridge", "veth", "vlan", "vxlan", "tun", "dummy", "ifb", "macvlan", "ipvlan"}
+
+
+def shared_macs(names: LocalNames) -> Mapping[str, tuple[int, ...]]:
+    """MACs that planned ports of several devices list, and the codes of those ports."""
+    return dict(sorted(mac_table(names).shared.items()))
 
 
 class MacTable:
@@ -25,6 +31,8 @@ class MacTable:
         macs, ports = mac[use].tolist(), names.link_ports()[use].tolist()
         self._devices = names.index.ports.device_of
         self._port: dict[str, int] = {}
+        self.shared: dict[str, tuple[int, ...]] = {}
+        """MACs that planned ports of several devices list, and those ports."""
         for start in range(0, len(macs), PIECE):  # in pieces, so that other threads get their turn
             self._port.update(zip(macs[start : start + PIECE], ports[start : start + PIECE], strict=True))
         if len(self._port) < len(macs):
@@ -39,6 +47,8 @@ class MacTable:
         for mac, ports in by_mac.items():
             meant = [port for port in ports if port < planned]
             one_owner = len(set(self._devices(np.array(ports)).tolist())) == 1
+            if len(set(self._devices(np.array(meant, dtype=np.int64)).tolist())) > 1:
+                self.shared[mac] = tuple(sorted(set(meant)))
             self._port[mac] = meant[0] if one_owner and len(meant) == 1 else NONE
 
     def devices(self, chassis: Objects) -> Codes:
@@ -63,3 +73,9 @@ class MacTable:
                 number = int(mac.replace(":", ""), 16) - _DPU_MAC_OFFSET
                 found[row] = self._port.get(canonical_mac(f"{number & 0xFFFFFFFFFFFF:012x}") or "", NONE)
         return found
+
+
+@kept
+def mac_table(names: LocalNames) -> MacTable:
+    """The MACs that all devices list. Read once for each set of names, kept with it."""
+    return MacTable(names)
