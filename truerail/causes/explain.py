@@ -8,7 +8,7 @@ import numpy as np
 from truerail.causes.absent import absent_drafts
 from truerail.causes.cycles import chains
 from truerail.causes.draft import Draft, attach, number
-from truerail.causes.moved import ORDER, chain_draft, moves, order_draft, relabel_draft, shift_draft
+from truerail.causes.moved import ORDER, bundle_moves, chain_draft, moves, order_draft, relabel_draft, shift_draft
 from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, joined, likely_orders, witnessed_orders
 from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
@@ -45,18 +45,19 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     if not sightings.wrong.any():
         return drafts
     gpus = gpu_rails(wiring)
-    drafts += _relabelled(wiring, sightings, gpus)
+    relabelled, before = _relabelled(wiring, sightings, gpus)
+    drafts += relabelled
     for order in likely_orders(sightings, gpus):
         steps = moves(sightings, order.rows.tolist())
         sightings.retake(order.rows, order.cables)
         drafts.append(order_draft(sightings, order, steps))
     for shift in shifts(sightings):
-        drafts.append(shift_draft(sightings, shift))
+        drafts.append(shift_draft(sightings, shift, before))
         sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
-    return drafts + [chain_draft(sightings, chain, gpus) for chain in chains(sightings)]
+    return drafts + [chain_draft(sightings, chain, gpus, before) for chain in chains(sightings)]
 
 
-def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Draft]:
+def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[list[Draft], list[Relabelling]]:
     """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
     accepted: list[tuple[Relabelling, Codes, tuple[Move, ...]]] = []
     orders: list[NicOrder] = []
@@ -76,17 +77,28 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> list[Dr
     announces = wiring.identity.announces
     drafts = [order_draft(sightings, order, ()) for order in joined(orders)]
     for best, rows, steps in accepted:
+        whole = True
         if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right as well
-            steps = moves(sightings, _bundled(sightings, best).tolist())
+            steps = bundle_moves(sightings, _bundled(sightings, best).tolist())
+            whole = not _right_within(sightings, best)
         named = all(device in announces for device in best.cycle)
-        drafts.append(relabel_draft(sightings, best, steps, rows, announced=named))
-    return drafts
+        drafts.append(relabel_draft(sightings, best, steps, rows, announced=named, whole=whole))
+    return drafts, [best for best, _, _ in accepted]
 
 
 def _bundled(sightings: Sightings, best: Relabelling) -> Codes:
-    """The sightings that stand on one of the crossed switches and belong, as all the rest says, on another."""
+    """The sightings that stand on one of the crossed switches and come to another with the bundle: also those that are
+    wrong there too, so that it is the same whether the bundle is exchanged as a whole or cable by cable.
+    """
     there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
-    return np.flatnonzero(there & (sightings.stands != sightings.place) & ~sightings.wrong)
+    return np.flatnonzero(there & (sightings.stands != sightings.place))
+
+
+def _right_within(sightings: Sightings, best: Relabelling) -> bool:
+    """Whether cables of the crossed switches are left as they stand: then the bundles must not go as a whole."""
+    hosts = sightings.index.from_host[sightings.taken_for]
+    there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
+    return bool((there & hosts & (sightings.stands == sightings.place)).any())
 
 
 def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:

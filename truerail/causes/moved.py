@@ -2,7 +2,9 @@
 alternatives.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from truerail.causes.cycles import Chain
 from truerail.causes.draft import Draft
@@ -20,17 +22,52 @@ ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 
 def moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
-    """One move for each sighting: from where it is to where it belongs."""
+    """One move for each sighting: from where it is to where it belongs. What is there already is not moved."""
     return tuple(
         Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.b_port(int(s.taken_for[r])))
+        for r in rows
+        if s.stands[r] != s.index.b[s.taken_for[r]]
+    )
+
+
+def bundle_moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
+    """One move for each sighting of a crossed bundle: from where it stands to where the bundle belongs."""
+    return tuple(
+        Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.spell(int(s.place[r])))
         for r in rows
     )
 
 
-def chain_draft(s: Sightings, chain: Chain, gpus: GpuRails) -> Draft:
-    """A swap, a rotation, or a path that ends in a free place."""
+def moves_on(s: Sightings, rows: Iterable[int], before: Sequence[Relabelling]) -> tuple[Move, ...]:
+    """The same of what is left to move once what `before` says is mended: from there, and each move says so."""
+    found = []
+    for r in rows:
+        after = _waits_for(s, int(r), before)
+        source, target = s.index.spell(int(s.place[r])), s.index.b_port(int(s.taken_for[r]))
+        if source != target:
+            found.append(Move(s.index.a_port(int(s.cable[r])), source, target, after))
+    return tuple(found)
+
+
+def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> str:
+    """Which repairs must come first: those of devices at either end of a move, in words; empty where none must."""
+    ports = s.index.ports
+    ends = {int(one) for one in ports.device_of(np.array([s.place[row], s.index.b[s.taken_for[row]]]))}
+    ends.add(int(s.index.a_device[s.taken_for[row]]))
+    told = []
+    for one in before:
+        if not ends.isdisjoint(one.cycle):
+            names = " and ".join(sorted((s.index.devices.names[d] for d in one.cycle), key=natural_key))
+            bundle = one.kind is CauseKind.BUNDLE_SWAP
+            if not bundle or s.place[row] != s.stands[row]:
+                told.append(f"{'the bundles' if bundle else 'the names'} of {names} are exchanged back")
+    return " and ".join(told)
+
+
+def chain_draft(s: Sightings, chain: Chain, gpus: GpuRails, before: Sequence[Relabelling] = ()) -> Draft:
+    """A swap, a rotation, or a path that ends in a free place. `before` are repairs that come first."""
     rows = chain.rows if chain.closed else tuple(reversed(chain.rows))  # free the last place first
-    steps = moves(s, rows)
+    steps = moves_on(s, rows, before)
     subjects = tuple(sorted((str(m.cable) for m in steps), key=natural_key))
     sure = float(min(s.sure[r] for r in rows))
     cables = [int(s.cable[r]) for r in rows]
@@ -82,12 +119,16 @@ def _path_draft(
 
 def _walk(steps: tuple[Move, ...]) -> str:
     shown = [f"{m.cable} from {m.source} to {m.target}" for m in steps[:8]]
-    return "; ".join(shown) + (f"; and {len(steps) - 8} more" if len(steps) > 8 else "")
+    first = " and ".join(dict.fromkeys(move.after for move in steps if move.after))
+    walk = "; ".join(shown) + (f"; and {len(steps) - 8} more" if len(steps) > 8 else "")
+    return f"{walk}; not before {first}" if first else walk
 
 
-def shift_draft(s: Sightings, shift: Shift) -> Draft:
+def shift_draft(s: Sightings, shift: Shift, before: Sequence[Relabelling] = ()) -> Draft:
     """A block of ports that is off by k."""
-    steps = moves(s, sorted(shift.rows.tolist(), key=lambda r: natural_key(s.index.b_port(int(s.taken_for[r])).name)))
+    steps = moves_on(
+        s, sorted(shift.rows.tolist(), key=lambda r: natural_key(s.index.b_port(int(s.taken_for[r])).name)), before
+    )
     leaf = s.index.devices.names[shift.leaf]
     count = abs(shift.offset)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
@@ -106,7 +147,9 @@ def shift_draft(s: Sightings, shift: Shift) -> Draft:
     )
 
 
-def relabel_draft(s: Sightings, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool) -> Draft:
+def relabel_draft(
+    s: Sightings, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool, whole: bool = True
+) -> Draft:
     """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
     are crossed.
     """
@@ -119,7 +162,9 @@ def relabel_draft(s: Sightings, found: Relabelling, steps: tuple[Move, ...], row
         draft.says = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
         draft.do = (
             f"Exchange the two bundles where they cross, most likely in the patch panel, "
-            f"or move these {len(steps)} cables one by one."
+            f"or move the {len(steps)} cables one by one."
+            if whole
+            else f"Move the {len(steps)} cables one by one, not the bundles as a whole: others in them are right."
         )
         draft.moves = steps
         return draft

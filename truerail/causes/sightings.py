@@ -100,6 +100,11 @@ class Sightings:
         for seen, true in true_name.items():
             table[seen] = true
         chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
+        if places_of_hosts_only and self._any_right_among(chosen, table):
+            renamed = self._renamed(self.place, table, chosen)  # not as a whole: what is right stays in its place
+            chosen &= renamed == self.index.b[self.taken_for]
+            while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
+                chosen &= ~taken  # another plug is in its place: the two are one chain
         self.place = self._renamed(self.place, table, chosen)
         if not places_of_hosts_only:
             self.stands = self._renamed(self.stands, table, chosen)
@@ -108,6 +113,11 @@ class Sightings:
             other = self.slots.cable(table[owner[moved]], self.slots.of[self.taken_for[moved]])
             self.taken_for[moved] = np.where(other >= 0, other, self.taken_for[moved])
         return before & ~self.wrong
+
+    def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
+        """Whether any of these is right where it stands, on a device that is to be renamed."""
+        device = self.index.ports.device_of(self.place)
+        return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
 
     def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
         ports = self.index.ports

@@ -106,11 +106,15 @@ class CauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Take the cable of `cable` (its end nearer to the GPUs) out of `source` and put it into `target`."""
+    """Take the cable of `cable` (its end nearer to the GPUs) out of `source` and put it into `target`.
+
+    `after` says in words what must be repaired first; both ports are then named as they are called after that.
+    """
 
     cable: Port
     source: Port
     target: Port
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

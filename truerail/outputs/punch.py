@@ -20,6 +20,8 @@ class Step:
     to: Port | None = None
     far: Port | None = None
     label: str = ""
+    waits: bool = False
+    """Something else must be repaired first: such steps come last."""
 
     @property
     def device(self) -> str:
@@ -36,7 +38,15 @@ def punch_list(judgement: Judgement) -> list[Step]:
 def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
     device = plan.devices.get(step.device) or Device(step.device)
     unit = -device.unit if device.unit is not None else 0  # racks are read from the top down
-    return not device.rack, order(device.rack), unit, order(device.name), order(str(step.at)), order(step.cause)
+    return (
+        step.waits,
+        not device.rack,
+        order(device.rack),
+        unit,
+        order(device.name),
+        order(str(step.at)),
+        order(step.cause),
+    )
 
 
 def _steps(cause: Cause, plan: Plan) -> list[Step]:
@@ -48,7 +58,8 @@ def _steps(cause: Cause, plan: Plan) -> list[Step]:
 def _moved(cause: Cause, move: Move, plan: Plan) -> Step:
     cable = plan.cable_at(move.cable)
     label = cable.label if cable else ""
-    return Step(cause.id, cause.kind, move.source, "Move the plug", move.target, move.cable, label)
+    do = f"Move the plug, not before {move.after}" if move.after else "Move the plug"
+    return Step(cause.id, cause.kind, move.source, do, move.target, move.cable, label, bool(move.after))
 
 
 def _looked_at(cause: Cause, subject: str, plan: Plan) -> Step:
