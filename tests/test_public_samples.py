@@ -173,9 +173,7 @@ def test_ibdev2netdev_through_column_with_remarks() -> None:
 def test_ibstat_that_broke_off_at_a_device_it_cannot_read() -> None:
     """Of leptonai/gpud #752: one adapter that cannot be read takes none of the others with it."""
     panic = "ibpanic: [1323906] main: stat of IB device 'mlx5_8' failed: Unknown error\n"
-    read = (
-        "CA 'mlx5_7'\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n"
-    )
+    read = "CA 'mlx5_7'\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: Active\n\t\tPhysical state: LinkUp\n"
     for answer in (read + panic, panic + read):
         (link,) = collectors()["rdma_link"].read(answer, ANY)
         assert link == RdmaLink("mlx5_7", 1, "ACTIVE", "LINK_UP")
