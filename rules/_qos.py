@@ -1,6 +1,6 @@
 """The lossless settings of all planned ports as columns, what most ports of each role have, and where ends differ."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,12 @@ import numpy as np
 
 from truerail.model import PortQos
 from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.telemetry import Telemetry
 from truerail.model.wiring import Wiring
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
+PRIORITIES = 8
 _SHARED = FIELDS[:4]
 """Settings that both ends of a cable must agree on. The watchdog is each device's own."""
 
@@ -28,6 +31,8 @@ class Settings:
     row: Codes
     usual: dict[str, Codes]
     support: dict[str, Codes]
+    counted: Mask
+    """Ports whose PFC priorities are those for which they count pauses: nothing was read of their settings."""
 
     def odd(self, field: str) -> Mask:
         """Ports that have another value than most of their role."""
@@ -52,7 +57,7 @@ class Settings:
         return np.asarray(np.where(host, within[there, here], host[other] & within[here, there]), dtype=bool)
 
 
-def settings_of(w: Wiring, other: Codes, *, least_told: int) -> Settings:
+def settings_of(w: Wiring, other: Codes, telemetry: Telemetry, *, least_told: int) -> Settings:
     """The settings of the snapshot. `least_told` ports of a role must tell a setting for a majority among them."""
     table = w.identity.seen.table(PortQos)
     ports = w.index.planned_ports
@@ -64,15 +69,53 @@ def settings_of(w: Wiring, other: Codes, *, least_told: int) -> Settings:
     last = np.full(ports, NONE, dtype=np.int64)
     last[port] = rows
     role = _roles(w, other)
-    found = Settings({}, {}, last, {}, {})
+    found = Settings({}, {}, last, {}, {}, np.zeros(ports, dtype=bool))
+    counted = counted_priorities(telemetry)
     for field in FIELDS:
         code, found.words[field] = factorize([getattr(row, field) for row in distinct])
         value = np.full(ports, NONE, dtype=np.int64)
         told = code[kind[rows]] if len(rows) else rows
         value[port[told >= 0]] = told[told >= 0]
+        if field == "pfc_priorities":
+            _add_counted(found, value, counted)
         found.value[field] = value
         found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_told)
     return found
+
+
+def counted_priorities(telemetry: Telemetry) -> dict[int, tuple[int, ...]]:
+    """The priorities for which a NIC counts pauses, by planned port, where that shows its PFC settings.
+
+    mlx5 has `rx_prio3_pause` only while PFC is on for priority 3, and `rx_prio3_bytes` always (linux
+    drivers/net/ethernet/mellanox/mlx5/core/en_stats.c, pfc and per-priority traffic groups): a NIC that counts bytes by
+    priority and no pauses has PFC off. Drivers that count all eight always (bnxt_en, ionic) show nothing.
+    """
+    index, last = telemetry.wiring.index, telemetry.samples
+    if not last:
+        return {}
+    host = np.zeros(telemetry.ports, dtype=bool)
+    host[index.a[index.from_host]] = True
+    shows = np.zeros(telemetry.ports, dtype=bool)
+    for priority in telemetry.priorities(Quantity.RX_BYTES):
+        if priority is not None:
+            shows |= telemetry.tells(Quantity.RX_BYTES, priority, last)
+    paused = np.zeros((telemetry.ports, PRIORITIES), dtype=bool)
+    for quantity in (Quantity.RX_PAUSE_FRAMES, Quantity.RX_PAUSE_US):
+        for priority in telemetry.priorities(quantity):
+            if priority is not None and priority < PRIORITIES:
+                paused[:, priority] |= telemetry.tells(quantity, priority, last)
+    ports = np.flatnonzero(host & shows & ~paused.all(axis=1)).tolist()
+    return {port: tuple(np.flatnonzero(paused[port]).tolist()) for port in ports}
+
+
+def _add_counted(found: Settings, value: Codes, counted: Mapping[int, tuple[int, ...]]) -> None:
+    """Adds to the PFC priorities those of ports that report none."""
+    words = found.words["pfc_priorities"]
+    for port, priorities in counted.items():
+        if value[port] < 0:
+            if priorities not in words:
+                words.append(priorities)
+            value[port], found.counted[port] = words.index(priorities), True
 
 
 def _roles(w: Wiring, other: Codes) -> Codes:

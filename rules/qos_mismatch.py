@@ -13,6 +13,10 @@ compared; a port whose other end is silent is compared with its peers only. Wher
 differ alike, that is one finding, of the device. Where the two ends differ, and each is like all others of its role,
 the finding is the switch's; where nobody can say which is right, it says so.
 
+Where a NIC's settings were not read (`mlnx_qos`, `dcb`), its counters show them: mlx5 counts pauses only of priorities
+that have PFC, and bytes of all eight. A NIC that counts bytes by priority and no pauses has PFC off. This needs the
+counters of two rounds.
+
 ## What to do
 Set the port as its peers are: `mlnx_qos -i <nic> --trust dscp --pfc 0,0,0,1,0,0,0,0` and `ethtool -A <nic> rx off tx
 off` on hosts, the switch's PFC, trust and WRED settings there. Then look for drops and pauses (PFC004, PFC005).
@@ -28,6 +32,7 @@ from rules._counted import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
 from truerail.model import Finding, Plan, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
+from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.names import printable
 from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
@@ -37,6 +42,7 @@ LEAST_TOLD = 3
 EITHER_END = 0.7
 """Confidence where two ends differ and nobody else tells which of them is right."""
 _SHOWN = 4
+_BY_COUNTERS = ", as the pauses that it counts by priority show (its settings were not read)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +61,18 @@ class _Odd:
         return f"{_word(self.field, self.has)} instead of {_word(self.field, self.want)} ({whose})"
 
 
-@rule("CFG001", severity=Severity.WARNING, needs=[PortQos], transports=[Transport.ROCE])
+@rule("CFG001", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE])
 def qos_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the other end's or from most of their role."""
     wiring = wiring_of(plan, seen)
     other = other_ends(wiring)
     other = np.where(other < wiring.index.planned_ports, other, -1)
-    settings = settings_of(wiring, other, least_told=LEAST_TOLD)
+    settings = settings_of(wiring, other, telemetry_of(plan, seen), least_told=LEAST_TOLD)
     if not _comparable(settings, other):
         raise Undecided("too few ports tell their PFC, trust and ECN settings to compare them")
     faults = _faults(wiring, settings, other)
     device = wiring.index.ports.device_of(np.arange(len(other)))
-    told = np.bincount(device[settings.row >= 0], minlength=len(wiring.index.devices.names))
+    told = np.bincount(device[(settings.row >= 0) | settings.counted], minlength=len(wiring.index.devices.names))
     alike: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for port, odd in faults.items():
         alike.setdefault((int(device[port]), tuple(one.field for one in odd)), []).append(port)
@@ -108,12 +114,13 @@ def _faults(w: Wiring, settings: Settings, other: Codes) -> Mapping[int, Sequenc
 
 
 def _finding(w: Wiring, settings: Settings, subject: str, ports: Sequence[int], odd: Sequence[_Odd]) -> Finding:
+    unread = bool(settings.counted[ports].all())
     where = f"{len(ports)} ports of {subject} have" if len(ports) > 1 else f"{subject} has"
     unsure = all(one.support is None for one in odd)
     support = [one.support[0] / one.support[1] for one in odd if one.support is not None]
     return qos_mismatch.found(
         subject,
-        says=f"{where} {', '.join(one.says() for one in odd)}",
+        says=f"{where} {', '.join(one.says() for one in odd)}{_BY_COUNTERS if unread else ''}",
         do="Find out which end is right, and set the other one like it."
         if unsure
         else f"Set {subject} like its peers: {', '.join(_word(one.field, one.want) for one in odd)}.",
@@ -125,7 +132,11 @@ def _finding(w: Wiring, settings: Settings, subject: str, ports: Sequence[int], 
         else round(min(ONE_END, *support), 2)
         if len(support) > 1
         else min(ONE_END, round(support[0], 2)),
-        evidence=tuple(evidence_of(w.identity.seen, PortQos, int(settings.row[port])) for port in ports[:_SHOWN]),
+        evidence=tuple(
+            evidence_of(w.identity.seen, PortQos, int(settings.row[port]))
+            for port in ports[:_SHOWN]
+            if settings.row[port] >= 0
+        ),
         detail=(("settings", tuple(one.field for one in odd)), ("ports", len(ports))),
     )
 
@@ -187,6 +198,17 @@ FIRES = (
         ("gpu-1/nic0",),
     ),
     Case(
+        "No settings were read, and one host of four counts pauses of no priority: PFC is off there.",
+        _PLAN,
+        {},
+        ("gpu-4",),
+        rates={
+            f"gpu-{host}/nic{rail}": {"rx_bytes:3": 1e9, **({"rx_pause_frames:3": 0.0} if host < 4 else {})}
+            for host in (1, 2, 3, 4)
+            for rail in (0, 1)
+        },
+    ),
+    Case(
         "The watchdog is off on one port of four.",
         _PLAN,
         {"leaf-0": [*_LEAF[:3], _LEAF[3]._replace(watchdog="disabled")]},
@@ -199,6 +221,16 @@ QUIET = (
         "All agree; NICs answer congestion on all priorities, which does no harm.",
         _PLAN,
         {**{f"gpu-{host}": _nics(ecn_priorities=tuple(range(8))) for host in (1, 2, 3, 4)}, "leaf-0": _LEAF},
+    ),
+    Case(
+        "Settings that were read stand; a driver that counts pauses of all priorities, or of none, shows nothing.",
+        _PLAN,
+        {"gpu-1": _nics(), "gpu-2": _nics(), "gpu-3": _nics()},
+        rates={
+            "gpu-4/nic0": {"rx_bytes:3": 1e9, **{f"rx_pause_frames:{priority}": 0.0 for priority in range(8)}},
+            "gpu-4/nic1": {"rx_bytes": 1e9, "rx_pause_frames": 0.0},
+            "gpu-1/nic0": {"rx_bytes:3": 1e9, "rx_pause_frames:4": 0.0},
+        },
     ),
     Case(
         "Two NICs differ: neither is the majority, and they are no cable.",
