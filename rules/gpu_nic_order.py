@@ -7,7 +7,7 @@ or lands on another leaf than its peers', although no cable is wrong.
 
 ## How it is seen
 `nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` tells
-which netdev each is. GPU g of G belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A
+which netdev each is; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A
 GPU that is equally near to all NICs says nothing. The RDMA device of a bond (`mlx5_bond_0`) stands for all members of
 the bond, so the order of GPUs inside a bond cannot be judged. Where a host's matrix cannot be joined to the plan at all
 (the members of its bonds were not read, all NICs are equally far), the answer is "unknown". Confidence is 0.9 where at
@@ -33,7 +33,7 @@ _SURE, _UNSURE = 0.9, 0.7
 _SHOWN = 4
 
 
-@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath, RdmaLink])
+@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath])
 def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
     wiring = wiring_of(plan, seen)
@@ -63,6 +63,8 @@ def _unjudged(w: Wiring, paths: GpuRails) -> str:
     blind = blind_bonds(w)
     if blind:
         return blind
+    if not paths.row and not len(w.identity.seen.table(RdmaLink).rows):
+        return "no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices"
     if not paths.unjudged:
         return "no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)"
     names = [w.index.devices.names[code] for code in paths.unjudged]
@@ -84,7 +86,12 @@ def _evidence(w: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...]:
     reading = w.identity.seen.readings[paths.row[host]]
     links = w.identity.seen.table(RdmaLink).rows
     gpus = sorted(paths.misordered[host])[:_SHOWN]
-    near = {(gpu, links[int(w.states.rdma_row[port])].device) for gpu in gpus for port in paths.nearest[host][gpu]}
+    row = w.states.rdma_row
+    near = {
+        (gpu, links[int(row[port])].device if row[port] >= 0 else w.index.spell(port).name)
+        for gpu in gpus
+        for port in paths.nearest[host][gpu]
+    }
     return tuple(
         Evidence(reading.device, reading.collector, reading.at, fact)
         for fact in reading.facts

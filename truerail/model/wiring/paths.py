@@ -19,6 +19,7 @@ import numpy as np
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import GpuNicPath, RdmaLink
 from truerail.model.kept import kept
+from truerail.model.plan import Transport
 from truerail.model.wiring.joined import Wiring
 
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
@@ -248,7 +249,8 @@ def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: boo
 
 def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
     """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out.
-    The device of a bond stands for each of the bond's members, so its name comes once for each.
+    The device of a bond stands for each of the bond's members, so its name comes once for each. A host that does not
+    report its RDMA devices is taken by the names in the plan: on InfiniBand they are RDMA devices.
     """
     identity, index = wiring.identity, wiring.index
     rdma = identity.seen.table(RdmaLink)
@@ -260,4 +262,16 @@ def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int,
     starts = np.flatnonzero(np.r_[True, np.diff(host[use]) != 0]) if len(use) else use
     names, ports = rdma.column("device")[row[use]].tolist(), port[use].tolist()
     bounds = [*starts.tolist(), len(use)]
-    return {int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)}
+    found = _named_in_plan(wiring) if index.plan.transport is Transport.INFINIBAND else {}
+    return found | {
+        int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)
+    }
+
+
+def _named_in_plan(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Host code to its planned NICs by the names that the plan gives them, and their ports."""
+    index = wiring.index
+    ports: dict[int, list[int]] = {}
+    for port, host in zip(index.a[index.from_host].tolist(), index.a_device[index.from_host].tolist(), strict=True):
+        ports.setdefault(host, []).append(port)
+    return {host: (tuple(index.spell(port).name for port in own), tuple(own)) for host, own in ports.items()}
