@@ -7,11 +7,12 @@ or lands on another leaf than its peers', although no cable is wrong.
 
 ## How it is seen
 `nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` tells
-which netdev each is; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A
-GPU that is equally near to all NICs says nothing. The RDMA device of a bond (`mlx5_bond_0`) stands for all members of
-the bond, so the order of GPUs inside a bond cannot be judged. Where a host's matrix cannot be joined to the plan at all
-(the members of its bonds were not read, all NICs are equally far), the answer is "unknown". Confidence is 0.9 where at
-least five hosts tell their topology, else 0.7.
+which netdev each is; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G
+belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A GPU that is equally near to all
+NICs says nothing. The RDMA device of a bond (`mlx5_bond_0`) stands for all members of the bond, so the order of GPUs
+inside a bond cannot be judged. Where a host's matrix cannot be joined to the plan at all (the members of its bonds
+were not read, all NICs are equally far), the answer is "unknown". Confidence is 0.9 where at least five hosts tell
+their topology, else 0.7.
 
 ## What to do
 Move no cable. Look why this host differs: a card in another slot, another BIOS (PCI enumeration), another driver or
