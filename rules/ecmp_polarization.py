@@ -15,6 +15,10 @@ interface counts; so it is bounded from below: by the ports that bring the traff
 by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they tell. Estimates alone never
 decide. Siblings that leave half of their uplinks or more idle, whichever, are named by the same bounds.
 
+Downwards the same shows where a leaf has several links to each spine: a spine with the leaves' hash uses one link of
+each bundle, or half of them. It is named where that is no chance, by the flows that its loads need at least, and where
+another spine uses links at other places: what all leave out is drained.
+
 No finding: members idle by a few large flows; uplinks that are down; uplinks to a neighbour without any traffic, or the
 same ones on all siblings, which routing may leave out. One sibling in four may not fit the pattern (a member that is
 out of the routing gives it another divisor). A single switch cannot show it. Unknown instead of passed: a tier of a pod
@@ -29,9 +33,10 @@ from collections.abc import Iterator
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.plan import LoadBalancing, Transport
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.uplinks.balance import Balance
-from truerail.model.uplinks.siblings import Siblings, polarized
+from truerail.model.uplinks.parallel import Bundled, bundled
+from truerail.model.uplinks.siblings import CHANCE, Siblings, polarized
 from truerail.model.uplinks.tiers import balance_to_judge, tell_unclear
 
 
@@ -48,8 +53,13 @@ def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     found = polarized(b)
     for siblings in found:
         yield from _findings(b, siblings)
-    if not found:
+    below = bundled(b)
+    sure = [one for one in below if one.chance < CHANCE]
+    yield from (_downwards(b, one) for one in sure)
+    if not found and not sure:
         tell_unclear(b)
+        if below:
+            raise Undecided("more flows: links of parallel ones stay idle as a repeated hash leaves them, or by chance")
 
 
 def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
@@ -72,6 +82,24 @@ def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
         )
 
 
+def _downwards(b: Balance, one: Bundled) -> Finding:
+    name, used = b.telemetry.wiring.index.devices.names[one.switch], len(one.used)
+    return ecmp_polarization.found(
+        name,
+        says=f"of the {one.members} parallel links to each of {one.bundles} leaves it uses {used}, as their hash "
+        f"leaves them, and chance does that less than once in {1 / one.chance:.0e} times",
+        do=f"Give {name} and its siblings another hash seed than the leaves have.",
+        confidence=0.95,
+        detail=(
+            ("idle", one.members - used),
+            ("members", one.members),
+            ("chance", one.chance),
+            ("bundles", one.bundles),
+            ("shares", dict(one.shares)),
+        ),
+    )
+
+
 def _cables(spines: int, leaves: int, superspines: int) -> str:
     below = [f"leaf-{n}/up{s} spine-{s}/down{n} speed=400" for n in range(leaves) for s in range(spines)]
     above = [f"spine-{s}/up{t} superspine-{t}/down{s} speed=400" for s in range(spines) for t in range(superspines)]
@@ -90,7 +118,37 @@ def _above(used: dict[int, set[int]], superspines: int = 8, back: float = 0.0) -
     }
 
 
+_PARALLEL = "\n".join(
+    [f"leaf-{n}/up{u} spine-{u % 4}/p{n}-{u // 4} speed=400" for n in range(6) for u in range(16)]
+    + [f"h{n}x{h}/nic0 leaf-{n}/p{h} rail=0 speed=400" for n in range(6) for h in range(16)]
+)
+
+
+def _down(used: dict[int, set[int]], leaves: int = 6, sent: float = 4e10) -> dict[str, dict[str, float]]:
+    """What spines send over the four links to each leaf, and all leaves over their uplinks."""
+    return {
+        f"spine-{s}/p{n}-{u}": {"tx_bytes": sent / len(of) if u in of and n < leaves else 0.0}
+        for s, of in used.items()
+        for n in range(6)
+        for u in range(4)
+    } | {f"leaf-{n}/up{u}": {"tx_bytes": sent / 4} for n in range(6) for u in range(16)}
+
+
 FIRES = (
+    Case(
+        "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.",
+        _PARALLEL,
+        {},
+        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        rates=_down({s: {s} for s in range(4)}),
+    ),
+    Case(
+        "Every spine uses two of four parallel links, by the parity of its place.",
+        _PARALLEL,
+        {},
+        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)}),
+    ),
     Case(
         "Every spine uses two of eight uplinks, each its own.",
         _PLAN,
@@ -119,6 +177,13 @@ FIRES = (
 )
 
 QUIET = (
+    Case("All parallel links down carry alike.", _PARALLEL, {}, rates=_down({s: set(range(4)) for s in range(4)})),
+    Case(
+        "All spines leave the same parallel links idle: they are drained.",
+        _PARALLEL,
+        {},
+        rates=_down({s: {0, 1} for s in range(4)}),
+    ),
     Case("All uplinks carry alike.", _PLAN, {}, rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
     Case(
         "Three large flows over eight uplinks leave five idle, and each sibling others.",
