@@ -136,20 +136,6 @@ def _down(used: dict[int, set[int]], leaves: int = 6, sent: float = 4e10) -> dic
 
 FIRES = (
     Case(
-        "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.",
-        _PARALLEL,
-        {},
-        ("spine-0", "spine-1", "spine-2", "spine-3"),
-        rates=_down({s: {s} for s in range(4)}),
-    ),
-    Case(
-        "Every spine uses two of four parallel links, by the parity of its place.",
-        _PARALLEL,
-        {},
-        ("spine-0", "spine-1", "spine-2", "spine-3"),
-        rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)}),
-    ),
-    Case(
         "Every spine uses two of eight uplinks, each its own.",
         _PLAN,
         {},
@@ -174,16 +160,23 @@ FIRES = (
         rates={f"leaf-{n}/up{u}": {"tx_bytes": 0.0 if u % 2 else 4e10} for n in range(4) for u in range(8)}
         | {f"leaf-{n}/p{h}": {"rx_bytes": 16e10 / 24} for n in range(4) for h in range(24)},
     ),
+    Case(
+        "Of four parallel links to each leaf every spine uses one, each another: it has the leaves' hash.",
+        _PARALLEL,
+        {},
+        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        rates=_down({s: {s} for s in range(4)}),
+    ),
+    Case(
+        "Every spine uses two of four parallel links, by the parity of its place.",
+        _PARALLEL,
+        {},
+        ("spine-0", "spine-1", "spine-2", "spine-3"),
+        rates=_down({s: {s % 2, s % 2 + 2} for s in range(4)}),
+    ),
 )
 
 QUIET = (
-    Case("All parallel links down carry alike.", _PARALLEL, {}, rates=_down({s: set(range(4)) for s in range(4)})),
-    Case(
-        "All spines leave the same parallel links idle: they are drained.",
-        _PARALLEL,
-        {},
-        rates=_down({s: {0, 1} for s in range(4)}),
-    ),
     Case("All uplinks carry alike.", _PLAN, {}, rates=_BELOW | _above({s: set(range(8)) for s in range(4)})),
     Case(
         "Three large flows over eight uplinks leave five idle, and each sibling others.",
@@ -203,5 +196,12 @@ QUIET = (
         _PLAN,
         {},
         rates=_BELOW | _above({s: set(range(4)) for s in range(4)}, back=2e10),
+    ),
+    Case("All parallel links down carry alike.", _PARALLEL, {}, rates=_down({s: set(range(4)) for s in range(4)})),
+    Case(
+        "All spines leave the same parallel links idle: they are drained.",
+        _PARALLEL,
+        {},
+        rates=_down({s: {0, 1} for s in range(4)}),
     ),
 )

@@ -12,20 +12,22 @@ SPINES, LEAVES, PARALLEL, FLOW = 4, 6, 4, 2e9
 Loads = npt.NDArray[np.float64]
 
 
-def judged(down: Loads, missing: frozenset[str] = frozenset()) -> set[str] | None:
+def judged(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "bytes") -> set[str] | None:
     """The spines that LBL001 names where they send this over their links, shape (spines, leaves, links); None where it
-    is unknown. `missing` links are not in the plan.
+    is unknown. `missing` links are not in the plan. Switches count in this `unit`; packets are of 4,096 bytes.
     """
+    size = 4096 if unit == "packets" else 1
     spines, leaves, links = down.shape
     plan = [f"h{n}x{h}/nic0 leaf-{n}/p{h} rail=0 speed=400" for n in range(leaves) for h in range(8)]
-    rates = {f"leaf-{n}/p{h}": {"rx_bytes": 2e10} for n in range(leaves) for h in range(8)}
+    rates = {f"leaf-{n}/p{h}": {f"rx_{unit}": 2e10 / size} for n in range(leaves) for h in range(8)}
     for n in range(leaves):
         for u in range(spines * links):
             spine, link = u % spines, u // spines
             port = f"spine-{spine}/p{n}-{link}"
             if port not in missing:
                 plan.append(f"leaf-{n}/up{u} {port} speed=400")
-                rates |= {f"leaf-{n}/up{u}": {"tx_bytes": 1e10}, port: {"tx_bytes": float(down[spine, n, link])}}
+                up, sent = {f"tx_{unit}": 1e10 / size}, {f"tx_{unit}": float(down[spine, n, link]) / size}
+                rates |= {f"leaf-{n}/up{u}": up, port: sent}
     try:
         return {one.subject for one in rules()["LBL001"].judge(*scene(Case("", "\n".join(plan), {}, rates=rates)))}
     except Undecided:
@@ -45,14 +47,16 @@ def hashed(flows: int, seed: int, *, shared: bool) -> Loads:
     return loads
 
 
+@pytest.mark.parametrize("unit", ["bytes", "packets"])
 @pytest.mark.parametrize("seed", range(5))
-def test_spines_with_the_hash_of_their_leaves_are_named(seed: int) -> None:
-    assert judged(hashed(400, seed, shared=True)) == {f"spine-{n}" for n in range(SPINES)}
+def test_spines_with_the_hash_of_their_leaves_are_named(seed: int, unit: str) -> None:
+    assert judged(hashed(800, seed, shared=True), unit=unit) == {f"spine-{n}" for n in range(SPINES)}
 
 
 @pytest.mark.parametrize("flows", [24, 60, 400])
 def test_a_fair_hash_is_not(flows: int) -> None:
     assert not [seed for seed in range(12) if judged(hashed(flows, seed, shared=False))]
+    assert not [seed for seed in range(12) if judged(hashed(flows, seed, shared=False), unit="packets")]
 
 
 def test_one_leaf_with_a_flow_from_two_spines_is_unknown() -> None:

@@ -53,8 +53,13 @@ TOO_FEW = f"counters of fewer than {LEAST_WINDOWS * LEAST_SAMPLES} samples: too 
 @kept
 def carried_of(telemetry: Telemetry) -> Carried:
     """What each planned port carried. Computed once for each telemetry, kept with it."""
+    return carried_in(telemetry, Quantity.TX_BYTES, Quantity.RX_BYTES)
+
+
+def carried_in(telemetry: Telemetry, sends: Quantity, receives: Quantity) -> Carried:
+    """The same by these counters, in their unit."""
     peer = peers_of(telemetry.wiring).planned
-    sent, received = (_own(telemetry, quantity) for quantity in (Quantity.TX_BYTES, Quantity.RX_BYTES))
+    sent, received = (_own(telemetry, quantity) for quantity in (sends, receives))
     return Carried(np.fmax(sent, _at(received, peer)), np.fmax(received, _at(sent, peer)), peer)
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model.columns import NONE, Codes, Mask
-from truerail.model.counters.carried import Carried, carried_of, overall
+from truerail.model.counters.carried import Carried, overall
+from truerail.model.counters.packets import carried_or_packets
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.kept import kept
 
@@ -96,7 +97,7 @@ class Balance:
 @kept
 def balance_of(telemetry: Telemetry) -> Balance:
     """The groups of a fabric. Computed once for each telemetry, kept with it."""
-    index, carried = telemetry.wiring.index, carried_of(telemetry)
+    index, carried = telemetry.wiring.index, carried_or_packets(telemetry)
     cable = np.flatnonzero(~index.from_host & (index.a >= 0) & (index.b >= 0))
     cable = cable[np.argsort(index.a_device[cable], kind="stable")]
     switch, first, group = np.unique(index.a_device[cable], return_index=True, return_inverse=True)
