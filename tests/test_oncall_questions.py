@@ -11,6 +11,9 @@ from truerail.oncall.answers import BadQuestion, NotFound, RailPath
 from truerail.oncall.blast import blast
 from truerail.oncall.job import job
 from truerail.oncall.path import path
+from truerail.oncall.tones import tone_of
+from truerail.oncall.where import where
+from truerail.outputs.words import Tone
 from truerail.simulator import Fault, Shape, Simulation
 
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
@@ -255,3 +258,33 @@ def test_no_such_path() -> None:
         path(publication, "gpu-001", "leaf-0")
     with pytest.raises(NotFound, match="gpu-0x"):
         path(publication, "gpu-0x", "gpu-001")
+
+
+@pytest.mark.parametrize("name", ["rail 3", "rail3", "Rail-3"])
+def test_a_rail_can_be_asked_about(name: str) -> None:
+    shown = published(Shape(hosts=8, rails=8, spines=4, uplinks=8))
+    answer = blast(shown, name)
+    assert (answer.matched, answer.hosts_hurt, answer.rails, answer.gpus_hurt) == ("rail", 8, (3,), 8)
+    found = where(shown, name)
+    assert (found.matched, {path.rail for path in found.paths}, len(found.paths)) == ("rail", {3}, 8)
+    with pytest.raises(NotFound):
+        blast(shown, "rail 8")
+
+
+def test_a_pod_can_be_asked_about() -> None:
+    shown = published(PODS)
+    answer = blast(shown, "pod p1")
+    assert (answer.matched, answer.share_lost) == ("pod", 1.0)
+    assert {path.a.pod for path in where(shown, "p1").paths} == {"p1"}
+
+
+def test_a_leaf_is_never_said_to_be_free_to_go_while_jobs_may_run() -> None:
+    """What fails at once, what to do first, what is left; the exit code follows."""
+    shown = published(Shape(hosts=8, rails=8, spines=4, uplinks=8))
+    leaf, spine = blast(shown, "leaf-3"), blast(shown, "spine-1")
+    assert "can be drained" not in leaf.drain
+    at, first, left = (leaf.drain.index(word) for word in ("At once", "First", "Afterwards"))
+    assert at < first < left
+    assert tone_of(leaf) is Tone.BAD
+    assert "no connection ends" in spine.drain
+    assert tone_of(spine) is Tone.GOOD

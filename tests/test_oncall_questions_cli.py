@@ -69,7 +69,7 @@ def test_a_capture_answers_without_a_service(command: str, files: tuple[str, ...
     words, expected = QUESTIONS[command]
     done = run(command, *words, *files, "--format", "json")
     assert untimed(json.loads(done.stdout)) == untimed(json.loads(json.dumps(as_json(expected()))))
-    assert done.exit_code == (0 if command == "blast" else 1 if command != "path" else _path_code())
+    assert done.exit_code == (1 if command != "path" else _path_code())
     assert run(command, *words, *files).stdout
 
 
@@ -183,7 +183,7 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text(f"{TOKEN}\n", encoding="ascii")
     asks = ("--service", service, "--token-file", str(token))
-    assert run("blast", "leaf-0", *asks).exit_code == 0
+    assert run("blast", "leaf-0", *asks).exit_code == 1
     for words, told in (
         (("where", "x", "--service", service), "wants a token"),
         (("where", "nope", *asks), "nothing is called 'nope'"),

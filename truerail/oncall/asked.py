@@ -14,6 +14,7 @@ from truerail.oncall.view import View
 
 LONGEST_NAME = 255
 _SEPARATOR = re.compile(r"[/:\s]+")
+_RAIL = re.compile(r"rail[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 _GPU = re.compile(r"gpu[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 
 
@@ -37,11 +38,31 @@ def recognise(view: View, text: str) -> Meant:
     asked = text.strip()
     if not asked or len(asked) > LONGEST_NAME:
         raise NotFound(f"{printable(asked, 80)!r} is no name of a device, a port, a GPU, a MAC address or a cable")
-    for reading in (_device, _part_of_device, _mac, _label):
+    for reading in (_device, _part_of_device, _mac, _label, _rail, _pod):
         found = reading(view, asked)
         if found is not None:
             return found
     raise NotFound(f"nothing in plan or snapshot is called {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}")
+
+
+def _rail(view: View, text: str) -> Meant | None:
+    """`rail 3`, `rail3`: the host cables of a rail, over all pods."""
+    found = _RAIL.fullmatch(text)
+    if found is None:
+        return None
+    cables = np.flatnonzero(view.index.from_host & (view.index.rail == int(found[1])))
+    return Meant("rail", f"rail {int(found[1])}", cables) if len(cables) else None
+
+
+def _pod(view: View, text: str) -> Meant | None:
+    """`p1`, `pod p1`: the host cables of a pod."""
+    name = text.partition(" ")[2].strip() if text.lower().startswith("pod ") else text
+    hosts = [
+        code for code, one in enumerate(view.layout.devices) if one.pod == name and view.index.devices.is_host(code)
+    ]
+    if not name or not hosts:
+        return None
+    return Meant("pod", f"pod {name}", np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)))
 
 
 def _head(text: str) -> str:

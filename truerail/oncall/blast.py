@@ -88,6 +88,8 @@ def _target(view: View, standing: Standing, of: str) -> _Target:
         uplinks = np.union1d(standing.below.of(meant.device), hanging[~host])
         role = view.layout.devices[meant.device].role.value
         return _Target(meant.name, role, meant.device, hanging[host], uplinks)
+    if meant.matched in ("rail", "pod"):
+        return _Target(meant.name, meant.matched, NONE, meant.cables, _none())
     cables = _through(view, standing, meant)
     host = standing.index.from_host[cables]
     uplink = len(cables) > 0 and not host.any()

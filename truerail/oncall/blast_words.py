@@ -90,15 +90,23 @@ def _on(hurt: Hurt) -> str:
 
 
 def drain(hurt: Hurt) -> str:
-    """What may be taken out now, and what then still works."""
+    """What fails at once if it is taken out, what is left afterwards, and what to do first."""
     if hurt.down:
         return "It is down: there is nothing left to drain."
     if hurt.host:
-        return f"Drain the jobs of {hurt.name}; nobody else needs it."
+        return f"At once: every job on {hurt.name} fails. Drain its jobs first; nobody else needs it."
     if hurt.uplink_share and not hurt.hosts:
         if hurt.uplink_share >= 1:
-            return "It is the only way up: traffic between leaves stops. Drain the jobs that use several leaves first."
-        return "It can be drained: the other uplinks carry on. Take one at a time, and wait until it is back."
+            return (
+                "At once: traffic between leaves stops, it is the only way up. Drain the jobs that use several leaves "
+                "first."
+            )
+        return (
+            "At once: packets on the way over it are lost and sent again; no connection ends. Afterwards the other "
+            "uplinks carry on. First let its routes be withdrawn. Take one at a time, and wait until it is back."
+        )
+    if not hurt.hosts:
+        return "Nothing hangs on it: it can be taken out."
     if hurt.rail_only and hurt.pairs_cut:
         return f"Not under jobs: the fabric is rail-only, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
     left = sorted(set(hurt.of_rails) - set(hurt.rails))
@@ -107,7 +115,12 @@ def drain(hurt: Hurt) -> str:
     if hurt.weak:
         return f"Mend {named(hurt.weak)} first: what would be left to them is not whole."
     rest = f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} on" if left else "the other plane carries on"
-    return f"It can be drained: {rest}. One rail at a time: take no other of these hosts until it is back."
+    few = len(hurt.below) == 1
+    return (
+        f"Not under jobs. At once: the RDMA connections over it end, and with them every job that runs on "
+        f"{'this host' if few else 'these hosts'}. First end or checkpoint the jobs of {named(hurt.below)}. Afterwards "
+        f"{rest}, for jobs that start then. One rail at a time: take no other of these hosts until it is back."
+    )
 
 
 def named(names: Sequence[str]) -> str:

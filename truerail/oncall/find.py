@@ -64,6 +64,8 @@ def _exactly(view: View, low: str) -> Iterator[Found]:
         meant = recognise(view, low)
     except NotFound:
         return
+    if meant.matched in ("rail", "pod"):
+        return  # what a search leads to is one device, port or cable
     kind = "port" if meant.matched.endswith(" port") else meant.matched
     yield Found(meant.name, kind, _place(view, meant.device) if meant.device >= 0 else meant.note)
 

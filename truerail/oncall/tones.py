@@ -17,7 +17,7 @@ def tone_of(answer: Answer) -> Tone:
         case Job():
             return _job(answer)
         case Blast():
-            return SIGHT[None if answer.down_now is None else not answer.down_now]
+            return _blast(answer)
         case PathAnswer():
             return _worst(SIGHT[path.stays] for path in answer.rails)
         case Diff():
@@ -38,6 +38,13 @@ SIGHT = {True: Tone.GOOD, False: Tone.BAD, None: Tone.DOUBT}
 def _worst(tones: Iterable[Tone]) -> Tone:
     """The worst; of nothing nobody can tell."""
     return max(tones, key=(Tone.GOOD, Tone.DOUBT, Tone.BAD).index, default=Tone.DOUBT)
+
+
+def _blast(blast: Blast) -> Tone:
+    """Good where it can be taken out and no connection of any host ends; in doubt where its state is unknown."""
+    if blast.down_now or blast.hosts or blast.uplink_share_lost >= 1:
+        return Tone.DOUBT if blast.down_now is None else Tone.BAD
+    return Tone.DOUBT if blast.down_now is None else Tone.GOOD
 
 
 def _job(job: Job) -> Tone:
