@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from truerail.model import CauseKind, Plan, Snapshot
+from truerail.model import CauseKind, Plan, Role, Snapshot
 from truerail.plans import Inference, infer
 from truerail.rounds import judge
 from truerail.simulator import Fault, Noise, Shape, simulate
@@ -141,6 +141,25 @@ def test_a_check_without_a_plan_finds_the_swap() -> None:
     assert [(cause.kind, set(cause.subjects)) for cause in causes] == [
         (CauseKind.CABLE_SWAP, set(sim.truth.causes[0].subjects))
     ]
+
+
+@pytest.mark.parametrize("shape", [Shape(hosts=16), Shape(hosts=2), Shape(hosts=16, planes=2, storage=True)])
+def test_hosts_alone_name_the_switches_that_do_not_answer(shape: Shape) -> None:
+    sim = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "one-host")], Noise(management=True), 3)
+    seen = sim.snapshot()
+    alone = [reading for reading in seen.readings if sim.plan.role_of(reading.device) is Role.HOST]
+    found = infer(Snapshot(seen.at, alone))
+    assert {(c.a, c.b) for c in found.plan.host_cables} == {(c.a, c.b) for c in sim.plan.host_cables}
+    assert outliers(found) == set(sim.truth.causes[0].subjects)
+
+
+def test_switches_alone_say_what_is_missing() -> None:
+    sim = simulate(Shape(hosts=8))
+    seen = sim.snapshot()
+    alone = [reading for reading in seen.readings if sim.plan.role_of(reading.device) is not Role.HOST]
+    found = infer(Snapshot(seen.at, alone))
+    assert not found.plan.cables
+    assert "no host answered" in found.why_not
 
 
 def test_a_switch_that_answers_as_a_linux_host_does_is_still_a_switch() -> None:

@@ -22,6 +22,7 @@ Cell = tuple[Row, int]
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _REGULAR = 0.75
 """Share of the leaves that must follow a rule of numbers."""
+_MOST_RAILS = 64
 _FEWEST = 4
 """Leaves that must follow it, at least."""
 
@@ -97,10 +98,10 @@ def _in_steps(values: Mapping[Cell, int]) -> dict[int, int]:
         values[row, high] - values[row, low]
         for row in {row for row, _ in values}
         for low, high in pairwise(rails)
-        if (row, low) in values and (row, high) in values
+        if high == low + 1 and (row, low) in values and (row, high) in values
     ]
     step = mode(steps)
-    return {} if step is None else {rail: step * rail for rail in rails}
+    return {} if step is None else {rail: step * rail for rail in range(_MOST_RAILS)}
 
 
 def _by_pods(values: Mapping[Cell, int]) -> dict[int, int]:

@@ -1,6 +1,6 @@
 """What is plugged where, as LLDP of both ends or a discovery tells, without any plan."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,12 +45,21 @@ def wires_of(seen: Snapshot) -> Wires:
     peer = {spelled[int(code)]: spelled[int(partner[code])] for code in joined}
     tellers = {reading.device for reading in seen.readings} - roles.keys()  # of a fabric that they need not be in
     hosts, switches, strangers = _told_apart(roles, [spelling.device(name) for name in names if name not in tellers])
+    if not switches:
+        switches = _heard_by_hosts(peer, hosts, strangers)
+        strangers = tuple(name for name in strangers if name not in switches)
     vague = {}
     for code in np.flatnonzero((wiring.heard[: len(ports)] >= 0) & (partner == NONE)).tolist():
         host = spelling.device(names[int(wiring.heard[code])])
         if host in hosts:
             vague[spelling.of(ports.port(code))] = host
     return Wires(hosts, switches, peer, vague, strangers)
+
+
+def _heard_by_hosts(peer: dict[Port, Port], hosts: frozenset[str], strangers: tuple[str, ...]) -> frozenset[str]:
+    """The switches where none answered: a sort of devices by their names, to which two ports of hosts or more go."""
+    ends = Counter(name_shape(far.device) for near, far in peer.items() if near.device in hosts)
+    return frozenset(name for name in strangers if ends[name_shape(name)] > 1)
 
 
 class _Spelling:
