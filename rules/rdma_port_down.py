@@ -6,10 +6,10 @@ or to TCP, or stops with `no usable HCA`. Link lights and LLDP may look healthy 
 
 ## How it is seen
 `rdma link` (or ibstat, ibv_devinfo, ibdev2netdev) shows a state other than `ACTIVE`. Info where the port is switched
-off by its operator (`ip link set down`; on InfiniBand the physical state `DISABLED`): that is intended. On RoCE most
-drivers report `DISABLED` for every port without carrier. An EFA port is always `ACTIVE`: this does not apply to it. The
-device of a bond is `ACTIVE` while one member has carrier: a member without is CAB003, by its own interface; where the
-members were not read, the answer is "unknown".
+off by its operator (`ip link set down`; on InfiniBand the physical state `DISABLED`), or the port of the switch that it
+belongs to: that is intended. On RoCE most drivers report `DISABLED` for every port without carrier. An EFA port is
+always `ACTIVE`: this does not apply to it. The device of a bond is `ACTIVE` while one member has carrier: a member
+without is CAB003, by its own interface; where the members were not read, the answer is "unknown".
 
 ## What to do
 Physical state `POLLING` or `DISABLED`: there is no signal; see CAB003. `LINK_UP` with `INIT` on InfiniBand: no subnet
@@ -26,7 +26,7 @@ from rules._places import places
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
 from truerail.model.rule import Case, Undecided, rule
-from truerail.model.wiring import ONE_END, evidence_of, wiring_of
+from truerail.model.wiring import ONE_END, Why, evidence_of, wiring_of
 
 
 @rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
@@ -38,16 +38,19 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     unseen = blind_bonds(wiring)
     if unseen and not len(inactive):
         raise Undecided(unseen)
-    for cable, off in zip(inactive.tolist(), states.disabled(index.a[inactive]), strict=True):
+    meant = wiring.why[inactive] == Why.DISABLED  # by the operator of either end
+    off_here = states.disabled(index.a[inactive])
+    for cable, off, here in zip(inactive.tolist(), off_here | meant, off_here, strict=True):
         port = index.a_port(cable)
         told = evidence_of(seen, RdmaLink, int(states.rdma_row[index.a[cable]]))
         link = seen.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
+        note = "" if not off else ", switched off" if here else ", as its port of the switch is switched off"
         state, physical = (printable(text or "not told", 40) for text in (link.state, link.physical_state))
         yield rdma_port_down.found(
             port,
             severity=Severity.INFO if off else Severity.WARNING,
             says=f"{places(plan, seen).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} is {state}, "
-            f"physical state {physical}{', switched off' if off else ''}",
+            f"physical state {physical}{note}",
             do=_do(plan, link, port),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
@@ -91,6 +94,18 @@ FIRES = (
         "The port is switched off by its operator; the physical state is not told.",
         _PLAN,
         {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The leaf's port is switched off by its operator: the NIC has no signal.",
+        _PLAN,
+        {
+            "gpu-1": [
+                RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "nic0"),
+                NetLink("nic0", operstate="DOWN", flags=("UP",)),
+            ],
+            "leaf-0": [NetLink("swp1", operstate="DOWN", flags=("BROADCAST",))],
+        },
         ("gpu-1/nic0",),
     ),
 )

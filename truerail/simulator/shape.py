@@ -122,7 +122,7 @@ def build(shape: Shape) -> Fabric:
         tuple(builder.cables),
         name=f"{shape.hosts}x{shape.rails}",
         rails=rails,
-        transport=Transport.INFINIBAND if shape.infiniband else Transport.ROCE,
+        transport=_transport(shape),
         load_balancing=LoadBalancing.ADAPTIVE if shape.infiniband else LoadBalancing.ECMP,
         source="simulator",
     )
@@ -132,6 +132,12 @@ def build(shape: Shape) -> Fabric:
     }
     order = {name: number for number, name in enumerate(builder.devices)}
     return Fabric(shape, plan, builder.models, ports, order, builder.spare)
+
+
+def _transport(shape: Shape) -> Transport:
+    if shape.infiniband:
+        return Transport.INFINIBAND
+    return Transport.EFA if shape.nic == "efa" else Transport.ROCE
 
 
 def _pod(shape: Shape, host: int) -> int:

@@ -83,6 +83,10 @@ class World:
             return False
         return jack in self.held_up or not {jack, far} & self.switched_off
 
+    def has_module(self, jack: Port) -> bool:
+        """Whether a cable with its module is in the port. An unplugged one took its modules along."""
+        return jack in self.guests or (jack in self.far and jack not in self.dead)
+
     def speed_gbps(self, jack: Port) -> float:
         """The speed at which the jack's link runs, or is configured to run."""
         return self.slow.get(jack, self.fabric.shape.speed_gbps)

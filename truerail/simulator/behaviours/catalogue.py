@@ -92,7 +92,7 @@ _STATES = (
     Behaviour("rdma_down", "what the RDMA driver reports of a port without carrier", ("mlx5", "bnxt", "ionic")),
     Behaviour("bond_hides_member", "the RDMA device of a bond is ACTIVE while a member is down", planes=2),
     Behaviour("ib_down", "an InfiniBand port without light is POLLING", platform="infiniband"),
-    Behaviour("efa", "RDMA devices that are always ACTIVE, without netdev and LLDP"),
+    Behaviour("efa", "RDMA devices that are always ACTIVE, without netdev and LLDP", expected=("TEL003",)),
     Behaviour("rate_capped_400", "an 800G port reports 400 Gb/s as its RDMA rate"),
     Behaviour("rdma_text_forms", "blank lines between the links"),
     Behaviour("vfs", "virtual functions with netdevs and RDMA devices of their own"),

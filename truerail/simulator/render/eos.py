@@ -37,12 +37,12 @@ def status_json(links: Iterable[Link], *, zero_when_down: bool = False) -> str:
         link.name: {
             "vlanInformation": {"interfaceMode": "routed", "interfaceForwardingModel": "routed"},
             "bandwidth": 0 if zero_when_down and not link.up else round(link.gbps * 1e9),
-            "interfaceType": "400GBASE-DR4" if link.up else "Not Present",
+            "interfaceType": "400GBASE-DR4" if link.module else "Not Present",
             "description": link.label,
             "autoNegotiateActive": False,
             "duplex": "duplexFull",
             "linkStatus": "connected" if link.up else "disabled" if link.off else "notconnect",
-            "lineProtocolStatus": "up" if link.up else "notPresent",
+            "lineProtocolStatus": "up" if link.up else "down" if link.module else "notPresent",
         }
         for link in links
     }

@@ -18,6 +18,8 @@ class Link:
     """The description that somebody configured."""
     off: bool = False
     """Whether the operator switched it off."""
+    module: bool = True
+    """Whether a module is in it: a cable that is plugged in brings one."""
 
 
 def links(ether: Ether, switch: str) -> Iterator[Link]:
@@ -25,7 +27,14 @@ def links(ether: Ether, switch: str) -> Iterator[Link]:
     world = ether.world
     for name in world.fabric.ports[switch]:
         jack = Port(switch, name)
-        yield Link(name, world.carrier(jack), world.speed_gbps(jack), ether.label(jack), jack in world.switched_off)
+        yield Link(
+            name,
+            world.carrier(jack),
+            world.speed_gbps(jack),
+            ether.label(jack),
+            jack in world.switched_off,
+            world.has_module(jack),
+        )
 
 
 def speed_word(gbps: float) -> str:

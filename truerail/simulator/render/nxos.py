@@ -74,7 +74,8 @@ def status_text(links: Iterable[Link]) -> str:
 
 
 def _cells(link: Link) -> tuple[str, ...]:
-    state, kind = ("connected", "QDD-400G-DR4-S") if link.up else ("disabled" if link.off else "notconnec", "--")
+    state = "connected" if link.up else "disabled" if link.off else "notconnec"
+    kind = "QDD-400G-DR4-S" if link.module else "--"
     return (link.label[:18] or "--", state, "routed", "full", speed_word(link.gbps), kind)
 
 
@@ -88,7 +89,7 @@ def status_json(links: Iterable[Link]) -> str:
             "vlan": "routed",
             "duplex": "full",
             "speed": speed_word(link.gbps),
-            "type": "QDD-400G-DR4-S" if link.up else "--",
+            "type": "QDD-400G-DR4-S" if link.module else "--",
         }
         for link in links
     ]
@@ -167,7 +168,7 @@ def _interface(link: Link, no_module: bool) -> str:
         why = "XCVR not inserted" if no_module else "Administratively down"
         first = f"{link.name} is down ({why})\nadmin state is down, Dedicated Interface"
     else:
-        why = "XCVR not inserted" if no_module else "Link not connected"
+        why = "XCVR not inserted" if no_module and not link.module else "Link not connected"
         first = f"{link.name} is down ({why})\nadmin state is up, Dedicated Interface"
     label = f"  Description: {link.label}\n" if link.label else ""
     speed = f"  full-duplex, {link.gbps:g} Gb/s" if link.up else "  auto-duplex, auto-speed"

@@ -42,7 +42,8 @@ def status(links: Iterable[Link], mtu: int, alias: Callable[[int], str]) -> str:
 def _row(number: int, link: Link, mtu: int, alias: str) -> tuple[str, ...]:
     first = _LANES * (number - 1)
     lanes = ",".join(map(str, range(first, first + _LANES)))
-    oper, kind = ("up", "OSFP 8X Pluggable Transceiver") if link.up else ("down", "N/A")
+    oper = "up" if link.up else "down"
+    kind = "OSFP 8X Pluggable Transceiver" if link.module else "N/A"
     return (
         link.name, lanes, speed_word(link.gbps), str(mtu), "rs" if link.up else "N/A", alias, "routed", oper,
         "down" if link.off else "up", kind, "N/A",
