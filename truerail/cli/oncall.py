@@ -72,7 +72,7 @@ def blast(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """Who is hurt while a device or a port is down, and what may be drained."""
+    """Who is hurt while a device, a port, a rail (`rail3`) or a pod is down, and what to do first."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.oncall.answers import Blast
     from truerail.oncall.blast import blast as answer

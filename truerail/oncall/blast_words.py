@@ -113,7 +113,10 @@ def drain(hurt: Hurt) -> str:
     if hurt.share >= 1 or not (left or hurt.share < 1):
         return f"Drain the jobs of {named(hurt.below)} first: nothing is left to them."
     if hurt.weak:
-        return f"Mend {named(hurt.weak)} first: what would be left to them is not whole."
+        return (
+            f"Not under jobs: the RDMA connections over it end at once. Mend {named(hurt.weak)} first: what would be "
+            "left to them is not whole."
+        )
     rest = f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} on" if left else "the other plane carries on"
     few = len(hurt.below) == 1
     return (
