@@ -120,14 +120,14 @@ def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
 
 def named(only: str, among: Iterable[str]) -> set[str]:
     """Those of some devices that a node set names, as they are spelled there. Raises CannotJudge."""
-    from truerail.files.nodesets import NodeSetError, expand
+    from truerail.files.nodesets import Budget, NodeSetError, expand
     from truerail.model.names import device_key
 
+    known = {device_key(name): name for name in among}
     try:
-        names = expand(only)
+        names = expand(only, Budget(2 * len(known) + 1000))
     except NodeSetError as error:
         raise CannotJudge(f"--only {only}: {error}") from error
-    known = {device_key(name): name for name in among}
     for name in names:
         if device_key(name) not in known:
             raise CannotJudge(f"--only {only}: no device {name!r}{_nearest_device(name, known)}")

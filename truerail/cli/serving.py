@@ -75,15 +75,16 @@ async def serve_fabric(
                 one.warn()
             except BadCertificate as error:
                 logger().error("certificate not reloaded, the old one stays", error=str(error))
-        if reload:
-            reload(watch)
-            try:
-                app.state.gate.renew(watch.settings)
-            except BadAccess as error:
-                logger().error("access not reloaded, it stays as it was", error=str(error))
+        if reload is None:
+            return
+        reload(watch)
+        try:
+            app.state.gate.renew(watch.settings)
+        except BadAccess as error:
+            logger().error("access not reloaded, it stays as it was", error=str(error))
 
     judge.prepare.append(app.state.desk.exposition.prepare)
-    with _signals(stop, hang_up):
+    with _signals(stop, hang_up if reload else None):
         serving = asyncio.create_task(serve(app, settings, stop, listening))
         watching = asyncio.create_task(watch.run(stop))
         try:
@@ -121,16 +122,21 @@ def _journal(settings: "Settings") -> "Journal | None":
 
 
 class _signals:  # noqa: N801 - used as a with statement's word
-    """SIGINT and SIGTERM end gracefully, a second one at once; SIGHUP reloads."""
+    """SIGINT and SIGTERM end gracefully, a second one at once. SIGHUP reloads; where there is nothing to reload it
+    ends too, because then it says that the terminal was closed.
+    """
 
-    def __init__(self, stop: asyncio.Event, reload: Callable[[], None]) -> None:
+    def __init__(self, stop: asyncio.Event, reload: Callable[[], None] | None) -> None:
         self._stop, self._reload = stop, reload
         self._loop = asyncio.get_running_loop()
 
     def __enter__(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             self._loop.add_signal_handler(number, self._end, number)
-        self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+        if self._reload:
+            self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+        elif signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup(1) ignores it on purpose
+            self._loop.add_signal_handler(signal.SIGHUP, self._end, signal.SIGHUP)
 
     def __exit__(self, *_: object) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 from truerail.model.history import HistoryGone
 
@@ -27,6 +27,7 @@ def migrate(connection: Connection) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    _refuse_foreign(connection)
     config, script = _script()
     known = {revision.revision for revision in script.walk_revisions()}
     found = set(MigrationContext.configure(connection).get_current_heads())
@@ -45,6 +46,14 @@ def migrate(connection: Connection) -> None:
         environment.configure(connection=connection)
         with environment.begin_transaction():
             environment.run_migrations()
+
+
+def _refuse_foreign(connection: Connection) -> None:
+    """Raises HistoryGone for an SQLite file that another program made: nothing is written into it."""
+    if connection.dialect.name == "sqlite":
+        names = set(inspect(connection).get_table_names())
+        if names and "alembic_version" not in names:
+            raise HistoryGone(f"journal.url names a file of another program: it holds the table {min(names)}")
 
 
 @cache

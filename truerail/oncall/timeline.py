@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from truerail.files.nodesets import NodeSetError, expand
+from truerail.files.nodesets import Budget, NodeSetError, expand
 from truerail.model.history import Acknowledgement, EventKind, History, MaintenanceWindow, Page
 from truerail.model.names import device_key
 from truerail.model.publication import Publication
@@ -16,6 +16,8 @@ from truerail.outputs.words import count
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGES = 20
 """So many pages of a device's events are read for one of its ports: the rest is older than anybody asks for."""
+MOST_SCOPED = 250_000
+"""Names of a window that was announced: as many as a fabric of 100,000 GPUs has devices, twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def _covers(window: MaintenanceWindow, scope: _Scope) -> bool:
             return window.what in scope.pods
         case _:
             try:
-                named = {device_key(name) for name in expand(window.what)}
+                named = {device_key(name) for name in expand(window.what, Budget(MOST_SCOPED))}
             except NodeSetError:
                 return False
             return not named.isdisjoint(map(device_key, scope.devices))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from truerail.files.nodesets import NodeSetError, expand
+from truerail.files.nodesets import Budget, NodeSetError, expand
 from truerail.model import Finding, Plan, Port
 from truerail.model.finding import Cause
 from truerail.model.history import Acknowledgement, MaintenanceWindow
@@ -64,9 +64,14 @@ def _devices(plan: Plan, window: MaintenanceWindow) -> Iterable[str]:
     if window.scope == "rail":
         return ()
     try:
-        return [device_key(name) for name in expand(window.what)]
+        return [device_key(name) for name in expand(window.what, _budget(plan))]
     except NodeSetError:
         return ()
+
+
+def _budget(plan: Plan) -> Budget:
+    """What a set of this plan's devices can expand to: more is refused before it is expanded."""
+    return Budget(2 * len(plan.devices) + 1000)
 
 
 def checked_scope(plan: Plan, scope: str, what: str) -> str:
@@ -88,7 +93,7 @@ def checked_scope(plan: Plan, scope: str, what: str) -> str:
 def _checked_nodes(plan: Plan, scope: str, what: str) -> str:
     known = {device_key(name): name for name in plan.devices}
     try:
-        names = expand(what)
+        names = expand(what, _budget(plan))
     except NodeSetError as error:
         raise BadQuestion(f"{what!r}: {error}") from error
     strange = [name for name in names if device_key(name) not in known]

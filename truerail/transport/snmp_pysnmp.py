@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from typing import Any, cast
 
 from pyasn1.type import univ
+from pysnmp.carrier.asyncio.dgram import udp, udp6
 from pysnmp.hlapi.v3arch import asyncio as hlapi
 from pysnmp.proto import errind
 from pysnmp.proto.rfc1902 import IpAddress
@@ -56,6 +57,40 @@ _REFUSALS = (
 )
 
 
+class _Heard:
+    """Takes datagrams from addresses alone that something was sent to: whoever else answers is no agent of ours."""
+
+    def send_message(self, message: bytes, address: Any) -> None:
+        """Sends, and notes to whom."""
+        self.__dict__.setdefault("peers", set()).add(_peer(address))
+        super().send_message(message, address)  # type: ignore[misc]  # pysnmp's transport, see below
+
+    def datagram_received(self, datagram: bytes, address: Any) -> None:
+        """Takes an answer, or drops it."""
+        if _peer(address) in self.__dict__.get("peers", ()):
+            super().datagram_received(datagram, address)  # type: ignore[misc]  # pysnmp's transport, see below
+
+
+def _peer(address: Any) -> tuple[str, int]:
+    return str(address[0]).partition("%")[0], int(address[1])
+
+
+class _Udp(_Heard, udp.UdpAsyncioTransport):  # type: ignore[misc]  # pysnmp has no types
+    """Over IPv4."""
+
+
+class _Udp6(_Heard, udp6.Udp6AsyncioTransport):  # type: ignore[misc]  # pysnmp has no types
+    """Over IPv6."""
+
+
+class _Target(hlapi.UdpTransportTarget):  # type: ignore[misc]  # pysnmp has no types
+    PROTO_TRANSPORT = _Udp
+
+
+class _Target6(hlapi.Udp6TransportTarget):  # type: ignore[misc]  # pysnmp has no types
+    PROTO_TRANSPORT = _Udp6
+
+
 class PysnmpClient:
     """The engine `pysnmp`."""
 
@@ -68,7 +103,7 @@ class PysnmpClient:
         key = login if login.version == "3" else None
         if key not in self._engines:
             self._engines[key] = hlapi.SnmpEngine()
-        kind = hlapi.UdpTransportTarget if ip_address(agent.ip).version == 4 else hlapi.Udp6TransportTarget
+        kind = _Target if ip_address(agent.ip).version == 4 else _Target6
         place = await kind.create((agent.ip, agent.port), timeout=agent.patience_seconds, retries=SENDS - 1)
         asked = _Asked(self._engines[key], agent, _auth(login), place)
         for oid in subtrees:

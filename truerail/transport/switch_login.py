@@ -25,6 +25,14 @@ What failed is told by the error, in words.
 """
 
 
+_PLAINLY = {
+    "": "connection closed during the login",
+    "No existing session": "the switch closed the connection before it let anybody in (too many tries or sessions, or "
+    "no algorithm for the login in common)",
+}
+"""What paramiko's words mean."""
+
+
 def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.socket | None = None) -> Any:
     """A paramiko transport to a switch, by way of its jump hosts, or on a connection to it. Raises `TransportError`.
 
@@ -51,7 +59,7 @@ def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.soc
         raise TransportError(f"{hop.where}: no algorithm in common: {said}{old_device(hop.access)}") from None
     except paramiko.SSHException as error:
         said = "(not shown)" if secret and secret in str(error) else printable(str(error), 160)
-        raise TransportError(f"{hop.where}: {said or 'connection closed during the login'}") from None
+        raise TransportError(f"{hop.where}: {_PLAINLY.get(said, said)}") from None
     except EOFError:
         raise ConnectError(f"{hop.where}: connection closed during the login") from None
     except OSError as error:

@@ -35,7 +35,7 @@ def create_app(tower: Tower, settings: Settings) -> FastAPI:
     app.include_router(routes())
     app.include_router(service)
     app.include_router(pages.router(), include_in_schema=False)
-    complete(app)
+    complete(app, open_to_all=not settings.access.required)
     app.state.parameters = parameters_of(app)
     install_access(app, settings, tower)
     app.add_middleware(Head)

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import TypeAdapter
 
+from truerail.web.access.gate import METRICS, PROBES
 from truerail.web.problems import MEDIA_TYPE, Problem
 
 DESCRIPTION = """\
@@ -45,9 +46,43 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 """Answers that any endpoint may give."""
 
 
-def complete(app: FastAPI) -> None:
-    """Makes the document once, with the shape of problems, which no endpoint returns by itself."""
+SCHEMES: dict[str, Any] = {
+    "token": {"type": "http", "scheme": "bearer", "description": "A token of `truerail token`."},
+    "metricsToken": {"type": "http", "scheme": "bearer", "description": "`access.metrics_token`."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "__Host-truerail",
+        "description": "The session of the page, after `POST /login`; over plain HTTP its name is `truerail`.",
+    },
+    "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token", "description": "As `/api/v1/me` says it."},
+}
+"""How who asks says so. A trusted proxy (`access.trusted_proxy`) says it for its users instead."""
+
+
+def complete(app: FastAPI, *, open_to_all: bool) -> None:
+    """Makes the document once, with the shape of problems, which no endpoint returns by itself, and with what each
+    endpoint asks of who asks; `open_to_all`: a service without a log-in asks nothing.
+    """
     document = app.openapi()
     shape = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
     document["components"]["schemas"] |= shape.pop("$defs", {}) | {"Problem": shape}
-    app.openapi_schema = document
+    document["components"]["securitySchemes"] = SCHEMES
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            operation["security"] = _security(path, method, open_to_all=open_to_all)
+    # FastAPI would make the document anew, without all this, once a route is added
+    app.openapi = lambda: document  # type: ignore[method-assign]
+
+
+def _security(path: str, method: str, *, open_to_all: bool) -> list[dict[str, list[str]]]:
+    """The ways to be let in, one of which is enough; an empty one is: without saying anything."""
+    if path in PROBES:
+        return []
+    ways: list[dict[str, list[str]]] = [
+        {"token": []},
+        {"session": []} if method == "get" else {"session": [], "csrf": []},
+    ]
+    if path in METRICS:
+        ways.append({"metricsToken": []})
+    return [*ways, {}] if open_to_all else ways

@@ -30,6 +30,14 @@ def packed(request: Request, shown: Shown, body: bytes, tag: str) -> Response:
     return response
 
 
+def plain_or_packed(request: Request, body: bytes, headers: dict[str, str]) -> Response:
+    """An answer that is made anew each time and has no tag, packed where that helps. Call it from a thread."""
+    response = Response(body, headers=headers)
+    if len(body) >= LEAST_BYTES and takes_gzip(request.headers.get("accept-encoding", "")):
+        response = Response(gzip.compress(body, _LEVEL, mtime=0), headers={**headers, "Content-Encoding": "gzip"})
+    return _varying(response)
+
+
 def takes_gzip(accepted: str) -> bool:
     """Whether an Accept-Encoding lets gzip through: by name, else by `*`, with a weight that is not 0."""
     weights = {}

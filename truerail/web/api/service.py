@@ -7,12 +7,14 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
 from truerail.model.names import printable
+from truerail.model.publication import JournalHealth
 from truerail.oncall.answers import NotFound
 from truerail.outputs.metrics import CONTENT_TYPE, sd
 from truerail.service.tower import NotReady
 from truerail.web.answering import told
 from truerail.web.desk import AtDesk, Desk
 from truerail.web.openapi import PROBLEMS
+from truerail.web.packing import plain_or_packed
 from truerail.web.strict import only_known
 
 router = APIRouter(tags=["service"], dependencies=[Depends(only_known)], responses=PROBLEMS)
@@ -28,19 +30,26 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_class=PlainTextResponse)
 async def readyz(desk: AtDesk) -> Response:
-    """Whether something has been judged: 503 until then."""
-    if desk.tower.publication is None:
+    """Whether something has been judged: 503 until then. A journal that fails is named, and no obstacle."""
+    publication = desk.tower.publication
+    if publication is None:
         raise NotReady("nothing has been judged yet: the first round still runs")
-    return PlainTextResponse("ready\n", headers=_FRESH)
+    journal = publication.journal
+    failing = (
+        f"; nothing is remembered: {printable(journal.error, 300)}" if journal.health is JournalHealth.FAILING else ""
+    )
+    return PlainTextResponse(f"ready{failing}\n", headers=_FRESH)
 
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
 async def metrics(
-    desk: AtDesk, pod: Annotated[str | None, Query(max_length=255, description="one pod; `-`: what has none")] = None
+    request: Request,
+    desk: AtDesk,
+    pod: Annotated[str | None, Query(max_length=255, description="one pod; `-`: what has none")] = None,
 ) -> Response:
     """Prometheus metrics. Before the first judgement those of the service alone."""
-    text = await asyncio.to_thread(_metrics, desk, pod)
-    return Response(text, headers={"Content-Type": CONTENT_TYPE, **_FRESH})
+    headers = {"Content-Type": CONTENT_TYPE, **_FRESH}
+    return await asyncio.to_thread(lambda: plain_or_packed(request, _metrics(desk, pod), headers))
 
 
 def _metrics(desk: Desk, pod: str | None) -> bytes:
