@@ -1,7 +1,8 @@
 """Large answers packed with gzip (RFC 9110 section 8.4.1) for whoever takes that: JSON of cables shrinks to a tenth.
 
-Only what depends on the publication and the question is packed. It holds no token, no cookie's value and nothing of the
-one who asks, so its length gives nothing away (https://breachattack.com); whatever else the service says goes as it is.
+Only what depends on the publication, the question and the figures of the service is packed. It holds no token, no
+cookie's value and nothing of the one who asks, so its length gives nothing away (https://breachattack.com); whatever
+else the service says goes as it is.
 """
 
 import gzip
