@@ -67,8 +67,14 @@ def _link(entry: dict[str, Any]) -> NetLink:
         get("parentdev") if get("parentbus") == "pci" else None,
         get("master"),
         (*aliases, alias) if alias else tuple(aliases),
-        info.get("info_kind") if info else None,
+        info.get("info_kind") if info else _vlan(entry),
     )
+
+
+def _vlan(entry: dict[str, Any]) -> str | None:
+    """`vlan` for `eth1.100` on `eth1`: without `-d` nothing else says that the interface, with its MAC, is no port."""
+    below = entry.get("link")
+    return "vlan" if below and str(entry["ifname"]).startswith(f"{below}.") else None
 
 
 def _permanent(entry: dict[str, Any]) -> str | None:

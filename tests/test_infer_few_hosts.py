@@ -149,6 +149,41 @@ def test_a_fabric_with_mostly_factory_descriptions(tmp_path: Path) -> None:
     holds(site, tmp_path)
 
 
+def test_vlan_interfaces_share_the_mac_by_which_firmware_announces_a_nic(tmp_path: Path, run: Run) -> None:
+    """Hosts answer `ip -j link` without details and have no lldpd: the leaves hear MACs alone."""
+    names = ("eth1", "eth2")
+    for host in range(1, 5):
+        folder = tmp_path / f"gpu-{host}"
+        folder.mkdir()
+        links = [
+            {
+                "ifname": name,
+                **below,
+                "mtu": 9000,
+                "operstate": "UP",
+                "flags": ["UP"],
+                "address": f"02:00:00:00:0{host}:0{n}",
+            }
+            for n, port in enumerate(names)
+            for name, below in ((port, {}), (f"{port}.100", {"link": port}))
+        ]
+        (folder / "ip_-j_link").write_text(json.dumps(links))
+        rdma = [f"link mlx5_{n}/1 state ACTIVE physical_state LINK_UP netdev {port} \n" for n, port in enumerate(names)]
+        (folder / "rdma_link").write_text("".join(rdma))
+    for n in range(2):
+        heard = [
+            {f"swp{host}": {"chassis": {"id": {"type": "mac", "value": f"02:00:00:00:0{host}:0{n}"}},
+                            "port": {"id": {"type": "mac", "value": f"02:00:00:00:0{host}:0{n}"}}}}
+            for host in range(1, 5)
+        ]  # fmt: skip
+        (tmp_path / f"leaf-{n}").mkdir()
+        (tmp_path / f"leaf-{n}" / "lldpctl_-f_json").write_text(json.dumps({"lldp": {"interface": heard}}))
+    code, out, _ = run("check", "--from", tmp_path, "--format", "json")
+    summary = json.loads(out)["summary"]
+    assert code == 0
+    assert (summary["cables_planned"], summary["cables_right"]) == (8, 8)
+
+
 def test_the_reason_why_nothing_can_be_inferred(tmp_path: Path, run: Run) -> None:
     (tmp_path / "ibnetdiscover").write_text("vendid=0x2c9\nSwitch garbage that is no listing\n")
     code, _, err = run("check", "--from", tmp_path)
