@@ -108,3 +108,12 @@ def test_an_rdma_port_of_a_host_counts_and_its_management_port_does_not() -> Non
     rdma = (RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "eth1"), RdmaLink("mlx5_4", 1, "ACTIVE", "LINK_UP", "eth5"))
     seen = Snapshot(at, [Reading("gpu-1", "lldp_host", at, heard), Reading("gpu-1", "rdma_link", at, rdma)])
     assert [f.subject for f in judge(plan, seen).findings if f.rule == "CAB009"] == ["gpu-1/eth5"]
+
+
+def test_a_matrix_alone_says_nothing_of_nics_that_the_plan_names_by_netdev() -> None:
+    sim = simulate(Shape(hosts=4))
+    seen = sim.snapshot()
+    alone = [reading for reading in seen.readings if reading.collector == "gpu_nic_topology"]
+    (verdict,) = [v for v in judge(sim.plan, Snapshot(seen.at, alone)).verdicts if v.rule == "NIC001"]
+    assert verdict.status == "unknown"
+    assert "no answer has RDMA links" in verdict.why
