@@ -5,6 +5,8 @@ What hosts answer is written here from iproute2's `ip/ipaddress.c`, MLNX_OFED's 
 one member has carrier, and the members' own RDMA devices are gone.
 """
 
+import csv
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -359,3 +361,15 @@ def test_the_command_line_checks_a_bonded_fabric(tmp_path: Path) -> None:
     assert (cause["kind"], cause["subjects"]) == ("link-down", ["gpu-2/ens1f1np1"])
     order = run(*options, grow(tmp_path / "order", files(order={3: (1, 0, 2, 3)})), "--format", "json")
     assert [cause["kind"] for cause in json.loads(order.stdout)["causes"]] == ["gpu-nic-order"]
+
+
+def test_rails_and_planes_are_inferred_through_bonds(tmp_path: Path) -> None:
+    capture = grow(tmp_path / "capture", files())
+    done = run("plan", "infer", "--from", capture, "--to", "csv")
+    assert done.returncode == 0, done.stderr
+    rows = {row["a_device"] + "/" + row["a_port"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+    for host in range(1, HOSTS + 1):
+        for bond in range(BONDS):
+            for plane in (0, 1):
+                row = rows[f"gpu-{host}/ens{bond}f{plane}np{plane}"]
+                assert (row["b_device"], row["rail"]) == (f"leaf-{bond}{'ab'[plane]}", str(bond))

@@ -6,10 +6,11 @@ share two NICs take them in PCI order). A host that says nothing of its GPUs giv
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from truerail.model import GpuNicPath, NetLink, RdmaLink, Snapshot
+from truerail.model.bonds import bond_members, interfaces_of
 from truerail.model.names import device_key, natural_key, short_name
 
 NicOrder = tuple[tuple[str, ...], ...]
@@ -43,6 +44,7 @@ def hosts_say(seen: Snapshot) -> dict[str, HostSays]:
     """What every host told. Equal answers are read once: their facts are one tuple."""
     hosts: dict[str, HostSays] = defaultdict(HostSays)
     memo: dict[tuple[int, str], object] = {}
+    bonds: dict[str, dict[str, tuple[str, ...]]] = {}
     for reading in seen.readings:
         if reading.error or not reading.facts:
             continue
@@ -55,9 +57,25 @@ def hosts_say(seen: Snapshot) -> dict[str, HostSays]:
             host.near, host.gpus = memo[key]  # type: ignore[misc] # what _nearest gave
         elif first is RdmaLink:
             hosts[reading.device].links += tuple(fact for fact in reading.facts if isinstance(fact, RdmaLink))
-        elif first is NetLink and reading.device in hosts:
-            hosts[reading.device].pci |= _pci(fact for fact in reading.facts if isinstance(fact, NetLink))
+        elif first is NetLink:
+            interfaces = [fact for fact in reading.facts if isinstance(fact, NetLink)]
+            if reading.device in hosts:
+                hosts[reading.device].pci |= _pci(interfaces)
+            if members := bond_members(interfaces):
+                bonds[reading.device] = members
+    for device in bonds.keys() & hosts.keys():
+        hosts[device].links = tuple(_members(hosts[device].links, bonds[device]))
     return dict(hosts)
+
+
+def _members(links: Iterable[RdmaLink], bonds: Mapping[str, tuple[str, ...]]) -> Iterator[RdmaLink]:
+    """The RDMA devices of a host, that of a bond once for each member."""
+    for link in links:
+        members = interfaces_of(link, bonds)
+        if len(members) > 1:
+            yield from (link._replace(netdev=member, pci_address=None) for member in members)
+        else:
+            yield link
 
 
 def _nearest(paths: list[GpuNicPath]) -> tuple[dict[str, tuple[int, int]], int]:

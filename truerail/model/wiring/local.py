@@ -148,6 +148,13 @@ class LocalNames:
             found = self.__dict__["_bonded_hosts"] = {host: members for host, members in bonds.items() if members}
         return found
 
+    def members(self) -> Codes:
+        """The ports that are members of bonds."""
+        hosts = self._bonded
+        names = [(host, name) for host, bonds in hosts.items() for members in bonds.values() for name in members]
+        device = np.array([host for host, _ in names], dtype=np.int64)
+        return self.ports(device, self.index.ports.name_codes(name for _, name in names))
+
     def blind(self) -> Mask:
         """Hosts with an RDMA device on a bond whose members were not read, shape (devices + 1,): which of the planned
         NICs it stands for is unknown.

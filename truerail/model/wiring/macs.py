@@ -1,7 +1,7 @@
 """Which port a MAC belongs to, by the devices' own lists of interfaces."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -37,10 +37,14 @@ class MacTable:
             self._port.update(zip(macs[start : start + PIECE], ports[start : start + PIECE], strict=True))
         if len(self._port) < len(macs):
             shared = {mac for mac, count in Counter(macs).items() if count > 1}
-            self._settle(((mac, port) for mac, port in zip(macs, ports, strict=True) if mac in shared), planned)
+            members = set(names.members().tolist())
+            rows = ((mac, port) for mac, port in zip(macs, ports, strict=True) if mac in shared)
+            self._settle(rows, planned, members)
 
-    def _settle(self, rows: Iterable[tuple[str, int]], planned: int) -> None:
-        """MACs that stand on several interfaces: a bond and its member mean the planned one; anything else nobody."""
+    def _settle(self, rows: Iterable[tuple[str, int]], planned: int, members: Collection[int]) -> None:
+        """MACs that stand on several interfaces: a bond and its member mean the planned one, without a plan the only
+        member; anything else nobody.
+        """
         by_mac: dict[str, list[int]] = {}
         for mac, port in rows:
             by_mac.setdefault(mac, []).append(port)
@@ -49,6 +53,7 @@ class MacTable:
             one_owner = len(set(self._devices(np.array(ports)).tolist())) == 1
             if len(set(self._devices(np.array(meant, dtype=np.int64)).tolist())) > 1:
                 self.shared[mac] = tuple(sorted(set(meant)))
+            meant = meant or [port for port in ports if port in members]
             self._port[mac] = meant[0] if one_owner and len(meant) == 1 else NONE
 
     def devices(self, chassis: Objects) -> Codes:
