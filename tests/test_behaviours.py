@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from truerail.model import Port
-from truerail.simulator import Shape, Simulation, simulate
+from truerail.model import CauseKind, Port, Status
+from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 from truerail.simulator.behaviours.draw import drawn
 from truerail.simulator.platforms import sonic
@@ -292,3 +292,14 @@ def test_behaviours_are_drawn_for_each_platform_and_the_same_for_a_seed() -> Non
         assert shown <= set(CATALOGUE)
         assert ("ib_desc" in shown) is ("infiniband" in platforms)
         assert ("sonic_alias" in shown) is ("sonic" in platforms)
+
+
+@pytest.mark.parametrize("flag", ["topo_flat", "topo_gb200"])
+def test_a_tie_over_a_numa_node_is_no_affinity(flag: str) -> None:
+    """GPUs that are equally near to NICs of several rails tell nothing of the order: unknown, and no wrong order."""
+    shape = Shape(hosts=8, rails=8, spines=2, uplinks=4)
+    renamed = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=2, behaviours=[flag])
+    for simulation in (simulate(shape, 0, seed=2, behaviours=[flag]), renamed):
+        judgement = judged(simulation)
+        assert judgement.findings == ()
+        assert [one.status for one in judgement.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]

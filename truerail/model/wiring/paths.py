@@ -209,7 +209,8 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
         of_plan, of_sight = tuple(planned[list(ports)].tolist()), tuple(seen[list(ports)].tolist())
         key = (id(reading.facts), names, of_plan, of_sight)
         if key not in patterns:
-            gpus = _nearest(cast("tuple[GpuNicPath, ...]", reading.facts), names, whole=not wiring.index.plan.inferred)
+            paths, whole = cast("tuple[GpuNicPath, ...]", reading.facts), not wiring.index.plan.inferred
+            gpus = _nearest(paths, names, of_plan, whole=whole)
             patterns[key] = _Pattern(gpus, of_plan, of_sight) if gpus else None
         pattern = patterns[key]
         if pattern is not None:
@@ -218,8 +219,12 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
     return hosts, reading_of, tuple(sorted(unjudged.difference(reading_of)))
 
 
-def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: bool) -> dict[int, tuple[int, ...]]:
-    """GPU to the positions of its nearest NICs among `nics`. GPUs that are equally near to all of them are left out.
+def _nearest(
+    paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], rails: tuple[int, ...], *, whole: bool
+) -> dict[int, tuple[int, ...]]:
+    """GPU to the positions of its nearest NICs among `nics`, with their planned `rails`. GPUs that are equally near
+    to all of them are left out, and those that share no more than a NUMA node with NICs of several rails: such a tie is
+    no affinity.
 
     A plan is `whole` if somebody wrote it; an inferred one lacks the NICs whose cables were not seen, so that a GPU to
     which one of these is nearest is left out, too.
@@ -242,7 +247,8 @@ def _nearest(paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], *, whole: boo
     for gpu, of in levels.items():
         nearest = min(of.values())
         chosen = tuple(nic for nic, level in sorted(of.items()) if level == nearest)
-        if len(chosen) < len(of) and nearest <= unplanned.get(gpu, nearest):
+        is_tie = nearest >= CLOSENESS["NODE"] and len({rails[nic] for nic in chosen}) > 1
+        if len(chosen) < len(of) and nearest <= unplanned.get(gpu, nearest) and not is_tie:
             found[gpu] = chosen
     return found
 
