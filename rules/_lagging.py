@@ -5,6 +5,8 @@ NIC lacks as much of the one as of the other, and where collisions scatter the o
 have shape (hosts, NICs of a host) and, last, windows.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rules._held_up import Directions
@@ -12,6 +14,7 @@ from truerail.model.columns import Mask
 from truerail.model.counters.rails import (
     FLAGGED_WINDOWS,
     FLOOR,
+    IDLE,
     LEAST_NICS,
     LEAST_PEERS,
     OUTLIER,
@@ -22,18 +25,31 @@ from truerail.model.counters.rails import (
 )
 
 
-def lagging(ways: Directions) -> tuple[Mask, bool]:
-    """NICs that stand out below their peers; and whether any rail has enough peers to tell."""
-    rails, told = ways.rails, False
-    found = np.zeros(rails.port.shape, dtype=bool)
+class Lagging(NamedTuple):
+    """NICs that stand out below their peers, and those that carry as little while their peers scatter too much to tell,
+    shapes (hosts, NICs of a host); rails of which enough NICs are told to compare them, and rails with traffic.
+    """
+
+    found: Mask
+    doubtful: Mask
+    compared: int
+    rails: int
+
+
+def lagging(ways: Directions) -> Lagging:
+    """NICs that carry less than their peers."""
+    rails, compared, busy = ways.rails, 0, 0
+    found, doubtful = (np.zeros(rails.port.shape, dtype=bool) for _ in range(2))
     own, scatter = _own(ways)
     for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
         on = rails.rail == rail
         known = (~np.isnan(rails.share[on & rails.busy[:, None]])).sum(axis=0) >= LEAST_PEERS
-        told |= bool(known.sum() >= FLAGGED_WINDOWS)
+        compared += int(known.sum() >= FLAGGED_WINDOWS)
+        busy += bool((rails.use[on] >= IDLE).any())
         at = on & rails.judged[:, None]
         found[at] = _low(own[at], scatter[at, None])
-    return found, told
+        doubtful[at] = ~found[at] & _low(own[at])
+    return Lagging(found, doubtful, compared, busy)
 
 
 def _own(ways: Directions) -> tuple[Numbers, Numbers]:
@@ -52,8 +68,9 @@ def _by_window(carried: Numbers, expected: Numbers) -> Numbers:
     return np.asarray(carried / level[:, None, :] * (means(level)[:, None] / expected)[:, :, None])
 
 
-def _low(own: Numbers, scatter: Numbers) -> Mask:
-    """Of one rail's NICs, shape (NICs, windows), those that are low in enough windows and in the newest they tell of.
+def _low(own: Numbers, scatter: Numbers | None = None) -> Mask:
+    """Of one rail's NICs, shape (NICs, windows), those that are low in enough windows and in the newest they tell of;
+    without `scatter`, however much their peers are apart.
 
     Peers that carry more than is expected of them (other jobs load this rail more) are none to be measured by: the
     further they are, the less sure is the comparison.
@@ -61,7 +78,9 @@ def _low(own: Numbers, scatter: Numbers) -> Mask:
     middle = np.fmin(medians(own[None], LEAST_PEERS)[0], 1.0)
     apart = 1.4826 * medians(np.abs(own - middle)[None], LEAST_PEERS)[0]
     with np.errstate(invalid="ignore"):
-        limit = np.fmin(OUTLIER * np.fmax(np.fmax(apart, FLOOR * middle), scatter * middle), SHORTFALL * middle)
+        limit = SHORTFALL * middle
+        if scatter is not None:
+            limit = np.fmin(OUTLIER * np.fmax(np.fmax(apart, FLOOR * middle), scatter * middle), limit)
         flagged = own - middle < limit
     last = own.shape[1] - 1 - np.argmax(~np.isnan(own)[:, ::-1], axis=1)
     still = flagged[np.arange(len(own)), last]  # a link that was down and is back is no straggler

@@ -13,7 +13,8 @@ as long as its own loads agree. What hosts and siblings lead to expect may be wr
 either too. Uplinks that are full show nothing: what does not fit makes few flows look even. So a switch with 16 uplinks
 needs some 200 flows, one with eight some 100; of four uplinks it is rarely sure. Adaptive routing and spraying leave no
 member out by chance: there the others must differ by no more than a quarter. Uplinks that are down or switched off are
-no members. Unknown instead of passed: a tier of a pod whose uplinks are not told or carry too little to be judged.
+no members. Unknown instead of passed: a switch whose uplinks are not all told or carry too little to be judged, and one
+that leaves uplinks idle as so few flows do.
 
 ## What to do
 Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,
@@ -29,7 +30,8 @@ from truerail.model.counters.carried import overall
 from truerail.model.rule import Case, rule
 from truerail.model.uplinks.balance import Balance
 from truerail.model.uplinks.dead import dead_members
-from truerail.model.uplinks.tiers import balance_to_judge, tell_unjudged
+from truerail.model.uplinks.siblings import polarized
+from truerail.model.uplinks.tiers import balance_to_judge, tell_idle, tell_unjudged
 
 
 @rule("LBL003", severity=Severity.WARNING, needs=[PortCounters])
@@ -40,6 +42,10 @@ def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     for group, chance in found.items():
         yield _finding(b, group, chance)
     if not found:
+        explained = np.zeros(len(b.switch), dtype=bool)
+        for siblings in polarized(b):
+            explained[siblings.groups] = True
+        tell_idle(b, explained)
         tell_unjudged(b)
 
 
@@ -87,6 +93,7 @@ QUIET = (
         "Few flows: one uplink gets none of them, others get two.",
         _PLAN,
         {},
+        unknown=True,
         rates={f"leaf-0/up{s}": {"tx_bytes": (0.0 if s == 3 else 1e10 * (1 + s % 2))} for s in range(16)},
     ),
     Case(

@@ -21,8 +21,8 @@ another spine uses links at other places: what all leave out is drained.
 
 No finding: members idle by a few large flows; uplinks that are down; uplinks to a neighbour without any traffic, or the
 same ones on all siblings, which routing may leave out. One sibling in four may not fit the pattern (a member that is
-out of the routing gives it another divisor). A single switch cannot show it. Unknown instead of passed: a tier of a pod
-whose uplinks are not told or carry too little, and idle uplinks that fit a pattern but may be chance.
+out of the routing gives it another divisor). A single switch cannot show it. Unknown instead of passed: a switch
+whose uplinks are not all told or carry too little, and idle uplinks that fit a pattern but may be chance.
 
 ## What to do
 Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_multipath_hash_seed`), or another hash

@@ -59,9 +59,22 @@ def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     pausing = _pausing(telemetry, egress)
     switch = telemetry.wiring.index.ports.device_of(egress)
     several = np.unique(switch, return_inverse=True, return_counts=True)
-    for n in np.flatnonzero(marked | (pausing >= PAUSED_PORTS)).tolist():
+    met = np.flatnonzero(marked | (pausing >= PAUSED_PORTS)).tolist()
+    if not met and (blind := _untold(telemetry, egress)):
+        raise Undecided(f"{blind} ports to hosts are full in one direction, and their switches tell no marks or pauses")
+    for n in met:
         sure = bool(marked[n]) or several[2][several[1][n]] == 1
         yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)
+
+
+def _untold(telemetry: Telemetry, egress: Codes) -> int:
+    """How many of these ports belong to switches none of whose ports tells of congestion."""
+    told = np.zeros(telemetry.ports, dtype=bool)
+    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
+        for priority in telemetry.priorities(quantity):
+            told |= telemetry.summed(quantity, priority).samples > 0
+    device_of = telemetry.wiring.index.ports.device_of
+    return int(np.count_nonzero(~np.isin(device_of(egress), device_of(np.flatnonzero(told)))))
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:

@@ -20,6 +20,8 @@ senders down before PFC stops them, whether the link has its speed.
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from rules._pauses import (
     CAUSES,
     by_port,
@@ -31,16 +33,20 @@ from rules._pauses import (
     told,
 )
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 from truerail.model.waiting.culprits import Culprit, pressure_culprits
-from truerail.model.waiting.trees import pauses_of
+from truerail.model.waiting.trees import Pauses, pauses_of
+from truerail.model.waiting.waits import LEAST_SUSTAINED_SECONDS
 
 
 @rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
 def pause_pressure(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = pauses_of(plan, seen)
-    for culprits in by_port(pressure_culprits(pauses)):
+    pressed = list(by_port(pressure_culprits(pauses)))
+    if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
+        raise Undecided(f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far")
+    for culprits in pressed:
         worst = culprits[0]
         port = spelled(pauses, worst.port)
         yield pause_pressure.found(
@@ -48,6 +54,13 @@ def pause_pressure(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             says=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
             **told(pauses, culprits),
         )
+
+
+def _watched(pauses: Pauses) -> float:
+    """Seconds from the first poll of the window to the last."""
+    window = pauses.told.window
+    begun = window.begun[window.order] if window else np.zeros(1)
+    return float(begun[-1] - begun[0])
 
 
 def _says(port: str, culprit: Culprit, victims: int) -> str:

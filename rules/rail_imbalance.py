@@ -9,13 +9,13 @@ The least loaded NIC of a host against the median of its NICs, by what they send
 priority counters, or the switch ports they are cabled to; never netdev statistics, which RDMA bypasses), in every
 window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link and next to nothing, while the median
 runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not judged, nor hosts
-with two or more idle NICs (a job on fewer GPUs). Where the hosts of one level of load share the same low rails, it is
-the work (pipeline or expert parallelism, PXN, storage on one NIC) and no finding. Where congestion holds the NIC up
-(notices and marks, as in RAL002), the NIC is not to blame, and the finding is an information that says so. So it is
-where another NIC of the rail has no link: those that exchanged data with it lack that, in a ring the one before it all
-that it sends and the one behind it all that it receives. In
-synchronous collectives one slow NIC drags its peers to its own rate: then all look alike and low, and nothing is seen
-here; look at pauses and retransmissions.
+with two or more idle NICs (a job on fewer GPUs): unknown, where nothing else is found. Where the hosts of one level of
+load share the same low rails, it is the work (pipeline or expert parallelism, PXN, storage on one NIC) and no finding.
+Where congestion holds the NIC up (notices and marks, as in RAL002), the NIC is not to blame, and the finding is an
+information that says so. So it is where another NIC of the rail has no link: those that exchanged data with it lack
+that, in a ring the one before it all that it sends and the one behind it all that it receives. In synchronous
+collectives one slow NIC drags its peers to its own rate: then all look alike and low, and nothing is seen here; look at
+pauses and retransmissions.
 
 ## What to do
 Look at the low NIC: PCIe width, link speed and errors, pauses towards it, its GPU and the mapping of GPU to NIC, and at
@@ -61,6 +61,8 @@ def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.judged & always.any(axis=1)).tolist()
     ways = directions(telemetry) if rows else None
+    if not rows and rails.unjudged:
+        raise Undecided(f"{rails.unjudged} hosts with traffic: not all their NICs are told, or they carry too little")
     for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])
@@ -147,7 +149,7 @@ FIRES = (
 
 QUIET = (
     Case("All rails are loaded alike.", _PLAN, {}, rates=_rates({})),
-    Case("A job uses four of eight GPUs.", _PLAN, {}, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
+    Case("A job uses four of eight GPUs.", _PLAN, {}, unknown=True, rates=_rates({0: dict.fromkeys(range(4), 0.0)})),
     Case("All hosts of the job load the same rail less.", _PLAN, {}, rates=_rates({h: {3: 0.5} for h in range(4)})),
     Case("The NIC has no link.", _PLAN, {"h2": [NetLink("nic5", operstate="DOWN")]}, rates=_rates({2: {5: 0.0}})),
 )

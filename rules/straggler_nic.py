@@ -17,6 +17,9 @@ A NIC that congestion holds up is not slow: where it sends less it gets notices 
 more than those that get as many. What a slow NIC sends too slowly another one receives too slowly: of the two the one
 that lacks less in its other direction is not slow; where both may be, both are named.
 
+Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not judged,
+and NICs that lack as much while their peers are apart by as much.
+
 What cannot be told: a slow NIC whose flows collide with many others, where NICs told as much are apart by as much as it
 lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, where it drags its peers
 to its own rate, no rate tells which it is. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that
@@ -33,7 +36,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
-from rules._lagging import lagging
+from rules._lagging import Lagging, lagging
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.rails import LEAST_PEERS, rails_of
@@ -54,17 +57,32 @@ def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     if not rails.carried.enough:
         raise Undecided(TOO_FEW)
     ways = directions(telemetry)
-    found, told = lagging(ways)
-    if not told:
+    lags = lagging(ways)
+    if not lags.compared:
         raise Undecided(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
     named = set[int]()
-    for row, nic in np.argwhere(found).tolist():
+    for row, nic in np.argwhere(lags.found).tolist():
         code = int(rails.port[row, nic])
         why, others = ways.why(row, nic)
         down = telemetry.wiring.states.down(np.array([code]))[0]
         if why in (Why.ITSELF, Why.EITHER) and code not in named and not down:
             named |= {code, *others}
             yield _finding(telemetry, ways, (row, nic), why, others)
+    if not named:
+        _tell_unknown(ways, lags)
+
+
+def _tell_unknown(ways: Directions, lags: Lagging) -> None:
+    """Raises Undecided where a NIC may be slow that nothing can be compared with."""
+    if lags.compared < lags.rails:
+        missing = lags.rails - lags.compared
+        raise Undecided(f"{missing} of {lags.rails} rails have fewer than {LEAST_PEERS} NICs that carry enough")
+    if hosts := ways.rails.unjudged:
+        raise Undecided(f"{hosts} hosts with traffic: not all their NICs are told, or they carry too little")
+    places = np.argwhere(lags.doubtful).tolist()
+    slow = sum(ways.why(row, nic)[0] in (Why.ITSELF, Why.EITHER) for row, nic in places)
+    if slow:
+        raise Undecided(f"{slow} NICs carry less than is expected, and their peers are apart by as much")
 
 
 def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: Why, others: tuple[int, ...]) -> Finding:

@@ -11,7 +11,8 @@ chance does once in a million times, is expected for the fewest flows that can b
 bounded). What is beyond, or idle members that are less likely, is a finding. Adaptive routing and spraying have no such
 excuse: there uneven uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares
 that are the same on three or more siblings and in every window (weights), and what LBL001 and LBL003 report. Unknown
-instead of passed: a tier of a pod whose uplinks are not told or carry too little to be judged.
+instead of passed: a switch whose uplinks are not all told or carry too little to be judged, and one that is uneven as
+so few flows are.
 
 ## What to do
 See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,
@@ -31,7 +32,7 @@ from truerail.model.uplinks.dead import dead_members
 from truerail.model.uplinks.flow_bounds import flow_bounds
 from truerail.model.uplinks.occupancy import idle_chance
 from truerail.model.uplinks.siblings import CHANCE, polarized, weighted
-from truerail.model.uplinks.tiers import balance_to_judge, tell_unjudged
+from truerail.model.uplinks.tiers import balance_to_judge, tell_uneven, tell_unjudged
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
@@ -53,10 +54,12 @@ def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     hashed = plan.load_balancing is LoadBalancing.ECMP
     expected = _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
     candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
-    candidates = candidates[~weighted(b, candidates)]
+    candidates = candidates[~_weighted(b, uneven)[candidates]]
     found = [_finding(b, group, float(expected[group])) for group in candidates.tolist() if _always(b, group)]
     yield from found
     if not found:
+        by_chance = np.flatnonzero(uneven & ~np.isin(np.arange(len(uneven)), candidates) & ~_weighted(b, uneven))
+        tell_uneven(sum(_always(b, group) for group in by_chance.tolist()))
         tell_unjudged(b)
 
 
@@ -78,6 +81,13 @@ def _not_chance(b: Balance, which: Mask) -> Mask:
     for group in np.flatnonzero(which & (b.idle_members > 0)).tolist():
         chance = idle_chance(int(least[group]), int(b.members[group]), int(b.idle_members[group]))
         found[group] = chance < CHANCE
+    return found
+
+
+def _weighted(b: Balance, which: Mask) -> Mask:
+    """Which of these groups share their load as their siblings do: weights, and no hash."""
+    found = np.zeros(len(which), dtype=bool)
+    found[which] = weighted(b, np.flatnonzero(which))
     return found
 
 
@@ -154,6 +164,7 @@ QUIET = (
         "Four hosts send at full speed: some uplinks get two flows, others none.",
         _PLAN,
         {},
+        unknown=True,
         rates={f"leaf-0/p{n}": {"rx_bytes": 4e10 if n < 4 else 1.0} for n in range(64)}
         | {f"leaf-0/up{s}": {"tx_bytes": 4e10 * flows} for s, flows in enumerate((1, 1, 0, 1))}
         | {"leaf-0/up0": {"tx_bytes": 5e10}},

@@ -28,6 +28,8 @@ class Case:
     plan: str
     facts: Mapping[str, Sequence[Fact]]
     finds: tuple[str, ...] = ()
+    unknown: bool = False
+    """Whether a QUIET case is unknown instead of passed: what is there is too little for the rule."""
     errors: Mapping[str, str] = field(default_factory=dict)
     rails: str = ""
     """Rails with subnets where a case needs them: `0=10.0.0.0/24 1=10.0.1.0/24`."""

@@ -6,6 +6,7 @@ proof that nothing flows. Arrays have shape (planned ports, windows), bytes per 
 """
 
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,12 @@ class Carried:
         return self.windows >= LEAST_WINDOWS
 
 
-TOO_FEW = f"counters of fewer than {LEAST_WINDOWS * LEAST_SAMPLES} samples: too few to tell a habit from a moment"
+WINDOW_SECONDS = 30.0
+"""A window is at least so long: three samples of 10 s, or one of 30 s and more."""
+TOO_FEW = (
+    f"counters of fewer than {LEAST_WINDOWS} windows of {WINDOW_SECONDS:.0f} seconds: "
+    "too few to tell a habit from a moment"
+)
 
 
 @kept
@@ -101,7 +107,7 @@ class _Cut:
 
 
 def _cut(order: Codes, pace: float) -> _Cut:
-    windows = min(WINDOWS, len(order) // LEAST_SAMPLES)
+    windows = min(WINDOWS, len(order) // ceil(WINDOW_SECONDS / max(pace, WINDOW_SECONDS / LEAST_SAMPLES)))
     windows = windows if windows >= LEAST_WINDOWS else 0
     number = np.arange(len(order)) - len(order) % max(windows, 1)
     which = number[:, None] // max(len(order) // max(windows, 1), 1) == np.arange(windows)

@@ -107,6 +107,13 @@ class Rails:
             found[hosts] = (size >= ALIKE_HOSTS) & (same[kind] >= ALIKE_SHARE * size) & (bits[hosts] > 0)
         return found
 
+    @property
+    def unjudged(self) -> int:
+        """How many hosts carry traffic and are not judged: too little, by too few NICs, or not told of."""
+        with np.errstate(invalid="ignore"):
+            active = (self.use >= IDLE).any(axis=1)
+        return int(np.count_nonzero(active & ~self.busy))
+
     @cached_property
     def judged(self) -> Mask:
         """Hosts of which an uneven load means something."""
