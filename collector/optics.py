@@ -1,7 +1,16 @@
-"""The pluggable module of each port of a host: light in and out on each lane, temperature, and what the module is.
+"""The pluggable module of each port of a host or a switch: light on each lane, temperature, and what the module is.
 
 Question: how much light does each lane receive and send, is that within the module's own limits, which module is it?
-Needs: root, or CAP_NET_ADMIN (a module's memory is read over I2C); `ethtool`, else NVIDIA's `mlxlink`.
+Needs: root, or CAP_NET_ADMIN (a module's memory is read over I2C); `ethtool`, else NVIDIA's `mlxlink`. On a switch a
+login that may look; on Cumulus Linux as on a host.
+
+| network OS | answers |
+|---|---|
+| SONiC | `sonic-db-dump` of the transceivers in STATE_DB; `show interfaces transceiver eeprom [-d]` |
+| Arista EOS | `show interfaces transceiver [detail\\|dom] \\| json` |
+| Cisco NX-OS | `show interface transceiver [details]`, text and JSON |
+| Junos | `show interfaces diagnostics optics`, text, JSON and XML; it tells no serial numbers |
+| Cumulus Linux | `ethtool -m` of each port, the command above it |
 
 Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
 each port's answer; `mlxlink -m`, also with `--json`. Sources: ethtool `sff-common.c`, `sfpdiag.c`, `qsfp.c`, `cmis.c`
@@ -15,6 +24,9 @@ Traps:
 - Text gives milliwatts and dBm, JSON milliwatts alone; `rx_power` was an array under another name, then an object.
 - JSON of ethtool up to 6.15 has the key `module_temperature` twice: for the reading, then for its limits.
 - `mlxlink` writes `1.88,1.98,2.28,1.97 [-10.41..6]`: the lanes, then the low and the high limit.
+- EOS tells a module's kind (`400GBASE-DR4`) and serial number, no part number: the kind stands for the part. Junos
+  tells neither here.
+- SONiC tells zeros of a cable of copper, and of a module without diagnostics: they are left out.
 - An answer that ends inside a name is refused; a last value that no line feed ends may be cut, and is left out.
 """
 
@@ -25,11 +37,16 @@ from collector._answer import is_json, lines
 from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
 from collector._module_json import optics as of_lanes
 from collector._sections import Section, asks, is_prompt, sections
-from truerail.model import Command, Device, NotTold, Optic, Role, Unreadable, collector, minutes
+from collector._switch_optics import of_switch
+from truerail.model import EVERYWHERE, Command, Device, NotTold, Optic, Unreadable, collector, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
     '[ -e $n/device/physfn ] || { echo "# ethtool -m $n"; ethtool -m $n; }; done; :'
+)
+_CUMULUS = (
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in swp*; do [ -e $n ] || continue; "
+    'echo "# ethtool -m $n"; ethtool -m $n; done; :'
 )
 _ASKED = asks("(?:ethtool|mlxlink)", "(?:-m|--module-info|--dump-module-eeprom|-d)")
 _LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
@@ -47,17 +64,33 @@ Told = Mapping[str, Mapping[int, str]]
 
 
 @collector(
-    on=[Role.HOST],
+    on=EVERYWHERE,
     ask=[
-        Command(text)
-        for text in (
-            _LIVE,
-            "ethtool -m {port}",
-            "ethtool --json -m {port}",
-            "ethtool -j -m {port}",
-            "mlxlink --json -m -d {port}",
-            "mlxlink -m -d {port}",
-        )
+        Command(_LIVE, ("linux",)),
+        Command(_CUMULUS, ("cumulus",)),
+        Command("sonic-db-dump -n STATE_DB -y -k 'TRANSCEIVER_[ID][NO][FM]*'", ("sonic",)),
+        Command("show interfaces transceiver eeprom -d", ("sonic",)),
+        Command("show interfaces transceiver eeprom --dom", ("sonic",)),
+        Command("show interfaces transceiver eeprom", ("sonic",)),
+        Command("show interfaces transceiver detail | json", ("eos",)),
+        Command("show interfaces transceiver dom | json", ("eos",)),
+        Command("show interfaces transceiver | json", ("eos",)),
+        Command("show interface transceiver details | json", ("nxos",)),
+        Command("show interface transceiver details", ("nxos",)),
+        Command("show interface transceiver", ("nxos",)),
+        Command("show interfaces diagnostics optics | display json", ("junos",)),
+        Command("show interfaces diagnostics optics | display xml", ("junos",)),
+        Command("show interfaces diagnostics optics", ("junos",)),
+        *(
+            Command(text, ("linux", "cumulus"))
+            for text in (
+                "ethtool -m {port}",
+                "ethtool --json -m {port}",
+                "ethtool -j -m {port}",
+                "mlxlink --json -m -d {port}",
+                "mlxlink -m -d {port}",
+            )
+        ),
     ],
     every=minutes(5),
     yields=[Optic],
@@ -66,11 +99,17 @@ Told = Mapping[str, Mapping[int, str]]
 def optics(answer: str, device: Device) -> list[Optic]:
     """One `Optic` for each lane of each module, in the answer's order. Raises `Unreadable`, also without any module."""
     text = lines(answer)
+    of_ports = of_switch(answer)
+    if of_ports is not None:
+        return _some(of_ports, text)
     if not is_json(answer) and text[-1].rpartition(":")[2].strip() and ":" in text[-1]:
         text = text[:-1]
-    found = [optic for section in sections(text, "", _ASKED) for optic in _of_port(section)]
+    return _some([optic for section in sections(text, "", _ASKED) for optic in _of_port(section)], text)
+
+
+def _some(found: list[Optic], text: list[str]) -> list[Optic]:
     if not found:
-        raise NotTold("no module in it", line=1, text=answer.lstrip().partition("\n")[0])
+        raise NotTold("no module in it", line=1, text=text[0])
     return found
 
 

@@ -4,13 +4,14 @@ Every recording, and every file of the corpus where there is one, is offered to 
 itself; what is refused is named by `truerail parse`.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from collector import collectors
-from collector._questions import command_of
+from collector._questions import command_of, naming
 from truerail.cli.app import app
 from truerail.cli.errors import CannotJudge
 from truerail.model import Device, Role, Unreadable
@@ -30,6 +31,7 @@ SAY_THAT_THERE_IS_NOTHING = (
     "ERROR: No neighbour information",
     "GPU0",  # a matrix without NICs
     "STORM DETECTED/RESTORED",  # the watchdog's table without a row
+    "NIC statistics:",  # ports whose driver counts no pauses
 )
 """What an answer has that is understood and empty."""
 
@@ -84,3 +86,11 @@ def test_each_sign_is_that_of_one_question() -> None:
         command = command_of(answer_of(path.parent / "answer.txt"))
         own = command is None or any(command in asked.text for asked in collectors()[name].ask)
         assert own or name in shared or "snmp" in name, (path, command)
+
+
+def test_nothing_in_an_answer_to_another_question_is_no_answer() -> None:
+    """A collector that understood nothing of it would otherwise be one that says that there is nothing."""
+    silent = replace(collectors()["pfc_watchdog"], parse=lambda answer, device: ())
+    assert naming(silent).read("nothing at all", Device("any")) == ()
+    with pytest.raises(Unreadable, match="the answer of `show pfc counters`, which does not say this"):
+        naming(silent).read(answer_of(RECORDINGS / "pfc_counters" / "sonic-tables" / "answer.txt"), Device("any"))
