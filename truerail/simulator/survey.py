@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from truerail.model import CauseKind, Port
-from truerail.simulator.frames import Tells
+from truerail.simulator.frames import Frame, Tells
 from truerail.simulator.render.beacon import Ether
 from truerail.simulator.truth import Explanation, TrueCause, Truth
 from truerail.simulator.world import World
@@ -60,7 +60,23 @@ def _decides(ether: Ether, port: Port) -> bool:
         return False
     found = list(ether.world.heard(port))
     frames = ether.frames(found[0]) if len(found) == 1 else ()
-    return any(frame.tells is Tells.PORT for frame in frames if not frame.is_second)
+    by_description = ether.world.behaviours.hits("junos_no_portid", port.device) and _is_junos(ether.world, port)
+    return any(
+        frame.tells is Tells.PORT and (not by_description or _describes(ether.world, found[0], frame))
+        for frame in frames
+        if not frame.is_second
+    )
+
+
+def _is_junos(world: World, port: Port) -> bool:
+    return not world.is_host(port.device) and world.platform(port.device) == "junos"
+
+
+def _describes(world: World, sender: Port, frame: Frame) -> bool:
+    """Whether the description alone names the port that sends: the default text does, a configured one does not."""
+    if world.is_host(sender.device):
+        return frame.port.id_type == "mac" and bool(frame.port.description)
+    return frame.port.description == sender.name
 
 
 def _weighed(world: World, cause: TrueCause) -> TrueCause:

@@ -24,7 +24,7 @@ class Behaviour:
     implies: tuple[str, ...] = ()
 
 
-_NAMES = ("CAB004", "CAB005", "CAB007")
+_NAMES = ("CAB004", "CAB005", "CAB007", "TEL003")
 """Rules that rightly report a device whose name is another's, or nobody's."""
 _IDENTITY = (
     Behaviour(
