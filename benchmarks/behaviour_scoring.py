@@ -76,7 +76,9 @@ def _cables(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
                 score.problems.append(
                     f"a {'wrong' if port in truth.wrong else 'missing'} cable passes as right: {port}"
                 )
-        elif state is CableState.WRONG or (state is CableState.MISSING and port not in truth.unknown):
+        elif port in truth.unknown and (state is not CableState.WRONG or port in truth.moved or truth.hostnames):
+            continue  # the device at the other end alone can show that a cable is wrong, not which port it is
+        elif state in (CableState.WRONG, CableState.MISSING):
             score.cables_false += 1
             score.problems.append(f"a right cable is said to be {state}: {port}")
     for port in truth.missing:
