@@ -168,7 +168,7 @@ def test_capture_into_an_archive(site: Site, run: Run, tmp_path: Path) -> None:
     )
     assert code == 0
     with tarfile.open(out.strip()) as tar:
-        assert {name.split("/")[1] for name in tar.getnames()} == {"gpu-001", "gpu-002"}
+        assert {name.split("/")[1] for name in tar.getnames()} == {"gpu-001", "gpu-002", "inventory.json"}
 
 
 def test_a_capture_broken_off_is_gone_on_with(site: Site, run: Run, tmp_path: Path) -> None:

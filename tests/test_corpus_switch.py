@@ -474,7 +474,7 @@ LINKS = {
         NetLink("Eth6/3(Port1)", "d0:77:ce:4b:bd:7a", 9100, "UP", ("UP",), 10.0, aliases=("Ethernet0", "removed")),
     ),
     "fortigate_60f3g4g.snmprec": (21, NetLink("wan1", "d4:76:a0:5b:47:5c", 1500, "DOWN", ("UP",))),
-    "junos_qfx5100.snmprec": (50, NetLink("lo0", None, 2147483647, "UP", ("UP",))),
+    "junos_qfx5100.snmprec": (50, NetLink("lo0", None, None, "UP", ("UP",))),  # ifMtu 2147483647: it has no limit
     "junos_rpm.snmprec": (59, NetLink("fxp2", "00:00:00:00:00:00", 1514, "UP", ("UP",))),
     "nxos_n3k-3064pq.snmprec": (
         54,

@@ -97,7 +97,7 @@ def test_a_capture_of_it_is_one_file_and_says_the_same(manager: Manager, run: Ru
     code, out, _ = run("capture", "--inventory", manager.inventory, "--out", manager.folder / "captures")
     assert code == 0
     held = sorted(path.relative_to(out.strip()) for path in Path(out.strip()).rglob("*") if path.is_file())
-    assert held == [Path("ufm-1/ibnetdiscover")]
+    assert held == [Path("inventory.json"), Path("ufm-1/ibnetdiscover")]
     _, again, _ = run("check", "--from", out.strip(), "--plan", manager.plan, "--format", "json")
     replayed = json.loads(again)
     for key in ("causes", "summary", "unread", "notes"):

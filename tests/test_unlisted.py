@@ -68,6 +68,29 @@ def test_serve_check_says_it_too(site: Site, run: Run, tmp_path: Path) -> None:
     assert (code, "1 device of the plan is not in the inventory: gpu-007." in err) == (0, True)
 
 
+@pytest.mark.parametrize("options", [[], ["--tar"], ["--scrub"]], ids=["folder", "archive", "scrubbed"])
+def test_a_capture_knows_which_devices_the_inventory_has(
+    site: Site, run: Run, tmp_path: Path, options: list[str]
+) -> None:
+    relist(site, lambda name: None if name in ("gpu-003", "gpu-004") else name)
+    made = run("capture", "--inventory", site.inventory, "--plan", site.plan, "--out", tmp_path / "c", *options)[1]
+    done, *beside = made.split()
+    plan = beside[0] if beside else site.plan
+    found = json.loads(run("check", "--from", done, "--plan", plan, "--format", "json")[1])
+    assert found["causes"] == []
+    assert [note.partition(" not in ")[0] for note in found["notes"]] == ["2 devices of the plan are"]
+
+
+def test_an_inventory_file_that_is_broken_costs_itself(site: Site, run: Run, tmp_path: Path) -> None:
+    relist(site, lambda name: None if name == "gpu-003" else name)
+    done = Path(run("capture", "--inventory", site.inventory, "--out", tmp_path / "c")[1].strip())
+    for content, why in ((b"{", "not JSON"), (b"[1]", "not an array of names")):
+        (done / "inventory.json").write_bytes(content)
+        found = json.loads(run("check", "--from", done, "--plan", site.plan, "--format", "json")[1])
+        assert [cause["subjects"] for cause in found["causes"]] == [["gpu-003"]]
+        assert any(f"refused, {why}" in note and "inventory.json" in note for note in found["notes"])
+
+
 def test_a_device_of_the_inventory_that_does_not_answer_is_still_a_cause(site: Site, run: Run) -> None:
     relist(site, lambda name: None if name == "gpu-007" else name)
     site.fleet.troubles = {"gpu-008": "locked"}

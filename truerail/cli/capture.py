@@ -59,6 +59,7 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not writer.answered():
         raise CannotJudge(f"{fleet.path}: no device could be asked, nothing was captured")
+    writer.list_inventory(target.name for target in fleet.targets)
     return writer.finish()
 
 

@@ -58,7 +58,7 @@ class Snapshot:
     """What one round saw: `readings` in the order they were gathered, `previous` the round before, if there was one.
 
     `window` holds the counters of the rounds before, up to this one; None where no counters were asked for. `inventory`
-    names the devices that there are to ask; None where that is not known, as in a capture.
+    names the devices that there are to ask; None where that is not known, as in a capture made by hand.
     """
 
     at: datetime

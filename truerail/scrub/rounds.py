@@ -13,7 +13,7 @@ from truerail.scrub.names import Names
 from truerail.scrub.plan import scrubbed_plan
 from truerail.scrub.text import Text
 from truerail.scrub.walks import is_walk, scrubbed_walk
-from truerail.transport import unanswered
+from truerail.transport import listed, unanswered
 from truerail.transport.questions import Questions
 from truerail.transport.replay import CaptureError, read_capture
 
@@ -45,6 +45,9 @@ def scrub_round(
                 content = file.read_bytes()
                 made = _errors(content) if file.name == unanswered.FILE else content
                 (place / text(file.name)).write_bytes(_scrubbed(made, text))
+    if (source / listed.FILE).is_file():
+        names = sorted(listed.load((source / listed.FILE).read_bytes()))
+        (out / listed.FILE).write_bytes(listed.dump(text.names.name(name) for name in names))
     return scrubbed_plan(plan, text, keyed) if plan else None
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, Refused, too_large
+from truerail.transport.listed import FILE as INVENTORY
 from truerail.transport.notes import Notes
 from truerail.transport.questions import Questions
 from truerail.transport.times import round_order, round_time
@@ -128,7 +129,7 @@ class _Shelf:
             folder.make(name)
         elif not member.isreg():
             folder.refused[name] = "a link or a device in the archive"
-        elif not self._questions.claims(name) and name != UNANSWERED:
+        elif not self._questions.claims(name) and name not in (UNANSWERED, INVENTORY):
             folder.others.add(name)
         else:
             self._store(tar, member, folder, name)

@@ -19,6 +19,7 @@ from truerail.model.counters.window import SAMPLES
 from truerail.model.index import Devices
 from truerail.model.names import device_key, printable
 from truerail.model.pause import garbage_collection_paused
+from truerail.transport import listed
 from truerail.transport.ahead import Place, newest, opened
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
@@ -54,10 +55,12 @@ class Capture:
     """What a reader should know: things refused, ignored or doubtful, counted."""
     window: Window | None = None
     """The counters of all rounds up to this one; None where nobody read them (see `with_counters`)."""
+    inventory: frozenset[str] | None = None
+    """The devices of the inventory with which it was captured; None where the capture does not say."""
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The same as the rules want it."""
-        return Snapshot(self.at, self.readings, previous, self.window)
+        return Snapshot(self.at, self.readings, previous, self.window, self.inventory)
 
 
 @garbage_collection_paused(freeze=True)
@@ -94,7 +97,8 @@ def read_capture(
     at = layout.at or datetime.fromtimestamp(newest(places), UTC)
     wanted = places if only is None else _only(places, {device_key(name) for name in only})
     readings = _read(wanted, devices or {}, Answers(questions, at, notes), progress)
-    return Capture(path, at, readings, tuple(wanted), layout.rounds, notes.lines())
+    inventory = listed.inventory_of(layout.folder, layout.listing, notes)
+    return Capture(path, at, readings, tuple(wanted), layout.rounds, notes.lines(), inventory=inventory)
 
 
 def with_counters(
@@ -186,7 +190,7 @@ def _remark(layout: Layout, places: Mapping[str, list[Place]], beside: frozenset
             notes.add("devices with several folders, read as one", " = ".join([name, *(place.name for place in found)]))
     for name, why in sorted(layout.listing.refused.items()):
         notes.add(f"refused, {why}", name)
-    for name in sorted(layout.listing.files - beside):
+    for name in sorted(layout.listing.files - beside - {listed.FILE}):
         notes.add("files beside the folders of devices ignored", name)
 
 

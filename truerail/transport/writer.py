@@ -7,11 +7,11 @@ whoever reads finds no half capture and no half device, and a round that was bro
 import io
 import shutil
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from truerail.transport import unanswered
+from truerail.transport import listed, unanswered
 from truerail.transport.times import round_name, round_time
 
 PARTIAL = ".partial"
@@ -51,6 +51,10 @@ class CaptureWriter:
         if place.exists():
             shutil.rmtree(place)
         draft.rename(place)
+
+    def list_inventory(self, names: Iterable[str]) -> None:
+        """Writes the names of the inventory's devices beside their folders. Raises OSError."""
+        (self.folder / listed.FILE).write_bytes(listed.dump(names))
 
     def finish(self) -> Path:
         """Gives the round its name, and the path. Raises OSError, FileExistsError where there is one of that name."""

@@ -1,0 +1,42 @@
+"""The devices of the inventory with which a round was captured, kept beside its folders.
+
+A replay then knows, as the live round did, which planned devices the inventory does not have: those were never asked,
+and are not devices that do not answer. A capture made by hand has no such file, and says nothing of it.
+"""
+
+import json
+from collections.abc import Iterable
+
+from truerail.model.names import natural_key
+from truerail.transport.folders import Folder, Listing, Refused
+from truerail.transport.notes import Notes
+
+FILE = "inventory.json"
+_LONGEST_NAME = 255
+
+
+def dump(names: Iterable[str]) -> bytes:
+    """The file's content: a JSON array of names."""
+    return (json.dumps(sorted(names, key=natural_key), indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def load(content: bytes) -> frozenset[str]:
+    """The names. Raises `Refused` for anything but a JSON array of names."""
+    try:
+        names = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise Refused("not JSON") from error
+    if not isinstance(names, list) or not all(isinstance(one, str) and 0 < len(one) <= _LONGEST_NAME for one in names):
+        raise Refused("not an array of names")
+    return frozenset(names)
+
+
+def inventory_of(folder: Folder, listing: Listing, notes: Notes) -> frozenset[str] | None:
+    """What a round's folder says of its inventory; None where it says nothing or cannot be read, which is noted."""
+    if FILE not in listing.files:
+        return None
+    try:
+        return load(folder.read(FILE))
+    except Refused as refused:
+        notes.add(f"refused, {refused}", FILE)
+        return None
