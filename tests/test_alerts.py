@@ -155,12 +155,35 @@ def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
     text = (HERE / "tests/cables.yaml").read_text()
     assert (
         "description: 'The cable of gpu-001/nic0 (rail 0) belongs in leaf-0/swp1. It is seen on leaf-6/swp1. Rack r01, "
-        "the switch in rack net. Next: `truerail where gpu-001/nic0` confirms the cause (a whole leaf or host may only "
-        "carry a wrong name); then move the plug from leaf-6/swp1 to leaf-0/swp1. Until then jobs on gpu-001"
+        "the switch in rack net. Next: `truerail where gpu-001/nic0` confirms the cause; then "
+        "move the plug from leaf-6/swp1 to leaf-0/swp1. Until then jobs on gpu-001"
     ) in text
 
 
+@pytest.mark.parametrize(
+    ("action", "ordered", "told"),
+    [
+        ("move", True, "exchange the plugs in leaf-0/swp1 and leaf-6/swp1"),
+        ("none", False, "move no cable. `truerail where gpu-001/nic0` names the device that carries a wrong name"),
+        ("decide", False, "move no cable yet. `truerail where gpu-001/nic0` names what comes first, or what decides."),
+        ("", False, "move no cable yet"),
+    ],
+)
+def test_no_alert_orders_a_move_that_no_cause_orders(action: str, ordered: bool, told: str) -> None:
+    alerts = [alert for alert in ALERTS if alert.name == "TruerailCableWrong"]
+    for alert in alerts:
+        other = {"other_host": "gpu-002", "other_nic": "nic0", "other_rail": "6"}
+        labels = {**dict(alert.story.fires), **other, "action": action}
+        text = rendered(alert.description, labels, 3)
+        assert told in text
+        assert ("exchange the plugs" in text) is ordered
+        assert ("are exchanged" in rendered(alert.summary, labels, 3)) is ordered
+    assert len(alerts) == 2
+
+
 def test_a_template_that_nobody_knows_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"no template of ours asks 'ne \$labels.rail \"0\"'"):
+        rendered('{{ if ne $labels.rail "0" }}{{ end }}', {}, 1)
     with pytest.raises(ValueError, match="no template of ours says 'toUpper'"):
         rendered("{{ toUpper }}", {}, 1)
 

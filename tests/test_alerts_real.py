@@ -24,14 +24,17 @@ from truerail.simulator import Fault, Shape, simulate
 CONFIG = ROOT / GENERATED / "alertmanager/alertmanager.yml"
 RULES = ROOT / GENERATED / "prometheus/truerail.rules.yaml"
 ASKED = 'count by (alertname, severity) (ALERTS{alertstate="firing"})'
+ACTIONS = 'count by (action) (ALERTS{alertstate="firing", alertname="TruerailCableWrong"})'
 EXCHANGED = 'count(link:truerail_link_state:held{other_host=~".+", other_nic=~".+", other_rail=~".+"})'
 SHAPE = Shape(hosts=12, rails=4, pods=1, spines=2, uplinks=4)
 LINK = {"fabric": "lab", "host": "h1", "nic": "n1", "switch": "leaf-1"}
 
 
-def assert_firing(folder: Path, expected: dict[tuple[str, str], int], *faults: Fault, exchanged: int = 0) -> None:
-    """Exactly so many alerts of each name and severity fire on the page that truerail shows of a fabric, and so many
-    cables are named with the other one that they are exchanged with.
+def assert_firing(
+    folder: Path, expected: dict[tuple[str, str], int], *faults: Fault, exchanged: int = 0, action: str = "move"
+) -> None:
+    """Exactly so many alerts of each name and severity fire on the page that truerail shows of a fabric, so many
+    cables are named with the other one that they are exchanged with, and each alert on a wrong cable has this action.
     """
     require("promtool")
     simulation = simulate(SHAPE, list(faults), seed=1)
@@ -48,7 +51,10 @@ def assert_firing(folder: Path, expected: dict[tuple[str, str], int], *faults: F
         for (name, severity), count in expected.items()
     ]
     pairs = [{"labels": "{}", "value": exchanged}] if exchanged else []
+    wrong = sum(count for (name, _), count in expected.items() if name == "CableWrong")
+    actions = [{"labels": f'{{action="{action}"}}', "value": wrong}] if wrong else []
     asked = [
+        {"expr": ACTIONS, "eval_time": "40m", "exp_samples": actions},
         {"expr": ASKED, "eval_time": "40m", "exp_samples": samples},
         {"expr": EXCHANGED, "eval_time": "40m", "exp_samples": pairs},
     ]
@@ -80,13 +86,34 @@ def test_three_cables_in_a_circle_are_not_told_as_exchanged(tmp_path: Path) -> N
 
 
 def test_hosts_that_carry_each_others_name_page_nobody(tmp_path: Path) -> None:
-    assert_firing(tmp_path, {("CableWrong", "warning"): 8}, Fault(CauseKind.HOST_SWAP, "labels"), exchanged=8)
+    assert_firing(
+        tmp_path, {("CableWrong", "warning"): 8}, Fault(CauseKind.HOST_SWAP, "labels"), exchanged=8, action="none"
+    )
 
 
 def test_exchanged_leaves_are_told_as_leaves(tmp_path: Path) -> None:
     """Alertmanager mutes the alerts on their cables and uplinks. The hosts have lost nothing of their own."""
     expected = {("CableWrong", "warning"): 24, ("LeafMiscabled", "warning"): 2, ("UplinkBad", "warning"): 8}
-    assert_firing(tmp_path, expected, Fault(CauseKind.LEAF_SWAP), exchanged=24)
+    assert_firing(tmp_path, expected, Fault(CauseKind.LEAF_SWAP), exchanged=24, action="none")
+
+
+def test_a_name_alone_pages_nobody_even_where_its_finding_is_critical(tmp_path: Path) -> None:
+    link = 'fabric="lab", pod="p1", host="h1", rail="0", nic="n1"'
+    series = {
+        'truerail_build_info{version="1", python="3.11"}': "1x40",
+        'truerail_publication_number{fabric="lab"}': "7x40",
+        'truerail_rail_right_ratio{fabric="lab", pod="p1", rail="0"}': "1x40",
+        f"truerail_link_state{{{link}}}": "3x40",
+        f'truerail_link_info{{{link}, switch="leaf-0", switch_port="p1"}}': "1x40",
+        'truerail_device_findings{fabric="lab", pod="p1", host="h1", rail="0", rule="CAB001", severity="critical", '
+        'muted="no"}': "1x40",
+    }
+    for action, severity in (("move", "critical"), ("decide", "critical"), ("none", "warning")):
+        seen = f'truerail_link_seen_info{{{link}, action="{action}"}}'
+        told = [{"labels": f'{{alertname="TruerailCableWrong", severity="{severity}"}}', "value": 1}]
+        given = [{"series": name, "values": values} for name, values in {**series, seen: "1x40"}.items()]
+        asked = [{"expr": ASKED, "eval_time": "40m", "exp_samples": told}]
+        verdict(tmp_path, {"interval": "1m", "input_series": given, "promql_expr_test": asked})
 
 
 OUTAGE = {

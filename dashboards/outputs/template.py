@@ -21,10 +21,10 @@ def _block(tokens: Iterator[str], labels: Mapping[str, str], value: float, shown
             continue
         words = token[2:-2].split()
         if words[0] == "if":
-            shown.append(_holds(words[1], labels))
+            shown.append(_holds(words[1:], labels))
             taken.append(shown[-1])
         elif words[0] == "else":
-            shown[-1] = not taken[-1] and (len(words) == 1 or _holds(words[2], labels))
+            shown[-1] = not taken[-1] and (len(words) == 1 or _holds(words[2:], labels))
             taken[-1] |= shown[-1]
         elif words[0] == "end":
             shown.pop()
@@ -33,8 +33,14 @@ def _block(tokens: Iterator[str], labels: Mapping[str, str], value: float, shown
             yield _value(words, labels, value)
 
 
-def _holds(label: str, labels: Mapping[str, str]) -> bool:
-    return bool(labels.get(label.removeprefix("$labels.")))
+def _holds(words: list[str], labels: Mapping[str, str]) -> bool:
+    """A label alone holds where it is not empty; `eq` compares it with a text in quotes."""
+    match words:
+        case ["eq", label, wanted]:
+            return labels.get(label.removeprefix("$labels."), "") == wanted.strip('"')
+        case [label]:
+            return bool(labels.get(label.removeprefix("$labels.")))
+    raise ValueError(f"no template of ours asks {' '.join(words)!r}")
 
 
 def _value(words: list[str], labels: Mapping[str, str], value: float) -> str:

@@ -37,17 +37,24 @@ _SEEN = (
 )
 _WHERE = "`truerail where {{ $labels.host }}/{{ $labels.nic }}`"
 _NEXT = f" Next: {_WHERE} names the cause and the moves"
+_MOVES = '{{ if eq $labels.action "move" }}'
+_NAMES = '{{ else if eq $labels.action "none" }}'
+_ELSE, _END = "{{ else }}", "{{ end }}"
 _MOVE = (
-    f" Next: {_WHERE} confirms the cause (a whole leaf or host may only carry a wrong name); then "
+    f" Next: {_MOVES}{_WHERE} confirms the cause; then "
     f"{{{{ if $labels.other_host }}}}exchange the plugs in {_PLANNED} and {_THERE}"
     f"{{{{ else if $labels.seen_switch_port }}}}move the plug from {_THERE} to {_PLANNED}"
-    f"{{{{ else }}}}bring the plug to {_PLANNED}{{{{ end }}}}."
+    f"{_ELSE}bring the plug to {_PLANNED}{_END}."
+    f"{_NAMES}move no cable. {_WHERE} names the device that carries a wrong name: correct the name."
+    f"{_ELSE}move no cable yet. {_WHERE} names what comes first, or what decides.{_END}"
 )
 
 
 _WRONG = Words(
-    f"{{{{ if $labels.other_host }}}}The cables of {_CABLE} and {_OTHER} are exchanged"
-    f"{{{{ else }}}}The cable of {_CABLE} is plugged into the wrong place{{{{ end }}}}",
+    f"{_MOVES}{{{{ if $labels.other_host }}}}The cables of {_CABLE} and {_OTHER} are exchanged"
+    f"{_ELSE}The cable of {_CABLE} is plugged into the wrong place{_END}"
+    f"{_NAMES}The cable of {_CABLE} is seen under another name"
+    f"{_ELSE}The cable of {_CABLE} is seen in another place than planned{_END}",
     f"The cable of {_CABLE} belongs in {_PLANNED}.{_SEEN}{_RACKS}{_MOVE}",
     "CAB001",
 )
@@ -67,7 +74,9 @@ _PLANES = Words(
 
 
 def _critical(bad: str, rules: str) -> str:
-    return f'{bad}\nand on(fabric, host, rail) {FINDINGS}{{rule=~"{rules}", severity="critical"}}\n{_USED}'
+    """A cable that is wrong by name alone affects nothing, and pages no one."""
+    paging = f'{bad}\nunless on(fabric, host, nic) {BAD_LINKS}{{action="none"}}'
+    return f'{paging}\nand on(fabric, host, rail) {FINDINGS}{{rule=~"{rules}", severity="critical"}}\n{_USED}'
 
 
 def _pair(name: str, bad: str, rules: str, words: Words, critical: Story, warning: Story) -> tuple[Alert, Alert]:
@@ -84,12 +93,13 @@ def _told(cable: Cable, **more: str) -> tuple[tuple[str, str], ...]:
 
 
 _SWAPPED = Cable("swapped", "CAB001", 3)
-_SWAPPED_DAY_1 = Cable("swapped-day-1", "CAB001", 3, in_use=False)
 _GONE = Cable("gone", "CAB003", 2)
 _PORT = Cable("gone-day-1", "CAB003", 2, in_use=False)
 _PLANE = Cable("plane", "CAB008", 3, plane="1")
 _PLANE_DAY_1 = Cable("plane-day-1", "CAB008", 3, plane="1", in_use=False)
-_SEEN_AT = {"seen_switch": "leaf-6", "seen_switch_port": "swp1"}
+_SEEN_AT = {"seen_switch": "leaf-6", "seen_switch_port": "swp1", "action": "move"}
+_NAMED = Cable("named", "CAB001", 3, action="none")
+_NAMED_AT = {**_SEEN_AT, "action": "none"}
 
 CABLES = (
     *_pair(
@@ -97,7 +107,7 @@ CABLES = (
         Story(cables(_SWAPPED), _told(_SWAPPED, **_SEEN_AT), 3,
               quiet=(*cables(Cable("swapped-muted", "CAB001", 3, muted="acknowledged")),
                      *cables(Cable("swapped-unknown", "TEL001", 1)))),
-        Story(cables(_SWAPPED_DAY_1), _told(_SWAPPED_DAY_1, **_SEEN_AT), 3),
+        Story(cables(_NAMED), _told(_NAMED, **_NAMED_AT), 3),
     ),
     *_pair(
         "TruerailCableMissing", f'({BAD_LINKS}{{plane=""}} == 2)', "CAB003|NIC003", _MISSING,
@@ -135,7 +145,7 @@ RAILS = (
 
 def _leaf(name: str, share: str, state: int, words: Words) -> tuple[Alert, Alert]:
     code = {2: "CAB003", 3: "CAB001"}[state]
-    used = f"and on(fabric, switch) ({BAD_LINKS} {_USED})"
+    used = f'and on(fabric, switch) ({BAD_LINKS}{{action!="none"}} {_USED})'
     loud = f"({share} >= 0.5)\n{used}"
     told = (
         Cable(f"leaf-{state}", code, state, hosts=6),

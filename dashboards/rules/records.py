@@ -60,7 +60,7 @@ def _exchanged() -> str:
     for label in ("host", "nic", "rail"):
         other = f'label_join({other}, "other_{label}", "", "{label}")'
     return (
-        f"sum by ({_PLACE}, seen_switch, seen_switch_port, {_OTHER}) (\n"
+        f"sum by ({_PLACE}, seen_switch, seen_switch_port, action, {_OTHER}) (\n"
         f"  {one}\n"
         f"  * on(fabric, belongs, is) group_left({_OTHER})\n"
         f"  count by (fabric, belongs, is, {_OTHER}) ({other})\n)"
@@ -116,7 +116,7 @@ LINKS = (
     ),
     Record(
         _SEEN,
-        f"{_BAD} * on(fabric, host, nic) group_left(seen_switch, seen_switch_port) truerail_link_seen_info\n"
+        f"{_BAD} * on(fabric, host, nic) group_left(seen_switch, seen_switch_port, action) truerail_link_seen_info\n"
         f"or\n({_BAD} unless on(fabric, host, nic) truerail_link_seen_info)",
     ),
     Record(_EXCHANGED, _exchanged()),

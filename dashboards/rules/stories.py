@@ -18,6 +18,7 @@ class Cable:
     in_use: bool = True
     hosts: int = 1
     rails: int = 1
+    action: str = "move"
 
     def link(self, host: int = 0, rail: int = 0) -> dict[str, str]:
         """The labels that identify a cable."""
@@ -60,8 +61,8 @@ def _link(cable: Cable, host: int, rail: int, *, bad: bool) -> list[Series]:
     ]
     if not bad:
         return told
-    if cable.state == 3 and cable.hosts == 1:
-        seen = {"seen_switch": "leaf-6", "seen_switch_port": "swp1"}
+    if cable.state == 3:
+        seen = {"seen_switch": "leaf-6", "seen_switch_port": f"swp{host + 1}", "action": cable.action}
         told.append(Series("truerail_link_seen_info", labels(**link, **seen), None, 1))
     found = {"fabric": cable.fabric, "pod": "p1", "host": link["host"], "rail": link["rail"], "rule": cable.rule}
     told.append(

@@ -83,14 +83,14 @@ def _cables() -> Panel:
     return table(
         "Cables",
         "Every cable by rail: nearest GPU, NIC as the plan and as the host name it, the port where it belongs, how it "
-        "stands, and where a wrong one is seen instead. Names are empty where the host did not tell them; a GPU stands "
-        "only where one alone is nearest.",
+        "stands, and where a wrong one is seen instead: `move` it, move `none` (only names are wrong), or `decide` "
+        "first. Names are empty where the host did not tell them; a GPU stands only where one alone is nearest.",
         rows(planned), rows(seen),
         columns=(Column("rail"), Column("plane"), Column("gpu", "GPU"), Column("nic"), Column("netdev"),
                  Column("device"), Column("pci_bus_id", "PCI"), Column("switch", links=links.SWITCH),
                  Column("switch_port", "port"), Column("Value #A", "state", mappings=said(STATES)),
                  Column("seen_switch", "seen on"), Column("seen_switch_port", "seen at"),
-                 Column("seen_rail", "of rail")),
+                 Column("seen_rail", "of rail"), Column("action", "what to do")),
         unit="short", width=18,
     )  # fmt: skip
 

@@ -14,8 +14,8 @@ LINK_INFO = gauge(
     "(truerail_link_state > 1) * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
 LINK_SEEN_INFO = gauge(
-    "link_seen_info", "1", f"{LINK} seen_switch seen_switch_port seen_rail",
-    "Where a wrong cable is seen instead. Only where that is a device of the plan.",
+    "link_seen_info", "1", f"{LINK} action seen_switch seen_switch_port seen_rail",
+    "Where a wrong cable is seen instead, named where that is a device of the plan; and what its cause says: `action`.",
     "truerail_link_seen_info * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
 UPLINK_STATE = gauge(

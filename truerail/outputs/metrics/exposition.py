@@ -106,7 +106,7 @@ class _OfPlan:
         yield self._uplinks
         yield self._affinity.block(near)
         yield layout.host_stencil.block(by_host(layout, wiring))
-        for series in (seen_instead(layout, wiring), *counts(layout, wiring)):
+        for series in (seen_instead(layout, publication), *counts(layout, wiring)):
             yield series.block()
         yield from self._traffic.blocks(publication)
 
@@ -120,7 +120,7 @@ class _OfPlan:
         yield uplink_info(layout)
         yield self._affinity.series(near)
         yield layout.host_stencil.series(by_host(layout, wiring))
-        yield from (seen_instead(layout, wiring), *counts(layout, wiring))
+        yield from (seen_instead(layout, publication), *counts(layout, wiring))
         yield from self._traffic.series(publication)
 
 

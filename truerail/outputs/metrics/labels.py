@@ -12,6 +12,8 @@ LABELS: Final = {
     "port that the finding is about",
     "switch": "the switch as the plan names it; on `truerail_link_info` the one that the link is planned on",
     "switch_port": "that switch's port",
+    "action": "`move` where a cause moves the cable, `none` where only names are wrong, `decide` where the evidence "
+    "does not decide or another repair comes first",
     "seen_switch": "the device that a wrong link is seen on instead",
     "seen_switch_port": "the port there",
     "seen_rail": "the rail that the plan gives that port",

@@ -1,12 +1,17 @@
-"""What each link is (`truerail_link_info`), where wrong ones are seen instead, and which NIC each GPU is nearest to."""
+"""What each link is (`truerail_link_info`), where wrong ones are seen instead and what to do about
+them, and which NIC each GPU is nearest to.
+"""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, either
 from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.finding import Judgement
+from truerail.model.publication import Publication
 from truerail.model.snapshot import Table
 from truerail.model.wiring import State, Wiring
 from truerail.model.wiring.paths import gpu_rails
@@ -174,22 +179,45 @@ def _dcgm(address: str) -> str:
     return f"{domain:0>8}:{rest}".upper() if colon else address
 
 
-def seen_instead(layout: Layout, wiring: Wiring) -> Series:
-    """Where wrong links are, where that is a device of the plan: what a stranger calls itself is its own choice, and
-    would make series without end.
+class Action(StrEnum):
+    """What the causes say about the cable of a wrong link."""
+
+    MOVE = "move"
+    NONE = "none"
+    """Only names are wrong."""
+    DECIDE = "decide"
+    """No cause moves it, as the evidence does not decide; or another repair comes first."""
+
+
+def seen_instead(layout: Layout, publication: Publication) -> Series:
+    """Where wrong links are, and what is to be done about them. The place is named where it is a device of the plan:
+    what a stranger calls itself is its own choice, and would make series without end.
     """
+    wiring = publication.wiring
     index, links = wiring.index, layout.links.number
-    place = wiring.place[links]
-    at = np.where(place >= 0, index.ports.device_of(place), wiring.heard[index.a[links]])
-    row = np.flatnonzero((wiring.state[links] == State.WRONG) & (at >= 0) & (at < index.devices.planned))
-    cable = index.cables_at(place[row])
+    row = np.flatnonzero(wiring.state[links] == State.WRONG)
+    place = wiring.place[links[row]]
+    at = np.where(place >= 0, index.ports.device_of(place), wiring.heard[index.a[links[row]]])
+    known = (at >= 0) & (at < index.devices.planned)
+    at, place = np.where(known, at, NONE), np.where(known, place, NONE)
+    cable = index.cables_at(place)
     rail = np.where(cable >= 0, index.rail[cable], NONE).tolist()
-    labels = {
-        "seen_switch": [index.devices.names[code] for code in at[row].tolist()],
-        "seen_switch_port": [index.spell(port).name if port >= 0 else "" for port in place[row].tolist()],
+    actions = _actions(publication.judgement)
+    labels: dict[str, list[str]] = {
+        "action": [actions.get(str(index.a_port(cable)), Action.DECIDE) for cable in links[row].tolist()],
+        "seen_switch": ["" if code < 0 else index.devices.names[code] for code in at.tolist()],
+        "seen_switch_port": [index.spell(port).name if port >= 0 else "" for port in place.tolist()],
         "seen_rail": ["" if number < 0 else str(number) for number in rail],
     }
     return Series(LINK_SEEN_INFO, layout.links.rows.take(row), [1] * len(row), labels)
+
+
+def _actions(judgement: Judgement) -> dict[str, Action]:
+    """What the causes say, by the port at the cable's end nearer to the GPUs."""
+    named = {finding for cause in judgement.causes if cause.names_only for finding in cause.explains}
+    actions = {finding.subject: Action.NONE for finding in judgement.findings if finding.id in named}
+    moved = (str(move.cable) for cause in judgement.causes for move in cause.moves if not move.after)
+    return {**actions, **dict.fromkeys(moved, Action.MOVE)}
 
 
 def uplink_info(layout: Layout) -> Series:
