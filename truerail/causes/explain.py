@@ -75,7 +75,7 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[l
         elif not found:
             break
     announces = wiring.identity.announces
-    drafts = [order_draft(sightings, order, ()) for order in joined(orders)]
+    drafts = [order_draft(sightings, order, ()) for order in joined(sightings, orders)]
     for best, rows, steps in accepted:
         whole = True
         if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right as well

@@ -19,6 +19,9 @@ MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3
 
 
+_Pairs = tuple[tuple[int, int], ...]
+
+
 @dataclass(frozen=True)
 class NicOrder:
     """Hosts with the same wrong order: the rows of their sightings, and the cables that these really are."""
@@ -26,7 +29,7 @@ class NicOrder:
     hosts: tuple[int, ...]
     rows: Codes
     cables: Codes
-    order: tuple[tuple[int, int], ...]
+    order: _Pairs
     """(rail by name, rail by position), ascending; only those that differ."""
     witnessed: bool
 
@@ -47,7 +50,21 @@ def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     rows = np.flatnonzero(strange & (votes[owner] > 0))
     slot = _slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
     rows, slot = rows[slot >= 0], slot[slot >= 0]
-    return [NicOrder((host,), own, slot[at], _order(s, own, slot[at]), True) for host, own, at in _by_host(s, rows)]
+    rest = _rest(s, rows, slot, near == 0)
+    rows, slot = np.append(rows, rest), np.append(slot, resident[rest])
+    return [
+        NicOrder((host,), rows[at], slot[at], _order(s, rows[at], slot[at]), True) for host, at in _by_host(s, rows)
+    ]
+
+
+def _rest(s: Sightings, rows: Codes, cables: Codes, untold: Mask) -> Codes:
+    """NICs of hosts in another order that no GPU is near to, because it has fallen off the bus, and that sit in a place
+    of their own host which none of the others has: the order goes on there, and no cable is wrong.
+    """
+    resident, owner = s.resident(), s.index.a_device
+    inside = untold & s.wrong & s.index.from_host[s.taken_for] & (resident >= 0)
+    inside &= (owner[resident] == owner[s.taken_for]) & np.isin(owner[resident], owner[s.taken_for[rows]])
+    return np.flatnonzero(inside & (s.index.plane[resident] == s.index.plane[s.taken_for]) & ~np.isin(resident, cables))
 
 
 def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
@@ -55,10 +72,11 @@ def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     resident, owner = s.resident(), s.index.a_device[s.taken_for]
     inside = s.wrong & (resident >= 0) & s.index.from_host[s.taken_for] & (s.index.a_device[resident] == owner)
     inside &= gpus.near[s.index.a[s.cable]] == 0
+    every = np.flatnonzero(inside)
     return [
         NicOrder((host,), rows, resident[rows], _order(s, rows, resident[rows]), False)
-        for host, rows, _ in _by_host(s, np.flatnonzero(inside))
-        if len(rows) >= MIN_WITHOUT_TOPOLOGY
+        for host, at in _by_host(s, every)
+        if len(rows := every[at]) >= MIN_WITHOUT_TOPOLOGY
         and (s.index.plane[s.taken_for[rows]] == s.index.plane[resident[rows]]).all()
         and set(s.taken_for[rows].tolist()) == set(resident[rows].tolist())
     ]
@@ -85,24 +103,33 @@ def _slot_cables(s: Sightings, rows: Codes, near: Codes, seen: Codes) -> Codes:
     return np.where(single & (key[at] == wanted), at, seen)
 
 
-def _by_host(s: Sightings, rows: Codes) -> Iterator[tuple[int, Codes, Codes]]:
-    """Host code, its rows, and their positions in `rows`."""
+def _by_host(s: Sightings, rows: Codes) -> Iterator[tuple[int, Codes]]:
+    """Host code, and the positions of its rows in `rows`."""
     owner = s.index.a_device[s.taken_for[rows]]
     for host in np.unique(owner).tolist():
-        at = np.flatnonzero(owner == host)
-        yield host, rows[at], at
+        yield host, np.flatnonzero(owner == host)
 
 
-def _order(s: Sightings, rows: Codes, cables: Codes) -> tuple[tuple[int, int], ...]:
+def _order(s: Sightings, rows: Codes, cables: Codes) -> _Pairs:
     rail = s.index.rail
     return tuple(sorted(zip(rail[s.taken_for[rows]].tolist(), rail[cables].tolist(), strict=True)))
 
 
-def joined(single: list[NicOrder]) -> list[NicOrder]:
-    """One order on three hosts or more is one cause: a model's firmware, or the plan's own idea of the order."""
-    groups: dict[tuple[tuple[tuple[int, int], ...], bool], list[NicOrder]] = {}
+def joined(s: Sightings, single: list[NicOrder]) -> list[NicOrder]:
+    """One order on three hosts or more is one cause: a model's firmware, or the plan's own idea of the order. A host
+    that shows a part of it, and whose other NICs are not seen, has it as well.
+    """
+    groups: dict[tuple[_Pairs, bool], list[NicOrder]] = {}
     for found in single:
         groups.setdefault((found.order, found.witnessed), []).append(found)
+    for key in sorted(groups, key=lambda key: len(key[0])):
+        larger = [one for one in groups if one[1] == key[1] and set(key[0]) < set(one[0])]
+        largest = [one for one in larger if not any(set(one[0]) < set(other[0]) for other in larger)]
+        if len(largest) == 1:
+            rest = {name for name, _ in set(largest[0][0]).difference(key[0])}
+            part = [found for found in groups[key] if rest.isdisjoint(_rails_seen(s, found))]
+            groups[largest[0]] += part
+            groups[key] = [found for found in groups[key] if not any(found is one for one in part)]
     result: list[NicOrder] = []
     for (order, witnessed), members in groups.items():
         if len(members) < MIN_HOSTS_FOR_ONE_CAUSE:
@@ -112,3 +139,9 @@ def joined(single: list[NicOrder]) -> list[NicOrder]:
         rows, cables = np.concatenate([m.rows for m in members]), np.concatenate([m.cables for m in members])
         result.append(NicOrder(hosts, rows, cables, order, witnessed))
     return result
+
+
+def _rails_seen(s: Sightings, found: NicOrder) -> set[int]:
+    """The rails, by name, of the NICs that are seen of its hosts."""
+    own = np.isin(s.index.a_device[s.taken_for], found.hosts) & s.index.from_host[s.cable]
+    return set(s.index.rail[s.cable[own]].tolist())
