@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_fabric import World, make_plan
 
@@ -229,8 +229,21 @@ def test_an_unread_host_is_not_wrong() -> None:
     assert unknown == ["h3/nicb"]  # its other leaves hear it
 
 
+def test_crossed_bundles_none_of_whose_cables_can_go_straight_to_its_place_are_a_rotation() -> None:
+    world = World(make_plan(hosts=6))
+    places = {nic(h, 0): Port("leaf-1", f"swp{h}") for h in range(1, 6)}
+    places |= {nic(h, 1): Port("leaf-0", f"swp{h - 1}") for h in range(2, 6)}
+    places |= {nic(6, 0): Port("leaf-0", "swp5"), nic(6, 1): Port("leaf-0", "swp6"), nic(1, 1): Port("leaf-1", "swp6")}
+    world.where |= places
+    causes = causes_of(world)[1]
+    assert {c.kind for c in causes} == {CauseKind.CABLE_ROTATION}
+    assert sorted(m.cable for c in causes for m in c.moves) == sorted(places)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.permutations(range(12)), st.integers(0, 3))
+@example([0, 1, 5, 2, 3, 7, 4, 6, 8, 9, 11, 10], 1)
+@example([0, 2, 3, 4, 10, 9, 7, 6, 8, 1, 11, 5], 1)
 def test_moves_never_touch_a_right_cable_and_lead_to_the_plan(order: list[int], deaf: int) -> None:
     world = World(make_plan(hosts=3), deaf={f"h{deaf}"})
     slots = [c.a for c in world.plan.cables if c.rail is not None]

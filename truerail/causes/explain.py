@@ -61,17 +61,21 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[l
     """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
     accepted: list[tuple[Relabelling, Codes, tuple[Move, ...]]] = []
     orders: list[NicOrder] = []
+    refused: set[tuple[int, ...]] = set()
     while True:
         found = witnessed_orders(sightings, gpus)
         for order in found:
             sightings.retake(order.rows, order.cables)
         orders += found
-        best = best_relabelling(sightings)
+        best = best_relabelling(sightings, refused)
         if best is not None:
             before = replace(sightings, taken_for=sightings.taken_for.copy())
             crossed = best.kind is CauseKind.BUNDLE_SWAP
             rows = np.flatnonzero(sightings.relabel_devices(best.true_name, places_of_hosts_only=crossed))
-            accepted.append((best, rows, moves(before, rows.tolist())))
+            if crossed and not len(rows):  # each of its cables waits for one that stays: these are chains
+                refused.add(best.cycle)
+            else:
+                accepted.append((best, rows, moves(before, rows.tolist())))
         elif not found:
             break
     announces = wiring.identity.announces

@@ -164,7 +164,7 @@ def relabel_draft(
             f"Exchange the two bundles where they cross, most likely in the patch panel, "
             f"or move the {len(steps)} cables one by one."
             if whole
-            else f"Move the {len(steps)} cables one by one, not the bundles as a whole: others in them are right."
+            else f"Move the {len(steps)} cables one by one, not the bundles as a whole: not all of them belong there."
         )
         draft.moves = steps
         return draft

@@ -12,7 +12,7 @@ apart, because a label goes with the whole switch and a patch panel does not.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,15 +64,16 @@ class _Ballot:
     owner_seen: Codes
 
 
-def best_relabelling(sightings: Sightings) -> Relabelling | None:
-    """The relabelling with the highest gain, None if none gains. Ties go to the lowest device codes: order does
-    not matter.
+def best_relabelling(sightings: Sightings, refused: Collection[tuple[int, ...]] = ()) -> Relabelling | None:
+    """The relabelling with the highest gain, None if none gains; never a crossing of `refused` bundles. Ties go to the
+    lowest device codes: order does not matter.
     """
     wrong = sightings.wrong
     if np.count_nonzero(wrong) <= LABEL_COST:
         return None
     ballot = _count(sightings, wrong)
-    found = list(_hypotheses(sightings, ballot))
+    crossed = CauseKind.BUNDLE_SWAP
+    found = (r for r in _hypotheses(sightings, ballot) if r.kind is not crossed or r.cycle not in refused)
     return min(found, key=lambda r: (-r.gain, r.kind is CauseKind.BUNDLE_SWAP, r.cycle), default=None)
 
 

@@ -18,6 +18,9 @@ from truerail.model.wiring import State, Wiring
 
 Mask = npt.NDArray[np.bool_]
 
+MIN_HELPED_PER_CARRIED = 6
+"""Cables that an exchange of whole bundles must put right for each that it carries from one wrong place to another."""
+
 
 class Slots:
     """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on
@@ -100,11 +103,12 @@ class Sightings:
         for seen, true in true_name.items():
             table[seen] = true
         chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
-        if places_of_hosts_only and self._any_right_among(chosen, table):
-            renamed = self._renamed(self.place, table, chosen)  # not as a whole: what is right stays in its place
-            chosen &= renamed == self.index.b[self.taken_for]
-            while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
-                chosen &= ~taken  # another plug is in its place: the two are one chain
+        if places_of_hosts_only:
+            renamed = self._renamed(self.place, table, chosen)
+            if not self._as_a_whole(chosen, renamed):
+                chosen &= renamed == self.index.b[self.taken_for]  # only what comes to its own place
+                while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
+                    chosen &= ~taken  # another plug is in its place: the two are one chain
         self.place = self._renamed(self.place, table, chosen)
         if not places_of_hosts_only:
             self.stands = self._renamed(self.stands, table, chosen)
@@ -114,10 +118,15 @@ class Sightings:
             self.taken_for[moved] = np.where(other >= 0, other, self.taken_for[moved])
         return before & ~self.wrong
 
-    def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
-        """Whether any of these is right where it stands, on a device that is to be renamed."""
-        device = self.index.ports.device_of(self.place)
-        return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
+    def _as_a_whole(self, chosen: Mask, renamed: Codes) -> bool:
+        """Whether crossed bundles can be exchanged as a whole: none of their cables is right as it stands, and few are
+        still wrong afterwards, because each of these is moved twice.
+        """
+        carried = chosen & (renamed != self.place)
+        helped = carried & (renamed == self.index.b[self.taken_for])
+        still_wrong = np.count_nonzero(carried & ~helped)
+        none_right = not (carried & ~self.wrong).any()
+        return none_right and int(np.count_nonzero(helped)) >= MIN_HELPED_PER_CARRIED * int(still_wrong)
 
     def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
         ports = self.index.ports
