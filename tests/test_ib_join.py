@@ -72,12 +72,51 @@ def test_a_switch_without_a_name_is_known_by_its_guid() -> None:
     assert joined(by_id, discovery(*links)).state.tolist() == [State.RIGHT, State.RIGHT]
     named = plan(f"gpu-1/mlx5_0 {guid(0xF0000)}/1\ngpu-1/mlx5_1 {guid(0xF0001)}/1")
     assert joined(named, discovery(*links)).state.tolist() == [State.RIGHT, State.RIGHT]
-    assert places(joined(plan("gpu-1/mlx5_0 leaf-0/1"), discovery(*links))) == [f"{guid(0xF0000)}/1"]
+    other = plan("gpu-1/mlx5_0 leaf-0/1", a=Device("leaf-0", Role.LEAF, chassis_ids=(guid(0xF0009),)))
+    assert places(joined(other, discovery(*links))) == [f"{guid(0xF0000)}/1"]
+
+
+def test_a_switch_without_a_name_may_be_any_that_the_plan_gives_by_name_alone() -> None:
+    """One cable is too few to say where it stands."""
+    nameless = "Quantum-2 Mellanox Technologies"
+    seen = joined(plan("gpu-1/mlx5_0 leaf-0/1"), discovery(link(hca(1), switch(0, 1, nameless))))
+    assert seen.state.tolist() == [State.UNKNOWN]
+    assert [seen.index.devices.names[code] for code in seen.identity.unplaced] == [guid(0xF0000)]
+
+
+def test_a_switch_without_a_name_is_the_planned_one_in_whose_places_it_stands() -> None:
+    nameless = "Quantum-2 Mellanox Technologies"
+    planned = plan(
+        "gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2\ngpu-3/mlx5_0 leaf-0/3\ngpu-4/mlx5_0 leaf-0/4\n"
+        "gpu-1/mlx5_1 leaf-1/1\ngpu-2/mlx5_1 leaf-1/2\ngpu-3/mlx5_1 leaf-1/3\ngpu-4/mlx5_1 leaf-1/4"
+    )
+    first = [link(hca(n), switch(0, n, nameless)) for n in (1, 2, 3)]
+    second = [link(hca(n, 1), switch(1, n, nameless)) for n in (1, 2, 3)]
+    crossed = [link(hca(4), switch(1, 4, nameless)), link(hca(4, 1), switch(0, 4, nameless))]
+    seen = joined(planned, discovery(*first, *second, *crossed))
+    assert seen.identity.unplaced == frozenset()
+    assert [seen.state[n] for n in (0, 1, 2, 4, 5, 6)] == [State.RIGHT] * 6
+    assert [places(seen)[n] for n in (3, 7)] == ["leaf-1/4", "leaf-0/4"]
+    half = joined(planned, discovery(*first[:2], *second[:2], link(hca(3), switch(1, 3, nameless)), *crossed))
+    assert {State(state) for state in half.state} == {State.UNKNOWN}
+
+
+def test_chips_of_one_planned_box_are_that_box_and_their_numbers_are_no_ports_of_it() -> None:
+    """Each chip numbers its ports from 1: only a label, or the chip beside the number, names a port of the box."""
+    first, second = "MF0;leaf-0:Q3400/U1", "MF0;leaf-0:Q3400/U2"
+    links = (link(hca(1), switch(0, 1, first)), link(hca(2), switch(1, 1, second)))
+    seen = joined(TWO, discovery(*links))
+    assert (seen.state.tolist(), seen.identity.duplicates) == ([State.RIGHT, State.RIGHT], {})
+    assert places(seen) == [None, None]
+    chips = joined(plan("gpu-1/mlx5_0 leaf-0/U1/1\ngpu-2/mlx5_0 leaf-0/U1/2"), discovery(*links))
+    assert places(chips)[0] == "leaf-0/U1/1"
 
 
 def test_several_switches_with_one_name_that_no_plan_has_stay_apart() -> None:
     links = (link(hca(1), switch(0, 1, "sw")), link(hca(2), switch(1, 1, "sw")))
-    assert places(joined(TWO, discovery(*links))) == [f"{guid(0xF0000)}/1", f"{guid(0xF0001)}/1"]
+    seen = joined(TWO, discovery(*links))
+    assert seen.state.tolist() == [State.UNKNOWN, State.UNKNOWN]
+    assert {seen.index.devices.names[code] for code in seen.identity.unplaced} == {guid(0xF0000), guid(0xF0001)}
 
 
 def test_two_switches_with_one_planned_name_are_told_and_not_believed() -> None:

@@ -26,7 +26,7 @@ from truerail.model import (
     Summary,
     Verdict,
 )
-from truerail.model.asked import not_listed, roles_not_asked
+from truerail.model.asked import folded, not_listed, roles_not_asked
 from truerail.model.finding import with_actions
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule, Undecided
@@ -138,6 +138,27 @@ def _unplanned(findings: Iterable[Finding]) -> Iterable[str]:
         yield f"{links} not in the plan ({_UNPLANNED}): {shown}{more}"
 
 
+def _by_place(wiring: Wiring) -> Iterable[str]:
+    """Switches of InfiniBand that bear no name of their own."""
+    names, found = wiring.index.devices.names, wiring.identity
+    if found.placed:
+        many = len(found.placed) != 1
+        shown = [f"{names[true]} is {names[node]}" for node, true in sorted(found.placed.items(), key=lambda p: p[1])]
+        more = f" and {len(shown) - _MOST_DEVICES:,} more" if len(shown) > _MOST_DEVICES else ""
+        yield (
+            f"{len(shown):,} switch{'es' * many} of the plan {'are' if many else 'is'} known by the wiring alone, so a "
+            "whole switch in another's place cannot be told; their GUIDs as chassis_ids in the plan decide: "
+            f"{', '.join(shown[:_MOST_DEVICES])}{more}"
+        )
+    if found.unplaced:
+        many = len(found.unplaced) != 1
+        yield (
+            f"{len(found.unplaced):,} switch{'es' * many} that {'bear' if many else 'bears'} no name of "
+            f"{'their' if many else 'its'} own may be any switch of the plan that was not met, so its cables stay "
+            f"unknown; give GUIDs as chassis_ids in the plan: {folded(names[code] for code in found.unplaced)}"
+        )
+
+
 def _notes(wiring: Wiring) -> Iterable[str]:
     for role in roles_not_asked(wiring):
         yield f"no {role} is among the devices asked: their cables are judged from the other ends alone"
@@ -147,6 +168,7 @@ def _notes(wiring: Wiring) -> Iterable[str]:
     names = wiring.index.devices.names
     for device, name in sorted(wiring.identity.announces.items()):
         yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"
+    yield from _by_place(wiring)
     for name, device in sorted(wiring.identity.strange.items()):
         if name == device:
             continue  # a device that the plan does not have, under its own name

@@ -9,13 +9,18 @@ from truerail.simulator.render.beacon import Ether
 from truerail.simulator.truth import Explanation, TrueCause, Truth
 from truerail.simulator.world import World
 
+_NAMELESS = frozenset(("ib_unmanaged", "ib_director"))
+"""Behaviours under which switches bear no names of their own: whole ones that are exchanged look as planned."""
+
 
 def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]) -> Truth:
     """Compares every cable with the plan, by the names that machines announce and by the machines themselves."""
     found: dict[str, set[Port]] = {"wrong": set(), "missing": set(), "unknown": set(), "moved": set()}
     plan, ether = world.fabric.plan, Ether(world)
+    if _nameless(world):  # an exchange of names that no switch bears changes nothing that anybody could see
+        causes = [cause for cause in causes if cause.kind is not CauseKind.LEAF_SWAP]
     for cable in plan.cables:
-        subject = world.announced_port(cable.a)
+        subject = _called(world, cable.a)
         far = world.far[cable.a]
         if far != cable.b:
             found["moved"].add(subject)
@@ -25,7 +30,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
             found["missing"].add(subject)
         elif _unheard(ether, cable.a, far):
             found["unknown"].add(subject)
-        elif plan.peer_of(subject) != world.announced_port(far):
+        elif plan.peer_of(subject) != _called(world, far):
             found["wrong"].add(subject)
     return Truth(
         causes=tuple(_weighed(world, cause) for cause in causes),
@@ -36,12 +41,20 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
     )
 
 
+def _nameless(world: World) -> bool:
+    return not _NAMELESS.isdisjoint(world.behaviours.choices)
+
+
+def _called(world: World, port: Port) -> Port:
+    """A port as its machine announces it; of switches without names, as it is."""
+    return port if _nameless(world) and not world.is_host(port.device) else world.announced_port(port)
+
+
 def _unheard(ether: Ether, a: Port, b: Port) -> bool:
     """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
     world = ether.world
     if world.fabric.shape.infiniband:
-        nameless = any(name in world.behaviours for name in ("ib_unmanaged", "ib_director"))
-        return nameless or not world.carrier(a) or _is_nameless_adapter(world, a)
+        return not world.carrier(a) or _is_nameless_adapter(world, a)
     if world.behaviours.choices:
         return not any(_decides(ether, port) for port in (a, b))
     ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]

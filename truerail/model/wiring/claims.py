@@ -48,6 +48,11 @@ class Claims:
         u, v, w, named, witness, row = (np.concatenate(pair) for pair in pairs)
         return Claims(u, v, w, named, witness, row, np.concatenate([self.doubt, others.doubt]))
 
+    def where(self, keep: Mask) -> "Claims":
+        """Those of these claims that are kept."""
+        u, v, w, named, witness, row = (column[keep] for column in self._codes())
+        return Claims(u, v, w, named, witness, row, self.doubt[keep])
+
     def _codes(self) -> tuple[Codes, ...]:
         return self.u, self.v, self.w, self.named, self.witness, self.row
 

@@ -34,7 +34,8 @@ class Discovery:
 
     `votes` are names announced and the devices that own them, packed as `announce` counts them. `shared` are planned
     names that several nodes bear, and the codes of those nodes. `devices` are those found, `ports` those with a link,
-    `at` the port of a node GUID and the name that the discovery has for it.
+    `at` the port of a node GUID and the name that the discovery has for it, `nameless` the codes of switches that bear
+    no name of their own and that nothing shows to be a planned one.
     """
 
     claims: Claims
@@ -43,6 +44,7 @@ class Discovery:
     devices: Codes
     ports: Codes
     at: Mapping[tuple[str, str], int]
+    nameless: frozenset[int] = frozenset()
 
 
 def discoveries(seen: Snapshot) -> Codes:
@@ -74,6 +76,7 @@ def discovered(
         devices=np.unique(nodes.device),
         ports=port[port >= 0],
         at=dict(zip(known.number, port.tolist(), strict=True)),
+        nameless=nodes.nameless,
     )
 
 
@@ -144,8 +147,8 @@ def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple
     bearers: dict[tuple[int, str], dict[str, None]] = {}
     planned = names.index.devices.planned
     own = {end.guid for end, code, of in zip(ends, nodes.device, nodes.witness, strict=True) if code == of}
-    for end, code, named in zip(ends, nodes.device.tolist(), nodes.named.tolist(), strict=True):
-        if code < planned and end.port and named == code:
+    for end, code, named, chip in zip(ends, nodes.device.tolist(), nodes.named.tolist(), nodes.chip, strict=True):
+        if code < planned and end.port and named == code and chip is None:
             bearers.setdefault((code, end.port), {})[end.guid] = None
     twice: dict[int, dict[str, None]] = {}
     for (code, _), guids in bearers.items():

@@ -43,6 +43,17 @@ def spellings(description: str) -> tuple[str, ...]:
     return description, found["host"] if chip == _ONLY_CHIP else found["host"] + chip
 
 
+def chip_of(description: str) -> tuple[str, str] | None:
+    """Box and chip in a managed switch's description: `core` and `L03/U1` of `MF0;core:CS8500/L03/U1`."""
+    found = _MANAGED.fullmatch(description.strip())
+    return (found["host"], found["chip"].removeprefix("/")) if found and found["chip"] else None
+
+
+def is_only_chip(chip: str) -> bool:
+    """Whether a switch of one chip calls it so."""
+    return f"/{chip}" == _ONLY_CHIP
+
+
 def is_factory_name(description: str) -> bool:
     """Whether firmware gave this name, which many switches share."""
     return _FACTORY.search(description) is not None

@@ -14,7 +14,7 @@ import numpy as np
 from truerail.model.columns import NONE, Codes
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.index import Devices, PlanIndex
-from truerail.model.wiring.ib_names import canonical_guid, ipoib_guid, is_factory_name, spellings
+from truerail.model.wiring.ib_names import canonical_guid, chip_of, ipoib_guid, is_factory_name, is_only_chip, spellings
 from truerail.model.wiring.local import LocalNames
 
 
@@ -31,13 +31,16 @@ class End(NamedTuple):
 class Nodes:
     """Columns over ends of links, shape (ends,): `device` the device of the end's node, `named` the device whose name
     it announces, `witness` the one that its GUID belongs to (-1 where nobody knows it), `owner` the port that the GUID
-    belongs to, likewise.
+    belongs to, likewise. `chip` is the chip of the end's node where it is one of several in a planned switch: the ports
+    of each are numbered from 1. `nameless` are codes of switches that bear no name of their own.
     """
 
     device: Codes
     named: Codes
     witness: Codes
     owner: Codes
+    chip: Sequence[str | None] = ()
+    nameless: frozenset[int] = frozenset()
 
 
 def nodes_of(names: LocalNames, ends: Sequence[End], owners: Mapping[int, int], split: frozenset[int]) -> Nodes:
@@ -50,14 +53,50 @@ def nodes_of(names: LocalNames, ends: Sequence[End], owners: Mapping[int, int], 
     by_port = index.ports.device_of(owner)
     witness = np.array([of_plan.get(end.guid, NONE) for end in ends], dtype=np.int64)
     witness = np.where(witness >= 0, witness, by_port)
-    code: dict[str, int] = {}
+    boxes = _boxes(devices, ends)
+    code = {name: box for name, (box, _) in boxes.items()}
     named = np.array([_named(devices, end, nameless, code) for end in ends], dtype=np.int64)
     named = np.array([owners.get(one, one) for one in named.tolist()], dtype=np.int64)
     by_guid = (witness >= 0) & ((named < 0) | ((named >= planned) & (witness < planned)) | np.isin(named, list(split)))
     device = np.where(by_guid, witness, named)
     for place in np.flatnonzero(device < 0).tolist():
-        device[place] = devices.find_or_add(ends[place].guid)
-    return Nodes(device, named, witness, np.where(by_port == device, owner, NONE))
+        added = devices.find_or_add(ends[place].guid)
+        device[place] = owners.get(added, added)
+    return Nodes(
+        device,
+        named,
+        witness,
+        np.where(by_port == device, owner, NONE),
+        [boxes[end.name][1] if end.name in boxes else None for end in ends],
+        frozenset(
+            code
+            for end, code in zip(ends, device.tolist(), strict=True)
+            if code >= planned and end.port.isdigit() and (end.name in nameless or _is_board(end.name))
+        ),
+    )
+
+
+def _is_board(name: str) -> bool:
+    chip = chip_of(name)
+    return chip is not None and not is_only_chip(chip[1])
+
+
+def _boxes(devices: Devices, ends: Sequence[End]) -> dict[str, tuple[int, str]]:
+    """Descriptions of chips that are several in one planned switch, with its code and the chip: nothing but the box is
+    in the plan.
+    """
+    chips: dict[str, dict[str, str]] = {}
+    for name in {end.name for end in ends}:
+        if chip := chip_of(name):
+            chips.setdefault(chip[0], {})[name] = chip[1]
+    found: dict[str, tuple[int, str]] = {}
+    for box, names in chips.items():
+        code = devices.find(box)
+        boards = {name: chip for name, chip in names.items() if not is_only_chip(chip)}
+        if boards and 0 <= code < devices.planned:
+            planned = {name for name in boards if 0 <= devices.find(spellings(name)[-1]) < devices.planned}
+            found |= {name: (code, chip) for name, chip in names.items() if not planned}
+    return found
 
 
 def _by_guid(index: PlanIndex) -> dict[str, int]:

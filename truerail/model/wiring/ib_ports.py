@@ -33,12 +33,23 @@ def ports_of(names: LocalNames, ends: Sequence[End], nodes: Nodes) -> Codes:
     found = np.where((by_name >= 0) & (by_name < index.planned_ports), by_name, by_label)
     found = np.where((found < index.planned_ports) & (tier != 0), found, NONE)
     switch, host = (found < 0) & (tier > 0), tier == 0
-    _number_switches(index, ends, nodes.device, switch, found)
+    boxed = np.array([chip is not None for chip in nodes.chip], dtype=bool)
+    found = np.where(boxed, _of_boxes(index, ends, nodes, found), found)
+    _number_switches(index, ends, nodes.device, switch & ~boxed, found)
     if host.any():
         found[host] = _hosts(names, nodes.device[host], name[host], nodes.owner[host])
-    rest = (found < 0) & ~host
+    rest = (found < 0) & ~host & ~boxed
     found[rest] = index.ports.find_or_add(nodes.device[rest], name[rest])
     return found
+
+
+def _of_boxes(index: PlanIndex, ends: Sequence[End], nodes: Nodes, found: Codes) -> Codes:
+    """Planned ports of switches of several chips: a label names one, or chip and number; the number alone does not."""
+    spelled = [f"{chip}/{end.port}" if chip else None for chip, end in zip(nodes.chip, ends, strict=True)]
+    by_chip = index.ports.find(nodes.device, index.ports.name_codes(spelled))
+    label = index.ports.find(nodes.device, index.ports.name_codes([end.label for end in ends]))
+    known = np.where((by_chip >= 0) & (by_chip < index.planned_ports), by_chip, label)
+    return np.where((known >= 0) & (known < index.planned_ports), known, NONE)
 
 
 def _number_switches(index: PlanIndex, ends: Sequence[End], device: Codes, where: Mask, found: Codes) -> None:

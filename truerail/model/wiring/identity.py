@@ -16,6 +16,7 @@ from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.announce import announced
 from truerail.model.wiring.claims import Claims, read_claims
 from truerail.model.wiring.discovery import Discovery, discovered
+from truerail.model.wiring.ib_placed import LAYERS, placed, unplaced, without
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.own_names import own_names
 
@@ -32,6 +33,10 @@ class Identity:
     """Names announced by more than one device: code of the name to the codes of those devices."""
     discovery: Discovery | None = None
     """What the discovery of an InfiniBand fabric tells, where there was one."""
+    placed: Mapping[int, int] = field(default_factory=dict)
+    """Switches without a name of their own that the wiring shows to be planned ones: code to code."""
+    unplaced: frozenset[int] = frozenset()
+    """Switches without a name of their own that may be any of the planned ones that nothing else is known to be."""
 
     @property
     def index(self) -> PlanIndex:
@@ -74,6 +79,29 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
     if planned:
         names = LocalNames(index, seen, announces, planned)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
-    if found is not None:
-        claims, duplicates = claims.and_(found.claims), {**found.shared, **duplicates}
-    return Identity(names, claims, owners, duplicates, found)
+    if found is None:
+        return Identity(names, claims, owners, duplicates)
+    found, by_place, open_ = _placed(names, found, owners, split)
+    told = without(found.claims, index, open_) if open_ else found.claims
+    return Identity(
+        names, claims.and_(told), owners, {**found.shared, **duplicates}, found, placed=by_place, unplaced=open_
+    )
+
+
+def _placed(
+    names: LocalNames, found: Discovery, owners: Mapping[int, int], split: frozenset[int]
+) -> tuple[Discovery, dict[int, int], frozenset[int]]:
+    """The discovery with its nameless switches brought to the planned ones in whose places they stand, layer by layer;
+    which they are, and those that may still be any planned one.
+    """
+    by_place: dict[int, int] = {}
+    free = unplaced(names.index, frozenset(found.devices.tolist()))
+    for _ in range(LAYERS):
+        new = placed(names.index, found.claims, found.nameless, free) if free and found.nameless else {}
+        if not new:
+            break
+        by_place |= new
+        again = discovered(names, {**owners, **by_place}, split)
+        assert again is not None  # noqa: S101 - there was one, see above
+        found, free = again, free.difference(new.values())
+    return found, by_place, found.nameless if free else frozenset()

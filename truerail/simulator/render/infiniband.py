@@ -240,8 +240,9 @@ def _description(world: World, jack: Port) -> str:
         return _UNMANAGED
     role = world.fabric.plan.devices[jack.device].role
     if "ib_director" in behaviours:
-        board = f"L{world.leaves().index(jack.device) + 1:02}" if role is Role.LEAF else f"S{name[-2:].strip('-'):0>2}"
-        return f"MF0;director-1:MCS8500/{board}/U1"
+        peers = [one for one, device in world.fabric.plan.devices.items() if device.role is role]
+        place = peers.index(jack.device)  # two chips on each board
+        return f"MF0;director-1:MCS8500/{'L' if role is Role.LEAF else 'S'}{place // 2 + 1:02}/U{place % 2 + 1}"
     return f"MF0;{name}:MQM9700/U1" if role is Role.LEAF else name
 
 

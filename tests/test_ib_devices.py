@@ -1,0 +1,57 @@
+"""What devices of InfiniBand fabrics do, through the command line: no cable of a faultless fabric is wrong, a fault is
+found, and what cannot be told is named.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_site import Run, runner
+
+from truerail.model import CauseKind
+from truerail.simulator import Fault, Shape, simulate
+
+SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, platforms=("infiniband",), host_ports="rdma")
+NAMELESS = ["ib_unmanaged", "ib_director"]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(monkeypatch, capsys)
+
+
+def checked(run: Run, folder: Path, flags: Sequence[str], faults: Sequence[Fault] = ()) -> tuple[int, dict[str, Any]]:
+    """Exit code and report of `truerail check`."""
+    capture = simulate(SHAPE, faults, seed=2, folders="inventory", behaviours=flags).write(folder)
+    code, out, _ = run("check", "--from", capture, "--plan", folder / "plan.csv", "--format", "json")
+    return code, json.loads(out)
+
+
+@pytest.mark.parametrize("flag", NAMELESS)
+def test_switches_without_names_are_known_by_their_places(flag: str, run: Run, tmp_path: Path) -> None:
+    code, report = checked(run, tmp_path, [flag])
+    assert (code, report["causes"]) == (0, [])
+    assert report["summary"]["cables_right"] == report["summary"]["cables_planned"] == 64
+    (note,) = [note for note in report["notes"] if "known by the wiring alone" in note]
+    assert note.startswith("6 switches of the plan are known by the wiring alone, so a whole switch in another's place")
+    assert ("leaf-0 is director-1/L01/U1" if flag == "ib_director" else "leaf-0 is 0x") in note
+
+
+@pytest.mark.parametrize("flag", NAMELESS)
+def test_faults_at_switches_without_names_are_found(flag: str, run: Run, tmp_path: Path) -> None:
+    code, report = checked(run, tmp_path, [flag], [Fault(CauseKind.CABLE_SWAP, "across")])
+    (cause,) = report["causes"]
+    assert (code, cause["kind"], len(cause["moves"])) == (1, "cable-swap", 2)
+    code, report = checked(run, tmp_path / "down", [flag], [Fault(CauseKind.LINK_DOWN, "host")])
+    assert (code, [cause["kind"] for cause in report["causes"]]) == (1, ["link-down"])
+
+
+@pytest.mark.parametrize("flag", NAMELESS)
+def test_without_names_a_switch_in_the_place_of_another_is_the_switch_of_that_place(
+    flag: str, run: Run, tmp_path: Path
+) -> None:
+    code, report = checked(run, tmp_path, [flag], [Fault(CauseKind.LEAF_SWAP, "labels")])
+    assert (code, report["causes"]) == (0, [])
+    assert any("cannot be told; their GUIDs as chassis_ids in the plan decide" in note for note in report["notes"])
