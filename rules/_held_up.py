@@ -5,8 +5,9 @@ is told: notices and pauses come back to the NIC that sends (on InfiniBand it wa
 the one that receives, more of them than reach its peers. That explains no more than those lack that are told as much: a
 NIC can be slow and congested. And what one end of a ring's link sends too slowly the other receives too slowly: then
 two NICs look slow in one direction each, with the same rate. Where the other end has no link, those that sent to it and
-received from it lack that, and nothing is wrong with them. Arrays have shape (2, hosts, NICs of a host); direction 0
-is what a NIC sends, 1 what it receives.
+received from it lack that, and nothing is wrong with them. So it is where a whole host is idle, drained or at the end
+of its job: on most of its rails some NIC then lacks nearly all that it sent or received. Arrays have shape (2, hosts,
+NICs of a host); direction 0 is what a NIC sends, 1 what it receives.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import Numbers, told_of
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
-from truerail.model.counters.rails import OUTLIER, SHORTFALL, Rails, rails_of
+from truerail.model.counters.rails import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails, rails_of
 from truerail.model.counters.telemetry import Telemetry
 from truerail.model.kept import kept
 from truerail.model.wiring import Why as Reason
@@ -44,6 +45,10 @@ TWIN_RATE = 0.05
 """How far the rates of two NICs may be apart, as a share, that lost the same neighbour: their jobs are the same, and
 nothing else is shared. Judgement.
 """
+ON_ITS_RAILS = 0.5
+"""Share of an idle host's rails on which a NIC must lack nearly all before the host is taken for what they lack: hosts
+without a job are idle every day, and one idle NIC of a busy host is a fault. Judgement.
+"""
 SURELY = 2.0
 """Standard errors by which a NIC must lack less in its other direction, to be taken as fine there."""
 
@@ -56,6 +61,7 @@ class Why(Enum):
     OTHER_END = "the other end of its flows"
     CONGESTION = "congestion"
     GONE = "the other end of its flows has no link"
+    LEFT = "the host at the other end of its flows is idle"
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,9 @@ class Directions:
         gone = self._gone_ends(row, nic)
         if gone and self._lost_its_neighbour(row, nic):
             return Why.GONE, gone
+        left = self._left_ends(row, nic)
+        if left:
+            return Why.LEFT, left
         if slow.all() or not (slow | self.held[:, row, nic]).any():
             return Why.ITSELF, ()
         if not slow.any():
@@ -106,6 +115,30 @@ class Directions:
         """The ports of the rail's NICs that have no link."""
         rails = self.rails
         return tuple(rails.port[self.gone & (rails.rail == rails.rail[row, nic])].tolist())
+
+    def _left_ends(self, row: int, nic: int) -> tuple[int, ...]:
+        """The ports of the rail's NICs whose whole host is idle, where a NIC lacks nearly all."""
+        if not self._abandoned[row, nic]:
+            return ()
+        rails = self.rails
+        return tuple(rails.port[self._left[:, None] & (rails.rail == rails.rail[row, nic])].tolist())
+
+    @cached_property
+    def _abandoned(self) -> Mask:
+        """NICs that lack nearly all in each direction in which they lack much."""
+        least = np.where(self.slow, self.lack, np.inf).min(axis=0)
+        return np.asarray(self.slow.any(axis=0) & (least > 1 - NEARLY_ALL), dtype=bool)
+
+    @cached_property
+    def _left(self) -> Mask:
+        """Idle hosts whose neighbours lack them: on most of their rails a NIC of a busy host is abandoned."""
+        rails = self.rails
+        with np.errstate(invalid="ignore"):
+            used = (rails.use >= IDLE).any(axis=1)
+        idle = ~used & ((~np.isnan(rails.use)).sum(axis=1) >= LEAST_NICS)
+        planned = rails.port >= 0
+        missed = np.isin(rails.rail, rails.rail[self._abandoned]) & planned
+        return np.asarray(idle & (missed.sum(axis=1) >= ON_ITS_RAILS * planned.sum(axis=1)), dtype=bool)
 
     def _lost_its_neighbour(self, row: int, nic: int) -> bool:
         """Whether what a NIC lacks is what it exchanged with one that has no link. In a ring that is all it sends, or

@@ -13,9 +13,10 @@ with two or more idle NICs (a job on fewer GPUs): unknown, where nothing else is
 load share the same low rails, it is the work (pipeline or expert parallelism, PXN, storage on one NIC) and no finding.
 Where congestion holds the NIC up (notices and marks, as in RAL002), the NIC is not to blame, and the finding is an
 information that says so. So it is where another NIC of the rail has no link: those that exchanged data with it lack
-that, in a ring the one before it all that it sends and the one behind it all that it receives. In synchronous
-collectives one slow NIC drags its peers to its own rate: then all look alike and low, and nothing is seen here; look at
-pauses and retransmissions.
+that, in a ring the one before it all that it sends and the one behind it all that it receives. So it is where a whole
+host is idle (drained, hung, at the end of its job) and NICs on at least half of its rails lack nearly all. In
+synchronous collectives one slow NIC drags its peers to its own rate: then all look alike and low, and nothing is seen
+here; look at pauses and retransmissions.
 
 ## What to do
 Look at the low NIC: PCIe width, link speed and errors, pauses towards it, its GPU and the mapping of GPU to NIC, and at
@@ -41,9 +42,11 @@ _BECAUSE = {
     Why.OTHER_END: "; what it lacks {} lacks in the other direction, and this NIC carries more in its other one",
     Why.CONGESTION: "; congestion holds it up",
     Why.GONE: "; {} has no link, so what it exchanged with that NIC is lacking",
+    Why.LEFT: "; the host of {} is idle on all its NICs, and what it exchanged with that host is lacking",
 }
 _LOOK = "Look at {}: PCIe width, link speed, errors, pauses and its leaf port."
 _GONE = "Bring back the link of {}; nothing else is to be done at this host."
+_LEFT = "Nothing is to be done at this host. If the host of {} should be working, look there: its job, its GPUs."
 _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is told to slow down."
 
 
@@ -109,12 +112,16 @@ def _do(why: Why, port: Port, ends: tuple[str, ...]) -> str:
             return _CONGESTED.format(port)
         case Why.GONE:
             return _GONE.format(" and of ".join(ends))
+        case Why.LEFT:
+            return _LEFT.format(" or of ".join(ends))
     return _LOOK.format(" and at ".join([str(port), *ends]))
 
 
 def _severity(share: float, why: Why, *, idle: bool) -> Severity:
-    """Congestion is load, of which its own rules warn; a link that is down is a finding of its own."""
-    if why is Why.GONE:
+    """Congestion is load, of which its own rules warn; a link that is down is a finding of its own; an idle host is
+    none.
+    """
+    if why in (Why.GONE, Why.LEFT):
         return Severity.INFO
     if idle or (share < VERY_LOW and why is Why.ITSELF):
         return Severity.CRITICAL

@@ -8,9 +8,13 @@ import pytest
 
 from rules import rules
 from truerail.causes import explain
-from truerail.model import Cause, CauseKind, Finding, NetLink, Severity
+from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
 from truerail.model.cases import scene
+from truerail.model.rule import Undecided
 from truerail.model.wiring import wiring_of
+from truerail.rounds import judge
+from truerail.simulator import Shape, simulate
+from truerail.simulator.flows import Job, flows, snapshot_after
 
 LEVEL = 3e10
 CUT, MARKED = {"cnp_handled": 5e3}, {"ecn_received_packets": 5e3}
@@ -182,3 +186,78 @@ def test_the_neighbours_of_a_port_that_was_switched_off_need_no_cause() -> None:
 
 def replace_flags(link: NetLink) -> NetLink:
     return link._replace(flags=())
+
+
+def partners(host: int, rails: int = 4) -> dict[str, dict[str, float]]:
+    """A host that is idle, and what its partner on each rail then lacks: another host on each."""
+    idle = {f"h{host}/nic{r}": NOTHING for r in range(rails)}
+    return idle | {f"h{(host + 1 + r) % 10}/nic{r}": NOTHING for r in range(rails)}
+
+
+def test_the_partners_of_an_idle_host_need_no_cause() -> None:
+    rates = rates_with(partners(5))
+    found = judged("RAL001", rates)
+    assert {one.subject for one in found} == {"h6", "h7", "h8", "h9"}
+    for one in found:
+        assert one.severity is Severity.INFO
+        assert dict(one.detail)["because"] == "the host at the other end of its flows is idle"
+        assert "Nothing is to be done at this host" in one.do
+        assert dict(one.detail)["or"] == (f"h5/{str(dict(one.detail)['port']).partition('/')[2]}",)
+    assert judged("RAL002", rates) == []
+    assert causes_of(rates) == ()
+
+
+def test_an_idle_host_excuses_no_idle_nic_that_stands_alone() -> None:
+    """A host without a job is an ordinary thing; one NIC that carries nothing is a fault."""
+    idle = {f"h5/nic{r}": NOTHING for r in range(4)}
+    (found,) = judged("RAL001", rates_with(idle | {"h2/nic2": NOTHING}))
+    assert (found.subject, found.severity, dict(found.detail)["because"]) == ("h2", Severity.CRITICAL, "itself")
+
+
+def test_a_nic_at_half_its_rate_is_slow_itself_beside_an_idle_host() -> None:
+    rates = rates_with(partners(5) | {"h2/nic2": dict.fromkeys(NOTHING, LEVEL / 2)})
+    because = {one.subject: dict(one.detail)["because"] for one in judged("RAL001", rates)}
+    assert because.pop("h2") == "itself"
+    assert set(because.values()) == {"the host at the other end of its flows is idle"}
+    assert [one.subject for one in judged("RAL002", rates)] == ["h2/nic2"]
+
+
+def paired(drained: str | None) -> tuple[Job, ...]:
+    """On each rail every host exchanges data with another one, on each rail with another; not with a drained host."""
+    hosts = [f"gpu-{number:03}" for number in range(1, 17)]
+    ends = [
+        (hosts[a], hosts[a ^ (rail + 1)], rail) for rail in range(4) for a in range(len(hosts)) if a < a ^ (rail + 1)
+    ]
+    return tuple(Job(f"{a}-{b}", (a, b), slots=(rail,), gigabytes=8.0) for a, b, rail in ends if drained not in (a, b))
+
+
+@pytest.mark.parametrize(("drained", "partners"), [(None, 0), ("gpu-006", 4)])
+def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partners: int) -> None:
+    fabric = simulate(Shape(hosts=16, rails=4, pods=1, spines=2, uplinks=8), seed=1)
+    made = flows(fabric, paired(drained), seed=1)
+    judgement = judge(fabric.plan, snapshot_after(fabric, made, minutes=6))
+    rails = [one for one in judgement.findings if one.rule.startswith("RAL")]
+    assert [one.severity for one in rails] == [Severity.INFO] * partners
+    assert judgement.causes == ()
+
+
+def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> None:
+    down = {f"leaf-{r}": [NetLink("p5", operstate="DOWN", flags=("UP", "NO-CARRIER"))] for r in range(4)}
+    rates = rates_with(partners(5))
+    plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=down))
+    silent = Reading("h5", "lldp_host", seen.at, (), error="no route to host")
+    seen = replace(seen, readings=(*(one for one in seen.readings if one.device != "h5"), silent))
+    judgement = judge(plan, seen)
+    assert [(one.kind, one.subjects) for one in judgement.causes] == [(CauseKind.UNREACHABLE, ("h5",))]
+    uneven = {one.id for one in judgement.findings if one.rule == "RAL001"}
+    assert len(uneven) == 4
+    assert uneven <= set(judgement.causes[0].explains)
+
+
+def test_rails_that_cannot_be_compared_are_unknown() -> None:
+    with pytest.raises(Undecided, match="no host whose NICs are told and carry a tenth of their line rate"):
+        judged("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
+    fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
+    seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
+    with pytest.raises(Undecided, match="too few to tell a habit from a moment"):
+        list(rules()["RAL001"].judge(fabric.plan, seen))

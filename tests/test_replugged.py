@@ -141,3 +141,8 @@ def test_the_journal_tells_of_moves_that_the_kept_counters_do_not_know() -> None
     assert known.spans == {NIC: span, PORT: span, "leaf-0/swp2": span}
     assert moved_before([change(90, PORT, None), change(60, None, PORT)], Replugged()).spans == {}
     assert moved_before([change(60, None, PORT)], Replugged()).spans[NIC][0][1] == NOW - 60
+
+
+def test_links_of_a_device_that_fall_one_after_another_are_no_restart() -> None:
+    falls_at = {f"gpu-{host}/nic0": {"link_downs": at({2 * host: 0.1})} for host in (1, 2, 3, 4)}
+    assert falls(Replugged(), rates=falls_at) == [f"gpu-{host}/nic0" for host in (1, 2, 3, 4)]

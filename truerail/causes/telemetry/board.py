@@ -11,8 +11,8 @@ from truerail.causes.telemetry.found import Found
 from truerail.causes.telemetry.roots import Root, reached, root_of_finding
 from truerail.causes.telemetry.words import kind_of, said_of
 
-GONE = "the other end of its flows has no link"
-"""What RAL001 says of a NIC whose neighbour has no link: `because` in its detail."""
+GONE = ("the other end of its flows has no link", "the host at the other end of its flows is idle")
+"""What RAL001 says of a NIC whose neighbour has no link, or whose host is idle: `because` in its detail."""
 
 
 @dataclass
@@ -39,8 +39,8 @@ class Board:
         fresh: dict[Hashable, Draft] = {}
         roots: list[tuple[Draft, Root]] = []
         for number in self.found.by_rule.get(rule, ()):
-            if number not in self.owner and self.found.details[number].get("because") == GONE:
-                continue  # nothing is wrong there, and what is gone was switched off on purpose
+            if number not in self.owner and self.found.details[number].get("because") in GONE:
+                continue  # nothing is wrong there, and what is gone was switched off or drained on purpose
             root = root_of_finding(self.found, number)
             draft = self.owner.get(number) or self._begin(number, root, fresh)
             draft.harm = max(draft.harm, len(root.paused))
