@@ -16,11 +16,12 @@ The reason is in `reason`, and decided by what devices say, never by silence alo
   of a switch, on InfiniBand the physical state `DISABLED`. On RoCE `DISABLED` is what most drivers report without
   carrier (mlx5, bnxt_re, irdma, ...), so it is no link, not an operator's will; so is a port whose interface was not
   read. A port of a switch that is on and has no module is `link down`, even where the other end is switched off.
-- `pending`: the host does not answer, nobody hears it, and its switches see no link on two of its cables or more, and
-  link on none: it is not powered yet.
+- `pending`, host down: the host does not answer, nobody hears it, and its switches see no link on two of its cables or
+  more, and link on none. It is not powered yet, or lost its power.
 
-Critical for a host's cable without link, warning for an uplink and for silence, info for what is off or not powered.
-A host that does not answer while its switch ports have link is TEL001, a NIC that is not there NIC003.
+Critical for a host's cable without link, warning for an uplink and for silence, info for what is switched off and for
+hosts that are down. A host that does not answer while its switch ports have link is TEL001, a NIC that is not there
+NIC003.
 
 ## What to do
 `link down`: where the switch gives a reason (no module, module not accepted, error-disabled, no light), the finding
@@ -49,7 +50,7 @@ _REASONS = {
 
 @rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor])
 def cable_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
-    """Cables without link, without neighbours, switched off, or of hosts that are not powered."""
+    """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = wiring_of(plan, seen)
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
     for cable in np.flatnonzero(gone | (wiring.why == Why.PENDING)).tolist():
@@ -89,7 +90,7 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
         )
     if why is Why.PENDING:
         return (
-            f"{subject} to {b}: {a.device} does not answer and has no link",
+            f"{subject} to {b}: host down, {a.device} does not answer and has no link",
             f"Power {a.device}, then check again.",
         )
     taker = int(w.partner[w.index.b[cable]])
@@ -231,7 +232,7 @@ FIRES = (
         ("gpu-1/nic0",),
     ),
     Case(
-        "The host is not powered yet: it does not answer, and all of its switch ports are without link.",
+        "The host is down: it does not answer, and all of its switch ports are without link.",
         _PLAN,
         {
             "leaf-0": [

@@ -6,7 +6,7 @@ other ends, and then little is lost.
 
 ## How it is seen
 There is no answer of the device at all, or every answer was an error; the errors are named. Warning where cables of
-the device stay unknown for it, info where each of them is known from its other end or waits for power (CAB003
+the device stay unknown for it, info where each of them is known from its other end, or the host is down (CAB003
 `pending`). Where the answers hold not one device of a role, as in a capture of the hosts alone, nobody was asked: that
 is said once, in the notes. Planned devices that the inventory does not have were never asked: they are one finding
 together, with the names of the inventory that may be meant, and no cause.
@@ -48,6 +48,7 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     absent = {role.tier for role in roles_not_asked(wiring)}
     known = answered | _known_without(wiring, set(find.values()))
     unlisted = not_listed(wiring)
+    down = {*wiring.index.a_device[wiring.why == Why.PENDING].tolist()}
     left_out = {devices.find(name) for name in unlisted.devices}
     silent = [
         c for c in range(devices.planned) if c not in known and c not in left_out and devices.tier[c] not in absent
@@ -72,7 +73,8 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield device_unreachable.found(
             name,
             severity=Severity.WARNING if count else Severity.INFO,
-            says=f"{name} did not answer{_because(errors[code])}{_UNMET if lost else ''}; {_left(count)}",
+            says=f"{name} did not answer{_because(errors[code])}{_UNMET if lost else ''}; "
+            + _left(count, down=code in down),
             do=f"See that {name} has power and a link, then try the access to it by hand."
             if lost
             else f"Try the access to {name} by hand: address, login, and the command named.",
@@ -123,9 +125,9 @@ def _because(errors: Mapping[str, str]) -> str:
     return f" ({'; '.join(told[:_SHOWN_ERRORS])}{more})" if told else ""
 
 
-def _left(count: int) -> str:
+def _left(count: int, *, down: bool = False) -> str:
     if not count:
-        return "its cables are known from their other ends, or wait for power"
+        return "host down, none of its ports has link" if down else "its cables are known from their other ends"
     return f"{count} of its cables {'stays' if count == 1 else 'stay'} unknown"
 
 

@@ -9,7 +9,7 @@ Each lane's power as the module measures it (`ethtool -m`, the switch's transcei
 alarm limits; where it has none, against -10.3 and 4.5 dBm. Below -30 dBm is no light: critical. Above 70 degrees is
 too hot. Info, where a lane is within limits and more than 3 dB, and 3.5 robust deviations, below the same parts on the
 same leaf. What the other end sends tells whether its laser or the way is to blame. Modules measure to within 3 dB.
-Ports that are switched off, or not powered yet, are left out; copper cables tell no light.
+Ports that are switched off, or whose host is down, are left out; copper cables tell no light.
 
 ## What to do
 Clean both connectors and look at the cable's bends. Where the other end sends too little itself, exchange its module.
@@ -79,7 +79,7 @@ def optics_out_of_range(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
 
 
 def _off(w: Wiring, port: int) -> bool:
-    """Whether a port's cable is switched off or not powered yet: then no light is no fault."""
+    """Whether a port's cable is switched off or its host is down: then no light is no fault."""
     cable = int(w.index.cables_at(np.array([port]))[0])
     return cable >= 0 and w.why[cable] in (Why.DISABLED, Why.PENDING)
 

@@ -46,10 +46,10 @@ def test_a_step_ticks_itself_off_and_leaves_after_a_while() -> None:
     came = work.update(judged(of(SWAP)))
     assert [change.mark for change in came] == [Mark.NEW, Mark.NEW]
     assert [entry.mark for entry in work.entries] == [Mark.LEFT, Mark.LEFT]
-    assert totals(work) == "done 0, left 2, pending 0, not read 0"
+    assert totals(work) == "done 0, left 2, host down 0, not read 0"
     done = work.update(judged(of()))
     assert [change.mark for change in done] == [Mark.DONE, Mark.DONE]
-    assert totals(work) == "done 2, left 0, pending 0, not read 0"
+    assert totals(work) == "done 2, left 0, host down 0, not read 0"
     assert len(work.entries) == 2
     for _ in range(3):
         assert not work.update(judged(of()))
@@ -117,7 +117,7 @@ def unpowered(simulation: Simulation) -> Judgement:
 def test_hosts_without_power_are_counted_not_listed() -> None:
     work = Worklist()
     work.update(unpowered(of(SWAP)))
-    assert totals(work).startswith("done 0, left 2, pending 4")
+    assert totals(work).startswith("done 0, left 2, host down 4")
     assert not [entry for entry in work.entries if "gpu-003" in str(entry.step.at)]
 
 
@@ -133,7 +133,7 @@ def test_the_screen_fits(width: int, height: int) -> None:
     console.print(screen(work, simulation.plan, width=width, height=height, status=status))
     lines = out.getvalue().splitlines()
     assert max(map(len, lines)) <= width
-    assert lines[0] == "done 0, left 4, pending 0, not read 0"
+    assert lines[0] == "done 0, left 4, host down 0, not read 0"
     shown = sum(line.startswith("[ ]") for line in lines)
     assert shown == 4 or any(f"and {4 - shown} more below" in line for line in lines)
     assert shown >= 1
@@ -206,8 +206,8 @@ def test_watch_prints_one_line_per_change_without_a_terminal(
     code, out, err = run("watch", *words)
     lines = [line.split(" ", 1)[1] for line in out.splitlines()]
     assert [line.split()[0] for line in lines] == ["new", "new", "done", "done", "done", "done", "new", "done"]
-    assert lines[2] == "done 0, left 2, pending 0, not read 0"
-    assert lines[5] == "done 2, left 0, pending 0, not read 0"
+    assert lines[2] == "done 0, left 2, host down 0, not read 0"
+    assert lines[5] == "done 2, left 0, host down 0, not read 0"
     assert lines[7].startswith("done 2, left 1")
     assert (code, err) == (1, "")
     assert site.fleet.closed
@@ -226,7 +226,7 @@ def test_watch_replays_the_rounds_of_a_capture(
         )
     code, out, _ = run("watch", "--from", capture, "--plan", tmp_path / "0" / "plan.csv", "--interval", "0")
     assert code == 0
-    assert out.splitlines()[-1].endswith("done 2, left 0, pending 0, not read 0")
+    assert out.splitlines()[-1].endswith("done 2, left 0, host down 0, not read 0")
     assert json.loads((tmp_path / "0" / "truth.json").read_text())["causes"][0]["kind"] == "cable-swap"
 
 
@@ -253,8 +253,8 @@ def test_on_a_terminal_of_60_columns_the_list_is_redrawn_in_place(tmp_path: Path
     assert code == 0, shown
     assert max(map(len, lines)) <= 60
     text = "\n".join(lines)
-    assert "done 0, left 3, pending 0, not read 0" in text
-    assert "done 3, left 0, pending 0, not read 0" in text
+    assert "done 0, left 3, host down 0, not read 0" in text
+    assert "done 3, left 0, host down 0, not read 0" in text
     assert text.rpartition("done 3, left 0")[2].count("[x]") == 3
     assert "\x1b[1A" in shown  # the cursor goes up: the second round is drawn over the first
 

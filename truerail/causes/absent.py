@@ -25,14 +25,16 @@ def absent_drafts(wiring: Wiring, findings: Sequence[Finding], standing: Collect
 
 
 def _dark_devices(wiring: Wiring) -> set[int]:
-    """Devices that do not answer, none of whose cables is seen, and two or more of which are without link: off."""
+    """Devices that are down: they do not answer, and none of their cables is seen or has link at its other end, as two
+    or more of these ends say.
+    """
     index = wiring.index
     size = len(index.devices.names)
     down = (wiring.state == State.MISSING) & (wiring.why == Why.LINK_DOWN) | (wiring.why == Why.PENDING)
     alive = (wiring.state == State.RIGHT) | (wiring.state == State.WRONG)
     dead, seen = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for device in (index.a_device, index.b_device):
-        seen += np.bincount(device[(device >= 0) & alive], minlength=size)
+    for device, far in ((index.a_device, index.b), (index.b_device, index.a)):
+        seen += np.bincount(device[(device >= 0) & (alive | wiring.states.up(far))], minlength=size)
         dead += np.bincount(device[(device >= 0) & down], minlength=size)
     return set(np.flatnonzero((dead >= 2) & (seen == 0) & ~wiring.read[:size]).tolist())
 
@@ -43,7 +45,7 @@ def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
     if code in dark:
         cables = np.flatnonzero((index.a_device == code) | (index.b_device == code)).tolist()
         says, do = (
-            f"{name} does not answer, and none of its {len(cables)} cables has link",
+            f"{name} is down: it does not answer, and none of its {len(cables)} cables has link",
             f"Check that {name} is powered.",
         )
     elif code < index.devices.planned:

@@ -2,7 +2,7 @@
 (`Judgement`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -151,6 +151,11 @@ class Cause:
         return blake2s("\0".join((self.kind, *sorted(self.subjects))).encode(), digest_size=6).hexdigest()
 
 
+def is_down(kind: str, subjects: Sequence[str], says: str) -> bool:
+    """Whether a cause says that a device is down, and not only that it does not answer."""
+    return kind == CauseKind.UNREACHABLE and any(says.startswith(f"{name} is down:") for name in subjects)
+
+
 def action_of(finding: Finding, cause: Cause | None) -> str:
     """What to do about a finding: its cause's action, where it has one.
 
@@ -257,7 +262,7 @@ class Judgement:
 
 
 class CableState(StrEnum):
-    """What is known of a planned cable. `UNKNOWN` is never shown as fine; `PENDING` is not powered yet."""
+    """What is known of a planned cable. `UNKNOWN` is never shown as fine; `PENDING`: its host is down."""
 
     RIGHT = "right"
     WRONG = "wrong"

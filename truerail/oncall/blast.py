@@ -11,7 +11,7 @@ import numpy as np
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
-from truerail.model.wiring import State
+from truerail.model.wiring import State, Why
 from truerail.oncall.answers import Blast, BlastHost
 from truerail.oncall.asked import Meant, recognise
 from truerail.oncall.blast_words import Hurt, drain, says
@@ -200,7 +200,8 @@ def _down(standing: Standing, target: _Target) -> bool | None:
         return False
     if target.device >= 0 and standing.wiring.read[target.device]:
         return False
-    return True if len(cables) and bool((states == State.MISSING).all()) else None
+    gone = (states == State.MISSING) | (standing.wiring.why[cables] == Why.PENDING)
+    return True if len(cables) and bool(gone.all()) else None
 
 
 def _elsewhere(view: View, standing: Standing, target: _Target) -> tuple[list[str], list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE
-from truerail.model.finding import CauseKind, Judgement, Severity, Status
+from truerail.model.finding import CauseKind, Judgement, Severity, Status, is_down
 from truerail.model.wiring import State
 from truerail.oncall.answers import CauseLine, JobHost, Pairs
 from truerail.oncall.lines import seen_end, why_words
@@ -84,6 +84,8 @@ def _what(cause: CauseLine, affected: Mapping[str, int], hosts: int) -> str:
 def _named(cause: CauseLine) -> str:
     word = _DOES.get(CauseKind(cause.kind), (cause.kind.replace("-", " "), ""))[0]
     shown = cause.subjects if len(cause.subjects) <= 2 else (cause.subjects[0], f"{len(cause.subjects) - 1:,} more")
+    if is_down(cause.kind, cause.subjects, cause.says):
+        return f"host {shown[0]} is down, which"
     return f"{word} {'from' if cause.kind == CauseKind.UNREACHABLE else 'at'} {' and '.join(shown)}"
 
 

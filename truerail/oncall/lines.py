@@ -31,7 +31,7 @@ _NOT_SEEN = {
     Why.NOT_READ: "nobody who answered can tell",
     Why.AMBIGUOUS: "what is heard on its ports contradicts itself; look again in two minutes",
     Why.DEVICE_SILENT: "one of its devices hears nobody and is heard by nobody, so its LLDP seems to be off",
-    Why.PENDING: "its host does not answer and none of its ports has link: not powered yet",
+    Why.PENDING: "host down: it does not answer, and none of its ports has link",
     Why.NIC_ABSENT: "its host answers and has no such NIC",
     Why.UNDECIDED: "it is seen, but without a plan too few hosts show where it belongs",
 }

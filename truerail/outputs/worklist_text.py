@@ -38,8 +38,8 @@ def screen(work: Worklist, plan: Plan, *, width: int, height: int, status: str) 
 
 
 def totals(work: Worklist) -> str:
-    """`done 2, left 3, pending 16, not read 0`."""
-    return f"done {work.done:,}, left {work.left:,}, pending {work.pending:,}, not read {work.unread:,}"
+    """`done 2, left 3, host down 16, not read 0`."""
+    return f"done {work.done:,}, left {work.left:,}, host down {work.pending:,}, not read {work.unread:,}"
 
 
 def line_of(change: Change, plan: Plan) -> str:

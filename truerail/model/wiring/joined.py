@@ -52,7 +52,7 @@ class Why(IntEnum):
     DEVICE_SILENT = 6
     """The device as a whole hears nothing and is not heard: its LLDP is off, which says nothing of its cables."""
     PENDING = 7
-    """All of the host's ports are without link and the host does not answer: not powered yet."""
+    """Host down: all of its ports are without link, and it does not answer."""
     NIC_ABSENT = 8
     """The host answers and has no such NIC."""
     UNDECIDED = 9
@@ -272,7 +272,7 @@ def _has_links(w: Wiring, device: Codes) -> Mask:
 
 def _pending(w: Wiring, cables: Codes, down: Mask) -> Mask:
     """Cables of hosts that do not answer, that nobody hears, and whose switches see no link on any cable and see it
-    missing on two or more (on one, if it has no second): not powered yet.
+    missing on two or more (on one, if it has no second): the host is down.
     """
     device, size = w.index.a_device, len(w.index.devices.names) + 1
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from truerail.files.nodesets import fold
 from truerail.model import Alternative, Cause, CauseKind, Judgement, Move, Plan, Port, Role
+from truerail.model.finding import is_down
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET
@@ -37,11 +38,14 @@ def what_to_do(judgement: Judgement, options: Options) -> Iterator[RenderableTyp
     if hidden := len(single) - len(shown):
         yield left_out(hidden, "causes", options.next_step)
     if alike:
-        yield Text()
-        yield from _unreachable(silent)
+        down = [cause for cause in silent if is_down(cause.kind, cause.subjects, cause.says)]
+        for group in (down, [cause for cause in silent if cause not in down]):
+            if group:
+                yield Text()
+                yield from _unreachable(group, down=group is down)
 
 
-def _unreachable(causes: Sequence[Cause]) -> Iterator[RenderableType]:
+def _unreachable(causes: Sequence[Cause], *, down: bool) -> Iterator[RenderableType]:
     """Devices that do not answer, all in one: what is to be done is the same for each."""
     devices = [subject for cause in causes for subject in cause.subjects]
     findings = sum(len(cause.explains) for cause in causes)
@@ -49,8 +53,12 @@ def _unreachable(causes: Sequence[Cause]) -> Iterator[RenderableType]:
     title.append(f"  {name(fold(devices))}", style=PORT)
     title.append(f"  {count(len(causes), 'cause')}, explain {count(findings, 'finding')}", style=QUIET)
     yield hanging(Text(name(fold([cause.id for cause in causes])), style="bold"), title, indent=0, width=_BODY - 1)
-    yield hanging("", Text(f"{len(devices):,} devices do not answer."), indent=_BODY - 1)
-    yield hanging("", Text("Check the management access to them.", style="bold"), indent=_BODY - 1)
+    many = len(devices) != 1
+    says = f"{count(len(devices), 'device')} {'are' if many else 'is'} down: no answer, and no link on their cables."
+    do = "Check that they are powered." if down else "Check the management access to them."
+    silent = f"{count(len(devices), 'device')} {'do' if many else 'does'} not answer."
+    yield hanging("", Text(says if down else silent), indent=_BODY - 1)
+    yield hanging("", Text(do, style="bold"), indent=_BODY - 1)
 
 
 def _unexplained(judgement: Judgement) -> str:
