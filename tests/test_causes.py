@@ -56,12 +56,14 @@ def test_two_cables_of_one_host() -> None:
     assert cause.alternatives == ()
 
 
-def test_without_a_topology_the_swap_on_one_host_names_the_other_reading() -> None:
+def test_without_a_topology_a_swap_on_one_host_may_be_one_of_names_and_moves_nothing() -> None:
     world = World(make_plan(), topology=False)
     world.swap(nic(3, 1), nic(3, 2))
     cause = only(causes_of(world)[1])
-    assert cause.kind is CauseKind.CABLE_SWAP
-    assert [a.kind for a in cause.alternatives] == [CauseKind.GPU_NIC_ORDER]
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, ("h3",), ())
+    assert [(a.kind, len(a.moves)) for a in cause.alternatives] == [(CauseKind.CABLE_SWAP, 2)]
+    assert cause.decides.startswith("to confirm")
+    assert not cause.names_only
 
 
 @pytest.mark.parametrize("hide", ["none", "host reports", "leaf reports"])

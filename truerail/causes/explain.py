@@ -54,7 +54,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     for shift in shifts(sightings):
         drafts.append(shift_draft(sightings, shift, before))
         sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
-    return drafts + [chain_draft(sightings, chain, gpus, before) for chain in chains(sightings)]
+    return drafts + [chain_draft(sightings, chain, wiring, before) for chain in chains(sightings)]
 
 
 def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[list[Draft], list[Relabelling]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from truerail.causes.cycles import Chain
 from truerail.causes.draft import Draft
+from truerail.causes.nic_names import Names, names_of
 from truerail.causes.nic_order import NicOrder
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
@@ -15,7 +16,8 @@ from truerail.causes.sightings import Sightings
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, CauseKind, Move
 from truerail.model.names import natural_key
-from truerail.model.wiring.paths import GpuRails
+from truerail.model.wiring import Wiring
+from truerail.model.wiring.paths import GpuRails, gpu_rails
 
 WIRING = ("CAB", "RAL003", "CFG002")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
@@ -64,38 +66,66 @@ def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> str:
     return " and ".join(told)
 
 
-def chain_draft(s: Sightings, chain: Chain, gpus: GpuRails, before: Sequence[Relabelling] = ()) -> Draft:
-    """A swap, a rotation, or a path that ends in a free place. `before` are repairs that come first."""
+def chain_draft(s: Sightings, chain: Chain, wiring: Wiring, before: Sequence[Relabelling] = ()) -> Draft:
+    """A swap, a rotation, or a path that ends in a free place. `before` are repairs that come first. Where the NICs of
+    a host may as well have exchanged their names, no move is ordered.
+    """
     rows = chain.rows if chain.closed else tuple(reversed(chain.rows))  # free the last place first
     steps = moves_on(s, rows, before)
     subjects = tuple(sorted((str(m.cable) for m in steps), key=natural_key))
     sure = float(min(s.sure[r] for r in rows))
     cables = [int(s.cable[r]) for r in rows]
     if not chain.closed:
-        return _path_draft(s, chain, steps, subjects, cables, sure)
-    if len(rows) == 2:
-        kind, says = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
-        do = f"Exchange the two cables: {_walk(steps)}."
+        draft = _path_draft(s, chain, steps, subjects, cables, sure)
     else:
-        kind, says = CauseKind.CABLE_ROTATION, f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
-        do = f"Move each to its place: {_walk(steps)}."
-    draft = Draft(kind, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure)
-    return _perhaps_an_order(s, draft, rows, gpus)
+        if len(rows) == 2:
+            kind, says = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
+            do = f"Exchange the two cables: {_walk(steps)}."
+        else:
+            kind = CauseKind.CABLE_ROTATION
+            says = f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
+            do = f"Move each to its place: {_walk(steps)}."
+        draft = Draft(kind, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure)
+    if _within_a_host(s, chain, gpu_rails(wiring)):
+        residents = s.resident()[list(rows)].tolist()
+        names = names_of(wiring, s.taken_for[list(rows)].tolist(), residents)
+        if names is not Names.RIGHT:
+            return _order_of_names(s, draft, rows, residents, decided=names is Names.EXCHANGED)
+    return draft
 
 
-def _perhaps_an_order(s: Sightings, draft: Draft, rows: tuple[int, ...], gpus: GpuRails) -> Draft:
-    """On one host without a topology, another NIC order would look the same."""
-    hosts = {m.cable.device for m in draft.moves}
-    unseen = all(not gpus.near[s.index.a[s.cable[r]]] for r in rows)
-    if len(hosts) == 1 and unseen and s.index.from_host[s.cable[rows[0]]]:
-        host = hosts.pop()
-        draft.alternatives = (
-            Alternative(CauseKind.GPU_NIC_ORDER, f"{host} names these NICs in another order; no cable is wrong"),
-        )
-        draft.decides = (
-            f"`nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned rail?"
-        )
-        draft.confidence = min(draft.confidence, 0.8)
+def _within_a_host(s: Sightings, chain: Chain, gpus: GpuRails) -> bool:
+    """Whether these are NICs in each other's places, of one host whose topology tells of none of them."""
+    rows, index = list(chain.rows), s.index
+    own = s.taken_for[rows]
+    cables = np.append(own, own[0] if chain.closed else chain.displaced)
+    unseen = not gpus.near[index.a[s.cable[rows]]].any()
+    inside = (cables >= 0).all() and index.from_host[cables].all() and len(np.unique(index.a_device[cables])) == 1
+    return unseen and bool(inside)
+
+
+def _order_of_names(
+    s: Sightings, moved: Draft, rows: Sequence[int], residents: Sequence[int], *, decided: bool
+) -> Draft:
+    """The same of names that may be exchanged, or are: no cable moves."""
+    index = s.index
+    host = index.devices.names[index.a_device[residents[0]]]
+    names = [index.a_port(cable).name for cable in residents]
+    own = ", ".join(f"{index.a_port(int(s.taken_for[r])).name} is {name}" for r, name in zip(rows, names, strict=True))
+    draft = Draft(
+        CauseKind.GPU_NIC_ORDER, (host,), "", "", moved.cables, (host,), ORDER, confidence=0.95 if decided else 0.5
+    )
+    if decided:
+        draft.says = f"{host} finds its NICs in another order: by their PCI addresses, {own}"
+        draft.do = "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
+        return draft
+    draft.says = f"{host} names NICs in another order than planned ({own}), or their cables are exchanged"
+    draft.do = "Move no cable before it is confirmed which of the two it is."
+    draft.alternatives = (Alternative(moved.kind, moved.says, moved.moves),)
+    draft.decides = (
+        f"to confirm: `nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
+        f"rail? Or `ip -d link`: has each name the PCI address that it has on other hosts?"
+    )
     return draft
 
 

@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 
 from rules._places import Misplaced, Places, places
-from truerail.model import CauseKind, Judgement
+from truerail.model import Cause, CauseKind, Judgement
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Role
@@ -103,8 +103,8 @@ def standing_of(publication: Publication) -> Standing:
 def _stand(judgement: Judgement, wiring: Wiring) -> Standing:
     index, sorted_ = wiring.index, places(judgement.plan, wiring.identity.seen)
     size = len(index.devices.names)
-    renamed = _renamed(judgement, wiring)
-    stand = _stands(wiring, sorted_, renamed)
+    renamed = _renamed(judgement, wiring, open_too=False)
+    stand = _stands(wiring, sorted_, renamed, _renamed(judgement, wiring, open_too=True))
     on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[sorted_.at] > Role.HOST.tier
     elsewhere = np.where(on_switch & (wiring.state == State.WRONG) & ~_inactive(wiring), sorted_.at, NONE)
     end = np.where((stand == Stand.OFF) | _moved_uplink(index, wiring, renamed), elsewhere, index.b_device)
@@ -116,14 +116,13 @@ def _stand(judgement: Judgement, wiring: Wiring) -> Standing:
     )  # fmt: skip
 
 
-def _stands(wiring: Wiring, sorted_: Places, renamed: Mask) -> Codes:
+def _stands(wiring: Wiring, sorted_: Places, renamed: Mask, perhaps_renamed: Mask) -> Codes:
     index, state = wiring.index, wiring.state
     on = (state == State.RIGHT) | (sorted_.kind == Misplaced.PORT) | renamed
     upper = np.array([*index.devices.tier, NONE], dtype=np.int64)
     on |= (sorted_.kind == Misplaced.UPLINK) & (upper[sorted_.at] > upper[index.a_device])
-    return np.select([on & ~_inactive(wiring), state == State.UNKNOWN], [Stand.ON, Stand.UNKNOWN], Stand.OFF).astype(
-        np.int64
-    )
+    unknown = (state == State.UNKNOWN) | perhaps_renamed
+    return np.select([on & ~_inactive(wiring), unknown], [Stand.ON, Stand.UNKNOWN], Stand.OFF).astype(np.int64)
 
 
 def _inactive(wiring: Wiring) -> Mask:
@@ -136,15 +135,21 @@ def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
     return np.asarray((wiring.state == State.WRONG) & ~index.from_host & ~renamed, dtype=bool)
 
 
-def _renamed(judgement: Judgement, wiring: Wiring) -> Mask:
-    """Wrong cables that a cause about names alone explains."""
-    told = {finding for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves for finding in c.explains}
+def _renamed(judgement: Judgement, wiring: Wiring, *, open_too: bool) -> Mask:
+    """Wrong cables that a cause about names alone explains; `open_too`: also where a host's cables are as likely."""
+    causes = [c for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves]
+    told = {finding for c in causes if open_too or not _is_open(c) for finding in c.explains}
     subjects = {finding.subject for finding in judgement.findings if finding.id in told}
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:
         wrong = wiring.cables(State.WRONG).tolist()
         renamed[[cable for cable in wrong if str(wiring.index.a_port(cable)) in subjects]] = True
     return renamed
+
+
+def _is_open(cause: Cause) -> bool:
+    """Whether it is as likely that cables of the host are in each other's places as that NICs have other names."""
+    return cause.kind is CauseKind.GPU_NIC_ORDER and bool(cause.alternatives)
 
 
 def _parts(index: PlanIndex, end: Codes, use: Mask, size: int) -> Codes:

@@ -1,0 +1,97 @@
+"""Whether the names of a host's NICs can have been exchanged, where no topology says which NIC is which.
+
+A name that follows from the place of the card (`enp26s0f0np0`, `rocep26s0`, a PCI address: systemd.net-naming-scheme,
+rdma-core's `rdma_rename`) or from its MAC stays with the card. `eth2`, `mlx5_3` and `nic3` follow the order in which
+drivers find the cards, and that can change. Then the addresses that hosts report decide: where the NIC of this name
+has the address that it has on hosts whose cables are right, it is that NIC.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+
+import numpy as np
+
+from truerail.model.columns import Codes
+from truerail.model.facts import NetLink, RdmaLink
+from truerail.model.kept import kept
+from truerail.model.wiring import State, Wiring
+
+_BY_PLACE = re.compile(
+    r"(?:en|ib|roce|rdma|iw|opa|hns)(?:(?:p\d+)?p\d+s\d+|s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*"
+    r"|(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
+    re.IGNORECASE,
+)
+
+
+class Names(Enum):
+    """What is known of the names of some NICs of one host."""
+
+    RIGHT = auto()
+    """Each is the NIC that the plan means."""
+    EXCHANGED = auto()
+    """Each is the NIC that the plan means by the name of the one in whose place its cable sits."""
+    OPEN = auto()
+
+
+def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Names:
+    """What is known of the NICs of these cables, all of one host. `residents` are the cables planned where they sit."""
+    index = wiring.index
+    if all(is_by_place(index.a_port(cable).name) for cable in cables):
+        return Names.RIGHT
+    addresses = _addresses(wiring)
+    own = [addresses.get(int(index.a[cable]), "") for cable in cables]
+    if not all(own):
+        return Names.OPEN
+    votes: Counter[Names] = Counter()
+    for meant in _elsewhere(wiring, cables, residents):
+        names, places = meant[: len(cables)], meant[len(cables) :]
+        if names == own:
+            votes[Names.RIGHT] += 1
+        elif places == own:
+            votes[Names.EXCHANGED] += 1
+    (most, count), *others = [*votes.most_common(), (Names.OPEN, 0)]
+    return most if all(count > less for _, less in others) else Names.OPEN
+
+
+def is_by_place(name: str) -> bool:
+    """Whether a NIC's name follows from where its card is, or from its MAC."""
+    return _BY_PLACE.fullmatch(name) is not None
+
+
+def _elsewhere(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Iterator[list[str]]:
+    """The addresses of the NICs of the same names on each other host where their cables are right: those of `cables`,
+    then those of `residents`.
+    """
+    index, addresses = wiring.index, _addresses(wiring)
+    names = index.ports.name_of(index.a[[*cables, *residents]])
+    for host in np.unique(index.a_device[index.from_host]).tolist():
+        ports = index.ports.find(np.full(len(names), host), names)
+        known = index.cables_at(ports)
+        if (ports >= 0).all() and (known >= 0).all() and (wiring.state[known] == State.RIGHT).all():
+            yield [addresses.get(port, "") for port in ports.tolist()]
+
+
+@kept
+def _addresses(wiring: Wiring) -> dict[int, str]:
+    """What tells the place of each planned NIC, by its port: its PCI address, or a name that follows from its place."""
+    names, seen = wiring.identity.names, wiring.identity.seen
+    found: dict[int, str] = {}
+    for ports, rows in (
+        (names.rdma_ports(), seen.table(RdmaLink).rows),
+        (names.link_ports(), seen.table(NetLink).rows),
+    ):
+        for row in _planned(wiring, ports):
+            one = rows[row]
+            said = (one.pci_address, one.netdev, one.device if isinstance(one, RdmaLink) else None)
+            place = next((word for word in said if word and is_by_place(word)), None)
+            if place:
+                found[int(ports[row])] = place.lower()
+    return found
+
+
+def _planned(wiring: Wiring, ports: Codes) -> list[int]:
+    index = wiring.index
+    rows: list[int] = np.flatnonzero(np.isin(ports, index.a[index.from_host])).tolist()
+    return rows
