@@ -78,6 +78,8 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[l
                 accepted.append((best, rows, moves(before, rows.tolist())))
         elif not found:
             break
+    bundle = CauseKind.BUNDLE_SWAP
+    accepted = [one for one in accepted if one[0].kind is not bundle or sightings.put_back(one[0].cycle)]
     announces = wiring.identity.announces
     drafts = [order_draft(sightings, order, ()) for order in joined(sightings, orders)]
     for best, rows, steps in accepted:

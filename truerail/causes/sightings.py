@@ -7,6 +7,7 @@ it changes which cable a sighting is taken for, or which place, and what was wro
 is ever undone: an explanation is applied, and the next one is sought in what is left.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,12 +104,11 @@ class Sightings:
         for seen, true in true_name.items():
             table[seen] = true
         chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
-        if places_of_hosts_only:
-            renamed = self._renamed(self.place, table, chosen)
-            if not self._as_a_whole(chosen, renamed):
-                chosen &= renamed == self.index.b[self.taken_for]  # only what comes to its own place
-                while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
-                    chosen &= ~taken  # another plug is in its place: the two are one chain
+        if places_of_hosts_only and self._any_right_among(chosen, table):
+            renamed = self._renamed(self.place, table, chosen)  # not as a whole: what is right stays in its place
+            chosen &= renamed == self.index.b[self.taken_for]
+            while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
+                chosen &= ~taken  # another plug is in its place: the two are one chain
         self.place = self._renamed(self.place, table, chosen)
         if not places_of_hosts_only:
             self.stands = self._renamed(self.stands, table, chosen)
@@ -118,15 +118,23 @@ class Sightings:
             self.taken_for[moved] = np.where(other >= 0, other, self.taken_for[moved])
         return before & ~self.wrong
 
-    def _as_a_whole(self, chosen: Mask, renamed: Codes) -> bool:
-        """Whether crossed bundles can be exchanged as a whole: none of their cables is right as it stands, and few are
-        still wrong afterwards, because each of these is moved twice.
+    def put_back(self, crossed: Collection[int]) -> bool:
+        """Takes exchanged bundles of these switches apart where many of their cables are still wrong afterwards, for each
+        of these would move twice: only cables that come to their own place are carried. Returns whether any is.
         """
-        carried = chosen & (renamed != self.place)
-        helped = carried & (renamed == self.index.b[self.taken_for])
-        still_wrong = np.count_nonzero(carried & ~helped)
-        none_right = not (carried & ~self.wrong).any()
-        return none_right and int(np.count_nonzero(helped)) >= MIN_HELPED_PER_CARRIED * int(still_wrong)
+        carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
+        chosen = carried & ~self.wrong
+        if np.count_nonzero(chosen) < MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
+            while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
+                chosen &= ~taken  # another plug is in its place: the two are one chain
+            back = carried & ~chosen
+            self.place[back] = self.stands[back]
+        return bool(chosen.any())
+
+    def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
+        """Whether any of these is right where it stands, on a device that is to be renamed."""
+        device = self.index.ports.device_of(self.place)
+        return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
 
     def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
         ports = self.index.ports
