@@ -14,7 +14,7 @@ from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.causes.sightings import Sightings
 from truerail.model.columns import Codes
-from truerail.model.finding import Alternative, CauseKind, Move
+from truerail.model.finding import Alternative, CauseKind, Move, cause_key
 from truerail.model.names import natural_key
 from truerail.model.wiring import Wiring
 from truerail.model.wiring.paths import GpuRails, gpu_rails
@@ -44,26 +44,33 @@ def moves_on(s: Sightings, rows: Iterable[int], before: Sequence[Relabelling]) -
     """The same of what is left to move once what `before` says is mended: from there, and each move says so."""
     found = []
     for r in rows:
-        after = _waits_for(s, int(r), before)
+        first = _waits_for(s, int(r), before)
         source, target = s.index.spell(int(s.place[r])), s.index.b_port(int(s.taken_for[r]))
         if source != target:
-            found.append(Move(s.index.a_port(int(s.cable[r])), source, target, after))
+            words = " and ".join(_repaired(s, one) for one in first)
+            keys = tuple(cause_key(one.kind, _names(s, one)) for one in first)
+            found.append(Move(s.index.a_port(int(s.cable[r])), source, target, words, keys))
     return tuple(found)
 
 
-def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> str:
-    """Which repairs must come first: those of devices at either end of a move, in words; empty where none must."""
+def _names(s: Sightings, one: Relabelling) -> list[str]:
+    return sorted((s.index.devices.names[d] for d in one.cycle), key=natural_key)
+
+
+def _repaired(s: Sightings, one: Relabelling) -> str:
+    what = "the bundles" if one.kind is CauseKind.BUNDLE_SWAP else "the names"
+    return f"{what} of {' and '.join(_names(s, one))} are exchanged back"
+
+
+def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> list[Relabelling]:
+    """Which repairs must come first: those of devices at either end of a move; empty where none must."""
     ports = s.index.ports
     ends = {int(one) for one in ports.device_of(np.array([s.place[row], s.index.b[s.taken_for[row]]]))}
     ends.add(int(s.index.a_device[s.taken_for[row]]))
-    told = []
-    for one in before:
-        if not ends.isdisjoint(one.cycle):
-            names = " and ".join(sorted((s.index.devices.names[d] for d in one.cycle), key=natural_key))
-            bundle = one.kind is CauseKind.BUNDLE_SWAP
-            if not bundle or s.place[row] != s.stands[row]:
-                told.append(f"{'the bundles' if bundle else 'the names'} of {names} are exchanged back")
-    return " and ".join(told)
+    stays = s.place[row] == s.stands[row]
+    return [
+        one for one in before if not ends.isdisjoint(one.cycle) and not (stays and one.kind is CauseKind.BUNDLE_SWAP)
+    ]
 
 
 def chain_draft(s: Sightings, chain: Chain, wiring: Wiring, before: Sequence[Relabelling] = ()) -> Draft:
@@ -183,7 +190,7 @@ def relabel_draft(
     """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
     are crossed.
     """
-    names = tuple(sorted((s.index.devices.names[d] for d in found.cycle), key=natural_key))
+    names = tuple(_names(s, found))
     both = " and ".join(names) if len(names) == 2 else ", ".join(names)
     cables = [int(s.cable[r]) for r in rows]
     draft = Draft(found.kind, names, "", "", cables, names, (*WIRING, "TEL003"))

@@ -40,7 +40,7 @@ def watch(
         shown = _replayed(capture, plan, interval, rounds)
     if not shown.answered:
         raise CannotJudge(f"{capture or inventory}: no device gave an answer that could be read, nothing was judged")
-    raise typer.Exit(ExitCode.FOUND if shown.work.left else ExitCode.GOOD)
+    raise typer.Exit(ExitCode.FOUND if shown.work.left or shown.work.unread else ExitCode.GOOD)
 
 
 def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":

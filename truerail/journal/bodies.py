@@ -39,10 +39,10 @@ def cause_body(cause: Cause) -> bytes:
         {
             "id": cause.id,
             "explains": cause.explains,
-            "moves": [_ports(move) for move in cause.moves],
+            "moves": [_packed(move) for move in cause.moves],
             "confidence": cause.confidence,
             "alternatives": [
-                (one.kind.value, one.says, [_ports(move) for move in one.moves]) for one in cause.alternatives
+                (one.kind.value, one.says, [_packed(move) for move in one.moves]) for one in cause.alternatives
             ],
             "decides": cause.decides,
         }
@@ -83,12 +83,12 @@ def _frozen(value: Any) -> Any:
     return value
 
 
-def _ports(move: Move) -> tuple[Port, Port, Port]:
-    return move.cable, move.source, move.target
+def _packed(move: Move) -> tuple[Port | str | tuple[str, ...], ...]:
+    return (move.cable, move.source, move.target, *((move.after, move.after_causes) if move.after else ()))
 
 
 def _moves(packed: Any) -> tuple[Move, ...]:
-    return tuple(Move(Port(*cable), Port(*source), Port(*target)) for cable, source, target in packed)
+    return tuple(Move(Port(*cable), Port(*source), Port(*target), *first) for cable, source, target, *first in packed)
 
 
 def _told(fact: Fact) -> tuple[str, _Packed]:

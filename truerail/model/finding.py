@@ -109,12 +109,14 @@ class Move:
     """Take the cable of `cable` (its end nearer to the GPUs) out of `source` and put it into `target`.
 
     `after` says in words what must be repaired first; both ports are then named as they are called after that.
+    `after_causes` are the keys of the causes whose repair that is.
     """
 
     cable: Port
     source: Port
     target: Port
     after: str = ""
+    after_causes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,17 @@ class Cause:
     @property
     def key(self) -> str:
         """Stable over rounds and restarts, unlike `id`: depends on the kind and the subjects only."""
-        return blake2s("\0".join((self.kind, *sorted(self.subjects))).encode(), digest_size=6).hexdigest()
+        return cause_key(self.kind, self.subjects)
+
+
+def cause_key(kind: CauseKind, subjects: Iterable[str]) -> str:
+    """The key of a cause of this kind about these subjects."""
+    return blake2s("\0".join((kind, *sorted(subjects))).encode(), digest_size=6).hexdigest()
+
+
+def causes_before(move: Move, causes: Iterable[Cause]) -> tuple[str, ...]:
+    """The ids of the causes that must be repaired before a move."""
+    return tuple(cause.id for cause in causes if move.after_causes and cause.key in move.after_causes)
 
 
 def is_down(kind: str, subjects: Sequence[str], says: str) -> bool:

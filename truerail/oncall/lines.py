@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from truerail.model.columns import NONE, Codes
-from truerail.model.finding import Cause, Finding, Move, Severity
+from truerail.model.finding import Cause, Finding, Move, Severity, causes_before
 from truerail.model.history import History, HistoryGone
 from truerail.model.life import Life, LifeState
 from truerail.model.plan import Port
@@ -99,7 +99,7 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
         confidence=cause.confidence,
         severity=max((f.severity for f in explained), key=lambda s: s.rank, default=Severity.INFO).value,
         explains=cause.explains,
-        moves=tuple(map(_move_line, cause.moves)),
+        moves=tuple(_move_line(view, move) for move in cause.moves),
         alternatives=tuple(alternative.says for alternative in cause.alternatives),
         decides=cause.decides,
         harm=view.sight.harm[key],
@@ -109,8 +109,9 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
     )
 
 
-def _move_line(move: Move) -> MoveLine:
-    return MoveLine(str(move.cable), str(move.source), str(move.target))
+def _move_line(view: View, move: Move) -> MoveLine:
+    first = causes_before(move, view.sight.causes.values())
+    return MoveLine(str(move.cable), str(move.source), str(move.target), first, move.after)
 
 
 def _muted(view: View, findings: Sequence[str]) -> str | None:

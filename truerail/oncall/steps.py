@@ -44,6 +44,7 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
         to_unit=to_unit,
         far_rack=far_rack,
         far_unit=far_unit,
+        after=step.after,
     )
 
 

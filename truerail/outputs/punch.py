@@ -20,8 +20,8 @@ class Step:
     to: Port | None = None
     far: Port | None = None
     label: str = ""
-    waits: bool = False
-    """Something else must be repaired first: such steps come last."""
+    after: str = ""
+    """What must be repaired first: such steps come last."""
 
     @property
     def device(self) -> str:
@@ -39,7 +39,7 @@ def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
     device = plan.devices.get(step.device) or Device(step.device)
     unit = -device.unit if device.unit is not None else 0  # racks are read from the top down
     return (
-        step.waits,
+        bool(step.after),
         not device.rack,
         order(device.rack),
         unit,
@@ -59,7 +59,7 @@ def _moved(cause: Cause, move: Move, plan: Plan) -> Step:
     cable = plan.cable_at(move.cable)
     label = cable.label if cable else ""
     do = f"Move the plug, not before {move.after}" if move.after else "Move the plug"
-    return Step(cause.id, cause.kind, move.source, do, move.target, move.cable, label, bool(move.after))
+    return Step(cause.id, cause.kind, move.source, do, move.target, move.cable, label, move.after)
 
 
 def _looked_at(cause: Cause, subject: str, plan: Plan) -> Step:

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from truerail.model import Alternative, Cable, CableState, Cause, Finding, Judgement, Move, Severity, Summary, Verdict
+from truerail.model.finding import causes_before
 from truerail.outputs.words import order
 
 SCHEMA = "truerail/check/v1"
@@ -32,7 +34,7 @@ def document(judgement: Judgement) -> dict[str, Any]:
         "plan_inferred": judgement.plan.inferred,
         "summary": _summary(judgement.summary),
         "findings": [_finding(f, cause_of.get(f.id)) for f in sorted_findings(judgement)],
-        "causes": [_cause(cause) for cause in judgement.causes],
+        "causes": [_cause(cause, judgement.causes) for cause in judgement.causes],
         "verdicts": [_verdict(v) for v in sorted(judgement.verdicts, key=lambda v: v.rule)],
         "unread": _unread(judgement),
         "cables": _cables(judgement),
@@ -77,7 +79,7 @@ def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
     return dict(finding.detail) | told
 
 
-def _cause(cause: Cause) -> dict[str, Any]:
+def _cause(cause: Cause, causes: Sequence[Cause]) -> dict[str, Any]:
     return {
         "id": cause.id,
         "kind": cause.kind.value,
@@ -88,7 +90,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "confidence": cause.confidence,
         "alternatives": [_alternative(alternative) for alternative in cause.alternatives],
         "decides": cause.decides,
-        "moves": [_move(move) for move in cause.moves],
+        "moves": [_move(move, causes) for move in cause.moves],
     }
 
 
@@ -96,12 +98,13 @@ def _alternative(alternative: Alternative) -> dict[str, Any]:
     return {
         "kind": alternative.kind.value,
         "says": alternative.says,
-        "moves": [_move(move) for move in alternative.moves],
+        "moves": [_move(move, ()) for move in alternative.moves],
     }
 
 
-def _move(move: Move) -> dict[str, str]:
-    return {"cable": str(move.cable), "from": str(move.source), "to": str(move.target)}
+def _move(move: Move, causes: Sequence[Cause]) -> dict[str, Any]:
+    after = list(causes_before(move, causes))
+    return {"cable": str(move.cable), "from": str(move.source), "to": str(move.target), "after": after}
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

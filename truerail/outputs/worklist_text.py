@@ -32,7 +32,8 @@ def screen(work: Worklist, plan: Plan, *, width: int, height: int, status: str) 
     if hidden := len(work.entries) - shown:
         lines.append(Text(f"{_INDENT}and {hidden:,} more below", style="dim"))
     if not work.entries:
-        lines.append(Text("Nothing is left to do.", style="bold green"))
+        done = Text("Nothing is left to do.", style="bold green")
+        lines.append(Text("Nothing is known to be left; not every cable was read.") if work.unread else done)
     lines.append(Text(status[:width], style="dim"))
     return Group(*lines)
 
@@ -56,6 +57,8 @@ def _block(entry: Entry, plan: Plan) -> Iterator[str]:
     yield f"{_BOXES[entry.mark]} {f'{where}, ' if where else ''}{name(step.device)}: {step.kind}"
     if step.to:
         yield f"{_INDENT}{_short(step.at)} -> {name(str(step.to))}"
+        if step.after:
+            yield f"{_INDENT}not before {step.after}"
     else:
         yield (
             f"{_INDENT}{name(str(step.at))}: {as_sentence(step.do)}"

@@ -47,11 +47,17 @@ class FindingLine:
 
 @dataclass(frozen=True, slots=True)
 class MoveLine:
-    """Take the cable of `cable` (the end that stays) out of `source`, put it into `target`."""
+    """Take the cable of `cable` (the end that stays) out of `source`, put it into `target`.
+
+    `after` are the ids of the causes to repair first, `not_before` says the same in words; both ports are named as they
+    are called after that.
+    """
 
     cable: str
     source: str
     target: str
+    after: tuple[str, ...] = ()
+    not_before: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,8 @@ class StepLine:
     far_rack: str = ""
     """Where the device of `far` stands."""
     far_unit: int | None = None
+    after: str = ""
+    """What must be repaired first; such steps come last."""
 
 
 @dataclass(frozen=True, slots=True)

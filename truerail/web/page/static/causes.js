@@ -57,6 +57,7 @@ function moves(cause) {
         el("span.port", null, move.source),
         el("span.arrow", { "aria-label": "to" }, "→"),
         el("span.port", null, move.target),
+        move.not_before ? el("small.soft", null, `not before ${move.not_before}`) : null,
       )
     ),
     cause.moves.length > shown.length ? el("li.more", null, el("a", { href: links.cause(cause.key) }, `and ${count(cause.moves.length - shown.length, "more move")}`)) : null);

@@ -21,9 +21,9 @@ function draw({ items, total }) {
   show(total);
 }
 
-/** Walking order: racks by name, units from the top, then ports. @param {any} one @param {any} other */
+/** Walking order: racks by name, units from the top, then ports; last what waits for another repair. @param {any} one @param {any} other */
 function walk(one, other) {
-  return Number(!one.rack) - Number(!other.rack) || order.compare(one.rack, other.rack) || (other.unit ?? 0) - (one.unit ?? 0) || order.compare(one.at, other.at);
+  return Number(!!one.after) - Number(!!other.after) || Number(!one.rack) - Number(!other.rack) || order.compare(one.rack, other.rack) || (other.unit ?? 0) - (one.unit ?? 0) || order.compare(one.at, other.at);
 }
 
 /** A port with its rack and unit. @param {string} name @param {string} rack @param {number | null} unit */
@@ -47,7 +47,10 @@ function show(total = steps.length) {
 /** @param {any[]} list @returns {Map<string, any[]>} */
 function byRack(list) {
   const racks = new Map();
-  for (const step of list) racks.set(step.rack, [...(racks.get(step.rack) ?? []), step]);
+  for (const step of list) {
+    const stop = `${step.rack ? `Rack ${step.rack}` : "No rack in the plan"}${step.after ? ", after other repairs" : ""}`;
+    racks.set(stop, [...(racks.get(stop) ?? []), step]);
+  }
   return racks;
 }
 
@@ -64,11 +67,11 @@ function nothing(wanted) {
 /** @param {[string, any[]]} stop */
 function rack([name, here]) {
   const left = here.filter((step) => step.mark !== "done").length;
-  return el("section.rack", { "aria-label": name ? `Rack ${name}` : "No rack in the plan" },
+  return el("section.rack", { "aria-label": name },
     el(
       "header",
       null,
-      el("h2", null, name ? `Rack ${name}` : "No rack in the plan"),
+      el("h2", null, name),
       el("span.soft", null, left ? `${left} left` : "all done"),
     ),
     el("ol", null, here.map(line)));
@@ -92,6 +95,7 @@ function line(step) {
         el("span", { "aria-label": "move to" }, "→ "),
         step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to, step.to_rack, step.to_unit),
       ) : el("p.move", null, sentence(step.do)),
+      step.after ? el("p.small", null, sentence(`not before ${step.after}`)) : null,
       el(
         "p.far.soft",
         null,

@@ -1,0 +1,80 @@
+"""Moves that wait for another repair say so, with the cause to repair first, in every output."""
+
+import json
+from importlib.resources import files
+
+import pytest
+from jsonschema import Draft202012Validator
+from metrics_pages import all_samples, page, published
+from small_fabric import World, make_plan
+
+from truerail.journal.bodies import cause_body, cause_extras
+from truerail.model import Judgement, Port
+from truerail.model.publication import Publication
+from truerail.oncall.lines import cause_lines
+from truerail.oncall.steps import step_lines
+from truerail.oncall.view import view_of
+from truerail.outputs.punch import punch_list
+from truerail.outputs.report_html import render_html
+from truerail.outputs.report_json import document
+from truerail.outputs.worklist import Worklist
+from truerail.outputs.worklist_text import line_of
+
+WORDS = "the names of leaf-0 and leaf-1 are exchanged back"
+
+
+@pytest.fixture(scope="module")
+def publication() -> Publication:
+    """Two leaves carry each other's name, and two cables on them are exchanged."""
+    world = World(make_plan(8, 4))
+    world.exchange_names("leaf-0", "leaf-1")
+    world.swap(Port("h1", "nica"), Port("h3", "nica"))
+    return published(world.plan, world.snapshot())
+
+
+@pytest.fixture(scope="module")
+def judgement(publication: Publication) -> Judgement:
+    return publication.judgement
+
+
+def test_the_json_report_names_the_cause_to_repair_first(judgement: Judgement) -> None:
+    told = document(judgement)
+    swap, names = told["causes"]
+    assert [move["after"] for move in swap["moves"]] == [[names["id"]]] * 2
+    schema = json.loads((files("truerail.outputs") / "check.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(told)
+
+
+def test_the_journal_keeps_what_comes_first(judgement: Judgement) -> None:
+    cause = judgement.causes[0]
+    assert cause.moves[0].after_causes == (judgement.causes[1].key,)
+    assert cause_extras(cause_body(cause))["moves"] == cause.moves
+
+
+def test_the_api_gives_ids_and_words(publication: Publication) -> None:
+    lines = {line.kind: line for line in cause_lines(view_of(publication))}
+    for move in lines["cable-swap"].moves:
+        assert (move.after, move.not_before) == ((lines["leaf-swap"].id,), WORDS)
+
+
+def test_what_waits_comes_last_in_the_punch_list(publication: Publication) -> None:
+    steps = punch_list(publication.judgement)
+    assert [step.after for step in steps] == ["", "", WORDS, WORDS]
+    work = Worklist()
+    changes = work.update(publication.judgement)
+    assert [f"not before {WORDS}" in line_of(change, publication.plan) for change in changes] == [False] * 2 + [
+        True
+    ] * 2
+    assert [step.after for step in step_lines(work, publication)] == ["", "", WORDS, WORDS]
+
+
+def test_the_html_report_says_it_beside_the_moves_and_the_steps(judgement: Judgement) -> None:
+    assert render_html(judgement).count(f"<small>not before {WORDS}</small>") == 4
+
+
+def test_the_alert_orders_no_move_before_that(publication: Publication) -> None:
+    actions = [
+        dict(labels)["action"] for name, labels, _ in all_samples(page(publication)) if name.endswith("seen_info")
+    ]
+    assert sorted(actions) == ["decide"] * 2 + ["none"] * (len(actions) - 2)
+    assert len(actions) == 16
