@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from rules._by_hand import flapping_only
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
+from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.counters import Quantity
@@ -87,12 +88,13 @@ def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     if not counted.samples.any():
         raise Undecided("no port told twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
-    if not len(ports):
-        return
     gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
     gained = flapping_only(telemetry, ports, gained, spans)
     falling = np.nansum(gained, axis=1) > 0
     ports, gained = ports[falling], gained[falling]
+    if not len(ports):
+        every_link(telemetry, "falls", Quantity.LINK_DOWNS)
+        return
     bits, seconds = telemetry.part(Quantity.RX_BITS, None, ports)
     falls, rates, times = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
     fallen = _Fallen(telemetry, falls, rates, times, other_ends(telemetry.wiring))
@@ -218,6 +220,7 @@ _PLAN = """
     leaf-0/swp9 spine-1/swp1
 """
 _STEADY = {"link_downs": 0.0}
+_ALL_STEADY = dict.fromkeys((*(f"gpu-{host}/nic0" for host in range(1, 5)), "spine-1/swp1"), _STEADY)
 _ONCE = {"link_downs": [*(0.0,) * 8, 0.1, 0.0, 0.0, 0.0]}
 _OFTEN = {"link_downs": [0.0, 0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]}
 _BITS, _HALF = 4.25e11, 2.125e11
@@ -254,11 +257,12 @@ FIRES = (
 )
 
 QUIET = (
-    Case("Nobody's link fell.", _PLAN, {}, rates={"gpu-1/nic0": _STEADY, "leaf-0/swp1": _STEADY}),
+    Case("Nobody's link fell.", _PLAN, {}, rates=_ALL_STEADY),
+    Case("Nobody's link fell that is counted.", _PLAN, {}, unknown=True, rates={"gpu-1/nic0": _STEADY}),
     Case(
         "A link fell before the window began, and polls are missing since.",
         _PLAN,
         {},
-        rates={"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
+        rates=_ALL_STEADY | {"gpu-1/nic0": {"link_downs": [0.0, float("nan"), 0.0, float("nan"), 0.0, 0.0]}},
     ),
 )

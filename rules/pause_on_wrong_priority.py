@@ -24,6 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
+from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
@@ -34,6 +35,7 @@ from truerail.model.waiting.trees import PAUSES, counted
 from truerail.model.wiring.peers import peers_of
 
 Q = Quantity
+SIGNS = (*PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
 BY_PORT, BY_MOST, BY_HABIT = 0.95, 0.8, 0.6
 """Confidence: the port's own settings say so; those of most others; where pauses usually go. Judgement."""
 RARE, LEAST_PORTS = 0.1, 10
@@ -46,7 +48,7 @@ Judgement.
 def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
     told = telemetry_of(plan, seen)
-    counted(told, "pauses", *PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
+    counted(told, "pauses", *SIGNS)
     last = recent(told)
     lossless = lossless_of(told, last)
     wrong, sure = _wrong(lossless)
@@ -60,6 +62,8 @@ def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         priorities.setdefault(port, set()).add(priority)
         certain[port] = max(confidence, certain.get(port, 0.0))
     stopping = _stopping(told, last)
+    if not priorities and not stopping:
+        every_link(told, "pauses", *SIGNS, last=last)
     for port in sorted(priorities.keys() | stopping):
         yield _found(told, port, sorted(priorities.get(port, ())), certain.get(port, BY_PORT), stops=port in stopping)
 
@@ -128,7 +132,9 @@ FIRES = (
 
 QUIET = (
     Case("Pauses on the lossless priority.", _PLAN, {"leaf-0": [PortQos("swp1", pfc_priorities=(3,))]},
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}}),
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 50, "rx_pause_frames:0": 0}, "gpu-2/nic0": {"tx_pause_us:3": 0}}),
+    Case("Neither end of a link counts pauses.", _PLAN, {}, unknown=True,
+         rates={"leaf-0/swp1": {"rx_pause_frames:3": 0}}),
     Case("Two priorities in use, no settings read, too few ports to guess.", _PLAN, {},
          rates={"leaf-0/swp1": {"rx_pause_frames:3": 50}, "leaf-0/swp2": {"rx_pause_frames:4": 50}}),
 )  # fmt: skip

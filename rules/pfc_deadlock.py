@@ -22,12 +22,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rules._pauses import priority_words
+from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
 from truerail.model.rule import Case, rule
 from truerail.model.waiting.culprits import BOTH_ENDS, ONE_END
-from truerail.model.waiting.trees import PauseGraph, Pauses, pauses_of
+from truerail.model.waiting.measures import recent
+from truerail.model.waiting.trees import PAUSES, PauseGraph, Pauses, pauses_of
 
 
 @rule("PFC003", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])
@@ -41,6 +43,8 @@ def pfc_deadlock(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             if found.subject not in told:
                 told.add(found.subject)
                 yield found
+    if not told:
+        every_link(pauses.told, "pauses", *PAUSES, last=recent(pauses.told), switches=True)
 
 
 def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:
@@ -129,6 +133,9 @@ _PLAN = """
     leaf-1/swp9 spine-2/swp2 speed=400
 """
 _LOCKED: dict[str, float | Sequence[float]] = {"rx_pause_us:3": 1e6, "rx_pause_transitions:3": 0, "tx_bytes:3": 0}
+_STILL: dict[str, dict[str, float | Sequence[float]]] = {
+    port: {"rx_pause_us:3": 0.0} for port in (f"spine-{s}/swp{p}" for s in (1, 2) for p in (1, 2))
+}
 _LOCKS: dict[str, float | Sequence[float]] = {"tx_pause_us:3": 1e6}
 
 FIRES = (
@@ -151,8 +158,10 @@ QUIET = (
          rates={port: {"rx_pause_us:3": 9e5, "rx_pause_transitions:3": 2e4, "tx_bytes:3": 1e9}
                 for port in ("leaf-0/swp8", "spine-1/swp2", "leaf-1/swp9", "spine-2/swp1")}),
     Case("A storm without a circle.", _PLAN, {},
-         rates={"leaf-0/swp1": _LOCKED, "gpu-1/nic0": {**_LOCKS, **_LOCKED}, "leaf-0/swp8": _LOCKS}),
+         rates=_STILL | {"leaf-0/swp1": _LOCKED, "gpu-1/nic0": {**_LOCKS, **_LOCKED}, "leaf-0/swp8": _LOCKS}),
     Case("Two priorities wait in opposite directions: no circle.", _PLAN, {},
-         rates={"leaf-0/swp8": _LOCKED,
-                "spine-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
+         rates=_STILL | {"leaf-0/swp8": _LOCKED,
+                         "spine-1/swp1": {"rx_pause_us:4": 1e6, "rx_pause_transitions:4": 0, "tx_bytes:4": 0}}),
+    Case("Half of the circle is counted by neither end.", _PLAN, {}, unknown=True,
+         rates={"leaf-0/swp8": _LOCKED, "spine-1/swp2": _LOCKED}),
 )  # fmt: skip

@@ -38,10 +38,12 @@ from rules._pauses import (
     spelled,
     told,
 )
+from rules._uncounted import every_link
 from truerail.model import Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.rule import Case, rule
 from truerail.model.waiting.culprits import Culprit, storm_culprits
-from truerail.model.waiting.trees import pauses_of
+from truerail.model.waiting.measures import recent
+from truerail.model.waiting.trees import PAUSES, STORM_WORDS, pauses_of
 from truerail.model.waiting.waits import STORM
 
 
@@ -49,7 +51,10 @@ from truerail.model.waiting.waits import STORM
 def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
     pauses = pauses_of(plan, seen)
-    for culprits in by_port(storm_culprits(pauses)):
+    storms = list(by_port(storm_culprits(pauses)))
+    if not storms:
+        every_link(pauses.told, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.told))
+    for culprits in storms:
         worst = culprits[0]
         port = spelled(pauses, worst.port)
         yield pfc_storm.found(
@@ -101,6 +106,9 @@ _STORM: dict[str, dict[str, float | Sequence[float]]] = {
     "leaf-1/swp1": _STOPS,
     "gpu-3/nic0": _STOPPED,
 }
+_STILL: dict[str, dict[str, float | Sequence[float]]] = {
+    port: {"rx_pause_us:3": 0.0} for port in ("gpu-1/nic0", "gpu-2/nic0", "gpu-3/nic0", "spine-1/swp1", "spine-1/swp2")
+}
 _PRESSED: dict[str, float | Sequence[float]] = {
     "rx_pause_us:3": 850_000,
     "rx_pause_transitions:3": 40_000,
@@ -134,10 +142,12 @@ FIRES = (
 
 QUIET = (
     Case("Heavy incast: paused most of the time, for microseconds, and traffic flows.", _PLAN, {},
-         rates={"leaf-0/swp9": _PRESSED, "leaf-1/swp9": _PRESSED, "spine-1/swp1": {"tx_pause_us:3": 850_000},
-                "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
+         rates=_STILL | {"leaf-0/swp9": _PRESSED, "leaf-1/swp9": _PRESSED,
+                         "spine-1/swp1": {"tx_pause_us:3": 850_000}, "leaf-0/swp1": {"tx_bytes": 4.9e10}}),
     Case("Pauses now and then.", _PLAN, {},
-         rates={"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}),
+         rates=_STILL | {"leaf-0/swp1": {"rx_pause_us:3": 2_000, "rx_pause_transitions:3": 400, "tx_bytes:3": 4e10}}),
     Case("Many frames prove nothing while traffic flows.", _PLAN, {},
-         rates={"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}),
+         rates=_STILL | {"leaf-0/swp1": {"rx_pause_frames:3": 15_000, "tx_bytes:3": 3e10}}),
+    Case("Neither end of some links counts pauses: a storm may be there.", _PLAN, {}, unknown=True,
+         rates={"gpu-1/nic0": {"rx_pause_us:3": 0.0}, "leaf-1/swp9": {"rx_pause_us:3": 0.0}}),
 )  # fmt: skip

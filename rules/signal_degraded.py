@@ -37,6 +37,7 @@ import numpy.typing as npt
 
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
+from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
@@ -108,6 +109,7 @@ def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     other = other_ends(telemetry.wiring)
     bad = _bad_ports(telemetry, _suspects(telemetry), other)
     if not bad:
+        every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
         return
     links: dict[int, list[int]] = {}
     for port in bad:
@@ -293,6 +295,7 @@ _PLAN = """
 """
 _BITS = 4.25e11
 _CLEAN = {"corrected_bits": 1e3, "rx_bits": _BITS, "symbol_errors": 0.0}
+_REST = {f"gpu-{host}/nic0": _CLEAN for host in (2, 3, 4)}
 _DIRTY = {"corrected_bits": 2e6, "rx_bits": _BITS, "symbol_errors": 0.0}
 
 FIRES = (
@@ -356,12 +359,20 @@ FIRES = (
 )
 
 QUIET = (
-    Case("FEC corrects little and loses nothing.", _PLAN, {}, rates={"gpu-1/nic0": _CLEAN, "gpu-2/nic0": _CLEAN}),
+    Case("FEC corrects little and loses nothing.", _PLAN, {}, rates={"gpu-1/nic0": _CLEAN, **_REST}),
+    Case(
+        "Neither end of two links counts errors.",
+        _PLAN,
+        {},
+        unknown=True,
+        rates=dict.fromkeys(["gpu-1/nic0", "leaf-0/swp2"], _CLEAN),
+    ),
     Case(
         "A link that fell makes errors while it trains: LNK003.",
         _PLAN,
         {},
-        rates={
+        rates=_REST
+        | {
             "gpu-1/nic0": {
                 "symbol_errors": [*(0.0,) * 5, 1e6, 1e5, *(0.0,) * 5],
                 "link_downs": [*(0.0,) * 5, 0.1, *(0.0,) * 6],
@@ -372,7 +383,8 @@ QUIET = (
         "The other end counts the fall that made them.",
         _PLAN,
         {},
-        rates={
+        rates=_REST
+        | {
             "leaf-0/swp1": {"fec_uncorrected": [*(0.0,) * 5, 40.0, *(0.0,) * 6], "crc_errors": 0.0},
             "gpu-1/nic0": {"link_downs": [*(0.0,) * 6, 0.1, *(0.0,) * 5]},
         },
@@ -381,12 +393,13 @@ QUIET = (
         "SONiC's FEC_SYMBOL_ERR on a clean link of 400 Gb/s: what FEC corrected.",
         _PLAN,
         {},
-        rates={"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
+        rates=_REST | {"leaf-0/swp1": {"fec_corrected": 4.3e3, "fec_symbols": 4.3e3, "fec_uncorrected": 0.0}},
     ),
     Case(
         "Two samples are too few for a rate.",
         _PLAN,
         {},
+        unknown=True,
         rates={"gpu-1/nic0": {"corrected_bits": [float("nan")] * 10 + [2e6, 2e6]}},
     ),
 )

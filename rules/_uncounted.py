@@ -1,0 +1,64 @@
+"""What a rule of counters cannot see: links that neither end counts.
+
+A rule that found nothing passes only where it looked at every link. One without carrier carries nothing that could be
+wrong: it counts as seen.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rules._counted import other_ends
+from truerail.model.asked import folded
+from truerail.model.columns import Mask
+from truerail.model.counters import Quantity
+from truerail.model.counters.telemetry import Telemetry
+from truerail.model.rule import Undecided
+from truerail.model.wiring import State
+
+
+def every_link(
+    telemetry: Telemetry,
+    what: str,
+    *quantities: Quantity,
+    last: int | None = None,
+    least: int = 1,
+    switches: bool = False,
+) -> None:
+    """Raises Undecided where neither end of a planned link counts any of these: with the number of such links, and
+    their devices once each. Counted is what has `least` samples in the window, or one among the `last` ones; with
+    `switches`, links between switches alone matter.
+    """
+    index, wiring = telemetry.wiring.index, telemetry.wiring
+    seen, other = np.zeros(telemetry.ports, dtype=bool), other_ends(wiring)
+    there = (other >= 0) & (other < telemetry.ports)
+    for counting in _counting(telemetry, quantities, last, least):
+        seen |= counting | (there & counting[np.where(there, other, 0)])
+        if seen.all():
+            return
+    if not seen.any():
+        raise Undecided(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
+    links = (index.a >= 0) & (index.b >= 0) & (wiring.state != State.MISSING)
+    if switches:
+        links &= ~index.from_host
+    rows = np.flatnonzero(links)
+    a, b = index.a[rows], index.b[rows]
+    dark = wiring.states.down(a) | wiring.states.down(b)
+    blind = ~dark & ~(seen[a] & seen[b])
+    if not blind.any():
+        return
+    ports = np.concatenate([a[blind], b[blind]])
+    devices = np.unique(index.ports.device_of(ports[~seen[ports]]))
+    names = folded(index.devices.names[device] for device in devices.tolist())
+    links_of = f"{np.count_nonzero(blind):,} of {np.count_nonzero(~dark):,} links{' between switches' * switches}"
+    raise Undecided(f"neither end of {links_of} counts {what}: {names}")
+
+
+def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int | None, least: int) -> Iterator[Mask]:
+    """Ports that count each of these, one after the other: mostly the first is enough."""
+    for quantity in quantities:
+        for priority in telemetry.priorities(quantity):
+            if last is None:
+                yield telemetry.summed(quantity, priority).samples >= least
+            else:
+                yield telemetry.tells(quantity, priority, last)
