@@ -36,8 +36,6 @@ def every_link(
         seen |= counting | (there & counting[np.where(there, other, 0)])
         if seen.all():
             return
-    if not seen.any():
-        raise Undecided(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
     links = (index.a >= 0) & (index.b >= 0) & (wiring.state != State.MISSING)
     if switches:
         links &= ~index.from_host
@@ -47,6 +45,8 @@ def every_link(
     blind = ~dark & ~(seen[a] & seen[b])
     if not blind.any():
         return
+    if not seen.any():
+        raise Undecided(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
     ports = np.concatenate([a[blind], b[blind]])
     devices = np.unique(index.ports.device_of(ports[~seen[ports]]))
     names = folded(index.devices.names[device] for device in devices.tolist())

@@ -67,7 +67,9 @@ def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     if not met and (blind := _untold(telemetry, egress)):
         raise Undecided(f"{blind} ports to hosts are full in one direction, and their switches tell no marks or pauses")
     if not met and (faint := np.count_nonzero((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS))):
-        raise Undecided(f"{faint} ports to hosts are full in one direction, with fewer marks and pauses than incast makes")
+        raise Undecided(
+            f"{faint} ports to hosts are full in one direction, with fewer marks and pauses than incast makes"
+        )
     for n in met:
         sure = bool(marked[n]) or several[2][several[1][n]] == 1
         yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)

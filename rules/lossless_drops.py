@@ -8,9 +8,15 @@ waiting and the loss.
 ## How it is seen
 Drops on a priority that is lossless, in the last samples: the NIC's discards and a switch's queue drops of that
 priority. Lossless is what the port's own settings say; where they are not read, a priority on which pauses went over
-this very port. One drop is enough. Where drops are not counted by priority, those of a port that pauses its neighbour
-meanwhile count as well: critical at a NIC (`rx_discards_phy`: its buffer was full), a warning at a switch, whose total
-holds other drops too. A queue in which a PFC watchdog found a storm drops on purpose: a warning, see PFC001.
+this very port. One drop is enough.
+
+Where drops are not counted by priority, a port's total holds other drops too, and many healthy NICs and switches drop
+a trickle of them. It counts where the port pauses its neighbour meanwhile and drops one a second or more, ten times
+what it drops in samples without pauses or, where it has fewer than three of those, what ports of its kind drop in the
+middle (eight or more that count): critical at a NIC, a warning at a switch. A total that is no more than usual is a
+trickle. Where neither says what is usual, and where neither end of a link counts drops, the rule is unknown.
+
+A queue in which a PFC watchdog found a storm drops on purpose: a warning, see PFC001.
 
 ## What to do
 Check that headroom fits the cable's length and speed, that both ends pause the same priority (CFG001), and that traffic
@@ -22,8 +28,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
+from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
-from truerail.model.columns import Mask
+from truerail.model.asked import folded
+from truerail.model.columns import Codes, Mask
+from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
@@ -31,6 +40,10 @@ from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
+TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
+"""A total that grows faster, and by so many times what is usual, is no trickle. Judgement."""
+LEAST_CALM, LEAST_PEERS = 3, 8
+"""Samples without pauses, or ports of its kind, that say what is usual at a port."""
 BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 """Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Judgement."""
 
@@ -48,8 +61,60 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     for port in np.flatnonzero(dropped.any(axis=1)).tolist():
         yield _found(told, port, np.flatnonzero(dropped[port]).tolist(), last)
     hosts = hosts_of(told)
-    for port in np.flatnonzero(_by_port(told, lossless, by_priority, last) & ~dropped.any(axis=1)).tolist():
+    ports = np.flatnonzero(_by_port(told, lossless, by_priority, last) & ~dropped.any(axis=1))
+    more, untold = _more_than_usual(told, ports, hosts, last)
+    for port in ports[more].tolist():
         yield _found_in_total(told, port, last, at_host=bool(hosts[port]))
+    if dropped.any() or more.any():
+        return
+    if untold.any():
+        index = told.wiring.index
+        names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports[untold])).tolist())
+        raise Undecided(
+            f"{np.count_nonzero(untold)} ports pause and drop packets that no priority counts: a trickle, or a loss of "
+            f"the lossless one: {names}"
+        )
+    every_link(told, "drops", *DROPS, last=last)
+
+
+def _more_than_usual(told: Telemetry, ports: Codes, hosts: Mask, last: int) -> tuple[Mask, Mask]:
+    """Of ports that pause and drop, by totals: those that drop far more than is usual, and those of which that is not
+    known. Shapes (len(ports),).
+    """
+    gained, span = told.part(Quantity.RX_DISCARDS, None, ports)
+    calm = ~_pausing(told, ports) & ~np.isnan(gained)
+    usual = np.where(calm.sum(axis=1) >= LEAST_CALM, _rate(gained, span, calm), _of_peers(told, hosts)[ports])
+    recent_ones = np.zeros(gained.shape, dtype=bool)
+    recent_ones[:, -last:] = True
+    lately = _rate(gained, span, recent_ones & ~np.isnan(gained))
+    with np.errstate(invalid="ignore"):
+        fast, many = lately >= TRICKLE_PER_SECOND, lately >= MORE_THAN_USUAL * usual
+        return np.asarray(fast & many), np.asarray((many & ~fast) | np.isnan(usual))
+
+
+def _pausing(told: Telemetry, ports: Codes) -> Mask:
+    """Samples in which ports pause, or may: shape (len(ports), samples)."""
+    found = np.zeros((len(ports), told.samples), dtype=bool)
+    for quantity in (Quantity.TX_PAUSE_FRAMES, Quantity.TX_PAUSE_US):
+        for priority in told.priorities(quantity):
+            found |= told.part(quantity, priority, ports)[0] > 0
+    return found
+
+
+def _of_peers(told: Telemetry, hosts: Mask) -> "np.typing.NDArray[np.float64]":
+    """What ports of each port's kind drop a second in the middle, shape (planned ports,); NaN where few count."""
+    rate, found = told.summed(Quantity.RX_DISCARDS).rate, np.full(told.ports, np.nan)
+    for kind in (hosts, ~hosts):
+        peers = rate[kind & ~np.isnan(rate)]
+        if len(peers) >= LEAST_PEERS:
+            found[kind] = np.median(peers)
+    return found
+
+
+def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float64]":
+    """Counted a second over some of the samples of each row; NaN where none is there."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
 
 def _by_priority(told: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask]:
@@ -115,25 +180,42 @@ _PLAN = """
     leaf-0/swp9 spine-1/swp1 speed=400
 """
 
+_TEN = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0 speed=400" for n in range(1, 11))
+_ALL = {f"gpu-{n}/nic0": {"tx_pause_us:3": 9_000.0, "rx_discards": 0.1} for n in range(1, 11)}
+
 FIRES = (
     Case("A NIC drops what it pauses.", _PLAN, {}, ("gpu-1/nic0",),
          rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 20}}),
     Case("A leaf's queue drops, in a priority that is lossless by its settings.", _PLAN,
          {"leaf-0": [PortQos("swp9", pfc_priorities=(3, 4))]}, ("leaf-0/swp9",),
          rates={"leaf-0/swp9": {"rx_pause_frames:0": 0, "queue_drops:3": 5, "queue_drops:4": 1}}),
-    Case("A NIC counts drops in total only, and pauses.", _PLAN, {}, ("gpu-1/nic0",),
-         rates={"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
-    Case("A switch counts both in total (SNMP).", _PLAN, {}, ("leaf-0/swp1",),
-         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}}),
+    Case("A NIC counts drops in total only, and drops where it pauses.", _PLAN, {}, ("gpu-1/nic0",),
+         rates={"gpu-1/nic0": {"tx_pause_us:3": [*[0] * 8, *[9_000] * 4], "rx_discards": [*[0] * 8, *[4] * 4]}}),
+    Case("A switch counts both in total (SNMP), and drops twenty times as much as before.", _PLAN, {},
+         ("leaf-0/swp1",),
+         rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4],
+                                "rx_discards": [*[0.2] * 8, *[4] * 4]}}),
+    Case("One of ten NICs drops, and has paused all the time.", _TEN, {}, ("gpu-1/nic0",),
+         rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
     Case("The watchdog drops what is stuck in a storm.", _PLAN, {}, ("leaf-0/swp1",),
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
 )  # fmt: skip
 
 QUIET = (
     Case("Another priority drops.", _PLAN, {"gpu-1": [PortQos("nic0", pfc_priorities=(3,))]},
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20}}),
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 900, "rx_discards:3": 0, "rx_discards:0": 20, "rx_discards": 20},
+                "spine-1/swp1": {"rx_discards": 0}}),
     Case("Drops in total, and nobody is paused.", _PLAN, {},
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}}),
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 0, "rx_discards": 20}, "spine-1/swp1": {"rx_discards": 0}}),
     Case("Drops of an hour ago.", _PLAN, {},
-         rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]}}),
+         rates={"gpu-1/nic0": {"tx_pause_frames:3": 9, "rx_discards:3": [*[50] * 3, *[0] * 9]},
+                "spine-1/swp1": {"rx_discards": 0}}),
+    Case("A trickle that all NICs drop, whether they pause or not.", _TEN, {}, rates=_ALL),
+    Case("A trickle in a port's total, no more than without pauses.", _PLAN, {},
+         rates={"leaf-0/swp1": {"tx_pause_frames": [*[0] * 8, *[800] * 4], "rx_discards": 4},
+                "spine-1/swp1": {"rx_discards": 0}}),
+    Case("A port that always paused drops by no priority, and has no peers.", _PLAN, {}, unknown=True,
+         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}}),
+    Case("Neither end of a link counts drops.", _PLAN, {}, unknown=True,
+         rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}),
 )  # fmt: skip

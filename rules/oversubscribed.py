@@ -8,7 +8,10 @@ lacks capacity, and balancing cannot help.
 By its links: the speed of the ports to hosts over the speed of the uplinks that are up, compared with the same in the
 plan; over 5 % more is a finding that names the missing uplinks. By its load: every uplink runs at 85 % or more, evenly
 (the effective number of uplinks in use is 95 % of all), and packets are marked or pauses are sent. Uplinks of which
-nobody tells whether they are up count as up.
+nobody tells whether they are up count as up where others are missing.
+
+Unknown instead of passed: uplinks of which nothing tells whether they are up, leaves whose uplinks' load is not told,
+and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are judged.
 
 ## What to do
 Bring the missing uplinks back (CAB003 tells why each is missing). Where all are up and full, add uplinks, move jobs
@@ -21,7 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Finding, NetLink, Plan, Port, Severity, Snapshot
+from truerail.model.asked import folded
 from truerail.model.columns import Codes, Mask
+from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
@@ -54,11 +59,47 @@ def oversubscribed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     speeds = _speeds(index.speed_gbps[b.cable])
     lost = _lost(b)
     design, left = b.sum(speeds), b.sum(np.where(lost, 0.0, speeds))
-    for group in np.flatnonzero((hosts > 0) & (design > MORE * left)).tolist():
+    short = (hosts > 0) & (design > MORE * left)
+    full = _full(b) & (hosts > 0) & ~short
+    saturated = full & np.isin(b.switch, _congested(telemetry))
+    for group in np.flatnonzero(short).tolist():
         gone = b.uplinks(group)[lost[b.uplinks(group)]]
         yield _short(b, group, (hosts[group], design[group], left[group]), [index.spell(int(b.port[r])) for r in gone])
-    for group in np.flatnonzero(_full(telemetry, b) & (hosts > 0) & (design <= MORE * left)).tolist():
+    for group in np.flatnonzero(saturated).tolist():
         yield _saturated(b, group, hosts[group] / design[group])
+    if not (short | saturated).any():
+        _tell_unknown(b, hosts > 0, full)
+
+
+def _tell_unknown(b: Balance, leaves: Mask, full: Mask) -> None:
+    """Raises Undecided where a leaf may lack uplinks, or have full ones, that nobody tells of."""
+    unread = ~_seen(b) & leaves[b.group]
+    if unread.any():
+        names = _names(b, np.unique(b.group[unread]))
+        raise Undecided(
+            f"nothing tells whether {np.count_nonzero(unread):,} of {len(unread):,} uplinks are up: {names}"
+        )
+    if not b.carried.enough:
+        raise Undecided(f"whether uplinks are full: {TOO_FEW}")
+    untold = np.flatnonzero(leaves & (b.members > 0) & np.isnan(b.total))
+    if len(untold):
+        raise Undecided(f"the load of all uplinks is not told at {_names(b, untold)}")
+    mute = np.flatnonzero(full & ~np.isin(b.switch, _telling(b.telemetry)))
+    if len(mute):
+        raise Undecided(f"all uplinks are full at {_names(b, mute)}, which counts neither marks nor pauses")
+
+
+def _names(b: Balance, groups: Codes) -> str:
+    return folded(b.names(groups))
+
+
+def _seen(b: Balance) -> Mask:
+    """Uplinks of which anything tells whether they are up."""
+    wiring = b.telemetry.wiring
+    seen = _lost(b) | (wiring.state[b.cable] == State.RIGHT) | (b.load > 0)
+    for ends in (b.port, wiring.index.b[b.cable]):
+        seen |= wiring.states.up(ends) | wiring.states.down(ends)
+    return np.asarray(seen, dtype=bool)
 
 
 def _speeds(planned: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -77,15 +118,15 @@ def _lost(b: Balance) -> Mask:
     return lost
 
 
-def _full(telemetry: Telemetry, b: Balance) -> Mask:
-    """Groups whose members are all full, evenly, and whose switch marks or pauses."""
+def _full(b: Balance) -> Mask:
+    """Groups whose members are all full, evenly."""
     if not b.carried.enough:
         return np.zeros(len(b.switch), dtype=bool)
     with np.errstate(invalid="ignore", divide="ignore"):
         full = b.sum(b.member & (b.load >= FULL * b.speed)) == b.members
         part = np.where(b.load > 0, b.load / b.total[b.group], 1.0)
         effective = np.exp(-b.sum(part * np.log(part))) / b.members
-    return np.asarray(b.judged & full & (effective >= EVEN) & np.isin(b.switch, _congested(telemetry)), dtype=bool)
+    return np.asarray(full & (b.total > 0) & (effective >= EVEN), dtype=bool)
 
 
 def _congested(telemetry: Telemetry) -> Codes:
@@ -96,6 +137,15 @@ def _congested(telemetry: Telemetry) -> Codes:
             with np.errstate(invalid="ignore"):
                 busy |= telemetry.summed(quantity, priority).rate > PAUSES
     return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(busy)))
+
+
+def _telling(telemetry: Telemetry) -> Codes:
+    """Devices that count marks or pauses sent, be it none."""
+    telling = np.zeros(telemetry.ports, dtype=bool)
+    for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
+        for priority in telemetry.priorities(quantity):
+            telling |= telemetry.summed(quantity, priority).samples > 0
+    return np.unique(telemetry.wiring.index.ports.device_of(np.flatnonzero(telling)))
 
 
 def _short(b: Balance, group: int, sums: tuple[float, float, float], gone: list[Port]) -> Finding:
@@ -156,7 +206,22 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All uplinks are up.", _PLAN, _UP),
+    Case("All uplinks are up, and nobody counts what they carry.", _PLAN, _UP, unknown=True),
+    Case("Nobody tells whether the uplinks are up.", _PLAN, {"h0": [NetLink("nic0", operstate="UP")]}, unknown=True),
+    Case(
+        "They are full, and the leaf counts neither marks nor pauses.",
+        _PLAN,
+        _UP,
+        unknown=True,
+        rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
+    ),
+    Case(
+        "One uplink's load is not told.",
+        _PLAN,
+        _UP,
+        unknown=True,
+        rates={port: of for port, of in _rates(0.5).items() if port != "leaf-0/up3"},
+    ),
     Case("They are full, and nothing is marked or paused.", _PLAN, _UP, rates=_rates(0.95, 0.0)),
     Case("They carry half.", _PLAN.replace(" speed=400", ""), _UP, rates=_rates(0.5)),
 )

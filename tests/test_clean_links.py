@@ -83,7 +83,18 @@ def test_a_clean_nic_corrects_bits_all_the_time(tmp_path: Path, names: Mapping[s
     def answers(sample: int) -> Mapping[str, str]:
         old = {name: 1_811_101 + int(10 * rate * sample) for name, rate in names.items()}
         busy = {"rx_bytes_phy": int(3e11 * sample), "rx_fec_uncorrectable_blocks": 0, "rx_crc_errors_phy": 3}
-        return {"gpu-1/ethtool_-S_eth0": ethtool({**busy, **old})}
+        return {f"gpu-{host}/ethtool_-S_eth0": ethtool({**busy, **old}) for host in range(1, 9)}
 
     status, findings = of_rule(checked(tmp_path, PLAN, rounds(answers)), "LNK004")
     assert (status, findings) == ("pass", [])
+
+
+def test_links_of_which_neither_end_counts_errors_are_unknown_and_their_devices_are_named(tmp_path: Path) -> None:
+    def answers(sample: int) -> Mapping[str, str]:
+        clean = ethtool({"rx_corrected_bits_phy": 42_500 * sample, "rx_symbol_err_phy": 0})
+        return {f"gpu-{host}/ethtool_-S_eth0": clean for host in (1, 2, 6)}
+
+    report = checked(tmp_path, PLAN, rounds(answers))
+    assert of_rule(report, "LNK004") == ("unknown", [])
+    (why,) = [verdict["why"] for verdict in report["verdicts"] if verdict["rule"] == "LNK004"]
+    assert why == "neither end of 5 of 8 links counts errors: gpu-[3-5], gpu-[7-8], leaf-0"

@@ -19,6 +19,8 @@ from truerail.model.counters.telemetry import _sums, telemetry_of
 from truerail.model.rule import Case
 from truerail.model.wiring import wiring_of
 
+ONE = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
+
 # LNK003
 
 
@@ -135,7 +137,7 @@ def test_how_bad_a_signal_is(counted: Mapping[str, float | Sequence[float]], sev
     ],
 )
 def test_errors_below_the_limits_are_normal(counted: Mapping[str, float]) -> None:
-    assert found("LNK004", rates={"gpu-1/nic0": counted}) == []
+    assert found("LNK004", ONE, rates={"gpu-1/nic0": counted}) == []
 
 
 def test_without_speed_and_bits_a_rate_is_not_known_and_lost_codewords_are() -> None:
@@ -194,9 +196,9 @@ def test_a_polled_gap_does_not_hide_errors_and_pam4_infiniband_is_judged_by_its_
     gap: dict[str, float | Sequence[float]] = {"symbol_errors": [NAN, 30.0, NAN, 30.0, *(30.0,) * 8], "rx_bits": 4e11}
     assert signal({"gpu-1/nic0": gap}).severity is Severity.CRITICAL
     slow = {"gpu-1/nic0": {"symbol_errors": 0.1}}
-    assert found("LNK004", rates=slow, transport=Transport.INFINIBAND) == []
+    assert found("LNK004", ONE, rates=slow, transport=Transport.INFINIBAND) == []
     lanes = {"gpu-1/nic0": {"symbol_errors": 4e3}}  # BER 1e-8 at 400 Gb/s, if counted before FEC
-    assert found("LNK004", rates=lanes, transport=Transport.INFINIBAND) == []
+    assert found("LNK004", ONE, rates=lanes, transport=Transport.INFINIBAND) == []
     worn = {"gpu-1/nic0": {"symbol_errors": 8e5}}
     assert signal(worn, transport=Transport.INFINIBAND).severity is Severity.WARNING
     edr = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=100"

@@ -20,7 +20,7 @@ NOW = AT.timestamp()
 FELL_AT_6: Rates = {
     "gpu-1/nic0": {"link_downs": at({6: 0.1})},
     "leaf-0/swp1": {"link_downs": at({6: 0.1})},
-    "gpu-2/nic0": {"link_downs": 0.0},
+    **{f"gpu-{host}/nic0": {"link_downs": 0.0} for host in (2, 3, 4)},
 }
 """The fall lies between 60 and 50 seconds ago."""
 NIC, PORT = "gpu-1/nic0", "leaf-0/swp1"
