@@ -1,13 +1,14 @@
 """A living fabric under a clock of the test's own, gathered and judged by the real code."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from truerail.gather import Ambient, Gathered, Gatherer, Limits
 from truerail.model import Judgement, Snapshot
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape
+from truerail.simulator.flows import FlowFault
 from truerail.simulator.living import LivingFabric, Pace, living_fabric
 
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -27,6 +28,7 @@ class Site:
         seed: int = 1,
         pace: Pace = NEVER,
         began: datetime = BEGAN,
+        troubles: Sequence[FlowFault] = (),
     ) -> None:
         self.seconds = 1000.0
         self._began = began
@@ -37,7 +39,9 @@ class Site:
             random=lambda: 0.5,
         )
         self.slept: list[float] = []
-        self.fabric: LivingFabric = living_fabric(faults=faults, seed=seed, shape=shape, pace=pace, ambient=ambient)
+        self.fabric: LivingFabric = living_fabric(
+            faults=faults, seed=seed, troubles=troubles, shape=shape, pace=pace, ambient=ambient
+        )
         self.director = self.fabric.director
         self.gatherer = Gatherer(
             self.fabric.targets,
@@ -70,9 +74,9 @@ class Site:
         """Whether nothing has changed for as long as LLDP remembers."""
         return self.seconds - self.fabric.living.changed_at > self.fabric.living.ether.daemons.ttl_seconds
 
-    def round(self) -> Gathered:
-        """One round over all devices."""
-        return asyncio.run(self.gatherer.round())
+    def round(self, collectors: Collection[str] | None = None) -> Gathered:
+        """One round over all devices, for everything or these collectors."""
+        return asyncio.run(self.gatherer.round(collectors=collectors))
 
     def snapshot(self) -> Snapshot:
         """What one round saw."""

@@ -111,8 +111,7 @@ def test_an_exchanged_cable_sends_its_traffic_over_the_spines() -> None:
     site = quiet()
     before = _spine_bytes(site, watched(site))
     site.director.plant(Fault(CauseKind.CABLE_SWAP, "one-host"))
-    assert before < 1e6  # routing and LLDP
-    assert _spine_bytes(site, watched(site)) > 1e9
+    assert _spine_bytes(site, watched(site)) > before + 2e10
 
 
 def _spine_bytes(site: Site, window: Window) -> float:

@@ -8,13 +8,20 @@ import typer
 from truerail.cli.demo_faults import faults, troubles
 from truerail.cli.errors import CannotJudge
 
+KNOWN = (
+    "Of cables: cable-swap, cable-rotation, cable-move, port-shift, host-swap, leaf-swap, bundle-swap, gpu-nic-order, "
+    "link-down, degraded-link, unreachable. Of traffic, with --once left out: storm, slow-receiver, deadlock, "
+    "half-speed, straggler, dirty-optic, flaps, polarization, dead-member, incast, pxn."
+)
+"""What can be planted, written out: nothing of the simulator is loaded for the help of every command."""
+
 
 def demo(
     hosts: Annotated[int, typer.Option(min=1, help="Hosts of the fabric.")] = 64,
     rails: Annotated[int, typer.Option(min=1, help="Rails, that is NICs of a host.")] = 8,
     fault: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="A fault to begin with: cable-swap, storm, ... May be repeated."),
+        typer.Option(metavar="KIND", help=f"A fault to begin with; may be repeated. {KNOWN}"),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed makes the same fabric and story.")] = 1,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for everything made.")] = Path(

@@ -44,9 +44,7 @@ def serve_living(
     from truerail.service.logs import set_up
 
     try:
-        fabric = living_fabric(hosts, rails, wanted, seed)
-        for trouble in traffic:
-            fabric.director.disturb(trouble)
+        fabric = living_fabric(hosts, rails, wanted, seed, troubles=traffic)
     except NoRoom as error:
         raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
     with kept_for_one(output):

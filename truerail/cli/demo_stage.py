@@ -90,7 +90,9 @@ class Stage:
     def _plant(self, word: str) -> str:
         try:
             cabling, traffic = troubles([word] if word else [CauseKind.CABLE_SWAP.value])
-            standing = self._director.disturb(traffic[0]) if traffic else self._director.plant(faults(cabling)[0])
+            if traffic:
+                return self._told(self._director.disturb(traffic[0], stays=True).number)
+            standing = self._director.plant(faults(cabling)[0])
         except CannotJudge as error:
             return f"  {printable(str(error), 200)}; there are {', '.join(KINDS)}"
         except NoRoom as error:

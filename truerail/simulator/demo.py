@@ -1,9 +1,11 @@
 """The fabric of `truerail demo`: pods in which the usual things went wrong on installation day."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from truerail.model import CauseKind
 from truerail.simulator.faults import Fault
+from truerail.simulator.flows import FlowFaultKind
 from truerail.simulator.shape import Shape
 from truerail.simulator.simulation import Simulation, simulate
 
@@ -24,6 +26,16 @@ def demo_shape(hosts: int, rails: int) -> Shape:
     """Pods with a leaf for each rail, and four spines above them."""
     pods = -(-hosts // HOSTS_PER_POD)
     return Shape(hosts=hosts, rails=rails, pods=pods, spines=4, uplinks=32, storage=True)
+
+
+def living_shape(hosts: int, rails: int, troubles: Collection[FlowFaultKind] = ()) -> Shape:
+    """The fabric of a live demo. It has switches above the spines, and pods to connect, where a repeated hash is to be
+    seen: flows that a leaf sends to one spine by their hash are sent on to one half of its links by the same hash.
+    """
+    shape = demo_shape(hosts, rails)
+    if FlowFaultKind.POLARIZATION not in troubles:
+        return shape
+    return replace(shape, pods=max(2, shape.pods), uplinks=16, superspines=8)
 
 
 def demo_simulation(hosts: int = 64, rails: int = 8, faults: Sequence[Fault] = STORY, seed: int = 1) -> Simulation:

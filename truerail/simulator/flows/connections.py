@@ -8,7 +8,7 @@ import numpy as np
 
 from truerail.model.columns import Codes
 from truerail.simulator.flows.hashing import Bytes, header_keys, source_ports
-from truerail.simulator.flows.jobs import Job, pairs
+from truerail.simulator.flows.jobs import Job, Pattern, pairs
 from truerail.simulator.flows.net import Net, Rates
 
 _QP_NUMBERS = (0x100, 1 << 24)
@@ -56,14 +56,17 @@ def _of_job(net: Net, job: Job, place: dict[str, int], seed: int) -> tuple[Codes
     rng = np.random.default_rng([seed, crc32(job.name.encode())])
     hosts = np.array([place[name] for name in job.hosts])
     pair = np.array(list(pairs(job)), dtype=np.int64).reshape(-1, 2)
-    slots = np.repeat(np.array(job.slots), len(pair) * job.qps)
-    one = np.tile(np.repeat(pair, job.qps, axis=0), (len(job.slots), 1))
-    peers = np.bincount(pair[:, 0], minlength=len(hosts))[one[:, 0]] * job.qps
+    fan = len(job.slots) if job.pattern is Pattern.ANY_TO_ANY else 1
+    rows = len(pair) * job.qps * fan
+    slots = np.repeat(np.array(job.slots), rows)
+    other = np.tile(np.array(job.slots), len(slots) // fan) if fan > 1 else slots
+    one = np.tile(np.repeat(pair, job.qps * fan, axis=0), (len(job.slots), 1))
+    peers = np.bincount(pair[:, 0], minlength=len(hosts))[one[:, 0]] * job.qps * fan
     weights = dict(zip(job.slots, job.weights or [1.0] * len(job.slots), strict=True))
-    share = np.array([weights[slot] for slot in job.slots]).repeat(len(pair) * job.qps) / peers
+    share = np.array([weights[slot] for slot in job.slots]).repeat(rows) / peers
     local = rng.integers(*_QP_NUMBERS, len(slots))
     remote = rng.integers(*_QP_NUMBERS, len(slots))
-    source, target = net.nic[hosts[one[:, 0]], slots], net.nic[hosts[one[:, 1]], slots]
+    source, target = net.nic[hosts[one[:, 0]], slots], net.nic[hosts[one[:, 1]], other]
     return source, target, share, source_ports(local, remote)
 
 

@@ -1,6 +1,6 @@
 """What runs on the hosts: training jobs and what they send to whom, in iterations of computing and communicating."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
@@ -8,6 +8,9 @@ from random import Random
 
 GROUP_HOSTS = 16
 """Hosts that exchange all with all, as groups of experts do; a larger job has several such groups."""
+
+EXPERT_FLOWS = 250
+"""About so many queue pairs does an expert's NIC of the demonstration send on."""
 
 
 class Pattern(StrEnum):
@@ -17,6 +20,10 @@ class Pattern(StrEnum):
     """All-reduce: on each rail every host sends to the next one."""
     ALL_TO_ALL = "all-to-all"
     """On each rail every host sends to all others of its group."""
+    ANY_TO_ANY = "any-to-any"
+    """Every GPU sends to the GPUs of all other hosts of its group on every rail (all-to-all without PXN): most of it
+    crosses the spines, in one pod too.
+    """
     PIPELINE = "pipeline"
     """Stages: each host sends to the next, on few rails. Uneven by design."""
     PXN = "pxn"
@@ -69,7 +76,7 @@ def pairs(job: Job) -> Iterator[tuple[int, int]]:
         case Pattern.STORAGE:
             targets = max(1, count // GROUP_HOSTS)
             yield from ((host, count - 1 - host % targets) for host in range(count - targets))
-        case Pattern.ALL_TO_ALL | Pattern.PXN:
+        case Pattern.ALL_TO_ALL | Pattern.ANY_TO_ANY | Pattern.PXN:
             for begin in range(0, count, GROUP_HOSTS):
                 group = range(begin, min(count, begin + GROUP_HOSTS))
                 yield from ((a, b) for a in group for b in group if a != b)
@@ -108,3 +115,21 @@ def _drawn(name: str, hosts: tuple[str, ...], pattern: Pattern, slots: tuple[int
         compute_seconds=rng.uniform(0.1, 0.3),
         coupling=0.9 if pattern is Pattern.RING else 0.5,
     )
+
+
+def demo_jobs(hosts: Sequence[str], slots: int) -> tuple[Job, ...]:
+    """The jobs of a demonstration, in which every fault of traffic can show: half of the hosts train in a ring, in
+    step; a quarter are experts all over the fabric that send to each other's GPUs on all rails, each flow at its own
+    pace, so that many flows share every uplink; some are stages of a pipeline, and the rest is free.
+    """
+    every = tuple(range(slots))
+    ring, experts, stages = list(hosts[::2]), list(hosts[1::4]), hosts[3::8]
+    Random(0).shuffle(experts)  # noqa: S311 - reproducible is what is wanted, not secret
+    fan = max(1, (min(len(experts), GROUP_HOSTS) - 1) * slots)
+    qps = max(1, round(EXPERT_FLOWS / fan))
+    made: list[tuple[Sequence[str], Callable[[tuple[str, ...]], Job]]] = [
+        (ring, lambda of: Job("pretrain", of, Pattern.RING, every, coupling=0.9)),
+        (experts, lambda of: Job("experts", of, Pattern.ANY_TO_ANY, every, qps=qps, coupling=0.0)),
+        (stages, lambda of: Job("stages", of, Pattern.PIPELINE, every[: max(1, slots // 4)], coupling=0.5)),
+    ]
+    return tuple(make(tuple(of)) for of, make in made if len(of) > 1)

@@ -79,6 +79,7 @@ class Director:
         self._next_repair = self._drawn(pace.repair_seconds)
         self._next_trouble = self._drawn(pace.trouble_seconds) if isfinite(pace.trouble_seconds[0]) else inf
         self.paused = False
+        self._stay: set[int] = set()
         self.log: list[Entry] = []
         self.tell: Callable[[Entry], None] = lambda entry: None
 
@@ -112,8 +113,11 @@ class Director:
             self._turn_traffic()
 
     def _turn_traffic(self) -> None:
-        """What is wrong with the traffic ends, or something goes wrong."""
+        """What is wrong with the traffic ends, or something goes wrong. What somebody wanted stays, and stays alone."""
         standing = list(self._traffic)
+        if any(trouble.number in self._stay for trouble in standing):
+            self._next_trouble = self._drawn(self._pace.trouble_seconds)
+            return
         if standing:
             self.fix(standing[0])
             self._next_trouble = self._drawn(self._pace.trouble_seconds)
@@ -127,9 +131,13 @@ class Director:
         seen = any(isinstance(entry.standing, Trouble) for entry in self.log)
         return self._rng.choices(list(TROUBLES), list(TROUBLES.values()))[0] if seen else next(iter(TROUBLES))
 
-    def disturb(self, fault: FlowFault) -> Trouble:
-        """Something goes wrong with the traffic now, at a place that is drawn unless it is named. Raises `NoRoom`."""
+    def disturb(self, fault: FlowFault, *, stays: bool = False) -> Trouble:
+        """Something goes wrong with the traffic now, at a place that is drawn unless it is named; the script ends it
+        unless it `stays`. Raises `NoRoom`.
+        """
         trouble = self._traffic.plant(fault, self._faults.number())
+        if stays:
+            self._stay.add(trouble.number)
         self._note(trouble, broke_out(trouble), repaired=False)
         return trouble
 
@@ -170,7 +178,7 @@ class Director:
 
     def _draw(self) -> None:
         """Plants a fault that is drawn; one that finds no place is drawn again, a few times."""
-        for fault in self._rng.choices(self._script, self._weights, k=10):
+        for fault in self._rng.choices(self._script, self._weights, k=10) if self._script else ():
             with suppress(NoRoom):
                 self.plant(fault)
                 return

@@ -8,8 +8,9 @@ from random import Random
 from truerail.gather import Ambient
 from truerail.model import Plan, Target
 from truerail.simulator.claims import NoRoom
-from truerail.simulator.demo import STORY, demo_shape
+from truerail.simulator.demo import STORY, living_shape
 from truerail.simulator.faults import KINDS, Fault
+from truerail.simulator.flows import FlowFault
 from truerail.simulator.living.director import DAILY, Director, Pace
 from truerail.simulator.living.faults import StandingFaults
 from truerail.simulator.living.hearing import Daemons
@@ -36,6 +37,7 @@ class LivingFabric:
     transport: SimulatedTransport
     director: Director
     living: LivingWorld
+    traffic: LivingTraffic
 
 
 def living_fabric(
@@ -44,28 +46,33 @@ def living_fabric(
     faults: Sequence[Fault] = (),
     seed: int = 1,
     *,
+    troubles: Sequence[FlowFault] = (),
     shape: Shape | None = None,
     pace: Pace | None = None,
     daemons: Daemons = QUICK,
     ambient: Ambient | None = None,
 ) -> LivingFabric:
-    """The fabric of `truerail demo`, alive. It begins with these faults, and goes on with more of them; without any,
-    with what it has room for of the demo's story, and then whatever a day brings. The same seed and clock give the same
-    story. Raises `NoRoom` where the fabric is too small for the faults named.
+    """The fabric of `truerail demo`, alive. It begins with these faults, and goes on with more of those of cables;
+    without any, with what it has room for of the demo's story, and then whatever a day brings. Troubles stand until
+    they are lifted; with them alone, nothing else goes wrong. The same seed and clock give the same story. Raises
+    `NoRoom` where the fabric is too small for the faults named.
     """
-    world = as_planned(build(shape or demo_shape(hosts, rails)), "inventory")
+    alone = bool(troubles) and not faults
+    world = as_planned(build(shape or living_shape(hosts, rails, [one.kind for one in troubles])), "inventory")
     living = LivingWorld(world, ambient or Ambient(), daemons)
     standing = StandingFaults(living, _random(seed, "faults"))
-    for fault in sorted(faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
+    for fault in sorted(() if alone else faults or STORY, key=lambda fault: KINDS.index(fault.kind)):
         with nullcontext() if faults else suppress(NoRoom):
             standing.plant(fault, living.ether.began)
     living.settle()
-    script = tuple(dict.fromkeys(faults)) or tuple(DAILY)
+    script = () if alone else tuple(dict.fromkeys(faults)) or tuple(DAILY)
     traffic = LivingTraffic(living, seed)
-    pace = pace or Pace(trouble_seconds=TROUBLE_SECONDS)
+    pace = pace or (Pace() if alone else Pace(trouble_seconds=TROUBLE_SECONDS))
     director = Director(living, standing, traffic, script, pace, _random(seed, "script"))
+    for trouble in troubles:
+        director.disturb(trouble, stays=True)
     transport = SimulatedTransport(living, traffic, _random(seed, "latency"))
-    return LivingFabric(world.fabric.plan, targets(world), transport, director, living)
+    return LivingFabric(world.fabric.plan, targets(world), transport, director, living, traffic)
 
 
 def targets(world: World) -> tuple[Target, ...]:

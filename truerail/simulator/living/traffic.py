@@ -1,12 +1,16 @@
 """The traffic of a living fabric: it goes on while time passes, and is worked out when somebody looks."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 
 from truerail.model import Port
+from truerail.simulator.claims import NoRoom
 from truerail.simulator.flows import FlowFault, FlowFaultKind, flows
 from truerail.simulator.flows.faults import Placed
+from truerail.simulator.flows.jobs import demo_jobs
 from truerail.simulator.flows.ledger import Key, Q
+from truerail.simulator.flows.net import Net
 from truerail.simulator.flows.prints import Sheet, prints, sheet_of
 from truerail.simulator.living.world import LivingWorld
 from truerail.simulator.shape import SPEED_GBPS
@@ -57,12 +61,21 @@ class LivingTraffic:
     def __init__(self, living: LivingWorld, seed: int) -> None:
         self._living = living
         self._began = living.ambient.clock()
-        self._flows = flows(living.world, seed=seed, began=living.ambient.now())
+        world = living.world
+        names = [name for name in world.fabric.plan.devices if world.is_host(name)]
+        jobs = demo_jobs(names, world.fabric.shape.rails * world.fabric.shape.planes)
+        self._seed, self._hosts = seed, {name: number for number, name in enumerate(names)}
+        self._flows = flows(world, jobs, seed=seed, began=living.ambient.now())
         self._wired = living.versions.total()
         self._standing: dict[int, Trouble] = {}
 
     def __iter__(self) -> Iterator[Trouble]:
         return iter(tuple(self._standing.values()))
+
+    @property
+    def net(self) -> Net:
+        """The ports and links of the fabric, as places of faults number them."""
+        return self._flows.net
 
     def get(self, number: int) -> Trouble | None:
         """The trouble of that number, where it still stands."""
@@ -71,7 +84,7 @@ class LivingTraffic:
     def plant(self, fault: FlowFault, number: int) -> Trouble:
         """Something goes wrong with the traffic from the next step on. Raises `NoRoom`."""
         self._catch_up()
-        placed = self._flows.plant(fault)
+        placed = self._flows.plant(self._where_it_shows(fault, number))
         ports = tuple(str(self._flows.net.ports[port]) for port in placed.ports)
         cause = TroubleCause(fault.kind, ports[:1])
         trouble = self._standing[number] = Trouble(number, cause, self._living.ambient.clock(), placed)
@@ -87,6 +100,27 @@ class LivingTraffic:
         if trouble.kind is FlowFaultKind.HALF_SPEED:
             self._retrain(trouble.placed, 1.0)
         return trouble
+
+    def _where_it_shows(self, fault: FlowFault, number: int) -> FlowFault:
+        """A straggler in a job that goes on in step is as fast as its peers: it is one whose flows go at their own
+        pace. An incast is towards a host that sends nothing itself. A repeated hash shows two tiers above the hosts.
+        """
+        shape = self._living.world.fabric.shape
+        if fault.kind is FlowFaultKind.POLARIZATION and shape.spines and not shape.superspines:
+            raise NoRoom(f"no switches above the spines: begin the demo with --fault {fault.kind}")
+        hosts = self._hosts_for(fault.kind)
+        if fault.at or not hosts:
+            return fault
+        rng = Random(f"{self._seed}/{fault.kind} {number}")  # noqa: S311 - reproducible is what is wanted, not secret
+        port = rng.choice(self.net.nic[self._hosts[rng.choice(hosts)]].tolist())
+        return replace(fault, at=str(self.net.ports[port]))
+
+    def _hosts_for(self, kind: FlowFaultKind) -> list[str]:
+        """The hosts at which a fault of this kind shows, where not all are as good."""
+        if kind is FlowFaultKind.STRAGGLER:
+            return [host for job in self._flows.jobs if not job.coupling for host in job.hosts]
+        busy = {host for job in self._flows.jobs for host in job.hosts}
+        return [host for host in self._hosts if host not in busy] if kind is FlowFaultKind.INCAST else []
 
     def _retrain(self, placed: Placed, share: float) -> None:
         """The link comes up at this share of its speed, as both its ends will say."""
