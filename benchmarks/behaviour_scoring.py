@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from scoring import followed
 
-from truerail.model import CableState, Cause, CauseKind, Judgement, Severity
+from truerail.model import CableState, Cause, CauseKind, Judgement, Severity, Status
 from truerail.simulator import Simulation, TrueCause
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 
@@ -119,8 +119,12 @@ def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
 
 
 def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:
-    """Whether nothing is claimed of the cables of a fault that was not found."""
+    """Whether nothing is claimed of the cables of a fault that was not found; of one that no cable shows and no answer,
+    whether the order of GPUs and NICs is said to be unknown.
+    """
     states = judgement.cable_states
+    if cause.kind is CauseKind.GPU_NIC_ORDER and not cause.cables and not cause.decidable:
+        return any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
     return bool(cause.cables) and all(
         states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables
     )

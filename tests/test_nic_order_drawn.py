@@ -2,7 +2,7 @@
 
 import pytest
 
-from truerail.model import CauseKind, Judgement
+from truerail.model import CauseKind, Judgement, Status
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -42,3 +42,43 @@ def test_two_hosts_of_two_orders_stay_two_causes() -> None:
     causes = judged(simulation).causes
     assert [cause.kind for cause in causes] == [CauseKind.GPU_NIC_ORDER] * 2
     assert {cause.subjects for cause in causes} == {("gpu-003",), ("gpu-005", "gpu-007", "gpu-009")}
+
+
+def test_a_lost_gpu_beside_crossed_bundles_leaves_both_whole() -> None:
+    """The NIC without a GPU seems right by its name, which another NIC of its host is known to bear."""
+    faults = [*RENAMED, Fault(CauseKind.BUNDLE_SWAP)]
+    for seed in range(6):
+        simulation = simulate(SHAPE, faults, seed=seed, behaviours=["gpu_lost@0.3"])
+        kinds = {cause.kind: cause for cause in judged(simulation).causes}
+        assert set(kinds) == {CauseKind.GPU_NIC_ORDER, CauseKind.BUNDLE_SWAP}
+        assert len(kinds[CauseKind.GPU_NIC_ORDER].subjects) == SHAPE.hosts
+        assert {move.cable for move in kinds[CauseKind.BUNDLE_SWAP].moves} == simulation.truth.moved
+
+
+def test_a_gpu_that_one_host_alone_shows_does_not_make_its_own_rule() -> None:
+    """Half of the GPUs have no NIC nearby; where two are exchanged, one of that half stands where a NIC is."""
+    found = 0
+    for seed in range(8):
+        simulation = simulate(SHAPE, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=seed, behaviours=["topo_sparse"])
+        if simulation.truth.decidable:
+            (cause,) = judged(simulation).causes
+            assert (cause.kind, cause.subjects) == (CauseKind.GPU_NIC_ORDER, simulation.truth.causes[0].subjects)
+            found += 1
+    assert found
+
+
+@pytest.mark.parametrize("flag", ["topo_no_nic", "topo_gb200", "topo_flat", "topo_bond"])
+def test_an_order_of_gpus_that_no_matrix_shows_is_unknown(flag: str) -> None:
+    simulation = simulate(SHAPE, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=2, behaviours=[flag])
+    assert not simulation.truth.decidable
+    judgement = judged(simulation)
+    assert judgement.causes == ()
+    assert [one.status for one in judgement.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]
+
+
+@pytest.mark.parametrize("flag", ["rename@0.9", "default_name@0.9", "clone_name@0.9"])
+def test_hosts_with_exchanged_names_bear_no_third_one(flag: str) -> None:
+    """Two machines never answer from one folder: each host of the exchange announces the other's name."""
+    simulation = simulate(SHAPE, [Fault(CauseKind.HOST_SWAP, "labels")], seed=3, behaviours=[flag])
+    folders = [folder for folder, _ in simulation.answers()]
+    assert len(folders) == len(set(folders))

@@ -9,7 +9,14 @@ from truerail.causes.absent import absent_drafts
 from truerail.causes.cycles import chains
 from truerail.causes.draft import Draft, attach, number
 from truerail.causes.moved import ORDER, bundle_moves, chain_draft, moves, order_draft, relabel_draft, shift_draft
-from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, joined, likely_orders, witnessed_orders
+from truerail.causes.nic_order import (
+    MIN_HOSTS_FOR_ONE_CAUSE,
+    NicOrder,
+    completed,
+    joined,
+    likely_orders,
+    witnessed_orders,
+)
 from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
 from truerail.causes.sightings import Sightings
@@ -66,7 +73,7 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[l
         found = witnessed_orders(sightings, gpus)
         for order in found:
             sightings.retake(order.rows, order.cables)
-        orders += found
+        orders = completed(sightings, orders + found, gpus)
         best = best_relabelling(sightings, refused)
         if best is not None:
             before = replace(sightings, taken_for=sightings.taken_for.copy())

@@ -50,21 +50,44 @@ def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     rows = np.flatnonzero(strange & (votes[owner] > 0))
     slot = _slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
     rows, slot = rows[slot >= 0], slot[slot >= 0]
-    rest = _rest(s, rows, slot, near == 0)
-    rows, slot = np.append(rows, rest), np.append(slot, resident[rest])
     return [
         NicOrder((host,), rows[at], slot[at], _order(s, rows[at], slot[at]), True) for host, at in _by_host(s, rows)
     ]
 
 
-def _rest(s: Sightings, rows: Codes, cables: Codes, untold: Mask) -> Codes:
-    """NICs of hosts in another order that no GPU is near to, because it has fallen off the bus, and that sit in a place
-    of their own host which none of the others has: the order goes on there, and no cable is wrong.
+def completed(s: Sightings, found: list[NicOrder], gpus: GpuRails) -> list[NicOrder]:
+    """The same orders with the NICs of their hosts that no GPU is near to, because it has fallen off the bus, and that
+    bear the name of another: they are those whose names are free then. Which of several is which, their places say.
     """
-    resident, owner = s.resident(), s.index.a_device
-    inside = untold & s.wrong & s.index.from_host[s.taken_for] & (resident >= 0)
-    inside &= (owner[resident] == owner[s.taken_for]) & np.isin(owner[resident], owner[s.taken_for[rows]])
-    return np.flatnonzero(inside & (s.index.plane[resident] == s.index.plane[s.taken_for]) & ~np.isin(resident, cables))
+    if not found:
+        return found
+    owner, plane, resident = s.index.a_device, s.index.plane, s.resident()
+    rows, claimed = (np.concatenate([getattr(one, what) for one in found]) for what in ("rows", "cables"))
+    names = s.slots.cable(owner[s.taken_for[rows]], s.slots.of[s.cable[rows]])
+    free: dict[tuple[int, int], list[int]] = {}
+    for cable in np.setdiff1d(names[names >= 0], claimed).tolist():
+        free.setdefault((int(owner[cable]), int(plane[cable])), []).append(cable)
+    left = np.isin(s.taken_for, claimed) & (gpus.near[s.index.a[s.cable]] == 0)
+    left[rows] = False
+    more: dict[int, dict[int, int]] = {}
+    for row in sorted(np.flatnonzero(left).tolist(), key=lambda row: bool(s.index.b[s.taken_for[row]] == s.place[row])):
+        own = int(s.taken_for[row])
+        open_ = free.get((int(owner[own]), int(plane[own])), [])
+        cable = int(resident[row]) if int(resident[row]) in open_ else open_[0] if len(open_) == 1 else NONE
+        if cable >= 0:
+            open_.remove(cable)
+            more.setdefault(int(owner[own]), {})[row] = cable
+    return [_with(s, one, more.pop(one.hosts[0], {})) for one in found]
+
+
+def _with(s: Sightings, found: NicOrder, more: dict[int, int]) -> NicOrder:
+    """An order with more rows, and the cables that these really are."""
+    if not more:
+        return found
+    rows, cables = np.array(list(more)), np.array(list(more.values()))
+    order = tuple(sorted({*found.order, *_order(s, rows, cables)}))
+    s.retake(rows, cables)
+    return NicOrder(found.hosts, np.append(found.rows, rows), np.append(found.cables, cables), order, found.witnessed)
 
 
 def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
@@ -112,7 +135,7 @@ def _by_host(s: Sightings, rows: Codes) -> Iterator[tuple[int, Codes]]:
 
 def _order(s: Sightings, rows: Codes, cables: Codes) -> _Pairs:
     rail = s.index.rail
-    return tuple(sorted(zip(rail[s.taken_for[rows]].tolist(), rail[cables].tolist(), strict=True)))
+    return tuple(sorted({*zip(rail[s.taken_for[rows]].tolist(), rail[cables].tolist(), strict=True)}))
 
 
 def joined(s: Sightings, single: list[NicOrder]) -> list[NicOrder]:

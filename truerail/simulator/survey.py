@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from truerail.model import CauseKind, Port
 from truerail.simulator.frames import Frame, Tells
@@ -117,6 +118,12 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
     ):
         yield Explanation(CauseKind.CABLE_SWAP, len(cause.cables))
         yield Explanation(CauseKind.CABLE_ROTATION, len(cause.cables))
+    elif (
+        kind is CauseKind.GPU_NIC_ORDER
+        and not cause.cables
+        and not any(map(partial(_shows_gpus, world), cause.subjects))
+    ):
+        yield Explanation(CauseKind.UNKNOWN, 0)  # it is in the host's own matrix, or nowhere
     elif kind is CauseKind.LINK_DOWN and not _tells_state(world, cause.cables[0]):
         yield Explanation(CauseKind.UNKNOWN, 0)
 
@@ -136,10 +143,28 @@ def _is_nic_order(world: World, cables: Sequence[Port]) -> bool:
     return len(hosts) == 1 and world.fabric.shape.planes == 1 and all(_hides_places(world, host) for host in hosts)
 
 
-_PLACELESS = ("topo_gb200", "topo_flat", "topo_sparse", "topo_no_nic")
-"""Matrices that show no GPU its nearest NIC, or not every GPU."""
+_NO_PLACES = ("topo_gb200", "topo_flat", "topo_no_nic")
+"""Matrices that show no GPU its nearest NIC."""
 
 
 def _hides_places(world: World, host: str) -> bool:
-    """Whether no answer says which NIC sits near which GPU: the host was not read, or its matrix does not show it."""
-    return host in world.absent or any(world.behaviours.hits(name, host) for name in _PLACELESS)
+    """Whether no answer says which NIC sits near which GPU: the host was not read, or its matrix does not show it, or
+    not of every GPU.
+    """
+    return _shows_none(world, host) or world.behaviours.hits("topo_sparse", host)
+
+
+def _shows_none(world: World, host: str) -> bool:
+    """Whether no GPU of this host is shown with its nearest NIC. A legend of bonds names no NIC of a host that has no
+    bond: no answer says which is meant.
+    """
+    hidden = any(world.behaviours.hits(name, host) for name in _NO_PLACES)
+    hidden |= world.behaviours.hits("topo_bond", host) and not world.behaviours.hits("bond", host)
+    return host in world.absent or hidden
+
+
+def _shows_gpus(world: World, host: str) -> bool:
+    """Whether the host's matrix shows one of the GPUs that are in each other's places with its nearest NIC."""
+    sparse = world.behaviours.hits("topo_sparse", host)
+    moved = [place for gpu, place in enumerate(world.gpu_order.get(host, ())) if place != gpu]
+    return not _shows_none(world, host) and any(not sparse or place % 2 == 0 for place in moved)

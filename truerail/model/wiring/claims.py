@@ -93,6 +93,8 @@ def read_claims(
     shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
     owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
     v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
+    shared = _of_a_shared_name(index, u, v, chassis)
+    v, doubt = np.where(shared, NONE, v), doubt | shared
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
     keep = u >= 0
@@ -115,6 +117,32 @@ def _dpu_hosts(index: PlanIndex, system_names: Objects) -> Codes:
             code = index.devices.find(host)
             found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
     return found[codes]
+
+
+def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) -> Mask:
+    """Ports heard in places that the plan does not give them, of hosts whose name two machines send: under two chassis
+    ids, never both on one port. Which of the two is heard there nobody can say, also where it is the only one.
+    """
+    codes, _ = factorize(chassis)
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    device = index.ports.device_of(v)
+    rows = np.flatnonzero((v >= 0) & (codes >= 0) & (tier[device] == 0))
+    several = _repeated(np.unique(device[rows] << 32 | codes[rows]) >> 32)
+    rows = rows[np.isin(device[rows], several)]
+    shared = np.zeros(len(v), dtype=bool)
+    if len(rows):
+        on_port = np.unique(np.stack([device[rows] << 32 | u[rows], codes[rows]], axis=1), axis=0)[:, 0]
+        rows = rows[~np.isin(device[rows], _repeated(on_port) >> 32)]
+        heard_by = np.unique(np.stack([v[rows], u[rows]], axis=1), axis=0)[:, 0]
+        cable = index.cables_at(v[rows])
+        elsewhere = (cable < 0) | (index.b[cable] != u[rows])
+        shared[rows] = elsewhere & ~np.isin(v[rows], _repeated(heard_by))
+    return shared
+
+
+def _repeated(ordered: Codes) -> Codes:
+    """The values that are in an ordered column more than once."""
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
 
 
 def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:

@@ -98,6 +98,10 @@ class LocalNames:
         """The port of every row of the NetLink table."""
         return self._kept("_link_ports", lambda: self.as_planned(self._own(NetLink)))
 
+    def own_link_ports(self) -> Codes:
+        """The port of every row of the NetLink table under the device's own name for it."""
+        return self._own(NetLink)
+
     def rdma_ports(self) -> Codes:
         """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
         return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))

@@ -25,7 +25,8 @@ def own_names(names: LocalNames, claims: Claims) -> Mapping[int, int]:
         return {}
     found = dict(_by_scheme(names, claims, own))
     planned = np.fromiter(found.values(), dtype=np.int64, count=len(found))
-    return {**_by_other_end(index, claims, own, planned), **found}
+    told = np.concatenate([planned, claims.u, names.own_link_ports()])
+    return {**_by_other_end(index, claims, own, told), **found}
 
 
 def _by_scheme(names: LocalNames, claims: Claims, own: Mask) -> Mapping[int, int]:
@@ -48,7 +49,10 @@ def _by_scheme(names: LocalNames, claims: Claims, own: Mask) -> Mapping[int, int
 
 
 def _by_other_end(index: PlanIndex, claims: Claims, own: Mask, known: Codes) -> Mapping[int, int]:
-    """By cables whose one end hears a planned port, on which none is known to be, and whose other end is another."""
+    """By cables whose one end hears a planned port, which is none that the switch has (`known`), and whose other end is
+    another. Where that end hears the other's own name as well, the switch sends its own names, and the planned port is
+    an old neighbour.
+    """
     ports = index.ports
     hears = np.flatnonzero((claims.v >= 0) & (claims.v < index.planned_ports) & ~np.isin(claims.v, known))
     here = np.flatnonzero(own & (claims.v >= 0))
@@ -60,6 +64,7 @@ def _by_other_end(index: PlanIndex, claims: Claims, own: Mask, known: Codes) -> 
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     _, inverse, times = np.unique(wanted, return_inverse=True, return_counts=True)
     hit = (keys[place] == wanted) & (count[place] == 1) & (times[inverse] == 1)
+    hit &= ~np.isin(claims.u[here] << 32 | claims.v[here], claims.v << 32 | claims.u)
     pairs = np.unique(np.stack([claims.u[here[hit]], claims.v[hears[first[place[hit]]]]], axis=1), axis=0)
     for column in (0, 1):
         _, inverse, times = np.unique(pairs[:, column], return_inverse=True, return_counts=True)

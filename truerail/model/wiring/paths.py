@@ -99,16 +99,14 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Pattern:
-    """GPU to its nearest NICs, as positions in `_Host.ports`; the rails planned for each NIC, and those seen."""
+    """GPU to its nearest NICs, as positions in `_Host.ports`; the rails planned for each NIC, and those seen; how many
+    GPUs there are, as far as their numbers tell, with those that are near to none.
+    """
 
     gpus: Mapping[int, tuple[int, ...]]
     planned: tuple[int, ...]
     seen: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """How many GPUs there are, as far as their numbers tell."""
-        return max(self.gpus) + 1
+    size: int
 
     def rails(self, gpu: int, of: tuple[int, ...]) -> int:
         """The rails of the GPU's nearest NICs as a bit set."""
@@ -130,6 +128,7 @@ def _join(wiring: Wiring) -> GpuRails:
                 by_sight.setdefault((gpu, pattern.size), Counter())[on_sight] += like[key]
     rails = int(wiring.index.rail.max(initial=NONE)) + 1
     convention = {key: _convention(key, rails, votes, by_sight.get(key, Counter())) for key, votes in by_plan.items()}
+    convention |= _of_few(convention, by_plan, rails)
     judged = {key: _judged(pattern, convention) for key, pattern in patterns.items()}
     near = np.zeros(len(wiring.partner), dtype=np.int64)
     if hosts:
@@ -172,6 +171,21 @@ def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sigh
     return most if 2 * count > by_plan.total() else 0
 
 
+def _of_few(
+    convention: Mapping[tuple[int, int], int], by_plan: Mapping[tuple[int, int], Counter[int]], rails: int
+) -> dict[tuple[int, int], int]:
+    """GPUs that most hosts of their size show no NIC nearby, so that the few that do would only agree with themselves:
+    they have their own index's rail where all other GPUs have theirs.
+    """
+    shown: dict[int, int] = {}
+    for (_, gpus), votes in by_plan.items():
+        shown[gpus] = max(shown.get(gpus, 0), votes.total())
+    few = {key for key, votes in by_plan.items() if 2 * votes.total() <= shown[key[1]]}
+    natural = {key: 1 << (key[0] * rails // key[1]) for key in convention}
+    odd = {gpus for (gpu, gpus), found in convention.items() if (gpu, gpus) not in few and found != natural[gpu, gpus]}
+    return {key: natural[key] for key in few if key[1] not in odd}
+
+
 def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
     """Per port: the rail the plan gives its cable, and the rail of the place where it is seen, as bit sets."""
     index = wiring.index
@@ -211,7 +225,8 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
         if key not in patterns:
             paths, whole = cast("tuple[GpuNicPath, ...]", reading.facts), not wiring.index.plan.inferred
             gpus = _nearest(paths, names, of_plan, whole=whole)
-            patterns[key] = _Pattern(gpus, of_plan, of_sight) if gpus else None
+            size = max((path.gpu for path in paths), default=0) + 1
+            patterns[key] = _Pattern(gpus, of_plan, of_sight, size) if gpus else None
         pattern = patterns[key]
         if pattern is not None:
             hosts.append(_Host(code, ports, pattern))

@@ -16,9 +16,10 @@ _OTHER_DOMAIN = "mgmt.example.org"
 def system_name(world: "World", machine: str, name: str) -> str:
     """How a machine writes the name that it bears."""
     behaviours = world.behaviours
-    if behaviours.hits("default_name", machine):
+    exchanged = machine in world.hostname  # it bears another's name, and no other instead
+    if behaviours.hits("default_name", machine) and not exchanged:
         return "ubuntu" if world.is_host(machine) else _DEFAULTS.get(world.platform(machine), "localhost")
-    if world.is_host(machine):
+    if world.is_host(machine) and not exchanged:
         if behaviours.hits("rename", machine):
             return f"worker-{world.fabric.order[machine] + 701}"
         if is_clone(world, "clone_name", machine):
@@ -38,9 +39,11 @@ def system_name(world: "World", machine: str, name: str) -> str:
 def has_own_name(world: "World", machine: str) -> bool:
     """Whether the name that a machine gives itself can name its folder."""
     behaviours = world.behaviours
-    if any(behaviours.hits(name, machine) for name in ("default_name", "rename")):
-        return False
-    return behaviours.value("name_form") != "serial" and not is_clone(world, "clone_name", machine)
+    given = [
+        *(behaviours.hits(name, machine) for name in ("default_name", "rename")),
+        is_clone(world, "clone_name", machine),
+    ]
+    return behaviours.value("name_form") != "serial" and (machine in world.hostname or not any(given))
 
 
 def chassis_of(world: "World", machine: str) -> str:
