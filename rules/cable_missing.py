@@ -11,7 +11,9 @@ The reason is in `reason`, and decided by what devices say, never by silence alo
   that its RDMA port is not active while no carrier is told; or the discovery of an InfiniBand fabric met the switch and
   found no link at the port.
 - `silent`: both ends answer, hear other neighbours, and hear nobody here; or the switch port is taken by another
-  cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have.
+  cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have. Where an end reports
+  link and nobody else is in the place, the cable counts as unknown, not as missing: the link may be too young for a
+  frame (30 seconds), or the switch lost rows of its table (SONiC after a restart, sonic-buildimage#24685).
 - `switched off`: the port's operator turned it off: an interface without the `UP` flag, an administratively down port
   of a switch, on InfiniBand the physical state `DISABLED`. On RoCE `DISABLED` is what most drivers report without
   carrier (mlx5, bnxt_re, irdma, ...), so it is no link, not an operator's will; so is a port whose interface was not
@@ -53,7 +55,8 @@ def cable_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
     wiring = wiring_of(plan, seen)
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
-    for cable in np.flatnonzero(gone | (wiring.why == Why.PENDING)).tolist():
+    unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
+    for cable in np.flatnonzero(gone | unseen).tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         why = Why(int(wiring.why[cable]))
         says, do = _words(wiring, cable, why, places(plan, seen).subject(cable))
@@ -104,9 +107,15 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
             f"{subject} to {b}: {a} says that its link is up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
-    link = "link is up, but " if w.states.up(w.index.a[[cable]])[0] else ""
+    if w.state[cable] == State.UNKNOWN:
+        return (
+            f"{subject} to {b}: link is up, but neither end hears the other, though both hear others; "
+            "where the cable leads is unknown",
+            f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}, "
+            "and restart it on the switch if its newest neighbours are missing.",
+        )
     return (
-        f"{subject} to {b}: {link}neither end hears the other, though both hear others",
+        f"{subject} to {b}: neither end hears the other, though both hear others",
         f"Look at both ends whether the cable is there, and whether LLDP is on for {a} and {b}.",
     )
 

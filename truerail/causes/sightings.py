@@ -119,7 +119,7 @@ class Sightings:
         return before & ~self.wrong
 
     def put_back(self, crossed: Collection[int]) -> bool:
-        """Takes exchanged bundles of these switches apart where many of their cables are still wrong afterwards, for each
+        """Takes exchanged bundles of these switches apart where many of their cables are still wrong after it, for each
         of these would move twice: only cables that come to their own place are carried. Returns whether any is.
         """
         carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)

@@ -46,7 +46,9 @@ class Why(IntEnum):
     DISABLED = 2
     """No link, and the operator of an end switched its port off."""
     SILENT = 3
-    """Link is up, or not told, and both ends listened and heard nothing."""
+    """Both ends listened and heard nothing: missing where nobody reports link, or where another cable is in its place;
+    unknown where an end has link.
+    """
     NOT_READ = 4
     AMBIGUOUS = 5
     DEVICE_SILENT = 6
@@ -241,8 +243,10 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
     settle(down & (index.from_host[cables] | w.read[b_device]), State.MISSING, Why.LINK_DOWN)
     settle(w.ambiguous[a] | w.ambiguous[b], State.UNKNOWN, Why.AMBIGUOUS)
     settle(~w.read[a_device] & ~w.read[b_device], State.UNKNOWN, Why.NOT_READ)
-    settle(a_listened & w.listened[b_device] & a_hears & b_hears, State.MISSING, Why.SILENT)
     settle((w.partner[b] >= 0) & a_listened & a_hears, State.MISSING, Why.SILENT)
+    silent = a_listened & w.listened[b_device] & a_hears & b_hears
+    settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
+    settle(silent, State.MISSING, Why.SILENT)
     quiet = (w.read[a_device] & ~a_hears) | (w.read[b_device] & ~b_hears)
     settle(quiet & ~(a_hears & b_hears), State.UNKNOWN, Why.DEVICE_SILENT)
 
