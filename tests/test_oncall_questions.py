@@ -9,6 +9,7 @@ from truerail.model import CauseKind, Port
 from truerail.model.publication import Publication
 from truerail.oncall.answers import BadQuestion, NotFound, RailPath
 from truerail.oncall.blast import blast
+from truerail.oncall.find import find
 from truerail.oncall.job import job
 from truerail.oncall.path import path
 from truerail.oncall.tones import tone_of
@@ -288,3 +289,48 @@ def test_a_leaf_is_never_said_to_be_free_to_go_while_jobs_may_run() -> None:
     assert tone_of(leaf) is Tone.BAD
     assert "no connection ends" in spine.drain
     assert tone_of(spine) is Tone.GOOD
+
+
+def test_a_path_between_gpus_of_two_rails_goes_by_nvlink_inside_the_senders_host() -> None:
+    publication = shown(simulated(SPINES))
+    answer = path(publication, "gpu-001 GPU 1", "gpu-002 GPU 3")
+    (way,) = answer.rails
+    assert (answer.source, answer.target) == ("gpu-001 GPU 1", "gpu-002 GPU 3")
+    assert (way.rail, way.from_rail, way.stays) == (3, 1, True)
+    assert [(hop.device, hop.nvlink) for hop in way.hops] == [
+        ("gpu-001", "GPU 1 to GPU 3"), ("leaf-3", ""), ("gpu-002", ""),
+    ]  # fmt: skip
+    assert "inside the sending host over NVLink from GPU 1 to GPU 3, then on rail 3" in answer.says
+    assert "would cross the spines from rail 1" in answer.says
+    assert "there is no other way" in path(shown(simulated(RAIL_ONLY)), "gpu-001 GPU 1", "gpu-002 GPU 3").says
+    nics = [str(one.a) for one in publication.plan.cables if one.a.device == "gpu-001"]
+    assert path(publication, nics[1], "gpu-002 GPU 3").rails[0].from_rail == 1
+
+
+def test_a_path_from_a_gpu_is_that_of_its_rail() -> None:
+    publication = shown(simulated(SPINES))
+    for ends in (("gpu-001 GPU 1", "gpu-002"), ("gpu-001", "gpu-002 GPU 1"), ("gpu-001 GPU 1", "gpu-002 GPU 1")):
+        (way,) = path(publication, *ends).rails
+        assert (way.rail, way.from_rail, way.hops[0].nvlink) == (1, None, "")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "rail", "why"),
+    [
+        ("gpu-001 GPU 1", "gpu-001 GPU 2", None, "gpu-001 is asked for twice"),
+        ("gpu-001 GPU 1", "gpu-002 GPU 2", 1, "on rail 2, not on rail 1"),
+        ("gpu-001 GPU 1", "leaf-2/swp1", None, "leaf-2/swp1 is no host, and no GPU or NIC of one"),
+    ],
+)
+def test_a_path_that_makes_no_sense_says_why(source: str, target: str, rail: int | None, why: str) -> None:
+    with pytest.raises(BadQuestion, match=why):
+        path(shown(simulated(SPINES)), source, target, rail)
+
+
+def test_rails_and_pods_are_found_by_a_few_letters() -> None:
+    publication = shown(simulated(PODS))
+    pods = sorted({device.pod for device in publication.plan.devices.values() if device.pod})
+    assert [one.name for one in find(publication, "rail 1")][0] == "rail 1"
+    assert {"rail 0", "rail 1"} <= {one.name for one in find(publication, "rail")}
+    assert [one.name for one in find(publication, f"POD {pods[0]}")][0] == f"pod {pods[0]}"
+    assert {f"pod {pod}" for pod in pods} <= {one.name for one in find(publication, "pod") if one.kind == "pod"}

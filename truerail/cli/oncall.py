@@ -82,8 +82,8 @@ def blast(
 
 
 def path(
-    source: Annotated[str, typer.Argument(metavar="HOST", help="The host that sends.")],
-    target: Annotated[str, typer.Argument(metavar="HOST", help="The host that receives.")],
+    source: Annotated[str, typer.Argument(metavar="HOST", help="The host that sends, or its GPU: 'gpu-001 GPU 3'.")],
+    target: Annotated[str, typer.Argument(metavar="HOST", help="The host that receives, or its GPU.")],
     rail: Annotated[int | None, typer.Option(min=0, help="This rail only.")] = None,
     service: Service = LOCAL_SERVICE,
     token_file: TokenFile = None,
@@ -93,7 +93,7 @@ def path(
     fmt: Shown = Format.TEXT,
     details: Details = False,
 ) -> None:
-    """The hops from host to host on each rail, as seen, and where a way leaves its rail."""
+    """The hops from host to host on each rail, as seen, and where a way leaves its rail; between GPUs also by PXN."""
     from truerail.cli.oncall_source import Question, Source
     from truerail.oncall.answers import PathAnswer
     from truerail.oncall.path import path as answer

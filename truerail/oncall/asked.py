@@ -58,11 +58,17 @@ def _pod(view: View, text: str) -> Meant | None:
     """`p1`, `pod p1`: the host cables of a pod."""
     name = text.partition(" ")[2].strip() if text.lower().startswith("pod ") else text
     hosts = [
-        code for code, one in enumerate(view.layout.devices) if one.pod == name and view.index.devices.is_host(code)
+        code
+        for code, one in enumerate(view.layout.devices)
+        if one.pod.lower() == name.lower() and view.index.devices.is_host(code)
     ]
     if not name or not hosts:
         return None
-    return Meant("pod", f"pod {name}", np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)))
+    return Meant(
+        "pod",
+        f"pod {view.layout.devices[hosts[0]].pod}",
+        np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)),
+    )
 
 
 def _head(text: str) -> str:

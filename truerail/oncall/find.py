@@ -11,20 +11,21 @@ from truerail.model.names import canonical_mac, port_key, printable
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
 from truerail.oncall.answers import NotFound
-from truerail.oncall.asked import recognise
+from truerail.oncall.asked import Meant, recognise
 from truerail.oncall.names import names_of
 from truerail.oncall.view import View, view_of
 
 _MAC_DIGITS = 12
 _FEWEST_DIGITS = 4
 """Fewer digits of a MAC address say nothing."""
+_FEWEST_LETTERS = 3
 LONGEST_QUERY = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing that a search found. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`,
-    `cable label`, `finding`, `rule`, or `gpu`; `name` is what `where`, a page or a filter understands.
+    """One thing that a search found. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`,
+    `pod`, `cable label`, `finding`, `rule`, or `gpu`; `name` is what `where`, a page or a filter understands.
     """
 
     name: str
@@ -42,7 +43,7 @@ def find(publication: Publication, text: str, limit: int = 20) -> tuple[Found, .
         return ()
     view = view_of(publication)
     ways: tuple[Callable[[View, str], Iterable[Found]], ...] = (
-        _exactly, _devices, _of_devices, _racks, _findings, _rules, _labels, _macs, _ports, _rdma,
+        _exactly, _devices, _of_devices, _racks, _groups, _findings, _rules, _labels, _macs, _ports, _rdma,
     )  # fmt: skip
     return tuple(islice(_distinct(view, low, ways), limit))
 
@@ -64,9 +65,10 @@ def _exactly(view: View, low: str) -> Iterator[Found]:
         meant = recognise(view, low)
     except NotFound:
         return
-    if meant.matched in ("rail", "pod"):
-        return  # what a search leads to is one device, port or cable
     kind = "port" if meant.matched.endswith(" port") else meant.matched
+    if kind in ("rail", "pod"):
+        yield _group(meant)
+        return
     yield Found(meant.name, kind, _place(view, meant.device) if meant.device >= 0 else meant.note)
 
 
@@ -99,6 +101,20 @@ def _racks(view: View, low: str) -> Iterator[Found]:
     for rack, devices in names_of(view.sight).racks.items():
         if low in rack.lower():
             yield Found(rack, "rack", f"{devices} devices")
+
+
+def _groups(view: View, low: str) -> Iterator[Found]:
+    """Rails and pods by the beginning of `rail 3` and `pod p1`, with or without the blank."""
+    rails = np.unique(view.index.rail[view.index.from_host])
+    names = [f"rail {rail}" for rail in rails[rails >= 0].tolist()]
+    names += dict.fromkeys(f"pod {device.pod}" for device in view.layout.devices if device.pod)
+    for name in names:
+        if len(low) >= _FEWEST_LETTERS and name.lower().replace(" ", "").startswith(low.replace(" ", "")):
+            yield _group(recognise(view, name))
+
+
+def _group(meant: Meant) -> Found:
+    return Found(meant.name, meant.matched, f"{len(meant.cables):,} cables of hosts")
 
 
 def _findings(view: View, low: str) -> Iterator[Found]:

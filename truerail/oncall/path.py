@@ -1,20 +1,31 @@
-"""`path HOST HOST [--rail N]`: the hops as seen, and where the way leaves its rail."""
+"""`path HOST HOST [--rail N]`: the hops as seen, and where the way leaves its rail.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+Two GPUs (or NICs) may be named instead: on one rail the way is that rail's. From one rail to another NCCL takes PXN,
+which the sender alone does: its GPU hands the data over NVLink to the GPU on the receiver's rail, whose NIC sends it
+(NVIDIA, "Doubling all2all Performance with NCCL 2.12"; NCCL's documentation of NCCL_PXN_DISABLE).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from truerail.files.nodesets import fold
-from truerail.model.columns import Codes
+from truerail.model.columns import NONE, Codes
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
 from truerail.oncall.answers import BadQuestion, Hop, NotFound, PathAnswer, RailPath
+from truerail.oncall.asked import recognise
 from truerail.oncall.climb import Step, between
-from truerail.oncall.path_words import Way, headline, rail_says
+from truerail.oncall.gpus import gpus_of
+from truerail.oncall.path_words import Way, headline, pxn_says, rail_says
 from truerail.oncall.standing import Stand, Standing, standing_of
 from truerail.oncall.subjects import host_asked, in_order, rail_words
 from truerail.oncall.view import View, view_of
+
+_PART = re.compile(r"[/:\s]")
+"""What stands between a host and its GPU or NIC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +36,65 @@ class _Ends:
     target: int
 
 
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A host, as it was named, and the rail of what was named on it; None where that is the host itself."""
+
+    host: int
+    name: str
+    rail: int | None = None
+    gpu: int | None = None
+
+
 def path(publication: Publication, source: str, target: str, rail: int | None = None) -> PathAnswer:
-    """The way from one host to another on one rail, or on each.
+    """The way from one host to another on one rail, or on each; or between the rails of two GPUs or NICs.
 
     Where a tier has several equal switches, the hop names them as a node set, and `choices` are the links into it.
-    Raises NotFound for a host or a rail that the plan does not have, BadQuestion for a switch and for one host twice.
+    Raises NotFound for a host or a rail that the plan does not have, BadQuestion for a switch, for one host twice, and
+    for a rail that is not that of the GPUs named.
     """
     view, standing = view_of(publication), standing_of(publication)
-    one, other = host_asked(view, source), host_asked(view, target)
-    if one == other:
-        raise BadQuestion(f"{view.index.devices.names[one]} is asked for twice: a path leads from one host to another")
-    rails = tuple(_on_rail(view, standing, one, other, number) for number in _rails(view, one, other, rail))
-    names = view.index.devices.names
-    return PathAnswer(names[one], names[other], rails, headline(names[one], names[other], rails))
+    one, other = _end(view, source), _end(view, target)
+    if one.host == other.host:
+        name = view.index.devices.names[one.host]
+        raise BadQuestion(f"{name} is asked for twice: a path leads from one host to another")
+    wanted = other.rail if other.rail is not None else one.rail
+    if None not in (wanted, rail) and wanted != rail:
+        raise BadQuestion(f"what was named is on rail {wanted}, not on rail {rail}: leave the rail out")
+    numbers = _rails(view, one.host, other.host, rail if wanted is None else wanted)
+    rails = tuple(_on_rail(view, standing, one.host, other.host, number) for number in numbers)
+    if one.rail is not None and other.rail is not None and one.rail != other.rail:
+        rails = tuple(_by_pxn(view, standing, one, other.rail, found) for found in rails)
+    return PathAnswer(one.name, other.name, rails, headline(one.name, other.name, rails))
+
+
+def _end(view: View, text: str) -> _End:
+    """A host, or a GPU or a NIC of one."""
+    if view.device(text.strip()) != NONE or not _PART.search(text.strip()):
+        host = host_asked(view, text)
+        return _End(host, view.index.devices.names[host])
+    meant = recognise(view, text)
+    rails = np.unique(view.index.rail[meant.cables])
+    if meant.device < 0 or not view.is_planned(meant.device) or not view.index.devices.is_host(meant.device):
+        raise BadQuestion(f"{meant.name} is no host, and no GPU or NIC of one")
+    if len(rails) != 1 or rails[0] < 0:
+        raise BadQuestion(f"{meant.name} is on {rail_words(rails[rails >= 0].tolist()) or 'no rail'}: name one NIC")
+    gpu = meant.name.rpartition(" GPU ")[2] if meant.matched == "gpu" else ""
+    return _End(meant.device, meant.name, int(rails[0]), int(gpu) if gpu else None)
+
+
+def _by_pxn(view: View, standing: Standing, source: _End, rail: int, found: RailPath) -> RailPath:
+    """The way on the receiver's rail, with the leg inside the sender's host before it."""
+    start = NONE if source.rail is None else source.rail
+    own = (source.gpu,) if source.gpu is not None else gpus_of(view, source.host, [start])
+    leg = f"{_gpu_words(own, start)} to {_gpu_words(gpus_of(view, source.host, [rail]), rail)}"
+    first, *rest = found.hops
+    says = pxn_says(leg, start, found, rail_only=standing.rail_only)
+    return replace(found, hops=(replace(first, nvlink=leg), *rest), says=says, from_rail=start)
+
+
+def _gpu_words(gpus: Sequence[int], rail: int) -> str:
+    return f"GPU {'/'.join(map(str, gpus))}" if gpus else f"the GPU of rail {rail}"
 
 
 def _rails(view: View, one: int, other: int, wanted: int | None) -> Iterator[int]:

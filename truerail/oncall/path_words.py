@@ -61,6 +61,15 @@ def rail_says(view: View, standing: Standing, way: Way) -> str:
     return f"No way on this rail: {why}. NCCL goes round by another NIC (PXN), where there is one."
 
 
+def pxn_says(leg: str, from_rail: int, found: RailPath, *, rail_only: bool) -> str:
+    """The way from one rail to another, in sentences."""
+    without = "there is no other way" if rail_only else f"it would cross the spines from rail {from_rail}"
+    return (
+        f"By PXN: inside the sending host over NVLink from {leg}, then on rail {found.rail}. {found.says} "
+        f"Without PXN (NCCL_PXN_DISABLE=1) {without}."
+    )
+
+
 def _why(view: View, cable: int) -> str:
     return f"{view.index.a_port(cable)}: {why_words(view, cable, seen_end(view, cable))}"
 

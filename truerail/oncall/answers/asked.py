@@ -125,6 +125,8 @@ class Hop:
     rail: int | None
     choices: int = 1
     """Equal ways at this hop (uplinks)."""
+    nvlink: str = ""
+    """The way inside the host, from GPU to GPU: PXN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +139,13 @@ class RailPath:
     leaves_at: str
     """The device where it leaves its rail; empty where it does not."""
     says: str
+    from_rail: int | None = None
+    """The rail of the GPU that sends, where that is another one: PXN brings its data to this rail."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathAnswer:
-    """`path HOST HOST [--rail N]`."""
+    """`path HOST HOST [--rail N]`, or from GPU to GPU."""
 
     source: str
     target: str

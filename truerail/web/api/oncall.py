@@ -62,8 +62,8 @@ async def the_path(
     request: Request,
     desk: AtDesk,
     shown: Newest,
-    source: Annotated[Thing, Query(alias="from", description="a host")],
-    target: Annotated[Thing, Query(alias="to", description="another host")],
+    source: Annotated[Thing, Query(alias="from", description="a host, or a GPU or NIC of one")],
+    target: Annotated[Thing, Query(alias="to", description="another host, or a GPU or NIC of it")],
     rail: Rail = None,
 ) -> Response:
     """The hops from one host to another as seen, and where the way leaves its rail."""

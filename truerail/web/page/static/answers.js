@@ -115,6 +115,6 @@ export function path({ rails, says, source, target }) {
 /** @param {any} way RailPath */
 function hops({ hops: all, leaves_at: off }) {
   return el("ol.hops", null, all.map((/** @type {any} */ hop) => el("li", null, el(`a.hop${hop.device === off ? ".off" : ""}`, { href: thing(hop.device, hop.role) },
-    el("span.port", null, hop.device), el("small", null, [hop.in_port, hop.out_port].filter(Boolean).join(" → ") || "–", hop.choices > 1 ? `, ${hop.choices} ways` : "")))));
+    el("span.port", null, hop.device), hop.nvlink ? el("small", null, `NVLink ${hop.nvlink}`) : null, el("small", null, [hop.in_port, hop.out_port].filter(Boolean).join(" → ") || "–", hop.choices > 1 ? `, ${hop.choices} ways` : "")))));
 }
 
