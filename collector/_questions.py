@@ -8,6 +8,7 @@ send in place of one.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import wraps
 
 from truerail.model import Collector, Device, Fact, Unreadable
 
@@ -86,6 +87,7 @@ def naming(found: Collector) -> Collector:
     Where it finds nothing in such an answer it refuses it, for nothing in it says that there is nothing.
     """
 
+    @wraps(found.parse)
     def parse(answer: str, device: Device) -> Sequence[Fact]:
         try:
             facts = tuple(found.parse(answer, device))

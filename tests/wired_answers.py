@@ -42,7 +42,7 @@ class Fabric:
     labels: str = "peer"
     lanes: int = 4
     alias: Callable[[int], str] = staticmethod(lambda cage: f"etp{cage}")  # noqa: RUF009 - a function, not a value
-    plan_port: Callable[["Fabric", str], str] = staticmethod(lambda fabric, port: port)  # noqa: RUF009
+    plan_port: Callable[["Fabric", str], str] = staticmethod(lambda fabric, port: port)  # noqa: RUF009 - likewise
     host_alias: bool = False
     called: dict[str, str] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
