@@ -14,9 +14,9 @@ not known, and the finding does not claim any. Where all links of a device fall 
 restarted, was switched off or lost power: that is one finding, of the device.
 
 A plug that a hand moves falls too: a fall across which the neighbour of the port changed, or after which a cable that
-was missing is there, belongs to the history of the cable and is not counted. A service that watches waits with a fall
-until the neighbour has been read again, which takes one interval of LLDP. A link that has not come back from its fall
-is down (CAB003) and does not flap.
+was missing is there, belongs to the history of the cable and is not counted; for a capture its earlier rounds are read.
+A service that watches waits with a fall until the neighbour has been read again, which takes one interval of LLDP. A
+link that has not come back from its fall is down (CAB003) and does not flap.
 
 ## What to do
 Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 tell which end sends badly. If

@@ -330,7 +330,7 @@ def test_a_path_that_makes_no_sense_says_why(source: str, target: str, rail: int
 def test_rails_and_pods_are_found_by_a_few_letters() -> None:
     publication = shown(simulated(PODS))
     pods = sorted({device.pod for device in publication.plan.devices.values() if device.pod})
-    assert [one.name for one in find(publication, "rail 1")][0] == "rail 1"
+    assert find(publication, "rail 1")[0].name == "rail 1"
     assert {"rail 0", "rail 1"} <= {one.name for one in find(publication, "rail")}
-    assert [one.name for one in find(publication, f"POD {pods[0]}")][0] == f"pod {pods[0]}"
+    assert find(publication, f"POD {pods[0]}")[0].name == f"pod {pods[0]}"
     assert {f"pod {pod}" for pod in pods} <= {one.name for one in find(publication, "pod") if one.kind == "pod"}

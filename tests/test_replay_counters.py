@@ -1,5 +1,6 @@
 """A capture of several rounds tells rates: its counters become a window, whatever else is in it."""
 
+import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from capture_trees import RDMA, grow, lldp, pack
+from typer.testing import CliRunner
 
+from truerail.cli.app import app
 from truerail.model import Cable, Device, Plan, Port, Reading, Role
 from truerail.model.counters import Quantity, Window
 from truerail.model.counters.window import SAMPLES
 from truerail.model.finding import Status
+from truerail.plans import dump_csv
 from truerail.rounds import judge
 from truerail.transport.replay import MOST_APART_SECONDS, Capture, read_capture, with_counters
 
@@ -130,3 +134,24 @@ def test_rules_of_counters_are_decided_by_several_rounds_and_unknown_after_one(t
     assert status[0]["LNK003"] is Status.UNKNOWN
     assert status[1]["LNK003"] is Status.PASS
     assert not [reading for reading in one.unread if reading.collector == "nic_counters"]
+
+
+@pytest.mark.parametrize(("before", "flaps"), [("swp1", True), ("swp2", False)])
+def test_a_fall_across_which_the_neighbour_changed_is_a_repair_in_a_capture_too(
+    tmp_path: Path, before: str, flaps: bool
+) -> None:
+    """The link falls between the second and the third round; `check --from` and `where --from` read all of them."""
+    files = {}
+    for seconds in range(0, 60, 10):
+        at = f"{named(seconds)}/gpu-1"
+        files[f"{at}/ethtool_-S_eth0"] = counted(seconds * 1000, downs=int(seconds >= 20))
+        files[f"{at}/rdma_link"] = RDMA
+        files[f"{at}/lldpctl_-f_json0"] = lldp("eth0", "leaf-0", before if seconds < 20 else "swp1")
+    capture = grow(tmp_path / "capture", files)
+    (tmp_path / "plan.csv").write_text(dump_csv(PLAN))
+    source = str(capture), "--plan", str(tmp_path / "plan.csv"), "--format", "json"
+    found = CliRunner().invoke(app, ["check", "--from", *source])
+    falls = [one["subject"] for one in json.loads(found.stdout)["findings"] if one["rule"] == "LNK003"]
+    assert falls == (["gpu-1/eth0"] if flaps else [])
+    shown = CliRunner().invoke(app, ["where", "gpu-1/eth0", "--from", *source])
+    assert ("LNK003" in shown.stdout) is flaps

@@ -65,7 +65,8 @@ def test_a_swap_is_told_as_the_design_has_it():
     assert cause["id"] == "C1"
     assert cause["kind"] == "cable-swap"
     assert cause["subjects"] == ["gpu-012/enp60s0f0np0", "gpu-012/enp94s0f0np0"]
-    assert cause["moves"][0] == {"cable": "gpu-012/enp60s0f0np0", "from": "leaf-3/swp12", "to": "leaf-1/swp12", "after": []}
+    ends = {"cable": "gpu-012/enp60s0f0np0", "from": "leaf-3/swp12", "to": "leaf-1/swp12"}
+    assert cause["moves"][0] == {**ends, "after": []}
     finding = next(f for f in told["findings"] if f["subject"] == "gpu-012/enp60s0f0np0")
     assert finding["id"] in cause["explains"]
     assert finding["cause"] == "C1"

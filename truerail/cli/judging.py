@@ -6,6 +6,7 @@ from typing import Protocol
 
 from truerail.cli import terminal
 from truerail.cli.errors import CannotJudge
+from truerail.cli.plug_history import with_plug_history
 from truerail.files.problems import nearest
 from truerail.model import Judgement, Plan, Reading, Snapshot
 from truerail.plans.problems import PlanError
@@ -47,6 +48,8 @@ def judged_round(
     if intended is None:
         intended, told = inferred(snapshot)
         notes = [*told, *notes]
+    if isinstance(seen, Capture):
+        snapshot = with_plug_history(intended, seen, snapshot)
     wanted = devices(only, intended, seen) if only else None
     judgement = judge(intended, snapshot, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}

@@ -73,8 +73,10 @@ def _service(question: Question, source: Source) -> tuple[Any, Any]:
 def _publication(source: Source) -> Publication:
     """What a capture or the devices of an inventory show, judged."""
     from truerail.cli.judging import inferred
+    from truerail.cli.plug_history import with_plug_history
     from truerail.oncall.capture import publication_of
     from truerail.rounds import judge
+    from truerail.transport.replay import Capture
 
     if source.capture is not None and source.inventory is not None:
         raise CannotJudge("name a capture or an inventory, not both")
@@ -84,6 +86,8 @@ def _publication(source: Source) -> Publication:
     if intended is None:
         intended, told = inferred(snapshot)
         notes = [*told, *notes]
+    if isinstance(seen, Capture):
+        snapshot = with_plug_history(intended, seen, snapshot)
     return publication_of(intended, snapshot, judge(intended, snapshot, notes=notes))
 
 
