@@ -20,9 +20,17 @@ from truerail.model.counters.rails import (
     OUTLIER,
     SHORTFALL,
     Numbers,
+    Rails,
     means,
     medians,
 )
+
+IN_STEP, ONE_LEVEL = 1.05, 1.01
+"""How many times as much the NICs of a host, and hosts next to each other by level, may carry where one job moves all
+of them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Judgement.
+"""
+LINE_RATE = 0.9
+"""Share of the line rate from which no NIC holds up the others."""
 
 
 class Lagging(NamedTuple):
@@ -50,6 +58,23 @@ def lagging(ways: Directions) -> Lagging:
         found[at] = _low(own[at], scatter[at, None])
         doubtful[at] = ~found[at] & _low(own[at])
     return Lagging(found, doubtful, compared, busy)
+
+
+def in_step(rails: Rails) -> Mask:
+    """Judged hosts that move in step with another one below the line rate, as synchronous jobs do: the slowest NIC sets
+    the rate of all, and no rate tells whether there is one. Shape (hosts,).
+    """
+    found = np.zeros(len(rails.host), dtype=bool)
+    hosts = np.flatnonzero(rails.judged)
+    level = means(rails.use[hosts])
+    use = np.where(np.isnan(rails.use[hosts]), level[:, None], rails.use[hosts])
+    even = (use.max(axis=1, initial=0.0) <= IN_STEP * use.min(axis=1, initial=np.inf)) & (level < LINE_RATE)
+    hosts, level = hosts[even], level[even]
+    order = np.argsort(level)
+    near = level[order][1:] <= ONE_LEVEL * level[order][:-1]
+    beside = np.r_[near, False] | np.r_[False, near]
+    found[hosts[order]] = beside[: len(hosts)]
+    return found
 
 
 def _own(ways: Directions) -> tuple[Numbers, Numbers]:

@@ -18,13 +18,14 @@ more than those that get as many. What a slow NIC sends too slowly another one r
 that lacks less in its other direction is not slow; where both may be, both are named.
 
 Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not judged,
-and NICs that lack as much while their peers are apart by as much.
+NICs that lack as much while their peers are apart by as much, and hosts that move in step below 90 % of the line rate:
+all NICs of a host within 5 %, and another host within 1 % of its level. Synchronous collectives do so with a slow NIC
+and without one: it drags its peers to its own rate. A NIC that lags for a known reason shows that its job does not.
 
 What cannot be told: a slow NIC whose flows collide with many others, where NICs told as much are apart by as much as it
-lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, where it drags its peers
-to its own rate, no rate tells which it is. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that
-sends too slowly, or whose GPU computes too slowly, leaves nothing in any counter of the network: look at the job's own
-timings.
+lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, which NIC is the slow
+one. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU computes too
+slowly, leaves nothing in any counter of the network: look at the job's own timings.
 
 ## What to do
 Compare PCIe width and speed, link speed, temperature, pauses sent and out-of-sequence packets of this NIC with its
@@ -36,7 +37,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
-from rules._lagging import Lagging, lagging
+from rules._lagging import LINE_RATE, Lagging, in_step, lagging
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.rails import LEAST_PEERS, rails_of
@@ -83,6 +84,12 @@ def _tell_unknown(ways: Directions, lags: Lagging) -> None:
     slow = sum(ways.why(row, nic)[0] in (Why.ITSELF, Why.EITHER) for row, nic in places)
     if slow:
         raise Undecided(f"{slow} NICs carry less than is expected, and their peers are apart by as much")
+    together = np.count_nonzero(in_step(ways.rails))
+    if together and not lags.found.any():  # a NIC that lags for a known reason holds nobody to its rate
+        raise Undecided(
+            f"{together} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would hold all of them "
+            "to its own rate"
+        )
 
 
 def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: Why, others: tuple[int, ...]) -> Finding:
@@ -162,8 +169,9 @@ FIRES = (
 )
 
 QUIET = (
-    Case("All carry alike.", _PLAN, {}, rates=_rates({})),
-    Case("A tenth less is noise.", _PLAN, {}, rates=_rates({"h4/nic2": 0.9})),
+    Case("All carry alike, at the line rate.", _PLAN, {}, rates=_rates({}, 4.8e10)),
+    Case("All move in step at 60 % of the line rate: one may hold them.", _PLAN, {}, unknown=True, rates=_rates({})),
+    Case("A tenth less is noise.", _PLAN, {}, rates=_rates({"h4/nic2": 0.9}, 4.8e10)),
     Case("Rail 2 is loaded less on all hosts.", _PLAN, {}, rates=_rates({f"h{h}/nic2": 0.5 for h in range(10)})),
     Case(
         "Congestion slows it both ways.",

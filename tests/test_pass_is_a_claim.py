@@ -17,6 +17,7 @@ RULES = {
     K.SLOW_RECEIVER: "PFC002",
     K.DEADLOCK: "PFC003",
     K.STRAGGLER: "RAL002",
+    K.HALF_SPEED: "LNK001",
     K.DIRTY_OPTIC: "LNK004",
     K.FLAPS: "LNK003",
     K.POLARIZATION: "LBL001",
@@ -36,8 +37,8 @@ def conditions() -> Iterator[object]:
             yield pytest.param(kind, weak, id=f"{kind.value}-{weak}")
 
 
-def verdict(kind: FlowFaultKind, weak: str) -> str:
-    """What the kind's own rule says, after the fault has stood for all of the window."""
+def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0) -> str:
+    """What a rule says, after the fault has stood for all of the window."""
     shape = FEW if weak == "few-hosts" and kind is not K.POLARIZATION else DEEP
     fabric = simulate(shape, [], seed=5)
     hosts = tuple(list(fabric.plan.devices)[: shape.hosts])
@@ -46,7 +47,7 @@ def verdict(kind: FlowFaultKind, weak: str) -> str:
     jobs: tuple[Job, ...] = (
         Job(
             "experts", hosts, Pattern.ALL_TO_ALL, slots, qps=1 if weak == "few-flows" else 4, gigabytes=load,
-            compute_seconds=1.0 if weak == "little-load" else 0.1, coupling=0.0,
+            compute_seconds=1.0 if weak == "little-load" else 0.1, coupling=coupling,
         ),
     )  # fmt: skip
     jobs = () if kind is K.INCAST else jobs  # what the host sends itself would make it no incast
@@ -63,7 +64,7 @@ def verdict(kind: FlowFaultKind, weak: str) -> str:
         window.put(last)
     seen = seen_now(still, traffic, last, window)
     try:
-        found = list(rules()[RULES[kind]].judge(fabric.plan, seen))
+        found = list(rules()[code].judge(fabric.plan, seen))
     except Undecided:
         return "unknown"
     return "fail" if found else "pass"
@@ -71,4 +72,21 @@ def verdict(kind: FlowFaultKind, weak: str) -> str:
 
 @pytest.mark.parametrize(("kind", "weak"), [*conditions()])
 def test_a_planted_fault_never_passes(kind: FlowFaultKind, weak: str) -> None:
-    assert verdict(kind, weak) in ("fail", "unknown")
+    assert verdict(kind, weak, RULES[kind]) in ("fail", "unknown")
+
+
+BESIDE = [(K.STRAGGLER, "RAL001", weak) for weak in WEAK]
+BESIDE += [(K.INCAST, "ECN001", weak) for weak in WEAK if weak != "few-hosts"]
+"""Three senders mark one packet in 1,300, which ECN001 calls healthy."""
+
+
+@pytest.mark.parametrize(("kind", "code", "weak"), BESIDE)
+def test_the_rule_beside_it_does_not_pass_either(kind: FlowFaultKind, code: str, weak: str) -> None:
+    assert verdict(kind, weak, code) in ("fail", "unknown")
+
+
+@pytest.mark.parametrize("weak", WEAK)
+@pytest.mark.parametrize("coupling", [0.9, 1.0])
+def test_a_straggler_in_step_with_its_peers_never_passes(weak: str, coupling: float) -> None:
+    """A synchronous collective goes at the rate of its slowest NIC: all rates are alike."""
+    assert verdict(K.STRAGGLER, weak, "RAL002", coupling=coupling) in ("fail", "unknown")
