@@ -11,7 +11,8 @@ The reason is in `reason`, and decided by what devices say, never by silence alo
   that its RDMA port is not active while no carrier is told; or the discovery of an InfiniBand fabric met the switch and
   found no link at the port.
 - `silent`: both ends answer, hear other neighbours, and hear nobody here; or the switch port is taken by another
-  cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have. Where an end reports
+  cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have; or the lower end has
+  link and the upper one has none: the cable is in another port, or carries one direction only. Where an end reports
   link and nobody else is in the place, the cable counts as unknown, not as missing: the link may be too young for a
   frame (30 seconds), or the switch lost rows of its table (SONiC after a restart, sonic-buildimage#24685).
 - `switched off`: the port's operator turned it off: an interface without the `UP` flag, an administratively down port
@@ -101,6 +102,11 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
         return (
             f"{subject} is not seen anywhere, and its place {b} is taken by {w.index.spell(taker)}",
             f"Find the other end of the cable of {a}.",
+        )
+    if w.states.lit(w.index.a[[cable]])[0] and w.states.dark(w.index.b[[cable]])[0]:
+        return (
+            f"{subject} has link, and {b} has none: its cable is in another port, or carries one direction only",
+            f"Find the other end of the cable of {a}. If it is in {b}, replace the cable, then the transceivers.",
         )
     if w.met:
         return (
@@ -218,6 +224,15 @@ FIRES = (
         _PLAN,
         {
             "leaf-0": _LEAF_HEARS_THE_REST,
+            "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
+        },
+        ("gpu-1/nic0",),
+    ),
+    Case(
+        "The host's port has link and the leaf's has none: the cable is elsewhere, or carries one direction only.",
+        _PLAN,
+        {
+            "leaf-0": [*_LEAF_HEARS_THE_REST, NetLink("swp1", operstate="DOWN")],
             "gpu-1": [NetLink("nic0", operstate="UP", flags=("UP", "LOWER_UP")), _NIC1_UP, _NIC1_HEARS],
         },
         ("gpu-1/nic0",),

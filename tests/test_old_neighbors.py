@@ -30,3 +30,14 @@ def test_a_name_that_two_hosts_send_moves_no_cable(seed: int) -> None:
     judgement = judged(simulate(SHAPE, [], seed=seed, behaviours=behaviours))
     assert not [cause for cause in judgement.causes if cause.moves]
     assert CableState.WRONG not in judgement.cable_states.values()
+
+
+@pytest.mark.parametrize("behaviours", [["dpu"], ["swap_two_neighbors"]])
+def test_a_host_with_link_whose_planned_port_is_dark_has_no_link_down(behaviours: list[str]) -> None:
+    """A block shifted into free ports leaves its first places dark, and its cables have link."""
+    for seed in range(4):
+        simulation = simulate(SHAPE, [Fault(CauseKind.PORT_SHIFT, "spare")], seed=seed, behaviours=behaviours)
+        judgement = judged(simulation)
+        assert not [cause for cause in judgement.causes if cause.kind is CauseKind.LINK_DOWN]
+        states = {judgement.cable_states[port] for port in simulation.truth.moved}
+        assert states <= {CableState.UNKNOWN, CableState.MISSING, CableState.WRONG} or behaviours == ["dpu"]

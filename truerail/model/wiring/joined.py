@@ -234,7 +234,9 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
         w.state[cables[rest & which]], w.why[cables[rest & which]] = state, why
         rest = rest & ~which
 
-    settle(elsewhere, State.MISSING, Why.SILENT)
+    apart = states.lit(a) & states.dark(b) & (w.partner[b] < 0)  # in another port, or light in one direction only
+    settle(apart & w.ambiguous[a], State.UNKNOWN, Why.AMBIGUOUS)
+    settle(elsewhere | apart, State.MISSING, Why.SILENT)
     off = (states.disabled(a) | states.disabled(b)) & ~(states.empty(a) | states.empty(b))
     settle(down & off, State.MISSING, Why.DISABLED)
     settle(w.read[a_device] & nameless & index.from_host[cables], State.MISSING, Why.NIC_ABSENT)
