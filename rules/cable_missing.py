@@ -114,11 +114,11 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
     if w.state[cable] == State.UNKNOWN:
+        says = f"{subject} to {b}: link is up, but neither end hears the other, though both hear others"
+        do = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
         return (
-            f"{subject} to {b}: link is up, but neither end hears the other, though both hear others; "
-            "where the cable leads is unknown",
-            f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}, "
-            "and restart it on the switch if its newest neighbours are missing.",
+            f"{says}; where the cable leads is unknown",
+            f"{do}, and restart it on the switch if its newest neighbours are missing.",
         )
     return (
         f"{subject} to {b}: neither end hears the other, though both hear others",

@@ -6,7 +6,7 @@ each met in the field, and what is done about them:
 - A device is named by its short or its full name, in any case, with a serial behind it, by an alias, or not at all
   (then its chassis id or its port's MAC says who it is).
 - A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number (`far_ports`).
-- A DPU in NIC mode may announce its MAC plus 0x10.
+- A DPU in NIC mode may announce its MAC plus 0x10, its ARM one that is 0x10 or 0x25 more than the host's: a hint.
 """
 
 from collections.abc import Mapping
@@ -95,6 +95,9 @@ def read_claims(
     v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
     shared = _of_a_shared_name(index, u, v, chassis)
     v, doubt = np.where(shared, NONE, v), doubt | shared
+    hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
+    agrees = _agrees(index, u, w, hint)
+    v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
     keep = u >= 0
@@ -117,6 +120,15 @@ def _dpu_hosts(index: PlanIndex, system_names: Objects) -> Codes:
             code = index.devices.find(host)
             found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
     return found[codes]
+
+
+def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:
+    """Whether a hint at the port heard on `u` goes with what else is known: it is the planned one, or the device heard
+    is another than planned. A hint alone never says that a cable is wrong.
+    """
+    cable = index.cables_at(u)
+    wanted = np.where(index.a[cable] == u, index.b[cable], index.a[cable])
+    return np.asarray((cable >= 0) & ((wanted == hint) | (index.ports.device_of(wanted) != w)), dtype=bool)
 
 
 def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) -> Mask:

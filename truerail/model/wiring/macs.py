@@ -12,6 +12,10 @@ from truerail.model.names import canonical_mac
 from truerail.model.wiring.local import LocalNames
 
 _DPU_MAC_OFFSET = 0x10
+_ARM_MAC_OFFSETS = (_DPU_MAC_OFFSET, 0x25)
+"""What the MAC of a BlueField's ARM may be more than that of the host's port: tools use either (dsx-ai-factory
+infra-controller, issues 4503 and 4804).
+"""
 _NO_MAC = "00:00:00:00:00:00"
 _VIRTUAL = {"bridge", "veth", "vlan", "vxlan", "tun", "dummy", "ifb", "macvlan", "ipvlan"}
 
@@ -78,6 +82,26 @@ class MacTable:
                 number = int(mac.replace(":", ""), 16) - _DPU_MAC_OFFSET
                 found[row] = self._port.get(canonical_mac(f"{number & 0xFFFFFFFFFFFF:012x}") or "", NONE)
         return found
+
+    def arm_ports(self, ids: Iterable[Objects], where: Mask, host: Codes) -> Codes:
+        """For chosen rows, sent by the ARM of a DPU: the port of the DPU's `host` whose MAC is a known offset less than
+        one of the ids; -1 where it is none, or not the only one, or where two rows hint at one port.
+        """
+        found = np.full(len(where), NONE, dtype=np.int64)
+        columns = list(ids)
+        for row in np.flatnonzero(where).tolist():
+            macs = {mac for column in columns if (mac := canonical_mac(column[row] or ""))}
+            numbers = (int(mac.replace(":", ""), 16) for mac in macs if mac not in self._port)
+            lower = {
+                canonical_mac(f"{number - less & 0xFFFFFFFFFFFF:012x}") or ""
+                for number in numbers
+                for less in _ARM_MAC_OFFSETS
+            }
+            ports = np.array(sorted({self._port[mac] for mac in lower if mac in self._port}), dtype=np.int64)
+            own = ports[self._devices(ports) == host[row]]
+            found[row] = own[0] if len(own) == 1 else NONE
+        port, count = np.unique(found, return_counts=True)
+        return np.where(np.isin(found, port[count > 1]), NONE, found)
 
 
 @kept

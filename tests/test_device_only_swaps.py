@@ -1,0 +1,71 @@
+"""Cables in each other's places where the hosts are heard, and not their ports: DPUs, and Junos without port ids."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from truerail.cli.app import app
+from truerail.model import CableState, CauseKind
+from truerail.rounds import judge
+from truerail.simulator import Fault, Shape, Simulation, simulate
+
+SWAP = [Fault(CauseKind.CABLE_SWAP, "across")]
+
+
+def report(flag: str, platform: str, seed: int, folder: Path) -> tuple[Simulation, dict[str, Any]]:
+    """A drawn fabric with one swap, and what `truerail check` reports of it."""
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, platforms=(platform,))
+    made = simulate(shape, SWAP, seed=seed, folders="inventory", behaviours=[flag])
+    capture, plan = made.write(folder), folder / "plan.csv"
+    said = CliRunner().invoke(app, ["check", "--from", str(capture), "--plan", str(plan), "--format", "json"])
+    assert said.exit_code == 1, said.output
+    return made, dict(json.loads(said.stdout))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("flag", "platform"), [("dpu", "cumulus"), ("dpu_offset=none", "eos"), ("junos_no_portid", "junos")]
+)
+def test_hosts_without_ports_name_the_pair_and_move_nothing(
+    tmp_path: Path, flag: str, platform: str, seed: int
+) -> None:
+    made, told = report(flag, platform, seed, tmp_path / "site")
+    (cause,) = told["causes"]
+    assert cause["kind"] == "cable-swap"
+    assert set(cause["subjects"]) == set(made.truth.causes[0].subjects)
+    assert cause["moves"] == []
+    assert [other["kind"] for other in cause["alternatives"]] == ["cable-rotation"]
+    assert cause["decides"].startswith("to confirm")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("offset", ["0x10", "0x25"])
+def test_the_macs_of_arms_tell_which_nic_it_is_where_the_host_is_wrong(tmp_path: Path, offset: str, seed: int) -> None:
+    made, told = report(f"dpu_offset={offset}", "cumulus", seed, tmp_path / "site")
+    (cause,) = told["causes"]
+    assert (cause["kind"], len(cause["moves"])) == ("cable-swap", 2)
+    assert set(cause["subjects"]) == set(made.truth.causes[0].subjects)
+
+
+@pytest.mark.parametrize("offset", ["0x10", "0x25"])
+def test_a_hint_alone_never_moves_a_cable(offset: str) -> None:
+    """Two cables of one host: the right host is heard on both ports, and only the offsets say that they are crossed."""
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=4)
+    made = simulate(
+        shape, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1, folders="inventory",
+        behaviours=[f"dpu_offset={offset}"],
+    )  # fmt: skip
+    judgement = judge(made.plan, made.snapshot())
+    assert not any(cause.moves for cause in judgement.causes)
+    states = {judgement.cable_states[port] for port in made.truth.causes[0].cables}
+    assert states == {CableState.UNKNOWN}
+
+
+def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=4)
+    made = simulate(shape, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1, folders="inventory", behaviours=["dpu"])
+    judgement = judge(made.plan, made.snapshot())
+    assert not any(cause.kind is CauseKind.CABLE_SWAP or cause.moves for cause in judgement.causes)
