@@ -16,6 +16,7 @@ from typing import Any
 
 import paramiko
 import pytest
+import structlog
 from api_client import Api
 from demo_process import ready, running
 from fake_tower import FakeTower, published, settings
@@ -85,6 +86,7 @@ def logging_as_before() -> Iterator[None]:
     yield
     root.handlers[:], root.level = handlers, level
     logging.captureWarnings(capture=False)
+    structlog.reset_defaults()
 
 
 @pytest.mark.usefixtures("logging_as_before")
