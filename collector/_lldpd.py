@@ -34,6 +34,21 @@ def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
         yield _neighbor(port, seen)
 
 
+def own_ids(document: Any) -> Iterator[tuple[str, str]]:
+    """Ports and the ids that they send, in the answer of `lldpcli -f json show interfaces`, but for MACs. Raises
+    `Unreadable` for a list of neighbours.
+    """
+    for port, own in _interfaces(document):
+        subject = f"interface {port}"
+        own = _object(own, subject)
+        if "status" not in own or "rid" in own:
+            raise Unreadable(f"{subject} carries no status: not what lldpd says of its own ports")
+        sent = _object(own.get("port"), f"port on {subject}").get("id")
+        kind, text = _identity(sent, f"port on {subject}")
+        if kind != "mac":
+            yield port, text
+
+
 def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
     """Neighbours in the answer of `lldpctl -f xml`. Raises `Unreadable` for XML about something else."""
     for port, seen in _interfaces({root.tag: _as_json0(root, _DEPTH)}):

@@ -44,7 +44,7 @@ def test_findings_cause_and_questions_call_it_by_one_word(site: tuple[str, Path,
         job.split()
     )
     _, blast, _ = run("blast", host, *source)
-    assert blast.lstrip().startswith(("✗ ", "! ", "? ")) and f"{host} is down." in blast
+    assert f"{host} is down." in blast
     for text in (where, job, blast):
         assert not any(word in text for word in ("not powered", "pending", "no answer", "unpowered"))
 

@@ -15,6 +15,7 @@ from truerail.model.facts import (
     Optic,
     PcieLink,
     PortCounters,
+    PortIdentity,
     PortQos,
     RdmaLink,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "Plan",
     "Port",
     "PortCounters",
+    "PortIdentity",
     "PortQos",
     "Rail",
     "RdmaLink",

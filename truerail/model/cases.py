@@ -18,6 +18,7 @@ from truerail.model.facts import (
     Optic,
     PcieLink,
     PortCounters,
+    PortIdentity,
     PortQos,
     RdmaLink,
 )
@@ -34,6 +35,7 @@ _COLLECTORS: dict[type[Fact], str] = {
     RdmaLink: "rdma_link",
     NetLink: "net_link",
     LinkSpeed: "link_speed",
+    PortIdentity: "lldp_local",
     NetAddress: "net_address",
     PortCounters: "port_counters",
     PortQos: "port_qos",

@@ -108,6 +108,13 @@ class LinkSpeed(NamedTuple):
     of_guid: str | None = None
 
 
+class PortIdentity(NamedTuple):
+    """The id that one port of a switch sends in LLDP, as the switch itself says."""
+
+    port: str
+    port_id: str
+
+
 class NetAddress(NamedTuple):
     """One IP address of one interface (`ip -j addr`)."""
 
@@ -200,6 +207,7 @@ Fact: TypeAlias = (
     | RdmaLink
     | NetLink
     | LinkSpeed
+    | PortIdentity
     | NetAddress
     | PortCounters
     | PortQos
@@ -214,6 +222,7 @@ KINDS: tuple[type[Fact], ...] = (
     RdmaLink,
     NetLink,
     LinkSpeed,
+    PortIdentity,
     NetAddress,
     PortCounters,
     PortQos,

@@ -225,6 +225,7 @@ _KINDS = {
     "RdmaLink": "RDMA links",
     "NetLink": "network interfaces",
     "LinkSpeed": "the speed of links",
+    "PortIdentity": "ids that ports send in LLDP",
     "NetAddress": "IP addresses",
     "PortCounters": "counters of ports",
     "PortQos": "the QoS of ports",

@@ -15,7 +15,7 @@ import numpy as np
 
 from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
 from truerail.model.columns import NONE, Codes, Mask, either, equals, factorize, unanimous
-from truerail.model.facts import Neighbor, NetLink, RdmaLink
+from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
 from truerail.model.plan import Transport
@@ -75,7 +75,11 @@ class LocalNames:
     @cached_property
     def _sent(self) -> tuple[Codes, Codes]:
         """Ids that ports send, device << 32 | code of the id, in order, and those ports."""
-        told = [self._told_ids(Neighbor, "port", "local_port_id"), self._told_ids(NetLink, "netdev", "aliases")]
+        told = [
+            self._told_ids(Neighbor, "port", "local_port_id"),
+            self._told_ids(NetLink, "netdev", "aliases"),
+            self._told_ids(PortIdentity, "port", "port_id"),
+        ]
         device, ids, names = (np.concatenate(columns) for columns in zip(*told, strict=True))
         # an alias that is the name of another port as well may be a label: which one is meant is found elsewhere
         own = self.index.ports.find_or_add(device, names)
@@ -84,7 +88,9 @@ class LocalNames:
         keys, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
         return keys[count == 1], self.as_planned(pairs[first[count == 1], 1])
 
-    def _told_ids(self, kind: type[Neighbor] | type[NetLink], port: str, column: str) -> tuple[Codes, Codes, Codes]:
+    def _told_ids(
+        self, kind: type[Neighbor] | type[NetLink] | type[PortIdentity], port: str, column: str
+    ) -> tuple[Codes, Codes, Codes]:
         """Devices, codes of the ids that they say their ports send, and codes of the ports' names: of switches."""
         table, of = self.seen.table(kind), self.index.ports
         device, ids = self.devices_of(table), table.column(column)
