@@ -8,7 +8,8 @@ usual reasons are a wrong breakout mode, a wrong cable or transceiver, or lanes 
 The speed that each end tells (sysfs, ibstat's rate, ifHighSpeed, a switch's `show interfaces status`) is compared with
 the plan's and with the other end's. The other end is the one seen over LLDP, else the planned one. Ports without link
 have no speed: what a switch prints for them is configured. More than 1 % apart counts: the words for one speed are
-rounded differently. Where nobody tells a speed, the answer is "unknown".
+rounded differently. Where nobody tells a speed, the answer is "unknown". An RDMA device of Ethernet reports 400 for
+whatever is faster: where nothing else reports the speed, 400 contradicts less than 400, and nothing above.
 
 ## What to do
 `ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
@@ -37,6 +38,9 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     here, there = _told(wiring, index.a), _told(wiring, other)
+    capped = wiring.states.speed_is_capped
+    here[capped[index.a] & _above(here, index.speed_gbps, there)] = np.nan
+    there[capped[other] & _above(there, index.speed_gbps, here)] = np.nan
     if np.isnan(here).all() and np.isnan(there).all():
         raise Undecided("no port told the speed of its link")
     for cable in _bad(wiring, here, there, other).tolist():
@@ -78,6 +82,11 @@ def _told(w: Wiring, port: Codes) -> Speeds:
     return np.where(speed > 0, speed, np.nan)
 
 
+def _above(capped: Speeds, *others: Speeds) -> npt.NDArray[np.bool_]:
+    """Whether any of these is more than a capped speed: then the cap says nothing against it. False where NaN."""
+    return np.asarray(np.logical_or.reduce([other > capped for other in others]), dtype=bool)
+
+
 def _differ(a: Speeds, b: Speeds) -> npt.NDArray[np.bool_]:
     """Whether both are told and apart. False where either is NaN."""
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
@@ -88,7 +97,26 @@ _PLAN = """
     gpu-2/nic0 leaf-0/swp2 rail=0
 """
 
+_PLAN_800 = """
+    gpu-1/nic0 leaf-0/swp1 rail=0 speed=800
+    gpu-2/nic0 leaf-0/swp2 rail=0 speed=200
+"""
+_RATE_400 = RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "nic0", 400.0)
+
 FIRES = (
+    Case(
+        "The switch's port runs at half the planned 800 Gb/s, and the RDMA device agrees.",
+        _PLAN_800,
+        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
+        ("gpu-1/nic0",),
+    ),
+    Case("The RDMA device reports more than the planned 200 Gb/s.", _PLAN_800, {"gpu-2": [_RATE_400]}, ("gpu-2/nic0",)),
+    Case(
+        "The netdev reports 400 itself where 800 Gb/s are planned.",
+        _PLAN_800,
+        {"gpu-1": [_RATE_400, LinkSpeed("nic0", 400.0)]},
+        ("gpu-1/nic0",),
+    ),
     Case(
         "The NIC runs at half the planned speed.",
         _PLAN,
@@ -125,6 +153,16 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "An RDMA device reports 400 for 800 Gb/s: alone it contradicts nothing.",
+        _PLAN_800,
+        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp2", speed_gbps=200.0)]},
+    ),
+    Case(
+        "An RDMA device reports 400, the switch's port 800.",
+        _PLAN_800,
+        {"gpu-1": [_RATE_400], "leaf-0": [NetLink("swp1", speed_gbps=800.0)]},
+    ),
     Case(
         "All tell 400 Gb/s.",
         _PLAN,

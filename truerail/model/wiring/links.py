@@ -28,6 +28,7 @@ from truerail.model.wiring.identity import Identity
 YES, NO = 1, 0
 _OPERSTATE_DOWN = {"DOWN", "LOWERLAYERDOWN", "NOTPRESENT"}
 _ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
+RDMA_CAP_GBPS = 400.0
 _ALWAYS_ACTIVE = ("efa", "rdmap")
 """How names of EFA devices begin: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
 kernel-boot/rdma_rename.c). Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP.
@@ -160,6 +161,19 @@ class PortStates:
         """The interface's MTU in bytes."""
         told = [NONE if link.mtu is None else link.mtu for link in self.links]
         return np.array([*told, NONE], dtype=np.int64)[self.link_row]
+
+    @cached_property
+    def speed_is_capped(self) -> Mask:
+        """Whether the speed is known from an RDMA device of Ethernet alone and may be higher: what runs at more than
+        200 Gb/s is reported as 400 where the driver gives no number of lanes (Linux drivers/infiniband/core/verbs.c,
+        ib_get_width_and_speed).
+        """
+        capped = np.array(
+            [*(_rate_gbps(one) == RDMA_CAP_GBPS and not self._of_infiniband(one) for one in self.rdma), 0]
+        )
+        of_link = np.array([*(link.speed_gbps for link in self.links), None], dtype=np.float64)[self.link_row]
+        of_file = np.array([*map(_speed_gbps, self.speeds), None], dtype=np.float64)[self.speed_row]
+        return np.asarray(capped.astype(bool)[self.rdma_row] & np.isnan(of_link) & np.isnan(of_file), dtype=bool)
 
     @cached_property
     def speed_gbps(self) -> npt.NDArray[np.float64]:
