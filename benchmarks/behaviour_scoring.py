@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from scoring import followed
 
 from truerail.model import CableState, Cause, CauseKind, Judgement, Severity, Status
-from truerail.simulator import Simulation, TrueCause
+from truerail.simulator import Simulation, TrueCause, Truth
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 
 
@@ -15,7 +15,8 @@ class BehaviourScore:
     """Counts over one fabric or many. `problems` holds what must not happen, one line each.
 
     A planted fault is found when its kind and subjects are named exactly, *unknown* when every cable that it touches is
-    said to be unknown, and missed otherwise. `loud` are faultless fabrics with a finding at warning or above.
+    said to be unknown or a circle of cables is named as far as it is seen, and missed otherwise. `loud` are faultless
+    fabrics with a finding at warning or above.
     """
 
     fabrics: int = 0
@@ -94,7 +95,7 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
         found = [named.pop(key, None) for key in _accepted(cause)]
         if any(found):
             score.causes_found += 1
-        elif _is_left_open(cause, judgement):
+        elif _is_left_open(cause, judgement) or _is_seen_in_part(cause, truth, named):
             score.causes_unknown += 1
         else:
             score.causes_missed += 1
@@ -128,6 +129,21 @@ def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:
     return bool(cause.cables) and all(
         states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables
     )
+
+
+def _is_seen_in_part(cause: TrueCause, truth: Truth, named: dict[tuple[CauseKind, frozenset[str]], Cause]) -> bool:
+    """Whether paths of all cables of a circle that are seen wrong are named, and nothing else, where one that nobody
+    hears closes it. Takes these causes from `named`.
+    """
+    if not any(other.kind is CauseKind.CABLE_MOVE for other in cause.alternatives):
+        return False
+    seen = {str(port) for port in cause.cables if port in truth.wrong}
+    paths = [key for key in named if key[0] is CauseKind.CABLE_MOVE and key[1] <= seen]
+    if set().union(*(subjects for _, subjects in paths)) != seen:
+        return False
+    for key in paths:
+        del named[key]
+    return True
 
 
 def _faultless(score: BehaviourScore, behaviours: Behaviours, judgement: Judgement) -> None:

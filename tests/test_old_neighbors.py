@@ -41,3 +41,30 @@ def test_a_host_with_link_whose_planned_port_is_dark_has_no_link_down(behaviours
         assert not [cause for cause in judgement.causes if cause.kind is CauseKind.LINK_DOWN]
         states = {judgement.cable_states[port] for port in simulation.truth.moved}
         assert states <= {CableState.UNKNOWN, CableState.MISSING, CableState.WRONG} or behaviours == ["dpu"]
+
+
+def test_names_that_no_answer_carries_are_no_fault() -> None:
+    """Firmware sends MACs alone, and hosts asked by their addresses do not say what they call themselves."""
+    fault = [Fault(CauseKind.HOST_SWAP, "labels")]
+    simulation = simulate(SHAPE, fault, seed=1, folders="inventory", behaviours=["fw_lldp=only"])
+    assert not simulation.truth.causes
+    assert not simulation.truth.wrong
+    assert judged(simulation).causes == ()
+    assert simulate(SHAPE, fault, seed=1, folders="inventory", behaviours=["fw_lldp=tx"]).truth.causes
+
+
+def test_a_circle_of_which_a_cable_is_not_heard_is_open() -> None:
+    """What is seen is a path: each of its cables is moved home, and the truth does not claim more."""
+    found = 0
+    for seed in range(12):
+        simulation = simulate(
+            SHAPE, [Fault(CauseKind.CABLE_ROTATION, "one-host")], seed=seed, behaviours=["young_link@0.2"]
+        )
+        truth, causes = simulation.truth, judged(simulation).causes
+        if truth.wrong and not truth.decidable:
+            assert CauseKind.CABLE_MOVE in {other.kind for other in truth.causes[0].alternatives}
+            moved = {move.cable for cause in causes for move in cause.moves}
+            assert moved == truth.wrong
+            assert {cause.kind for cause in causes if cause.moves} == {CauseKind.CABLE_MOVE}
+            found += 1
+    assert found

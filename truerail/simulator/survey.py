@@ -20,6 +20,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
     plan, ether = world.fabric.plan, Ether(world)
     if _nameless(world):  # an exchange of names that no switch bears changes nothing that anybody could see
         causes = [cause for cause in causes if cause.kind is not CauseKind.LEAF_SWAP]
+    causes = [one for one in causes if one.moves or not any(_unnamed(world, host) for host in one.subjects)]
     for cable in plan.cables:
         subject = _called(world, cable.a)
         far = world.far[cable.a]
@@ -34,7 +35,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
         elif plan.peer_of(subject) != _called(world, far):
             found["wrong"].add(subject)
     return Truth(
-        causes=tuple(_weighed(world, cause) for cause in causes),
+        causes=tuple(_weighed(world, cause, found) for cause in causes),
         noise=tuple(noise),
         wiring=dict(world.cables()),
         hostnames=dict(world.hostname),
@@ -47,8 +48,17 @@ def _nameless(world: World) -> bool:
 
 
 def _called(world: World, port: Port) -> Port:
-    """A port as its machine announces it; of switches without names, as it is."""
-    return port if _nameless(world) and not world.is_host(port.device) else world.announced_port(port)
+    """A port as its machine announces it; of machines without names, as it is."""
+    nameless = _unnamed(world, port.device) if world.is_host(port.device) else _nameless(world)
+    return port if nameless else world.announced_port(port)
+
+
+def _unnamed(world: World, host: str) -> bool:
+    """Whether a host bears another's name that no answer carries: firmware speaks for it, which sends MACs alone
+    and it is asked by its address in the inventory. Nothing looks wrong then.
+    """
+    firmware = world.behaviours.value_for("fw_lldp", host) == "only" and not world.behaviours.hits("dpu", host)
+    return host in world.hostname and firmware and world.folders == "inventory"
 
 
 def _unheard(ether: Ether, a: Port, b: Port) -> bool:
@@ -93,8 +103,15 @@ def _describes(world: World, sender: Port, frame: Frame) -> bool:
     return frame.port.description == sender.name
 
 
-def _weighed(world: World, cause: TrueCause) -> TrueCause:
-    return replace(cause, alternatives=tuple(_alternatives(world, cause)))
+def _weighed(world: World, cause: TrueCause, found: dict[str, set[Port]]) -> TrueCause:
+    """The cause with what else the answers bear out. Of a circle, a cable that nobody hears leaves a path: that it is
+    closed, and by which cable, is then in no answer.
+    """
+    more = tuple(_alternatives(world, cause))
+    seen = sum(port in found["wrong"] for port in cause.cables)
+    if cause.kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and 0 < seen < len(cause.cables):
+        more += (Explanation(CauseKind.CABLE_MOVE, seen),)
+    return replace(cause, alternatives=more)
 
 
 def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
