@@ -2,6 +2,8 @@
 
 Each port has an object of counters, in `show interfaces` one level down (`interfaceCounters`) with details of the
 errors inside. `linkStatusChanges` counts ups and downs alike, so it is kept under its own name, which tells rules that.
+`counterRefreshTime` is when the switch renewed the counters of a port, each at its own time, by its own clock: a port's
+are as much older than the newest port's.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,6 +35,10 @@ _OWN = frozenset(
 )
 _PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
             for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip
+OLDEST_SECONDS = 60.0
+"""Ports that were renewed longer ago are not in use: nothing is known of how old their counters are."""
+LATEST_SECONDS = 1e11
+"""Unix seconds that are a time: odd numbers are none."""
 _INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
 
 
@@ -46,7 +52,22 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
                 if counter:
                     tally.note(port, counter, count(value))
             _note_packets(tally, port, dict(_flat(told)))
-    return tally.some()
+    facts = tally.some()
+    renewed = {port: at for port, told in _ports(found) if (at := _refreshed(told)) is not None}
+    newest = max(renewed.values(), default=0.0)
+    ages = {port: newest - at for port, at in renewed.items() if 0 < newest - at <= OLDEST_SECONDS}
+    return [fact._replace(lag_seconds=ages[fact.port]) if fact.port in ages else fact for fact in facts]
+
+
+def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for key in KEYS & found.keys():
+        yield from found[key].items()
+
+
+def _refreshed(told: Mapping[str, Any]) -> float | None:
+    """When the switch renewed a port's counters, in Unix seconds by its clock; None where it does not say."""
+    at = dict(_flat(told)).get("counterRefreshTime")
+    return float(at) if isinstance(at, (int, float)) and 0 < at < LATEST_SECONDS else None
 
 
 def _flat(told: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -140,6 +140,8 @@ class PortCounters(NamedTuple):
     port: str
     counters: tuple[Counter, ...]
     values: tuple[int, ...]
+    lag_seconds: float | None = None
+    """How much older than the newest port of the answer they are, where the device tells when it renewed each port."""
 
     def rows(self) -> Iterator[dict[str, object]]:
         """One object for each counter: port, counter, value, priority."""

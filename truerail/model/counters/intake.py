@@ -21,6 +21,12 @@ every 5 to 30 seconds (detection.md 5.9), and a poll may come just before that.
 """
 
 
+RENEWED_SECONDS = 2.0
+"""Counters that seem renewed by less are those of the last reading: the age of a port is counted from the newest port
+of its answer, which is not always as new.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Ports with equal counters, whatever device they belong to, and what each counts. Shapes (ports,); values (ports,
@@ -32,6 +38,8 @@ class Chunk:
     device: Codes
     at: Seconds
     values: Raw
+    aged: Mask
+    """Ports whose counters are older than others' of the same answer."""
 
     @property
     def where(self) -> Codes | slice:
@@ -77,7 +85,8 @@ def take_in_answers(source: Source, answers: Answers, sample: int, pace: float) 
     source.fit()
     columns, sizes = columns_of(answers.counters, answers.collector), [len(one) for one in rows]
     device, at = np.repeat(np.arange(len(rows)), sizes), np.repeat(answers.at, sizes)
-    _take(source, [Chunk(columns, np.concatenate(rows), device, at, answers.values)], len(rows), sample, pace)
+    chunk = Chunk(columns, np.concatenate(rows), device, at, answers.values, np.zeros(len(at), dtype=bool))
+    _take(source, [chunk], len(rows), sample, pace)
 
 
 def _take(source: Source, chunks: Sequence[Chunk], devices: int, sample: int, pace: float) -> None:
@@ -89,9 +98,19 @@ def _take(source: Source, chunks: Sequence[Chunk], devices: int, sample: int, pa
     _stamp(source, chunks, moves, sample)
 
 
+class _Piece(NamedTuple):
+    """Ports of one device that count alike."""
+
+    rows: Codes
+    device: int
+    at: Seconds
+    aged: Mask
+    values: list[tuple[int, ...]]
+
+
 def _chunks(readings: Iterable[Reading], source: Source) -> tuple[list[Chunk], int]:
     """The facts of all devices in as few pieces as there are kinds of ports, and the number of devices."""
-    found: dict[tuple[Counter, ...], list[tuple[Codes, int, float, list[tuple[int, ...]]]]] = {}
+    found: dict[tuple[Counter, ...], list[_Piece]] = {}
     device: dict[str, int] = {}
     collector = ""
     for reading in readings:
@@ -100,7 +119,8 @@ def _chunks(readings: Iterable[Reading], source: Source) -> tuple[list[Chunk], i
         for counters, of in groupby(facts, key=_counters):
             ports = list(of)
             rows = source.rows(reading.device, counters, tuple([port.port for port in ports]))
-            found.setdefault(counters, []).append((rows, code, at, [port.values for port in ports]))
+            ages = np.array([port.lag_seconds or 0.0 for port in ports])
+            found.setdefault(counters, []).append(_Piece(rows, code, at - ages, ages > 0, [p.values for p in ports]))
     source.fit()
     return [_chunk(columns_of(counters, collector), pieces) for counters, pieces in found.items()], len(device)
 
@@ -109,16 +129,14 @@ def _counters(fact: PortCounters) -> tuple[Counter, ...]:
     return fact.counters
 
 
-def _chunk(
-    columns: tuple[Column | None, ...], pieces: Sequence[tuple[Codes, int, float, list[tuple[int, ...]]]]
-) -> Chunk:
-    sizes = [len(rows) for rows, *_ in pieces]
+def _chunk(columns: tuple[Column | None, ...], pieces: Sequence[_Piece]) -> Chunk:
     return Chunk(
         columns,
-        np.concatenate([rows for rows, *_ in pieces]),
-        np.repeat([code for _, code, *_ in pieces], sizes),
-        np.repeat([at for *_, at, _ in pieces], sizes),
-        np.array([row for *_, values in pieces for row in values], dtype=np.uint64),
+        np.concatenate([piece.rows for piece in pieces]),
+        np.repeat([piece.device for piece in pieces], [len(piece.rows) for piece in pieces]),
+        np.concatenate([piece.at for piece in pieces]),
+        np.array([row for piece in pieces for row in piece.values], dtype=np.uint64),
+        np.concatenate([piece.aged for piece in pieces]),
     )
 
 
@@ -194,8 +212,14 @@ def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: in
 
 
 def _live(source: Source, chunk: Chunk, moves: Mask) -> Mask:
-    """Ports whose reading counts: their device moves, or has stood still for longer than any cache lasts."""
-    return np.asarray(moves[chunk.device] | ~(chunk.at - source.moved_at[chunk.rows] < CACHED_SECONDS))
+    """Ports whose reading counts: their device moves, or has stood still for longer than any cache lasts. Of a device
+    that tells when it renewed each port's counters, ports that it has renewed since they were last read.
+    """
+    moving = moves[chunk.device] | ~(chunk.at - source.moved_at[chunk.rows] < CACHED_SECONDS)
+    if chunk.aged.any():
+        since = chunk.at - source.at[chunk.rows]
+        moving &= ~(chunk.aged & (since >= 0) & (since < RENEWED_SECONDS))
+    return np.asarray(moving)
 
 
 def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
