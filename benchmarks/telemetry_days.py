@@ -1,7 +1,7 @@
 """Days on which nothing is wrong: what is said of them nevertheless is a false alarm."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
@@ -13,7 +13,7 @@ from truerail.model.counters import Window
 from truerail.model.pause import garbage_collection_paused
 from truerail.rounds import judge
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.flows import FlowSimulation, Polls, flows
+from truerail.simulator.flows import HABITS, FlowSimulation, Polls, flows
 
 DAY = 86400.0
 EVERY = 300.0
@@ -42,11 +42,13 @@ class Alarm:
     severity: str
     subject: str
     says: str
+    true: bool = False
+    """Whether it names a host that did restart."""
 
     @property
     def load(self) -> bool:
-        """Whether it warns of congestion, which is there."""
-        return self.rule in LOAD and self.severity != Severity.CRITICAL
+        """Whether it warns of what is there: congestion, or a host that restarted."""
+        return (self.rule in LOAD or self.true) and self.severity != Severity.CRITICAL
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -67,8 +69,14 @@ class Day:
         return f"day {self.number}: {shape.hosts} hosts, {shape.rails} rails, {shape.pods} pods, {jobs} jobs"
 
 
-def draw_day(number: int, seconds: float = DAY) -> Day:
-    """The day with this number; the same number gives the same day."""
+def habits_of(number: int) -> tuple[str, ...]:
+    """What the devices of a day do that looks ill: each habit on about every third day."""
+    rng = Random(f"habits of day {number}")  # noqa: S311 - reproducible is what is wanted, not secret
+    return tuple(habit for habit in HABITS if rng.random() < 0.35)
+
+
+def draw_day(number: int, seconds: float = DAY, habits: Sequence[str] | None = None) -> Day:
+    """The day with this number; the same number gives the same day. `habits` are drawn too unless they are named."""
     rng = Random(f"healthy day {number}")  # noqa: S311 - reproducible is what is wanted, not secret
     shape = SHAPES[number % len(SHAPES)]
     fabric = simulate(shape, seed=number)
@@ -82,7 +90,8 @@ def draw_day(number: int, seconds: float = DAY) -> Day:
         silent=5e-6,
         stale=rng.choice((0.0, 2e-5)),
     )
-    return Day(number, fabric, flows(fabric, jobs, seed=10_000 + number, polls=polls))
+    wanted = habits_of(number) if habits is None else habits
+    return Day(number, fabric, flows(fabric, jobs, seed=10_000 + number, polls=polls, habits=wanted))
 
 
 def alarms_of(day: Day, seconds: float = DAY) -> Iterator[Alarm]:
@@ -97,7 +106,8 @@ def alarms_of(day: Day, seconds: float = DAY) -> Iterator[Alarm]:
         for finding in findings:
             if finding.severity.rank > loudest.get(finding.id, 0):
                 loudest[finding.id] = finding.severity.rank
-                yield _alarm(day.number, traffic.now, finding)
+                alarm = _alarm(day.number, traffic.now, finding)
+                yield replace(alarm, true=finding.rule == "LNK003" and finding.subject in traffic.habits.restarted)
 
 
 def _alarm(day: int, at: float, finding: Finding) -> Alarm:

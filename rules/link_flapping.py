@@ -10,8 +10,9 @@ Both ends count how often they lost carrier (`link_down_events_phy`, the kernel'
 the switch's carrier transitions); one fall within the window is a warning. Critical: three falls within an hour, or
 more than seven seconds without link in all. How long a link was away counts more than how often. mlx5 tells it: its
 `rx_bits_phy` counts the bits that could have been received, which stands still without link. Elsewhere the time is
-not known, and the finding does not claim any. Where all links of a device fall within two samples, the device
-restarted, was switched off or lost power: that is one finding, of the device.
+not known, and the finding does not claim any. Where all links of a device fall within half a minute and a sample,
+each by the end that says so first, the device restarted, was switched off or lost power: that is one finding, of the
+device.
 
 A plug that a hand moves falls too: a fall across which the neighbour of the port changed, or after which a cable that
 was missing is there, belongs to the history of the cable and is not counted; for a capture its earlier rounds are read.
@@ -35,7 +36,7 @@ from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
-from truerail.model.counters import Quantity
+from truerail.model.counters import Quantity, Window
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import BOTH_ENDS, ONE_END
@@ -52,8 +53,10 @@ LEAST_SHORTFALL = 0.1
 """Share of a sample's bits that must be lacking to be taken for time without link, not for jitter of the clock."""
 LEAST_LINKS = 3
 """Links that must all fall together before the device is named instead."""
-TOGETHER_SAMPLES = 1
-"""Samples between the first and the last link's fall that still count as together: polls of devices differ by one."""
+TOGETHER_SECONDS = 30.0
+"""Seconds and one sample between the first and the last link's fall that still count as together: polls of devices
+differ by a sample, and an agent may tell for half a minute what it counted before (net-snmp#1029: 5 to 30 s).
+"""
 
 
 Samples = npt.NDArray[np.float32]
@@ -126,10 +129,11 @@ def _whole_devices(
             of_device.setdefault(device, []).append(subject)
     whole: dict[int, list[int]] = {}
     taken: set[int] = set()
+    apart = 1 + TOGETHER_SECONDS / (fallen.telemetry.window or Window()).pace
     for device, subjects in sorted(of_device.items(), key=lambda item: -len(item[1])):
         if len(subjects) == known[device] >= LEAST_LINKS and taken.isdisjoint(subjects):
-            first = [fallen.first(port) for subject in subjects for port in links[subject]]
-            if max(first) - min(first) <= TOGETHER_SAMPLES:
+            first = [min(fallen.first(port) for port in links[subject]) for subject in subjects]
+            if max(first) - min(first) <= apart:
                 whole[device] = subjects
                 taken.update(subjects)
     return whole

@@ -91,6 +91,13 @@ def test_a_restart_is_one_finding_of_the_device_that_all_links_share() -> None:
     assert detail(finding)["links"] == 5
 
 
+def test_a_restart_is_one_finding_where_caches_tell_each_link_of_it_up_to_half_a_minute_late() -> None:
+    rates: Rates = {f"gpu-{n}/nic0": {"link_downs": at({4 + n: 0.1})} for n in (1, 2, 3, 4)}
+    late: Rates = {f"leaf-0/swp{n}": {"link_downs": at({6 + n: 0.1})} for n in (1, 2)}
+    finding = only(found("LNK003", rates={**rates, **late}))
+    assert (finding.subject, detail(finding)["reason"]) == ("leaf-0", "device")
+
+
 # LNK004
 
 

@@ -4,6 +4,7 @@ Flows are fluids: each step is one stretch of steady rates, not a run of packets
 """
 
 from truerail.simulator.flows.faults import KINDS, FlowFault, FlowFaultKind
+from truerail.simulator.flows.habits import HABITS
 from truerail.simulator.flows.hashing import Hash
 from truerail.simulator.flows.jobs import Job, Pattern
 from truerail.simulator.flows.paths import Switching
@@ -13,6 +14,7 @@ from truerail.simulator.flows.snapshots import seen_now, snapshot_after
 from truerail.simulator.flows.truth import FlowTruth, Victim
 
 __all__ = [
+    "HABITS",
     "KINDS",
     "FlowFault",
     "FlowFaultKind",

@@ -1,6 +1,6 @@
 """How counters reach whoever asks: a little late, sometimes not at all, sometimes from a cache."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -69,12 +69,21 @@ class _Round:
     lost: Marks
     read_at: Rates
     values: npt.NDArray[np.uint64]
+    refreshed: dict[str, npt.NDArray[np.uint64]]
+    """What a device's own cache holds for a collector, where it has one."""
+
+    def of(self, collector: str) -> npt.NDArray[np.uint64]:
+        """What this collector reads."""
+        return self.refreshed.get(collector, self.values)
 
 
 class Poller:
     """Reads a ledger as collectors do."""
 
-    def __init__(self, net: Net, polls: Polls, switching: Switching, rng: np.random.Generator) -> None:
+    def __init__(
+        self, net: Net, polls: Polls, switching: Switching, rng: np.random.Generator,
+        refresh_seconds: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
         self._net, self._polls, self._rng = net, polls, rng
         make = partial(
             form_of, switching=switching, durations=polls.durations, priorities=polls.priorities, flows=polls.flows
@@ -86,6 +95,9 @@ class Poller:
         self._kept_at = np.full(len(net.devices), -np.inf)
         self._silent_until, self._stale_until = self._kept_at.copy(), self._kept_at.copy()
         self._machines: list[_Machine] = []
+        self._refresh = dict(refresh_seconds or {})
+        self._phase = np.random.default_rng(len(net.devices)).random(len(net.devices))
+        self._cached: dict[str, tuple[Rates, npt.NDArray[np.uint64]]] = {}
 
     def rewire(self, net: Net) -> None:
         """Takes in that cables or machines have changed."""
@@ -121,7 +133,25 @@ class Poller:
         fresh = ~(lost | stale | (cached & (read_at - self._kept_at <= _CACHE_SECONDS)))
         self._kept = np.where(fresh[self._net.device], values.astype(np.uint64), self._kept)
         self._kept_at[fresh] = read_at[fresh]
-        return _Round(lost, read_at, self._kept)
+        refreshed = {
+            collector: self._cache(collector, seconds, ledger, at, read_at)
+            for collector, seconds in self._refresh.items()
+        }
+        return _Round(lost, read_at, self._kept, refreshed)
+
+    def _cache(
+        self, collector: str, seconds: float, ledger: Ledger, at: float, read_at: Rates
+    ) -> npt.NDArray[np.uint64]:
+        """What devices hold that refresh their counters every so many seconds, each at its own moments."""
+        phase = self._phase * seconds
+        refreshed_at = np.floor((read_at - phase) / seconds) * seconds + phase
+        known = self._cached.get(collector)
+        total = ledger.as_of((at - refreshed_at)[self._net.device])
+        now = (total if self._base is None else np.maximum(total - self._base, 0)).astype(np.uint64)
+        if known is not None:
+            now = np.where((refreshed_at > known[0])[self._net.device], now, known[1])
+        self._cached[collector] = refreshed_at, now
+        return now
 
     def _lasting(self, until: Rates, at: Rates, share: float, limits: tuple[float, float]) -> Marks:
         """Devices to which something happens for a while: until a moment drawn for each as it begins."""
@@ -169,7 +199,8 @@ class Poller:
         read_at = float(heard.read_at[machine.number])
         for collector, names in machine.spelled.items():
             form = self._forms[collector]
-            rows = map(tuple, _values(form, heard, np.arange(machine.ports.start, machine.ports.stop)).tolist())
+            ports = np.arange(machine.ports.start, machine.ports.stop)
+            rows = map(tuple, _values(form, heard.of(collector), ports).tolist())
             facts = tuple(map(PortCounters, names, repeat(form.counters), rows))
             yield Reading(machine.name, collector, at, facts, read_at=read_at)
 
@@ -179,9 +210,9 @@ class Poller:
         ports = np.concatenate([np.arange(m.ports.start, m.ports.stop) for m in of] or [np.empty(0, dtype=np.int64)])
         read_at = heard.read_at[[machine.number for machine in of]]
         devices = [(machine.name, machine.spelled[collector]) for machine in of]
-        return Answers(collector, form.counters, devices, read_at, _values(form, heard, ports))
+        return Answers(collector, form.counters, devices, read_at, _values(form, heard.of(collector), ports))
 
 
-def _values(form: Form, heard: _Round, ports: Codes) -> npt.NDArray[np.uint64]:
+def _values(form: Form, values: npt.NDArray[np.uint64], ports: Codes) -> npt.NDArray[np.uint64]:
     """What a collector reads of these ports, shape (ports, counters)."""
-    return np.asarray((heard.values[form.rows[:, None], ports] & form.mask).T)
+    return np.asarray((values[form.rows[:, None], ports] & form.mask).T)

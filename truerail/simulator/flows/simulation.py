@@ -13,6 +13,7 @@ from truerail.simulator.flows.accounts import Step, gains_of
 from truerail.simulator.flows.conditions import Conditions, healthy
 from truerail.simulator.flows.connections import Connections, connections
 from truerail.simulator.flows.faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
+from truerail.simulator.flows.habits import Habits
 from truerail.simulator.flows.hashing import Hasher
 from truerail.simulator.flows.jobs import Job, mixed_jobs
 from truerail.simulator.flows.ledger import new_ledger
@@ -34,7 +35,7 @@ class FlowSimulation:
 
     def __init__(
         self, world: World, jobs: Sequence[Job] | None, switching: Switching, polls: Polls, seed: int, noise: float,
-        began: datetime,
+        began: datetime, habits: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.world, self.switching, self.seed, self.noise = world, switching, seed, noise
         self.began, self.now = began, 0.0
@@ -43,7 +44,10 @@ class FlowSimulation:
         hosts = self.net.devices[: self.net.hosts]
         self.jobs = tuple(mixed_jobs(hosts, slots, _random(seed, "jobs")) if jobs is None else jobs)
         self.ledger = new_ledger(len(self.net.ports), seed)
-        self.poller = Poller(self.net, polls, switching, np.random.default_rng([seed, 1]))
+        self.habits = Habits(habits, len(self.net.ports), seed)
+        self.habits.begin(self.ledger)
+        refresh = self.habits.refresh_seconds()
+        self.poller = Poller(self.net, polls, switching, np.random.default_rng([seed, 1]), refresh)
         self.last: Step | None = None
         self._rng = np.random.default_rng([seed, 2])
         self._length = np.random.default_rng([seed, 3]).random(len(self.net.ports))
@@ -83,7 +87,9 @@ class FlowSimulation:
         load = load_of(self._standing_of(flows, paths, now), flows, now, noise)
         pauses = pauses_of(self.net, load, now, self.switching, self._length)
         self.last = Step(self.net, flows, load, pauses, now, self.switching, noise, seconds)
-        self.ledger.close(gains_of(self.last), seconds)
+        gained = gains_of(self.last)
+        self.habits.add(self.last, gained, self.now)
+        self.ledger.close(gained, seconds)
         self.now += seconds
 
     def readings(self, at: datetime | None = None) -> list[Reading]:
@@ -128,6 +134,8 @@ class FlowSimulation:
 
     def _conditions(self, seconds: float) -> Conditions:
         now = healthy(self.net)
+        if self.habits.bit_errors is not None:
+            now.bit_errors[:] = self.habits.bit_errors
         for placed in self._placed:
             if placed.fault.acts(self.now):
                 act(placed, now, self.now, seconds)
@@ -178,13 +186,15 @@ def flows(
     polls: Polls | None = None,
     noise: float = NOISE,
     began: datetime = TAKEN_AT,
+    habits: Sequence[str] = (),
 ) -> FlowSimulation:
-    """Traffic on a simulated fabric. Without `jobs`, a mix of usual ones. The same seed gives the same bytes.
+    """Traffic on a simulated fabric. Without `jobs`, a mix of usual ones. `habits` are what healthy devices do that
+    looks ill (`HABITS`). The same seed gives the same bytes.
 
     Raises `NoRoom` where a fault finds no place, ValueError where it names a port that is not there.
     """
     world = fabric.world if isinstance(fabric, Simulation) else fabric
-    made = FlowSimulation(world, jobs, switching or Switching(), polls or Polls(), seed, noise, began)
+    made = FlowSimulation(world, jobs, switching or Switching(), polls or Polls(), seed, noise, began, habits)
     for fault in faults:
         made.plant(fault)
     return made

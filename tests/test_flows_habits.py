@@ -1,0 +1,129 @@
+"""What healthy devices count that looks ill: each habit shows in the counters, and none of them is an alarm."""
+
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truerail.model import PortCounters
+from truerail.simulator import Shape, simulate
+from truerail.simulator.flows import HABITS, FlowSimulation, Polls, flows
+from truerail.simulator.flows.ledger import PLACE, Key, Q
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from telemetry_days import alarms_of, draw_day, habits_of  # type: ignore[import-not-found]  # a folder of scripts
+
+FABRIC = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4), seed=1)
+
+
+def living(*habits: str, steps: int = 6) -> FlowSimulation:
+    made = flows(FABRIC, polls=Polls(jitter=0.0), habits=habits)
+    for _ in range(steps):
+        made.step(10.0)
+    return made
+
+
+def gained(made: FlowSimulation, key: Key) -> float:
+    return float(made.ledger.gained[PLACE[key]].sum())
+
+
+def told(made: FlowSimulation, device: str, collector: str, counter: str) -> list[int]:
+    """One counter of every port, in each of twelve polls ten seconds apart, summed over the ports."""
+    found = []
+    for _ in range(12):
+        made.step(10.0)
+        facts = next(r.facts for r in made.readings() if (r.device, r.collector) == (device, collector))
+        rows = [fact for fact in facts if isinstance(fact, PortCounters)]
+        found.append(sum(row.values[[c.counter for c in row.counters].index(counter)] for row in rows))
+    return found
+
+
+def test_a_habit_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="no such habit: sings"):
+        living("sings")
+
+
+@pytest.mark.parametrize(
+    ("habit", "key"),
+    [
+        ("trickle", (Q.RX_DISCARDS, False)),
+        ("trickle", (Q.OUT_OF_BUFFER, False)),
+        ("soft_pause", (Q.RX_PAUSE_FRAMES, True)),
+        ("soft_pause", (Q.TX_PAUSE_US, True)),
+    ],
+)
+def test_healthy_ports_count_what_looks_like_trouble(habit: str, key: Key) -> None:
+    assert gained(living(habit), key) > gained(living(), key)
+
+
+def test_old_errors_are_there_at_the_first_poll() -> None:
+    key = PLACE[Q.OUT_OF_SEQUENCE, False]
+    assert living("old_counts").ledger.total[key].mean() > 1e6 > living().ledger.total[key].max()
+
+
+def test_counters_of_32_bits_wrap() -> None:
+    host = next(iter(FABRIC.plan.devices))
+    made = living("wrap32", "trickle")
+    before = told(made, host, "rdma_counters", "out_of_buffer")[0]
+    made.step(3600.0)
+    assert told(made, host, "rdma_counters", "out_of_buffer")[-1] < before / 2
+
+
+@pytest.mark.parametrize(("habit", "share"), [("symbol_is_post", 0.0), ("symbol_is_none", 0.0), ("fec_healthy", 1.0)])
+def test_platforms_mean_different_things_by_symbol_errors(habit: str, share: float) -> None:
+    made = living(habit)
+    symbols, codewords = gained(made, (Q.FEC_SYMBOLS, False)), gained(made, (Q.FEC_CORRECTED, False))
+    assert codewords > 0
+    assert symbols / codewords == pytest.approx(share, rel=0.01)
+
+
+def test_healthy_links_differ_in_their_errors_before_fec() -> None:
+    corrected = living("fec_healthy").ledger.gained[PLACE[Q.CORRECTED_BITS, False]]
+    assert corrected.max() > 1000 * np.min(corrected[corrected > 0]) > 0
+
+
+def test_pause_frames_are_in_a_ports_bytes_or_are_not() -> None:
+    counted, left_out = living("soft_pause"), living("soft_pause", "pause_not_in_bytes")
+    assert gained(left_out, (Q.TX_BYTES, False)) < gained(counted, (Q.TX_BYTES, False))
+
+
+@pytest.mark.parametrize(
+    ("habit", "collector", "counter", "fresh"),
+    [
+        ("sonic_flex=60s", "queue_counters", "queue_packets", 2),
+        ("sonic_flex=60s", "port_counters", "tx_bytes", 11),
+        ("snmp_cache", "port_counters", "tx_bytes", 4),
+        ("stats_period=1s", "port_counters", "tx_bytes", 11),
+    ],
+)
+def test_a_device_tells_what_it_knew_when_it_looked_last(habit: str, collector: str, counter: str, fresh: int) -> None:
+    values = told(living(habit), "leaf-0", collector, counter)
+    changes = sum(one != other for one, other in pairwise(values))
+    assert abs(changes - fresh) <= 1
+
+
+def test_an_idle_host_restarts_and_the_ports_of_its_leaves_tell_it_later() -> None:
+    made = flows(FABRIC, [], habits=("plug_burst", "counters_frozen"), seed=3)
+    falls = []
+    while not made.habits.restarted and made.now < 86400:
+        made.step(10.0)
+    for _ in range(14):
+        falls.append(gained(made, (Q.LINK_DOWNS, False)))
+        made.step(10.0)
+    assert len(made.habits.restarted) == 1
+    assert (falls[0], sum(falls)) == (4, 8)  # its four NICs at once, their leaves' ports two minutes later
+    assert next(number for number, count in enumerate(falls[1:], 1) if count) == 12
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_half_an_hour_with_a_habit_has_no_alarm(habit: str) -> None:
+    assert [alarm for alarm in alarms_of(draw_day(0, habits=[habit]), 1800.0) if not alarm.load] == []
+
+
+def test_days_have_habits_of_their_own() -> None:
+    drawn = [habits_of(number) for number in range(60)]
+    assert {habit for of in drawn for habit in of} == {*HABITS}
+    assert draw_day(7).traffic.habits.names == {*drawn[7]}
