@@ -11,9 +11,11 @@ from small_fabric import World, make_plan
 from truerail.journal.bodies import cause_body, cause_extras
 from truerail.model import Judgement, Port
 from truerail.model.publication import Publication
+from truerail.oncall.job import job
 from truerail.oncall.lines import cause_lines
 from truerail.oncall.steps import step_lines
 from truerail.oncall.view import view_of
+from truerail.oncall.where import where
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report_html import render_html
 from truerail.outputs.report_json import document
@@ -78,3 +80,17 @@ def test_the_alert_orders_no_move_before_that(publication: Publication) -> None:
     ]
     assert sorted(actions) == ["decide"] * 2 + ["none"] * (len(actions) - 2)
     assert len(actions) == 16
+
+
+def test_cables_in_their_leaf_behind_a_wrong_name_affect_nobody(publication: Publication) -> None:
+    """Both ends are on the same leaf, whatever it is called: no rail is lost."""
+    assert {line.kind: line.harm for line in cause_lines(view_of(publication))} == {"cable-swap": 0, "leaf-swap": 0}
+    answer = job(publication, "h[1-8]")
+    assert all(rail.whole == 8 for rail in answer.rails)
+    assert answer.pairs.rerouted == answer.pairs.cut == 0
+
+
+def test_where_says_that_a_name_alone_is_wrong(publication: Publication) -> None:
+    assert where(publication, "h1/nicb").says.endswith("; only names are wrong, and no cable has to move")
+    assert "only names" not in where(publication, "h1/nica").says
+    assert "only names" not in where(publication, "h4/nicc").says

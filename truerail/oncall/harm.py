@@ -1,11 +1,12 @@
 """Who is affected while a cause lasts: which cables of hosts, and how many GPUs lose their rail."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.finding import Cause, CauseKind
+from truerail.model.plan import Port
 from truerail.model.wiring import State, Wiring
 from truerail.model.wiring.paths import gpu_rails
 from truerail.oncall.findings import Findings
@@ -29,19 +30,22 @@ def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> in
     return max(harmed, _misordered(wiring, layout, cause)) if cause.kind is CauseKind.GPU_NIC_ORDER else harmed
 
 
-def affected_cables(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:
+def affected_cables(
+    wiring: Wiring, layout: Layout, findings: Findings, cause: Cause, hidden: Collection[Port] = ()
+) -> Codes:
     """The cables that carry less, nothing, or to the wrong place while a cause lasts: those of its subjects
     (a leaf stands for all cables that it carries), its moves and the findings it explains.
 
-    A cable in another port of the same rail, or in a free port of its leaf, harms nobody; one of which nobody can tell
-    counts, because unknown is not fine.
+    A cable in another port of the same rail, or in a free port of its leaf, harms nobody, and neither does one that is
+    in its leaf behind a wrong name (`hidden`); one of which nobody can tell counts, because unknown is not fine.
     """
     if cause.names_only:
         return np.empty(0, dtype=np.int64)
     if cause.kind in STARVING:
         return _starved(wiring, layout, findings, cause)
     touched = np.unique(np.fromiter(_cables(layout, wiring, findings, cause), dtype=np.int64))
-    cables = touched[touched >= 0]
+    settled = {_number(layout, wiring, str(port)) for port in hidden}
+    cables = touched[(touched >= 0) & ~np.isin(touched, list(settled))]
     return cables[_off_rail(wiring, cables)]
 
 

@@ -12,6 +12,7 @@ from truerail.model.snapshot import Snapshot
 from truerail.model.wiring import BOTH_ENDS, DEVICE_ONLY, ONE_END, State, wiring_of
 from truerail.oncall.findings import Findings
 from truerail.oncall.harm import affected_cables, harm_of
+from truerail.oncall.hidden import hidden_by_names
 from truerail.oncall.layout import layout_of
 from truerail.oncall.nics import Nics
 from truerail.outputs.words import Headline, headline
@@ -82,8 +83,10 @@ class Sight:
     @cached_property
     def affected(self) -> dict[str, Codes]:
         """The cables that suffer while a cause lasts, by its key."""
+        hidden = hidden_by_names(self.judgement.plan, self.causes.values())
         return {
-            key: affected_cables(self.wiring, self.layout, self.findings, cause) for key, cause in self.causes.items()
+            key: affected_cables(self.wiring, self.layout, self.findings, cause, hidden)
+            for key, cause in self.causes.items()
         }
 
     @cached_property

@@ -20,6 +20,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.plan import Role
 from truerail.model.publication import Publication
 from truerail.model.wiring import State, Wiring
+from truerail.oncall.hidden import hidden_by_names
 
 _NAMES_ONLY = (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER)
 """Causes that, without a move, are about names alone."""
@@ -136,10 +137,13 @@ def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
 
 
 def _renamed(judgement: Judgement, wiring: Wiring, *, open_too: bool) -> Mask:
-    """Wrong cables that a cause about names alone explains; `open_too`: also where a host's cables are as likely."""
+    """Wrong cables that a cause about names alone explains; `open_too`: also where a host's cables are as likely.
+    So are cables in another port of their own leaf, behind its wrong name.
+    """
     causes = [c for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves]
     told = {finding for c in causes if open_too or not _is_open(c) for finding in c.explains}
     subjects = {finding.subject for finding in judgement.findings if finding.id in told}
+    subjects |= {str(port) for port in hidden_by_names(judgement.plan, judgement.causes)}
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:
         wrong = wiring.cables(State.WRONG).tolist()

@@ -8,7 +8,7 @@ from truerail.model.publication import Publication
 from truerail.oncall.answers import CablePath, Where
 from truerail.oncall.asked import Meant, recognise
 from truerail.oncall.lines import cable_paths
-from truerail.oncall.view import view_of
+from truerail.oncall.view import View, view_of
 from truerail.outputs.words import count
 
 _BY = {"both ends": "both ends", "one end": "one end", "device only": "one end, which does not name the port"}
@@ -25,7 +25,14 @@ def where(publication: Publication, text: str, history: History | None = None) -
     view = view_of(publication)
     meant = recognise(view, text)
     paths = cable_paths(view, meant.cables, history or NoHistory())
-    return Where(printable(text.strip()), meant.matched, paths, _says(meant, paths))
+    return Where(printable(text.strip()), meant.matched, paths, f"{_says(meant, paths)}{_names_alone(view, paths)}")
+
+
+def _names_alone(view: View, paths: tuple[CablePath, ...]) -> str:
+    """What is to be known of one cable that is wrong by name alone, before anybody moves it."""
+    names = {cause.key for cause in view.publication.judgement.causes if cause.names_only}
+    causes = {cause.key for path in paths for cause in path.causes}
+    return "; only names are wrong, and no cable has to move" if len(paths) == 1 and causes and causes <= names else ""
 
 
 def _says(meant: Meant, paths: tuple[CablePath, ...]) -> str:

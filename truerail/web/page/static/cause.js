@@ -44,7 +44,7 @@ function moves({ moves: all }) {
         drawing,
         el("figcaption.legend", null, el("span.key.planned"), "belongs", el("span.key.now"), "sits now"),
       ) : null,
-      table(["", "Take out of", "Put into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), portLink(move.target, "leaf"), portLink(move.cable)]))));
+      table(["", "Take out of", "Put into", "Other end stays in"], all.map((/** @type {any} */ move, /** @type {number} */ i) => [i + 1, portLink(move.source, "leaf"), [portLink(move.target, "leaf"), move.not_before ? el("p.small.soft", null, `not before ${move.not_before}`) : null], portLink(move.cable)]))));
 }
 
 /** @param {any} cause */

@@ -49,7 +49,10 @@ export function treeLink(cause, kind = "") {
 function moves(cause) {
   if (!cause.moves.length) return null;
   const shown = cause.moves.slice(0, FIRST_MOVES);
+  const [first] = shown;
+  const once = first.not_before && cause.moves.every((/** @type {any} */ move) => move.not_before === first.not_before);
   return el("ol.moves", null,
+    once ? el("li.soft", null, sentence(`not before ${first.not_before}`)) : null,
     shown.map(
       (/** @type {any} */ move) => el(
         "li",
@@ -57,7 +60,7 @@ function moves(cause) {
         el("span.port", null, move.source),
         el("span.arrow", { "aria-label": "to" }, "→"),
         el("span.port", null, move.target),
-        move.not_before ? el("small.soft", null, `not before ${move.not_before}`) : null,
+        move.not_before && !once ? el("small.soft", null, `not before ${move.not_before}`) : null,
       )
     ),
     cause.moves.length > shown.length ? el("li.more", null, el("a", { href: links.cause(cause.key) }, `and ${count(cause.moves.length - shown.length, "more move")}`)) : null);
