@@ -27,7 +27,7 @@ class Manager:
     """The machine, a fabric in which two cables are exchanged, and the files of both."""
 
     def __init__(self, folder: Path, server: Sshd) -> None:
-        simulation = simulate(SHAPE, (Fault(CauseKind.CABLE_SWAP, "one-host"),), seed=2)
+        simulation = simulate(SHAPE, (Fault(CauseKind.CABLE_SWAP, "across"),), seed=2)
         self.truth = {str(port) for port in simulation.truth.wrong}
         self.listing = next(found["ibnetdiscover"] for _, found in simulation.answers() if "ibnetdiscover" in found)
         self.folder, self.server = folder, server
