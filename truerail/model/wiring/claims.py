@@ -127,6 +127,8 @@ def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:
     is another than planned. A hint alone never says that a cable is wrong.
     """
     cable = index.cables_at(u)
+    if not len(index.a):  # a plan without cables, as inference begins with
+        return np.zeros(len(u), dtype=bool)
     wanted = np.where(index.a[cable] == u, index.b[cable], index.a[cable])
     return np.asarray((cable >= 0) & ((wanted == hint) | (index.ports.device_of(wanted) != w)), dtype=bool)
 
