@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from truerail.cli.app import app
-from truerail.model import CableState, CauseKind
+from truerail.model import CableState, CauseKind, Snapshot
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -69,3 +69,15 @@ def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:
     made = simulate(shape, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1, folders="inventory", behaviours=["dpu"])
     judgement = judge(made.plan, made.snapshot())
     assert not any(cause.kind is CauseKind.CABLE_SWAP or cause.moves for cause in judgement.causes)
+
+
+@pytest.mark.parametrize("answering", ["gpu", "gpu spine", "gpu leaf", "spine"])
+def test_exchanged_leaves_that_send_no_ports_are_one_cause(answering: str) -> None:
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=8, platforms=("junos",))
+    flags = ["junos_no_portid", "descr=peer_of_plan"]
+    made = simulate(shape, [Fault(CauseKind.LEAF_SWAP, "labels")], seed=1, folders="inventory", behaviours=flags)
+    seen = made.snapshot()
+    told = [one for one in seen.readings if one.device.startswith(tuple(answering.split()))]
+    (cause,) = judge(made.plan, Snapshot(seen.at, told)).causes
+    assert (cause.kind, set(cause.subjects)) == (CauseKind.LEAF_SWAP, set(made.truth.causes[0].subjects))
+    assert cause.moves == ()

@@ -1,4 +1,4 @@
-"""Two cables in each other's places, of which switches hear the hosts and not their ports.
+"""Cables, or all those of two switches, in each other's places, of which devices are heard and not their ports.
 
 A leaf that hears host e where host d is planned, and d where e is planned, shows that two cables are wrong. Which NIC
 of each host it is follows from nothing that was read, so no move is ordered: the pair is named, and how to see it.
@@ -10,8 +10,13 @@ import numpy as np
 
 from truerail.causes.draft import Draft
 from truerail.causes.moved import WIRING
+from truerail.model.columns import NONE
 from truerail.model.finding import Alternative, CauseKind
+from truerail.model.names import natural_key
 from truerail.model.wiring import DEVICE_ONLY, State, Wiring
+
+MIN_CABLES = 4
+"""Cables that say of two switches that they are exchanged."""
 
 
 def exchanged_hosts(wiring: Wiring) -> Iterator[Draft]:
@@ -28,6 +33,44 @@ def exchanged_hosts(wiring: Wiring) -> Iterator[Draft]:
         back = by_pair.get((other, host), [])
         if host < other and len(cables) == len(back) == 1:
             yield _draft(wiring, cables[0], back[0])
+
+
+def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
+    """One draft for each pair of switches that are heard in each other's places, by their names and without ports."""
+    index = wiring.index
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    vague = (wiring.state == State.WRONG) & (wiring.place < 0)
+    votes: dict[tuple[int, int], set[int]] = {}
+    for port, planned in ((index.a, index.b_device), (index.b, index.a_device)):
+        heard = wiring.heard[port]
+        use = vague & (heard >= 0) & (heard != planned) & (tier[heard] == tier[planned]) & (tier[planned] > 0)
+        for cable in np.flatnonzero(use).tolist():
+            votes.setdefault((int(planned[cable]), int(heard[cable])), set()).add(cable)
+    right = (wiring.state == State.RIGHT) & (wiring.sure[index.a] > DEVICE_ONLY)  # by both devices and ports
+    for (one, other), cables in votes.items():
+        both = cables | votes.get((other, one), set())
+        own = np.isin(index.a_device, [one, other]) | np.isin(index.b_device, [one, other])
+        if one < other and (other, one) in votes and len(both) >= MIN_CABLES and not (right & own).any():
+            yield _switches(wiring, one, other, sorted(both))
+
+
+def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
+    names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
+    both = " and ".join(names)
+    return Draft(
+        CauseKind.LEAF_SWAP,
+        names,
+        f"the switches {both} are exchanged: each is heard in the places of the other, by name and without its ports",
+        f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        confidence=0.6,
+        alternatives=(
+            Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are exchanged, their names are right"),
+        ),
+        decides=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
+    )
 
 
 def _draft(wiring: Wiring, one: int, other: int) -> Draft:

@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.causes.absent import absent_drafts
 from truerail.causes.cycles import chains
-from truerail.causes.device_only import exchanged_hosts
+from truerail.causes.device_only import exchanged_hosts, exchanged_switches
 from truerail.causes.draft import Draft, attach, number
 from truerail.causes.moved import ORDER, bundle_moves, chain_draft, moves, order_draft, relabel_draft, shift_draft
 from truerail.causes.nic_order import (
@@ -49,7 +49,8 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     sightings = Sightings.of(wiring)
     for stranger in renamed:
         sightings.settle(stranger.cables)
-    drafts = [*(stranger_draft(wiring, stranger) for stranger in renamed), *exchanged_hosts(wiring)]
+    drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
+    drafts += [*exchanged_hosts(wiring), *exchanged_switches(wiring)]
     if not sightings.wrong.any():
         return drafts
     gpus = gpu_rails(wiring)
