@@ -82,3 +82,14 @@ def test_hosts_with_exchanged_names_bear_no_third_one(flag: str) -> None:
     simulation = simulate(SHAPE, [Fault(CauseKind.HOST_SWAP, "labels")], seed=3, behaviours=[flag])
     folders = [folder for folder, _ in simulation.answers()]
     assert len(folders) == len(set(folders))
+
+
+@pytest.mark.parametrize("kind", [CauseKind.BUNDLE_SWAP, CauseKind.GPU_NIC_ORDER])
+def test_crossed_bundles_without_a_topology_may_be_another_order_of_nics(kind: CauseKind) -> None:
+    """Names that follow the order of probing, and no matrix that shows NICs: both are named, and no cable moves."""
+    fault = Fault(kind, "model" if kind is CauseKind.GPU_NIC_ORDER else "")
+    simulation = simulate(SHAPE, [fault], seed=5, behaviours=["topo_no_nic"])
+    causes = judged(simulation).causes
+    assert causes
+    assert not [move for cause in causes for move in cause.moves]
+    assert all(cause.alternatives and cause.decides for cause in causes)

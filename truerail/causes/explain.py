@@ -9,7 +9,17 @@ from truerail.causes.absent import absent_drafts
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import exchanged_hosts, exchanged_switches
 from truerail.causes.draft import Draft, attach, number
-from truerail.causes.moved import ORDER, bundle_moves, chain_draft, moves, order_draft, relabel_draft, shift_draft
+from truerail.causes.moved import (
+    ORDER,
+    bundle_moves,
+    bundle_or_order,
+    chain_draft,
+    may_be_names,
+    moves,
+    order_draft,
+    relabel_draft,
+    shift_draft,
+)
 from truerail.causes.nic_order import (
     MIN_HOSTS_FOR_ONE_CAUSE,
     NicOrder,
@@ -91,14 +101,20 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[l
     accepted = [one for one in accepted if one[0].kind is not bundle or sightings.put_back(one[0].cycle)]
     announces = wiring.identity.announces
     drafts = [order_draft(sightings, order, ()) for order in joined(sightings, orders)]
+    certain: list[Relabelling] = []
     for best, rows, steps in accepted:
         whole = True
         if best.kind is CauseKind.BUNDLE_SWAP:  # all it moves, also where a host's name had to be put right as well
-            steps = bundle_moves(sightings, _bundled(sightings, best).tolist())
+            bundled = _bundled(sightings, best)
+            steps = bundle_moves(sightings, bundled.tolist())
+            if may_be_names(sightings, wiring, bundled):
+                drafts.append(bundle_or_order(sightings, best, bundled, steps))
+                continue
             whole = not _right_within(sightings, best)
+        certain.append(best)
         named = all(device in announces for device in best.cycle)
         drafts.append(relabel_draft(sightings, best, steps, rows, announced=named, whole=whole))
-    return drafts, [best for best, _, _ in accepted]
+    return drafts, certain
 
 
 def _bundled(sightings: Sightings, best: Relabelling) -> Codes:

@@ -136,6 +136,40 @@ def _order_of_names(
     return draft
 
 
+def may_be_names(s: Sightings, wiring: Wiring, rows: Codes) -> bool:
+    """Whether crossed bundles may as well be another order of NICs on all of their hosts: each cable sits in a place of
+    its own host, no topology tells of any of these NICs, and their names may have been exchanged.
+    """
+    index, own = s.index, s.taken_for[rows]
+    resident, owner = index.cables_at(s.stands[rows]), index.a_device[own]
+    inside = (resident >= 0) & (index.b[resident] == s.stands[rows]) & (index.a_device[resident] == owner)
+    if not len(rows) or not inside.all() or gpu_rails(wiring).near[index.a[s.cable[rows]]].any():
+        return False
+    first = owner == owner[0]
+    return names_of(wiring, own[first].tolist(), resident[first].tolist()) is not Names.RIGHT
+
+
+def bundle_or_order(s: Sightings, found: Relabelling, rows: Codes, steps: tuple[Move, ...]) -> Draft:
+    """Crossed bundles that may as well be another order of NICs: no cable moves."""
+    index = s.index
+    hosts = tuple(sorted({index.devices.names[d] for d in index.a_device[s.taken_for[rows]].tolist()}, key=natural_key))
+    leaves = ", ".join(sorted((index.devices.names[d] for d in found.cycle), key=natural_key))
+    return Draft(
+        CauseKind.GPU_NIC_ORDER,
+        hosts,
+        f"{len(hosts)} hosts ({hosts[0]}, ...) name NICs in another order than planned, or all host cables of {leaves} "
+        "are crossed",
+        "Move no cable before it is confirmed which of the two it is.",
+        s.cable[rows].tolist(),
+        hosts,
+        ORDER,
+        confidence=0.5,
+        alternatives=(Alternative(found.kind, f"all host cables of {leaves} are crossed", steps),),
+        decides=f"to confirm: `nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
+        "its planned rail?",
+    )
+
+
 def _path_draft(
     s: Sightings, chain: Chain, steps: tuple[Move, ...], subjects: tuple[str, ...], cables: list[int], sure: float
 ) -> Draft:

@@ -121,6 +121,8 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
     name. Exchanged cables never are: a folder named by hostname would look the same.
     """
     kind, tied = cause.kind, world.folders == "inventory"
+    if kind is CauseKind.BUNDLE_SWAP and all(_hides_places(world, port.device) for port in cause.cables):
+        yield Explanation(CauseKind.GPU_NIC_ORDER, 0)
     tied &= not (kind is CauseKind.LEAF_SWAP and world.fabric.shape.infiniband)  # its switches have no folders
     if kind is CauseKind.HOST_SWAP and (cause.moves or not tied):
         yield Explanation(kind, 0 if cause.moves else len(cause.cables))
