@@ -7,11 +7,11 @@ behind: then it wants a line.
 
 ## How it is seen
 A port for which the plan has no cable is wired to something: a port of a planned switch, a port of a planned host that
-is wired to a planned device, or an RDMA port of a host that is wired to a device outside the plan. Management ports of
-switches, and NICs of hosts without RDMA whose other end is outside the plan, are no part of the fabric; nor is the
-aggregation node inside an InfiniBand switch (SHARP, on the port after its last). A port for which the plan has a cable
-is CAB004, or CAB001, CAB002, CAB006 or CAB008, to which two devices with a planned cable that is not right are left as
-well.
+is wired to a planned device, or an RDMA port of a host that is wired to a device outside the plan though the plan has a
+cable at the port of that name on other hosts. Management ports of switches, and NICs that the plan has on no host and
+whose other end is outside it (storage, management), are no part of the fabric; nor is the aggregation node inside an
+InfiniBand switch (SHARP, on the port after its last). A port for which the plan has a cable is CAB004, or CAB001,
+CAB002, CAB006 or CAB008, to which two devices with a planned cable that is not right are left as well.
 
 ## What to do
 If the link is meant, add it to the plan. Else find out whose it is and pull it.
@@ -71,7 +71,8 @@ def _unplanned(w: Wiring) -> Codes:
         (near_tier == far_tier) & ((device > far) | ((device == far) & (ports > partner)))
     )
     second = (partner >= 0) & (far_tier >= 0) & higher
-    counts = (near_tier > 0) | (far_tier >= 0) | (w.states.rdma_row[ports] >= 0)
+    of_rails = np.isin(index.ports.name_of(ports), index.ports.name_of(index.a[index.from_host]))
+    counts = (near_tier > 0) | (far_tier >= 0) | (of_rails & (w.states.rdma_row[ports] >= 0))
     found = ports[use & ~second & counts & ~np.isin(far, _aggregation_nodes(w))]
     loose = _pairs(index.a_device, index.b_device)[w.state != State.RIGHT]
     known = np.isin(_pairs(index.ports.device_of(found), _far_device(w, found)), loose)
@@ -139,7 +140,7 @@ FIRES = (
 
 QUIET = (
     Case(
-        "Management ports, and what a host's NIC without RDMA hears outside the plan.",
+        "Management ports, and what a host's NIC that is on no rail hears outside the plan.",
         _PLAN,
         {
             "leaf-0": [_RIGHT, Neighbor("eth0", system_name="mgmt-sw", port_id="Gi1/0/7", port_id_type="ifname")],

@@ -95,17 +95,21 @@ def test_ethernet_has_none_where_everything_is_planned_and_reports_the_one_that_
     assert f"1 link is not in the plan (CAB009): {gone.a.device} (1)" in judged.notes
 
 
-def test_an_rdma_port_of_a_host_counts_and_its_management_port_does_not() -> None:
+def test_a_nic_that_is_on_a_rail_elsewhere_counts_and_those_of_storage_and_management_do_not() -> None:
     plan = Plan(
-        {"gpu-1": Device("gpu-1"), "leaf-0": Device("leaf-0", Role.LEAF)},
-        (Cable(Port("gpu-1", "eth1"), Port("leaf-0", "swp1"), 0),),
+        {"gpu-1": Device("gpu-1"), "gpu-2": Device("gpu-2"), "leaf-0": Device("leaf-0", Role.LEAF)},
+        (
+            Cable(Port("gpu-1", "eth1"), Port("leaf-0", "swp1"), 0),
+            Cable(Port("gpu-2", "eth5"), Port("leaf-0", "swp2"), 0),
+        ),
     )
     at = simulate(Shape(hosts=1)).snapshot().at
     heard = tuple(
         Neighbor(port, system_name=far, port_id="7", port_id_type="ifname")
-        for port, far in (("eth1", "leaf-0"), ("eth5", "storage-sw"), ("eno1", "mgmt-sw"))
+        for port, far in (("eth1", "leaf-0"), ("eth5", "other-sw"), ("eth9", "storage-sw"), ("eno1", "mgmt-sw"))
     )
-    rdma = (RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "eth1"), RdmaLink("mlx5_4", 1, "ACTIVE", "LINK_UP", "eth5"))
+    names = (("mlx5_0", "eth1"), ("mlx5_4", "eth5"), ("mlx5_8", "eth9"))
+    rdma = tuple(RdmaLink(device, 1, "ACTIVE", "LINK_UP", netdev) for device, netdev in names)
     seen = Snapshot(at, [Reading("gpu-1", "lldp_host", at, heard), Reading("gpu-1", "rdma_link", at, rdma)])
     assert [f.subject for f in judge(plan, seen).findings if f.rule == "CAB009"] == ["gpu-1/eth5"]
 
