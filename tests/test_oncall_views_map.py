@@ -84,12 +84,13 @@ def test_a_rail_that_a_host_lacks_is_empty() -> None:
 )
 def test_the_worst_of_several_cables_shows(cables: str, shown: int) -> None:
     facts: tuple[Fact, ...] = (
-        Neighbor("right", system_name="leaf-0", port_id="right", port_id_type="ifname"),
-        Neighbor("wrong", system_name="leaf-0", port_id="other", port_id_type="ifname"),
+        Neighbor("right", system_name="leaf-0", port_id="swp1", port_id_type="ifname"),
+        Neighbor("wrong", system_name="leaf-0", port_id="swp9", port_id_type="ifname"),
         NetLink("missing", operstate="DOWN", flags=("UP", "NO-CARRIER")),
         *(NetLink(name, operstate="UP", flags=("UP", "LOWER_UP")) for name in ("right", "wrong", "unknown")),
     )
-    lines = "\n".join(f"h1/{name} leaf-0/{name} rail=0" for name in cables.split())
+    places = {"right": "swp1", "unknown": "swp2", "missing": "swp3", "wrong": "swp4"}
+    lines = "\n".join(f"h1/{name} leaf-0/{places[name]} rail=0" for name in cables.split())
     plan, seen = scene(Case("", lines, {"h1": facts}))
     publication = publication_of(plan, seen)
     assert sorted(publication.judgement.cable_states.values()) == sorted(cables.split())

@@ -65,12 +65,12 @@ def test_the_aggregation_node_inside_a_switch_is_no_link(site: Site) -> None:
     plan = plan_of(Site((4,)))
     at = simulate(Shape(hosts=1)).snapshot().at
 
-    def heard(guid: str) -> Neighbor:
+    def heard(guid: str, name: str) -> Neighbor:
         return Neighbor(
             "65",
             chassis_id=guid,
             chassis_id_type="guid",
-            system_name=guid,
+            system_name=name,
             port_id="1",
             port_id_type="ifname",
             via="InfiniBand",
@@ -78,8 +78,9 @@ def test_the_aggregation_node_inside_a_switch_is_no_link(site: Site) -> None:
             of_guid="0x2c5eab0300b87000",
         )
 
-    for guid, subjects in (("0x2c5eab0300b87008", []), ("0x2c5eab0300b87048", [f"{site.leaf(1, 0)}/65"])):
-        found = judge(plan, Snapshot(at, [Reading("ufm-1", "ib_fabric", at, (heard(guid),))])).findings
+    inside, outside = "0x2c5eab0300b87008", "0x2c5eab0300b87048"
+    for guid, name, subjects in ((inside, inside, []), (outside, "lab-sw", [f"{site.leaf(1, 0)}/65"])):
+        found = judge(plan, Snapshot(at, [Reading("ufm-1", "ib_fabric", at, (heard(guid, name),))])).findings
         assert [finding.subject for finding in found if finding.rule == "CAB009"] == subjects
 
 
