@@ -13,13 +13,16 @@ together, with the names of the inventory that may be meant, and no cause.
 
 On InfiniBand a device that the discovery met is known by it: unless it was asked and failed, it is named only where
 most of its role were asked. One that it did not meet is named. So is a machine that was asked for the fabric and did
-not tell it, whether the plan has it or not: warning where nobody else told it.
+not tell it, whether the plan has it or not: warning where nobody else told it. A switch without a name of its own
+that is one planned switch by its host cables and another by its uplinks is neither: warning.
 
 ## What to do
 Try the same access by hand: name and address in the inventory, route, login, right to run the command. In a capture,
 look whether the device's folder is there and carries the device's name. A host that is down for good belongs out of
 the plan. Where a machine does not tell its fabric, run `ibnetdiscover` there under the account of the inventory: it
-comes with infiniband-diags, wants access to `/dev/infiniband/umad*`, and an InfiniBand port that is up.
+comes with infiniband-diags, wants access to `/dev/infiniband/umad*`, and an InfiniBand port that is up. Where host
+cables and uplinks disagree about a switch, either bundle is crossed: read its label before any cable moves, and give
+GUIDs as chassis_ids in the plan.
 """
 
 from collections import Counter
@@ -46,7 +49,8 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     find = {name: devices.find(name) for name in {reading.device for reading in seen.readings}}
     answered = {find[reading.device] for reading in seen.readings if not reading.error}
     absent = {role.tier for role in roles_not_asked(wiring)}
-    known = answered | _known_without(wiring, set(find.values()))
+    contested = wiring.identity.contested
+    known = answered | _known_without(wiring, set(find.values())) | {by_hosts for by_hosts, _ in contested.values()}
     unlisted = not_listed(wiring)
     down = {*wiring.index.a_device[wiring.why == Why.PENDING].tolist()}
     left_out = {devices.find(name) for name in unlisted.devices}
@@ -78,6 +82,15 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             do=f"See that {name} has power and a link, then try the access to it by hand."
             if lost
             else f"Try the access to {name} by hand: address, login, and the command named.",
+            detail=(("unknown_cables", count),),
+        )
+    for node, (by_hosts, by_uplinks) in sorted(contested.items()):
+        name, other, count = devices.names[by_hosts], devices.names[by_uplinks], int(unknown[by_hosts])
+        yield device_unreachable.found(
+            name,
+            says=f"the switch {devices.names[node]} is {name} by its host cables and {other} by its uplinks, and bears "
+            f"no name of its own; {_left(count)}",
+            do=f"Move no cable before the label of {devices.names[node]} is read: which switch is it?",
             detail=(("unknown_cables", count),),
         )
     if plan.transport is Transport.INFINIBAND:

@@ -55,3 +55,18 @@ def test_without_names_a_switch_in_the_place_of_another_is_the_switch_of_that_pl
     code, report = checked(run, tmp_path, [flag], [Fault(CauseKind.LEAF_SWAP, "labels")])
     assert (code, report["causes"]) == (0, [])
     assert any("cannot be told; their GUIDs as chassis_ids in the plan decide" in note for note in report["notes"])
+
+
+@pytest.mark.parametrize("more", [[], ["ib_init"]])
+@pytest.mark.parametrize("flag", NAMELESS)
+def test_without_names_host_cables_against_uplinks_move_nothing(
+    flag: str, more: list[str], run: Run, tmp_path: Path
+) -> None:
+    """Its hosts make a leaf one switch, its uplinks another: either bundle may be crossed, and both are named."""
+    _, report = checked(run, tmp_path, [flag, *more], [Fault(CauseKind.BUNDLE_SWAP)])
+    (cause,) = [one for one in report["causes"] if one["kind"] != "configuration"]
+    assert (cause["kind"], cause["moves"], len(cause["explains"])) == ("bundle-swap", [], 2)
+    assert [other["kind"] for other in cause["alternatives"]] == ["cable-swap"]
+    assert cause["decides"]
+    assert not any(one["rule"].startswith("CAB") for one in report["findings"])
+    assert report["summary"]["cables_right"] == 32

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from truerail.causes.nic_names import is_by_place
+from truerail.causes.nic_names import is_by_place, is_by_slot
 from truerail.cli.app import app
 from truerail.model import CauseKind
+from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, simulate
 
 HOSTS, RAILS = 6, 4
@@ -80,19 +81,24 @@ def judged(folder: Path) -> dict[str, Any]:
     return dict(cause)
 
 
-BY_SLOT = ["enp26s0f0np0", "enp61s0f0np0", "enp156s0f0np0", "enp219s0f0np0"]
+BY_BUS = ["enp26s0f0np0", "enp61s0f0np0", "enp156s0f0np0", "enp219s0f0np0"]
 
 
-@pytest.mark.parametrize("names", [BY_SLOT, ["ens1np0", "ens2np0", "ens3np0", "ens4np0"]])
-def test_names_that_follow_from_slots_leave_the_cables(tmp_path: Path, names: list[str]) -> None:
-    cause = judged(capture(tmp_path / "site", names=names))
+def test_names_that_follow_from_slots_leave_the_cables(tmp_path: Path) -> None:
+    cause = judged(capture(tmp_path / "site", names=["ens1np0", "ens2np0", "ens3np0", "ens4np0"]))
     assert (cause["kind"], len(cause["moves"]), cause["alternatives"]) == ("cable-swap", 2, [])
 
 
 @pytest.mark.parametrize(
-    ("names", "rdma"), [([f"eth{rail}" for rail in range(RAILS)], False), ([f"mlx5_{r}" for r in range(RAILS)], True)]
+    ("names", "rdma"),
+    [
+        ([f"eth{rail}" for rail in range(RAILS)], False),
+        ([f"mlx5_{r}" for r in range(RAILS)], True),
+        (BY_BUS, False),
+        (PCI, False),
+    ],
 )
-def test_names_by_the_order_of_probing_decide_nothing(tmp_path: Path, names: list[str], rdma: bool) -> None:
+def test_names_by_the_order_of_probing_or_by_bus_decide_nothing(tmp_path: Path, names: list[str], rdma: bool) -> None:
     cause = judged(capture(tmp_path / "site", names=names, rdma=rdma))
     assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
@@ -105,16 +111,18 @@ def test_a_nic_in_the_place_of_one_without_link_decides_nothing_either(tmp_path:
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-move", 1)]
 
 
-@pytest.mark.parametrize(
-    ("at", "kind", "moves"),
-    [
-        (dict(enumerate(PCI)), "cable-swap", 2),
-        ({0: PCI[0], 1: PCI[2], 2: PCI[1], 3: PCI[3]}, "gpu-nic-order", 0),
-    ],
-)
-def test_pci_addresses_as_on_other_hosts_decide(tmp_path: Path, at: dict[int, str], kind: str, moves: int) -> None:
+def test_exchanged_pci_addresses_decide(tmp_path: Path) -> None:
+    at = {0: PCI[0], 1: PCI[2], 2: PCI[1], 3: PCI[3]}
     cause = judged(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
-    assert (cause["kind"], len(cause["moves"]), cause["alternatives"]) == (kind, moves, [])
+    assert (cause["kind"], cause["moves"], cause["alternatives"]) == ("gpu-nic-order", [], [])
+
+
+def test_pci_addresses_as_on_other_hosts_decide_nothing(tmp_path: Path) -> None:
+    """The firmware of this host may number its buses in another order than that of the others."""
+    at = dict(enumerate(PCI))
+    cause = judged(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
+    assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
+    assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
 
 
 def test_pci_addresses_of_another_server_decide_nothing(tmp_path: Path) -> None:
@@ -134,17 +142,39 @@ def test_an_open_order_is_no_matter_of_names_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("flag", ["topo_no_nic", "topo_flat"])
 @pytest.mark.parametrize("host_ports", ["netdev", "rdma", "pci"])
 def test_real_swaps_on_hosts_that_show_no_topology(tmp_path: Path, flag: str, host_ports: str) -> None:
-    """The same on drawn fabrics, whose hosts report PCI addresses: the cables are moved back."""
+    """The same on drawn fabrics, whose hosts report PCI addresses."""
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=4, host_ports=host_ports)
     made = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=2, folders="inventory", behaviours=[flag])
     folder = made.write(tmp_path / "site")
     plan = tmp_path / "site" / "plan.csv"
     said = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(plan), "--format", "json"])
     (cause,) = json.loads(said.stdout)["causes"]
-    if cause["moves"]:
-        assert (cause["kind"], len(cause["moves"]), cause["alternatives"]) == ("cable-swap", 2, [])
-    else:
-        assert [other["kind"] for other in cause["alternatives"]] == ["cable-swap"]
+    assert (cause["kind"], cause["moves"]) == ("gpu-nic-order", [])
+    assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
+
+
+def test_single_ports_of_cards_are_cables() -> None:
+    """A card has one bus number: where one of its two ports is right, the other's cable is in the wrong place."""
+    shape = Shape(hosts=6, rails=4, planes=2, spines=2, uplinks=4)
+    fault = [Fault(CauseKind.CABLE_SWAP, "one-host")]
+    made = simulate(shape, fault, seed=2, folders="inventory", behaviours=["topo_no_nic"])
+    (cause,) = judge(made.plan, made.snapshot()).causes
+    assert (cause.kind, {move.cable for move in cause.moves}) == (CauseKind.CABLE_SWAP, made.truth.moved)
+
+
+@pytest.mark.parametrize("style", ["enp", "eth"])
+@pytest.mark.parametrize("host_ports", ["netdev", "rdma", "pci"])
+@pytest.mark.parametrize("variant", ["names", "model"])
+def test_buses_in_another_order_move_no_cable(variant: str, host_ports: str, style: str) -> None:
+    """The firmware numbers the buses, and with them all names, in another order; no topology shows it."""
+    shape = Shape(
+        hosts=6, rails=4, rails_per_leaf=2, stride=True, spines=2, uplinks=4, host_ports=host_ports, style=style
+    )
+    for seed in range(4):
+        made = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, variant)], seed=seed, behaviours=["topo_no_nic"])
+        causes = judge(made.plan, made.snapshot()).causes
+        assert causes
+        assert not [move for cause in causes for move in cause.moves]
 
 
 @pytest.mark.parametrize(
@@ -158,3 +188,14 @@ def test_real_swaps_on_hosts_that_show_no_topology(tmp_path: Path, flag: str, ho
 )  # fmt: skip
 def test_names_that_follow_from_the_place_of_a_card(name: str, follows: bool) -> None:
     assert is_by_place(name) is follows
+
+
+@pytest.mark.parametrize(
+    ("name", "follows"),
+    [
+        ("ens1f0np0", True), ("eno1", True), ("ibs2f1", True), ("roceo1", True), ("enxb83fd2000102", True),
+        ("enp26s0f0np0", False), ("ibp26s0", False), ("rdmap0s6", False), ("0000:1a:00.0", False), ("eth0", False),
+    ],
+)  # fmt: skip
+def test_names_that_follow_from_the_number_of_a_slot(name: str, follows: bool) -> None:
+    assert is_by_slot(name) is follows

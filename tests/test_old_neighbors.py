@@ -51,6 +51,8 @@ def test_names_that_no_answer_carries_are_no_fault() -> None:
     assert not simulation.truth.wrong
     assert judged(simulation).causes == ()
     assert simulate(SHAPE, fault, seed=1, folders="inventory", behaviours=["fw_lldp=tx"]).truth.causes
+    leaves = [Fault(CauseKind.LEAF_SWAP, "labels")]  # switches send their names whatever the hosts' firmware does
+    assert simulate(SHAPE, leaves, seed=1, folders="inventory", behaviours=["fw_lldp=only"]).truth.causes
 
 
 def test_a_circle_of_which_a_cable_is_not_heard_is_open() -> None:

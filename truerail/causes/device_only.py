@@ -54,6 +54,28 @@ def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
             yield _switches(wiring, one, other, sorted(both))
 
 
+def crossed_without_names(wiring: Wiring) -> Iterator[Draft]:
+    """One draft for each pair of switches without names of their own that are one by their host cables and the other by
+    their uplinks: either bundle is crossed, and nothing tells which.
+    """
+    pairs = {tuple(sorted(pair)) for pair in wiring.identity.contested.values()}
+    for names in (
+        tuple(sorted((wiring.index.devices.names[c] for c in pair), key=natural_key)) for pair in sorted(pairs)
+    ):
+        both = " and ".join(names)
+        yield Draft(
+            CauseKind.BUNDLE_SWAP,
+            names,
+            f"all host cables of {both} are crossed, or all their uplinks: neither switch bears a name that tells",
+            f"Read the labels of {both}, or their GUIDs at the switch. Move no cable before it is confirmed.",
+            devices=names,
+            rules=("TEL001",),
+            confidence=0.5,
+            alternatives=(Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are in each other's places"),),
+            decides=f"the labels of {both}: give their GUIDs as chassis_ids in the plan",
+        )
+
+
 def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
     names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)

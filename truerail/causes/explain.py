@@ -7,7 +7,7 @@ import numpy as np
 
 from truerail.causes.absent import absent_drafts
 from truerail.causes.cycles import chains
-from truerail.causes.device_only import exchanged_hosts, exchanged_switches
+from truerail.causes.device_only import crossed_without_names, exchanged_hosts, exchanged_switches
 from truerail.causes.draft import Draft, attach, number
 from truerail.causes.moved import (
     ORDER,
@@ -46,6 +46,7 @@ def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
         return ()
     renamed = strangers(wiring)
     standing = {wiring.index.devices.names[stranger.true] for stranger in renamed}
+    standing |= {wiring.index.devices.names[switch] for switch, _ in wiring.identity.contested.values()}
     drafts = absent_drafts(wiring, found, standing) + _wiring_drafts(wiring, renamed)
     left = attach(wiring.index, drafts, found)
     drafts = [d for d in drafts if d.explains]
@@ -60,7 +61,7 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     for stranger in renamed:
         sightings.settle(stranger.cables)
     drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
-    drafts += [*exchanged_hosts(wiring), *exchanged_switches(wiring)]
+    drafts += [*exchanged_hosts(wiring), *exchanged_switches(wiring), *crossed_without_names(wiring)]
     if not sightings.wrong.any():
         return drafts
     gpus = gpu_rails(wiring)

@@ -131,7 +131,7 @@ def _order_of_names(
     draft.alternatives = (Alternative(moved.kind, moved.says, moved.moves),)
     draft.decides = (
         f"to confirm: `nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
-        f"rail? Or `ip -d link`: has each name the PCI address that it has on other hosts?"
+        f"rail? Or `ethtool -p {names[0]}`: does the card of its planned rail blink?"
     )
     return draft
 

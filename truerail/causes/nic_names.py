@@ -1,9 +1,11 @@
 """Whether the names of a host's NICs can have been exchanged, where no topology says which NIC is which.
 
-A name that follows from the place of the card (`enp26s0f0np0`, `rocep26s0`, a PCI address: systemd.net-naming-scheme,
-rdma-core's `rdma_rename`) or from its MAC stays with the card. `eth2`, `mlx5_3` and `nic3` follow the order in which
-drivers find the cards, and that can change. Then the addresses that hosts report decide: where the NIC of this name
-has the address that it has on hosts whose cables are right, it is that NIC.
+A name that follows from the number of a slot (`ens3np0`, `eno1`: systemd.net-naming-scheme) or from the MAC stays
+with the card. `eth2`, `mlx5_3` and `nic3` follow the order in which drivers find the cards, and that can change. Then
+the addresses that hosts report may show it: a NIC that has the address of another on hosts whose cables are right is
+that other one. An address that is the same does not show the opposite: the firmware of a host numbers its PCI buses
+(BIOS version or setting, further cards), so a bus number (`enp26s0f0np0`, `rocep26s0`, `0000:1a:00.0`) may belong to
+another slot than on other hosts.
 """
 
 import re
@@ -23,6 +25,7 @@ _BY_PLACE = re.compile(
     r"|(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
     re.IGNORECASE,
 )
+_BY_SLOT = re.compile(r"(?:en|ib|roce|rdma|iw|opa|hns)(?:s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*", re.IGNORECASE)
 
 
 class Names(Enum):
@@ -38,7 +41,9 @@ class Names(Enum):
 def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Names:
     """What is known of the NICs of these cables, all of one host. `residents` are the cables planned where they sit."""
     index = wiring.index
-    if all(is_by_place(index.a_port(cable).name) for cable in cables):
+    names = [index.a_port(cable).name for cable in cables]
+    whole = _are_whole_cards(wiring, cables, residents)
+    if all(is_by_slot(name) or (is_by_place(name) and not whole) for name in names):
         return Names.RIGHT
     addresses = _addresses(wiring)
     own = [addresses.get(int(index.a[cable]), "") for cable in cables]
@@ -46,18 +51,35 @@ def names_of(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) ->
         return Names.OPEN
     votes: Counter[Names] = Counter()
     for meant in _elsewhere(wiring, cables, residents):
-        names, places = meant[: len(cables)], meant[len(cables) :]
-        if names == own:
-            votes[Names.RIGHT] += 1
-        elif places == own:
+        by_name, by_place = meant[: len(cables)], meant[len(cables) :]
+        if by_name == own:
+            votes[Names.OPEN if whole and not all(map(is_by_slot, own)) else Names.RIGHT] += 1
+        elif by_place == own:
             votes[Names.EXCHANGED] += 1
     (most, count), *others = [*votes.most_common(), (Names.OPEN, 0)]
     return most if all(count > less for _, less in others) else Names.OPEN
 
 
+def _are_whole_cards(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> bool:
+    """Whether cards as a whole may be in each other's places, as where buses have other numbers: each port sits in
+    the place of one of its own plane, and no other port of these cards is right.
+    """
+    index = wiring.index
+    if (index.plane[[*cables]] != index.plane[[*residents]]).any():
+        return False
+    cards = np.isin(index.rail, index.rail[[*cables]]) & (index.a_device == index.a_device[cables[0]])
+    others = cards & ~np.isin(index.plane, index.plane[[*cables]])
+    return not (wiring.state[others] == State.RIGHT).any()
+
+
 def is_by_place(name: str) -> bool:
-    """Whether a NIC's name follows from where its card is, or from its MAC."""
+    """Whether a NIC's name follows from where the host finds its card, or from its MAC."""
     return _BY_PLACE.fullmatch(name) is not None
+
+
+def is_by_slot(name: str) -> bool:
+    """Whether a NIC's name follows from the number of its slot or from its MAC, whatever bus the firmware gives it."""
+    return _BY_SLOT.fullmatch(name) is not None
 
 
 def _elsewhere(wiring: Wiring, cables: Sequence[int], residents: Sequence[int]) -> Iterator[list[str]]:

@@ -58,7 +58,7 @@ def _unnamed(world: World, host: str) -> bool:
     and it is asked by its address in the inventory. Nothing looks wrong then.
     """
     firmware = world.behaviours.value_for("fw_lldp", host) == "only" and not world.behaviours.hits("dpu", host)
-    return host in world.hostname and firmware and world.folders == "inventory"
+    return world.is_host(host) and host in world.hostname and firmware and world.folders == "inventory"
 
 
 def _unheard(ether: Ether, a: Port, b: Port) -> bool:

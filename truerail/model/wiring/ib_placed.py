@@ -7,10 +7,11 @@ that is also more than two thirds of what is seen of the switch's planned cables
 spines by the leaves. A whole switch in another's place, with all its cables, is therefore the switch of that place.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from truerail.model.columns import NONE
 from truerail.model.index import PlanIndex
 from truerail.model.wiring.claims import Claims
 from truerail.model.wiring.ib_names import canonical_guid
@@ -38,6 +39,26 @@ def placed(index: PlanIndex, claims: Claims, nameless: Collection[int], free: Co
     by_node, by_switch = (np.bincount(code, weights=count, minlength=size) for code in (of_node, switch))
     sure = (count >= _MIN_CABLES) & (count > _SHARE * by_node[of_node]) & (count > _SHARE * by_switch[switch])
     sure &= np.isin(switch, list(free))
+    return dict(zip(of_node[sure].tolist(), switch[sure].tolist(), strict=True))
+
+
+def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, int]) -> dict[int, int]:
+    """Planned switches that a node is taken for by its hosts, and most of whose uplinks are in places of the uplinks of
+    one other switch of its tier: that one by each.
+    """
+    ports, tier = index.ports, np.array([*index.devices.tier, NONE], dtype=np.int64)
+    node = np.concatenate([ports.device_of(claims.u), claims.w])
+    far = np.concatenate([claims.v, claims.u])
+    cable = index.cables_at(far)
+    use = (cable >= 0) & (far >= 0) & np.isin(node, list(by_place.values()))
+    node, far, cable = node[use], far[use], cable[use]
+    use = (index.b[cable] == far) & (tier[ports.device_of(far)] > tier[node])
+    node, planned = node[use], index.a_device[cable[use]]
+    votes, count = np.unique(node << 32 | planned, return_counts=True)
+    of_node, switch = votes >> 32, votes & 0xFFFFFFFF
+    total = np.bincount(of_node, weights=count, minlength=len(tier))
+    other = (switch != of_node) & (tier[switch] == tier[of_node])
+    sure = other & (count >= _MIN_CABLES) & (count > _SHARE * total[of_node])
     return dict(zip(of_node[sure].tolist(), switch[sure].tolist(), strict=True))
 
 

@@ -16,7 +16,7 @@ from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.announce import announced
 from truerail.model.wiring.claims import Claims, read_claims
 from truerail.model.wiring.discovery import Discovery, discovered
-from truerail.model.wiring.ib_placed import LAYERS, placed, unplaced, without
+from truerail.model.wiring.ib_placed import LAYERS, contested_places, placed, unplaced, without
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.own_names import own_names
 
@@ -35,6 +35,8 @@ class Identity:
     """What the discovery of an InfiniBand fabric tells, where there was one."""
     placed: Mapping[int, int] = field(default_factory=dict)
     """Switches without a name of their own that the wiring shows to be planned ones: code to code."""
+    contested: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """Of the unplaced, those that are one planned switch by their hosts and another by their uplinks: code to codes."""
     unplaced: frozenset[int] = frozenset()
     """Switches without a name of their own that may be any of the planned ones that nothing else is known to be."""
 
@@ -81,18 +83,16 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     if found is None:
         return Identity(names, claims, owners, duplicates)
-    found, by_place, open_ = _placed(names, found, owners, split)
+    found, by_place, contested, open_ = _placed(names, found, owners, split)
     told = without(found.claims, index, open_) if open_ else found.claims
-    return Identity(
-        names, claims.and_(told), owners, {**found.shared, **duplicates}, found, placed=by_place, unplaced=open_
-    )
+    return Identity(names, claims.and_(told), owners, {**found.shared, **duplicates}, found, by_place, contested, open_)
 
 
 def _placed(
     names: LocalNames, found: Discovery, owners: Mapping[int, int], split: frozenset[int]
-) -> tuple[Discovery, dict[int, int], frozenset[int]]:
+) -> tuple[Discovery, dict[int, int], dict[int, tuple[int, int]], frozenset[int]]:
     """The discovery with its nameless switches brought to the planned ones in whose places they stand, layer by layer;
-    which they are, and those that may still be any planned one.
+    which they are, those that are another by their uplinks than by their hosts, and those that may be any planned one.
     """
     by_place: dict[int, int] = {}
     free = unplaced(names.index, frozenset(found.devices.tolist()))
@@ -104,4 +104,11 @@ def _placed(
         again = discovered(names, {**owners, **by_place}, split)
         assert again is not None  # noqa: S101 - there was one, see above
         found, free = again, free.difference(new.values())
-    return found, by_place, found.nameless if free else frozenset()
+    other = contested_places(names.index, found.claims, by_place)
+    contested = {node: (switch, other[switch]) for node, switch in by_place.items() if switch in other}
+    if contested:
+        by_place = {node: switch for node, switch in by_place.items() if node not in contested}
+        again = discovered(names, {**owners, **by_place}, split)
+        assert again is not None  # noqa: S101 - as above
+        found, free = again, free.union(other)
+    return found, by_place, contested, found.nameless if free else frozenset()

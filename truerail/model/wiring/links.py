@@ -28,6 +28,7 @@ from truerail.model.wiring.identity import Identity
 YES, NO = 1, 0
 _OPERSTATE_DOWN = {"DOWN", "LOWERLAYERDOWN", "NOTPRESENT"}
 _ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
+_TRAINED = {"INIT", "ARMED"}
 RDMA_CAP_GBPS = 400.0
 _ALWAYS_ACTIVE = ("efa", "rdmap")
 """How names of EFA devices begin: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
@@ -66,7 +67,15 @@ class PortStates:
     def dark(self, port: Codes) -> Mask:
         """Whether the port's own device says that it has no link."""
         carrier, active = self._carrier(port), self.rdma_active[port]
-        return np.asarray((carrier == NO) | ((active == NO) & (carrier != YES)), dtype=bool)
+        return np.asarray((carrier == NO) | ((active == NO) & (carrier != YES) & ~self._trained[port]), dtype=bool)
+
+    @cached_property
+    def _trained(self) -> Mask:
+        """Whether the RDMA port has its link and waits for the subnet manager: `INIT` and `ARMED` follow link training
+        (InfiniBand Architecture Specification, volume 1, link states).
+        """
+        by_row = np.array([*(link.state in _TRAINED for link in self.rdma), False], dtype=bool)  # row -1 is the last
+        return np.asarray(by_row[self.rdma_row], dtype=bool)
 
     def lit(self, port: Codes) -> Mask:
         """Whether the port's own device says that it has link."""
