@@ -131,9 +131,9 @@ def test_c2_two_cables_on_the_same_leaf_are_never_said_to_harm() -> None:
 
 
 def test_c10_crossed_planes_explain_the_nics_that_lag() -> None:
-    facts = {"h4": [heard("nic2", "leaf-3", "swp4"), heard("nic3", "leaf-2", "swp4")]}
-    cause = one(found("RAL002", "h4/nic2"), found("RAL001", "h4", port="h4/nic3"), facts=facts)
-    assert (cause.kind, cause.subjects) == (C.CABLE_SWAP, ("h4/nic2", "h4/nic3"))
+    facts = {"h4": [heard("nic2", "leaf-3", "swp5")], "h5": [heard("nic3", "leaf-2", "swp4")]}
+    cause = one(found("RAL002", "h4/nic2"), found("RAL001", "h5", port="h5/nic3"), facts=facts)
+    assert (cause.kind, cause.subjects) == (C.CABLE_SWAP, ("h4/nic2", "h5/nic3"))
     assert "It explains" in cause.says
 
 
@@ -194,11 +194,12 @@ def test_c7_not_what_came_long_after_it() -> None:
 
 
 def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priority() -> None:
-    plan = PLAN + "\nh1/stor0 leaf-9/swp1 speed=200"
-    facts = {"h1": [heard("stor0", "leaf-0", "swp1"), heard("nic0", "leaf-9", "swp1")]}
+    rail, storage = "enp26s0f0np0", "enp41s0f0np0"  # bound to their slots: it is the cables that are exchanged
+    plan = PLAN.replace("h1/nic0 ", f"h1/{rail} ") + f"\nh1/{storage} leaf-9/swp1 speed=200"
+    facts = {"h1": [heard(storage, "leaf-0", "swp1"), heard(rail, "leaf-9", "swp1")]}
     plan_of_case, seen = scene(Case("", plan, facts))
-    odd = [found("PFC005", "h1/stor0"), found("CFG001", "leaf-9/swp1")]
-    wrong = [Finding("CAB001", "", Severity.CRITICAL, f"h1/{nic}", "", "") for nic in ("nic0", "stor0")]
+    odd = [found("PFC005", f"h1/{storage}"), found("CFG001", "leaf-9/swp1")]
+    wrong = [Finding("CAB001", "", Severity.CRITICAL, f"h1/{nic}", "", "") for nic in (rail, storage)]
     causes = explain(wiring_of(plan_of_case, seen), [*wrong, *odd])
     assert [(cause.kind, len(cause.explains)) for cause in causes] == [(C.CABLE_SWAP, 4)]
 
