@@ -178,6 +178,13 @@ class PlanIndex:
         known = (port >= 0) & (port < self.planned_ports)
         return np.where(known, self._cable_at[np.where(known, port, 0)], NONE) if self.planned_ports else port * 0 - 1
 
+    def far_ends(self, port: Codes) -> Codes:
+        """The port at the other end of the cable planned at each port; -1 where there is none."""
+        cable = self.cables_at(port)
+        if not len(self.a):
+            return cable
+        return np.where(cable >= 0, np.where(self.a[cable] == port, self.b[cable], self.a[cable]), NONE)
+
     def a_port(self, cable: int) -> Port:
         """The end of a cable nearer to the GPUs, as the plan spells it."""
         return self.plan.cables[cable].a

@@ -93,7 +93,8 @@ def read_claims(
     shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
     owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
     v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
-    shared = _of_a_shared_name(index, u, v, chassis)
+    by_name = (named >= 0) & (named == w) & (index.ports.device_of(owner) != w)
+    shared = _of_a_shared_name(index, u, v, either(~by_name, None, chassis))
     v, doubt = np.where(shared, NONE, v), doubt | shared
     hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
     agrees = _agrees(index, u, w, hint)
@@ -126,16 +127,15 @@ def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:
     """Whether a hint at the port heard on `u` goes with what else is known: it is the planned one, or the device heard
     is another than planned. A hint alone never says that a cable is wrong.
     """
-    cable = index.cables_at(u)
-    if not len(index.a):  # a plan without cables, as inference begins with
-        return np.zeros(len(u), dtype=bool)
-    wanted = np.where(index.a[cable] == u, index.b[cable], index.a[cable])
-    return np.asarray((cable >= 0) & ((wanted == hint) | (index.ports.device_of(wanted) != w)), dtype=bool)
+    wanted = index.far_ends(u)
+    return np.asarray((wanted >= 0) & ((wanted == hint) | (index.ports.device_of(wanted) != w)), dtype=bool)
 
 
 def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) -> Mask:
     """Ports heard in places that the plan does not give them, of hosts whose name two machines send: under two chassis
     ids, never both on one port. Which of the two is heard there nobody can say, also where it is the only one.
+
+    `chassis` is None where a MAC says which machine it is: NIC firmware sends that of each port.
     """
     codes, _ = factorize(chassis)
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
@@ -148,8 +148,7 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
         on_port = np.unique(np.stack([device[rows] << 32 | u[rows], codes[rows]], axis=1), axis=0)[:, 0]
         rows = rows[~np.isin(device[rows], _repeated(on_port) >> 32)]
         heard_by = np.unique(np.stack([v[rows], u[rows]], axis=1), axis=0)[:, 0]
-        cable = index.cables_at(v[rows])
-        elsewhere = (cable < 0) | (index.b[cable] != u[rows])
+        elsewhere = index.far_ends(v[rows]) != u[rows]
         shared[rows] = elsewhere & ~np.isin(v[rows], _repeated(heard_by))
     return shared
 
@@ -171,9 +170,8 @@ def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
     if not len(told):
         return old
     age = np.array([np.inf if one is None else float(one) for one in ages[told]])
-    cable = index.cables_at(u[told])
-    planned = np.where(index.a[cable] == u[told], index.b[cable], index.a[cable])
-    right = (cable >= 0) & (v[told] == planned)
+    planned = index.far_ends(u[told])
+    right = (planned >= 0) & (v[told] == planned)
     youngest = dict(zip(u[told[right]].tolist(), age[right].tolist(), strict=True))
     since = np.array([youngest.get(port, np.inf) for port in u[told].tolist()])
     both = np.isin(u[told] << 32 | v[told], v << 32 | u)

@@ -114,7 +114,7 @@ class _Open:
         self.back = back
         self.ports, self.index = names.index.ports, names.index
         self.is_mac = equals(heard.kind, "mac")
-        self.wanted = self._planned_far_end()
+        self.wanted = self.index.far_ends(self.heard.u)
         seen = np.where(back >= 0, back, self.wanted)
         self.reference = self.ports.name_of(seen)
         self.known = heard.w < self.index.devices.planned
@@ -142,12 +142,6 @@ class _Open:
             self.doubt[rest] = True
         self._labelled(np.flatnonzero((v < 0) & self.known))
         return v, self.doubt & (v < 0) & (self.ports.device_of(self.wanted) == self.heard.w)
-
-    def _planned_far_end(self) -> Codes:
-        index, u = self.index, self.heard.u
-        cable = index.cables_at(u)
-        far = np.where(index.a[cable] == u, index.b[cable], index.a[cable]) if len(index.a) else cable
-        return np.where(cable >= 0, far, NONE)
 
     def _heard_back(self, by_scheme: Codes) -> Codes:
         """Where an alias scheme and the other end contradict each other, one of them is old: neither is taken."""

@@ -36,10 +36,10 @@ def _by_scheme(names: LocalNames, claims: Claims, own: Mask) -> Mapping[int, int
     planned = planned[(planned >= 0) & np.isin(ports.device_of(planned), np.unique(ports.device_of(claims.u[own])))]
     device = ports.device_of(planned)
     rows = np.flatnonzero(own & (claims.v >= 0))
-    far = _planned_far_end(index, claims.v[rows])
+    far = index.far_ends(claims.v[rows])
     rows = rows[(far >= 0) & (ports.device_of(far) == ports.device_of(claims.u[rows]))]
     reference = np.full(len(ports), NONE, dtype=np.int64)
-    reference[_planned_far_end(index, claims.v[rows])] = ports.name_of(claims.u[rows])
+    reference[index.far_ends(claims.v[rows])] = ports.name_of(claims.u[rows])
     offers = [offer for offer in schemes(names, device, ports.name_of(planned)) if offer[1].any()]
     if not offers:
         return {}
@@ -70,9 +70,3 @@ def _by_other_end(index: PlanIndex, claims: Claims, own: Mask, known: Codes) -> 
         _, inverse, times = np.unique(pairs[:, column], return_inverse=True, return_counts=True)
         pairs = pairs[times[inverse] == 1]
     return dict(pairs.tolist())
-
-
-def _planned_far_end(index: PlanIndex, port: Codes) -> Codes:
-    cable = index.cables_at(port)
-    far = np.where(index.a[cable] == port, index.b[cable], index.a[cable]) if len(index.a) else cable
-    return np.where(cable >= 0, far, NONE)

@@ -32,9 +32,7 @@ def peers_of(wiring: Wiring) -> Peers:
     """
     index, ports = wiring.index, wiring.index.planned_ports
     own = np.arange(ports)
-    cable = index.cables_at(own)
-    planned = np.where(index.a[cable] == own, index.b[cable], index.a[cable]) if len(index.a) else own * 0 - 1
-    planned = np.where(cable >= 0, planned, NONE)
+    planned = index.far_ends(own)
     heard, device = wiring.heard[:ports], index.ports.device_of(planned)
     free = (planned >= 0) & (wiring.partner[planned] < 0) & ((heard < 0) | (heard == device))
     free &= ~wiring.ambiguous[:ports] & ~wiring.ambiguous[planned]
