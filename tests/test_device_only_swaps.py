@@ -81,3 +81,18 @@ def test_exchanged_leaves_that_send_no_ports_are_one_cause(answering: str) -> No
     (cause,) = judge(made.plan, Snapshot(seen.at, told)).causes
     assert (cause.kind, set(cause.subjects)) == (CauseKind.LEAF_SWAP, set(made.truth.causes[0].subjects))
     assert cause.moves == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cable_in_a_spare_port_of_its_own_leaf_does_not_pass_as_right(seed: int) -> None:
+    """The host hears its leaf and not the port; the planned port hears nobody, and another one hears the host."""
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=8, spare_ports=4, platforms=("junos",))
+    flags = ["junos_no_portid", "descr=peer_of_plan"]
+    fault = [Fault(CauseKind.CABLE_MOVE, "one-leaf")]
+    made = simulate(shape, fault, seed=seed, folders="inventory", behaviours=flags)
+    judgement = judge(made.plan, made.snapshot())
+    (port,) = made.truth.moved
+    assert judgement.cable_states[port] in (CableState.UNKNOWN, CableState.WRONG)
+    assert any(finding.subject == str(port) for finding in judgement.findings)
+    assert not any(cause.moves for cause in judgement.causes)
+    assert sum(state is CableState.RIGHT for state in judgement.cable_states.values()) == len(made.plan.cables) - 1

@@ -203,7 +203,8 @@ def _judge_cables(w: Wiring) -> None:
     vague = (seen_at < 0) & (w.partner[b] < 0) & ((w.heard[a] >= 0) | (w.heard[b] >= 0))
     vague &= ~(w.ambiguous[a] | w.ambiguous[b])
     agrees = ((w.heard[a] < 0) | (w.heard[a] == index.b_device)) & ((w.heard[b] < 0) | (w.heard[b] == index.a_device))
-    right |= vague & agrees
+    astray = vague & agrees & _heard_elsewhere(w)
+    right |= vague & agrees & ~astray
     wrong |= vague & ~agrees
     w.sure[a[vague]] = DEVICE_ONLY
     w.state[right], w.why[right] = State.RIGHT, Why.SEEN
@@ -213,7 +214,21 @@ def _judge_cables(w: Wiring) -> None:
         w.state[undecided & (right | wrong)] = State.UNKNOWN
         w.why[undecided & (right | wrong)] = Why.UNDECIDED
 
-    _judge_unseen(w, np.flatnonzero(~(right | wrong)))
+    w.why[astray] = Why.AMBIGUOUS  # unknown: the device is right, the port is likely another
+    _judge_unseen(w, np.flatnonzero(~(right | wrong | astray)))
+
+
+def _heard_elsewhere(w: Wiring) -> Mask:
+    """Cables whose planned upper port hears nobody, where another port of its switch hears the cable's lower device and
+    is not planned for it.
+    """
+    index, planned = w.index, np.full(len(w.heard), NONE, dtype=np.int64)
+    planned[index.b], planned[index.a] = index.a_device, index.b_device
+    ports = np.flatnonzero((w.heard >= 0) & (w.heard != planned))
+    ports = ports[ports < len(index.ports)]
+    strays = index.ports.device_of(ports) << 32 | w.heard[ports]
+    quiet = (w.heard[index.b] < 0) & w.listened[index.b_device]
+    return np.asarray(quiet & np.isin(index.b_device << 32 | index.a_device, strays), dtype=bool)
 
 
 def _judge_unseen(w: Wiring, cables: Codes) -> None:
