@@ -113,16 +113,11 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
             f"{subject} to {b}: {a} says that its link is up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
-    if w.state[cable] == State.UNKNOWN:
-        says = f"{subject} to {b}: link is up, but neither end hears the other, though both hear others"
-        do = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
-        return (
-            f"{says}; where the cable leads is unknown",
-            f"{do}, and restart it on the switch if its newest neighbours are missing.",
-        )
+    says = f"{subject} to {b}: link is up, but neither end hears the other, though both hear others"
+    do = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
     return (
-        f"{subject} to {b}: neither end hears the other, though both hear others",
-        f"Look at both ends whether the cable is there, and whether LLDP is on for {a} and {b}.",
+        f"{says}; where the cable leads is unknown",
+        f"{do}, and restart it on the switch if its newest neighbours are missing.",
     )
 
 

@@ -167,4 +167,14 @@ QUIET = (
         unknown=True,
         rates={f"leaf-0/p{n}": _SENDERS[f"leaf-0/p{n}"] for n in range(1, 4)} | {"leaf-0/p0": _EGRESS},
     ),
+    Case(
+        "A switch whose port to a host is full tells neither marks nor pauses; another one does.",
+        f"{_PLAN}\nh9/nic0 leaf-1/p9 rail=0 speed=400",
+        {},
+        unknown=True,
+        rates={
+            "leaf-0/p0": {"tx_bytes": 4.2e10, "rx_bytes": 1e9},
+            "leaf-1/p9": {"tx_bytes": 1e9, "rx_bytes": 1e9, "ecn_marked_packets": 0.0},
+        },
+    ),
 )

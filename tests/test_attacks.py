@@ -81,10 +81,14 @@ def test_a_file_that_is_no_journal_is_not_written_to(tmp_path: Path, kind: str) 
 
 @pytest.fixture
 def logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
+    root, server = logging.getLogger(), logging.getLogger("uvicorn.error")
     handlers, level = root.handlers[:], root.level
+    of_server = server.propagate, server.disabled, server.level, server.parent
+    server.propagate, server.disabled, server.parent = True, False, root  # as serve runs it, whatever ran before
+    server.setLevel(logging.NOTSET)
     yield
     root.handlers[:], root.level = handlers, level
+    server.propagate, server.disabled, server.level, server.parent = of_server
     logging.captureWarnings(capture=False)
     structlog.reset_defaults()
 

@@ -194,7 +194,7 @@ def test_c7_not_what_came_long_after_it() -> None:
 
 
 def test_c9_a_storage_nic_in_a_compute_port_explains_pauses_on_the_wrong_priority() -> None:
-    rail, storage = "enp26s0f0np0", "enp41s0f0np0"  # bound to their slots: it is the cables that are exchanged
+    rail, storage = "ens1f0np0", "ens5f0np0"  # bound to their slots: it is the cables that are exchanged
     plan = PLAN.replace("h1/nic0 ", f"h1/{rail} ") + f"\nh1/{storage} leaf-9/swp1 speed=200"
     facts = {"h1": [heard(storage, "leaf-0", "swp1"), heard(rail, "leaf-9", "swp1")]}
     plan_of_case, seen = scene(Case("", plan, facts))
