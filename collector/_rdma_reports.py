@@ -73,7 +73,7 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
     A last line without an end may be cut: only a link layer, one of a few whole words, is taken from it.
     """
     device: _Device | None = None
-    broken = 0
+    broken, read = 0, False
     for number, raw in enumerate(text, 1):
         stripped = raw.strip(PASTED)
         if stripped.startswith(_BROKE_OFF):
@@ -83,6 +83,7 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
         if found:
             if device:
                 yield from device.links()
+                read = True
             device = _Device(found["device"])
         port = found if found and heading is _IBSTATUS_PORT else _PORT_LINE.match(stripped)
         if device and port:
@@ -93,6 +94,8 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
         raise Unreadable("no device: cut short", line=broken)
     if device.ports or not broken:
         yield from device.links()
+    elif not read:
+        raise Unreadable("no adapter could be read", line=broken)
 
 
 def _take(device: _Device, line: str, *, whole: bool) -> None:
