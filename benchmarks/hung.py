@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hung_peers import STAGES, crowd, first_round, lost
-
+from tests.hung_peers import STAGES, crowd, first_round, lost
 from truerail.gather import Limits
 from truerail.transport.protocol import Transport
 from truerail.transport.routes import raise_open_files
