@@ -9,10 +9,18 @@ The host answers and lists its interfaces (`ip link`) or RDMA devices (`rdma lin
 neither. Names are compared after normalisation, also by alternative name, PCI address and RDMA device. The RDMA device
 of a bond stands for all members of the bond; where the members were not read, the answer is "unknown".
 
+RDMA devices are numbered in the order in which the kernel finds the cards (Linux drivers/infiniband/core/device.c,
+alloc_name), so a card more or less shifts the numbers of those behind it. Where a host has its NICs at the PCI
+addresses, and in the order, of two or more hosts with the same plan, each is taken for the planned NIC of its address,
+unless more of its cables are right by number. That is information on the host: no cable is wrong, but settings that
+name devices by number (`NCCL_IB_HCA`) mean other NICs there.
+
 ## What to do
 `lspci | grep -i -e ethernet -e infiniband`: if the card is missing there, reseat it and look for PCIe errors in
 `dmesg`. If it is there, the driver did not take it (`dmesg | grep mlx5`), or it is in another network namespace or
-passed through to a guest. If the interface merely has another name, correct the plan or the udev rule.
+passed through to a guest. If the interface merely has another name, correct the plan or the udev rule. Where the
+numbers are shifted, find the card that is new or missing on this host; names by PCI address (`rocep60s0`, rdma-core's
+rdma_rename) do not shift.
 """
 
 from collections.abc import Iterator
@@ -29,6 +37,12 @@ from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
 
+_SHIFTED = (
+    "Move no cable. Find the card that is new or missing on {host} (`lspci`). Until then `NCCL_IB_HCA` by number means "
+    "other NICs there."
+)
+_SHOWN = 4
+
 
 @rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
 def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
@@ -36,8 +50,9 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     wiring = wiring_of(plan, seen)
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
     unseen = blind_bonds(wiring)
-    if unseen and not len(absent):
+    if unseen and not len(absent) and not wiring.identity.names.renumbered:
         raise Undecided(unseen)
+    yield from _shifted(wiring)
     planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
     for cable in absent.tolist():
         port, host = wiring.index.a_port(cable), int(wiring.index.a_device[cable])
@@ -54,6 +69,25 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
+def _shifted(w: Wiring) -> Iterator[Finding]:
+    """Hosts that number their RDMA devices otherwise than planned."""
+    links = w.identity.seen.table(RdmaLink)
+    for host, rows in sorted(w.identity.names.renumbered.items()):
+        name = w.index.devices.names[host]
+        pairs = [(row, w.index.spell(port).name) for row, port in rows.items() if port >= 0]
+        other = [(row, planned) for row, planned in pairs if links.rows[row].device != planned]
+        shown = ", ".join(f"{links.rows[row].device} is the planned {planned}" for row, planned in other[:_SHOWN])
+        more = f", and {len(other) - _SHOWN} more" if len(other) > _SHOWN else ""
+        yield nic_missing.found(
+            name,
+            severity=Severity.INFO,
+            says=f"{name} numbers its RDMA devices otherwise than planned, by their PCI addresses: {shown}{more}",
+            do=_SHIFTED.format(host=name),
+            confidence=ONE_END,
+            evidence=w.evidence(*(rows[row] for row, _ in other[:_SHOWN])),
+        )
+
+
 def _of_each_host(w: Wiring, cables: Codes | slice) -> Codes:
     """How many of these cables start at each device, shape (devices,)."""
     device = w.index.a_device[cables]
@@ -65,7 +99,40 @@ _PLAN = """
     gpu-1/nic1 leaf-1/swp1 rail=1
 """
 
+_BY_NUMBER = "\n".join(
+    f"gpu-{host}/mlx5_{nic} leaf-{nic}/swp{host} rail={nic}" for host in (1, 2, 3) for nic in range(6)
+)
+
+
+def _numbered(*numbers: int) -> list[RdmaLink]:
+    """Six NICs at the same addresses on each host, under these numbers."""
+    return [
+        RdmaLink(f"mlx5_{number}", 1, "ACTIVE", "LINK_UP", f"eth{nic}", pci_address=f"0000:{nic + 1}a:00.0")
+        for nic, number in enumerate(numbers)
+    ]
+
+
 FIRES = (
+    Case(
+        "A card more on one host shifts the numbers of its later NICs: each is there under another name.",
+        _BY_NUMBER,
+        {
+            "gpu-1": _numbered(0, 1, 2, 3, 4, 5),
+            "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
+            "gpu-3": [*_numbered(1, 2, 3, 4, 5, 6), RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", "eth9")],
+        },
+        ("gpu-3",),
+    ),
+    Case(
+        "Only the last number is another.",
+        _BY_NUMBER,
+        {
+            "gpu-1": _numbered(0, 1, 2, 3, 4, 5),
+            "gpu-2": _numbered(0, 1, 2, 3, 4, 6),
+            "gpu-3": _numbered(0, 1, 2, 3, 4, 5),
+        },
+        ("gpu-2",),
+    ),
     Case(
         "The host lists only one of its two NICs.",
         _PLAN,
@@ -81,6 +148,15 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "The numbers of one host are backwards: cards may have been exchanged, so no NIC is taken for another.",
+        _BY_NUMBER,
+        {
+            "gpu-1": [RdmaLink(f"mlx5_{nic}", 1, "ACTIVE", "LINK_UP", f"eth{nic}") for nic in range(6)],
+            "gpu-2": _numbered(0, 1, 2, 3, 4, 5),
+            "gpu-3": _numbered(5, 4, 3, 2, 1, 0),
+        },
+    ),
     Case(
         "Both are there, though the list of RDMA devices has one only.",
         _PLAN,

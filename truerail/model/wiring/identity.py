@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 from truerail.model.snapshot import Snapshot, Table
@@ -71,21 +73,45 @@ class Identity:
 def identify(index: PlanIndex, seen: Snapshot) -> Identity:
     """Resolves every neighbour of a snapshot. Reads the names twice only where some device announces another's."""
     names = LocalNames(index, seen)
-    claims, found = read_claims(names), discovered(names)
+    claims = read_claims(names)
+    by_number = _by_number(names, claims)
+    if by_number:
+        names = LocalNames(index, seen, by_number=by_number)
+        claims = read_claims(names)
+    found = discovered(names)
     owners, announces, duplicates = announced(index, claims, None if found is None else found.votes)
     split = frozenset(duplicates)
     if owners or announces or duplicates:
-        names = LocalNames(index, seen, announces)
+        names = LocalNames(index, seen, announces, by_number=by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     planned = own_names(names, claims)
     if planned:
-        names = LocalNames(index, seen, announces, planned)
+        names = LocalNames(index, seen, announces, planned, by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     if found is None:
         return Identity(names, claims, owners, duplicates)
     found, by_place, contested, open_ = _placed(names, found, owners, split)
     told = without(found.claims, index, open_) if open_ else found.claims
     return Identity(names, claims.and_(told), owners, {**found.shared, **duplicates}, found, by_place, contested, open_)
+
+
+def _by_number(names: LocalNames, claims: Claims) -> frozenset[int]:
+    """Hosts that number their RDMA devices otherwise than their fellows, and more of whose cables are right by these
+    numbers than by the addresses of the NICs: they are meant by number.
+    """
+    hosts = names.renumbered
+    if not hosts:
+        return frozenset()
+    by_address = _right_cables(names.index, claims)
+    by_number = _right_cables(names.index, read_claims(LocalNames(names.index, names.seen, by_number=frozenset(hosts))))
+    return frozenset(host for host in hosts if by_number[host] > by_address[host])
+
+
+def _right_cables(index: PlanIndex, claims: Claims) -> Codes:
+    """How often a device hears, or is heard, where it is planned: by device code."""
+    told = (claims.v >= 0) & (index.far_ends(claims.v) == claims.u)
+    ends = np.concatenate([claims.u[told], claims.v[told]])
+    return np.bincount(index.ports.device_of(ends), minlength=len(index.devices.names))
 
 
 def _placed(

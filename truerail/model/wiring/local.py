@@ -21,6 +21,7 @@ from truerail.model.names import natural_key
 from truerail.model.plan import Transport
 from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.ib_names import ipoib_guid
+from truerail.model.wiring.renumbered import Device, is_numbered, renumbered
 
 _NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
 """Names of RDMA devices and PCI addresses, which LLDP never carries."""
@@ -30,13 +31,15 @@ _ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 @dataclass(frozen=True)
 class LocalNames:
     """Who answers, and which of its ports it means. `announces`: device code to the code of the name it announces;
-    `planned`: a port that a switch names otherwise than the plan, to the planned one.
+    `planned`: a port that a switch names otherwise than the plan, to the planned one; `by_number`: hosts whose RDMA
+    devices the plan means by their numbers, whatever numbers other hosts give to the NICs in the same slots.
     """
 
     index: PlanIndex
     seen: Snapshot
     announces: Mapping[int, int] = field(default_factory=dict)
     planned: Mapping[int, int] = field(default_factory=dict)
+    by_number: frozenset[int] = frozenset()
 
     def filed(self, name: str) -> int:
         """The code under which a reading's device is filed: that of the name it announces."""
@@ -53,7 +56,28 @@ class LocalNames:
 
     def ports(self, device: Codes, names: Codes) -> Codes:
         """Port codes of a device's own names for its ports, brought to the plan's names where the plan uses others."""
-        return self.as_planned(self.index.ports.find_or_add(device, names))
+        return self.as_planned(self._by_number(self.index.ports.find_or_add(device, names)))
+
+    def _by_number(self, ports: Codes) -> Codes:
+        """The ports under their interfaces' names where they are told by RDMA devices that are numbered otherwise than
+        planned.
+        """
+        of_host, rdma = self.renumbered, self.seen.table(RdmaLink)
+        if not of_host:
+            return ports
+        rows = np.array([row for rows in of_host.values() for row in rows], dtype=np.int64)
+        called = self.index.ports.name_codes(rdma.column("device")[rows])
+        told = self.index.ports.find(self.devices_of(rdma)[rows], called)
+        table = np.arange(len(self.index.ports) + 1, dtype=np.int64)
+        table[told[told >= 0]] = self._own(RdmaLink)[rows[told >= 0]]
+        return np.where(ports >= 0, table[ports], ports)
+
+    @cached_property
+    def renumbered(self) -> Mapping[int, Mapping[int, int]]:
+        """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
+        planned port that the device is, -1 where it is none.
+        """
+        return _renumbered(self)
 
     def as_planned(self, ports: Codes) -> Codes:
         """The planned port for each port that its device has told to be the same one; the port itself elsewhere."""
@@ -274,6 +298,9 @@ def _aliases(names: LocalNames) -> Codes:
         # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
         use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports) & ~np.isin(other, link_own)
         planned_for[own[use]] = other[use]
+    for rows in names.renumbered.values():
+        own = rdma_own[list(rows)]
+        planned_for[own] = np.where(np.array(list(rows.values())) >= 0, list(rows.values()), own)
     above = _ipoib(names, lone)
     above = np.where(above >= 0, planned_for[above], NONE)
     use = (above >= 0) & (above < index.planned_ports) & (planned_for[rdma_own[lone]] >= index.planned_ports)
@@ -293,6 +320,32 @@ def _ipoib(names: LocalNames, lone: Codes) -> Codes:
     devices = names.devices_of(rdma)[lone].tolist()
     found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
     return np.array(found, dtype=np.int64)
+
+
+def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
+    """The hosts that number their RDMA devices otherwise than planned, of those whose plan names all NICs so. Ports of
+    InfiniBand are known by their GUIDs instead.
+    """
+    index = names.index
+    if index.plan.transport is Transport.INFINIBAND:
+        return {}
+    cables = np.flatnonzero(index.from_host)
+    spelled, code = np.unique(index.ports.name_of(index.a[cables]), return_inverse=True)
+    by_number = np.array([is_numbered(index.ports.spelled(int(name))) for name in spelled], dtype=bool)
+    cables = cables[~np.isin(index.a_device[cables], index.a_device[cables[~by_number[code]]])]
+    if not len(cables):
+        return {}
+    planned: dict[int, dict[str, int]] = {}
+    for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
+        planned.setdefault(host, {})[index.spell(port).name] = port
+    pci = dict(zip(names._own(NetLink).tolist(), names.seen.table(NetLink).column("pci_address").tolist(), strict=True))
+    rdma, told = names.seen.table(RdmaLink), dict[int, list[Device]]()
+    own, hosts = names._own(RdmaLink).tolist(), names.devices_of(rdma).tolist()
+    for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
+        address = link.pci_address or pci.get(port)
+        if host in planned and link.netdev and address:
+            told.setdefault(host, []).append(Device(row, link.device, address.lower()))
+    return {host: rows for host, rows in renumbered(planned, told).items() if host not in names.by_number}
 
 
 def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:

@@ -1,0 +1,80 @@
+"""Hosts that number their RDMA devices otherwise than the plan, because a card is there or missing before them.
+
+`mlx5_3`, `bnxt_re3` and `ionic_3` are numbered in the order in which the kernel finds the cards (Linux
+drivers/infiniband/core/device.c, alloc_name: the first free number), so one card more or less shifts all later numbers.
+Where the plan names NICs so, other hosts whose plan has the same names tell at which PCI address each of them is. A
+host that has its NICs at the same addresses and in the same order has the same NICs under other numbers. Where two have
+exchanged their numbers, the order is another: cards may have been exchanged then, and nothing is taken for granted.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from truerail.model.columns import NONE
+from truerail.model.names import natural_key
+
+_NUMBERED = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+", re.IGNORECASE)
+MIN_FELLOWS = 2
+"""Hosts that must agree on the addresses: of two hosts that differ, either may be the odd one."""
+
+_Addresses = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """An RDMA device of a host: its row in the RdmaLink table, its name and the PCI address of its NIC."""
+
+    row: int
+    name: str
+    address: str
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a name is that of an RDMA device by its number."""
+    return _NUMBERED.fullmatch(name) is not None
+
+
+def renumbered(
+    planned: Mapping[int, Mapping[str, int]], told: Mapping[int, Iterable[Device]]
+) -> dict[int, dict[int, int]]:
+    """For each host that numbers its devices otherwise: the row of each of its devices to the planned port that it is,
+    -1 where it is none. `planned` are the NICs of each host, name to port; `told` its devices.
+    """
+    hosts = {host: _distinct(devices) for host, devices in told.items()}
+    usual: dict[_Addresses, Counter[_Addresses]] = {}
+    for host, ports in planned.items():
+        by_name = {device.name: device for device in hosts.get(host, ())}
+        if hosts.get(host) and by_name.keys() >= ports.keys():
+            key = _in_order(ports)
+            usual.setdefault(key, Counter())[tuple(by_name[name].address for name in key)] += 1
+    found = {host: _of_host(ports, hosts[host], usual) for host, ports in planned.items() if hosts.get(host)}
+    return {host: rows for host, rows in found.items() if rows}
+
+
+def _in_order(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(names, key=natural_key))
+
+
+def _distinct(devices: Iterable[Device]) -> tuple[Device, ...]:
+    """The devices of a host in the order of their names; none where two have one name or one address."""
+    found = tuple(sorted(devices, key=lambda device: natural_key(device.name)))
+    whole = len({device.name for device in found}) == len({device.address for device in found}) == len(found)
+    return found if whole else ()
+
+
+def _of_host(
+    ports: Mapping[str, int], devices: tuple[Device, ...], usual: Mapping[_Addresses, Counter[_Addresses]]
+) -> dict[int, int]:
+    names, at = _in_order(ports), {device.address: device for device in devices}
+    votes = {addresses: n for addresses, n in usual.get(names, {}).items() if at.keys() >= set(addresses)}
+    count = max(votes.values(), default=0)
+    most = [addresses for addresses, n in votes.items() if n == count]
+    if len(most) != 1 or count < MIN_FELLOWS:
+        return {}
+    meant = [at[address] for address in most[0]]
+    if [device.name for device in meant] == list(names) or meant != [one for one in devices if one in meant]:
+        return {}
+    port = dict(zip(meant, (ports[name] for name in names), strict=True))
+    return {device.row: port.get(device, NONE) for device in devices}
