@@ -126,9 +126,27 @@ def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:
     states = judgement.cable_states
     if cause.kind is CauseKind.GPU_NIC_ORDER and not cause.cables and not cause.decidable:
         return any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
+    if CauseKind.UNKNOWN in (other.kind for other in cause.alternatives) and cause.kind in _OF_CABLES:
+        return _is_in_no_answer(cause, judgement)
     return bool(cause.cables) and all(
         states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables
     )
+
+
+_OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
+
+
+def _is_in_no_answer(cause: TrueCause, judgement: Judgement) -> bool:
+    """Whether it is said of each host of a fault that no answer shows that its NICs may be in each other's places.
+
+    Each of its cables is heard in the place of a cable of the same host, so `right` is all that can be said of the host
+    that is there; which of its NICs it is has to be said to be unknown, host by host (TEL003, `places_by_name`).
+    """
+    states = judgement.cable_states
+    said = {one.subject for one in judgement.findings if one.rule == "TEL003" and dict(one.detail)["places_by_name"]}
+    silent = {one.subject for one in judgement.findings if one.rule == "TEL001"}
+    claimed = (CableState.WRONG, CableState.MISSING)
+    return all(port.device in said | silent and states[port] not in claimed for port in cause.cables)
 
 
 def _is_seen_in_part(cause: TrueCause, truth: Truth, named: dict[tuple[CauseKind, frozenset[str]], Cause]) -> bool:

@@ -79,6 +79,17 @@ def unknown_cables(wiring: Wiring) -> Codes:
     return count
 
 
+def places_by_name(wiring: Wiring) -> Codes:
+    """At how many ports of switches each device is heard by its name alone, shape (devices,): its port is unknown. At
+    two or more of them, which of its ports is in which place is in no answer.
+    """
+    heard = wiring.heard[: len(wiring.index.ports)]
+    ports = np.flatnonzero((heard >= 0) & (wiring.partner[: len(heard)] < 0))
+    tier = np.array([*wiring.index.devices.tier, NONE], dtype=np.int64)
+    ports = ports[tier[wiring.index.ports.device_of(ports)] > 0]
+    return np.bincount(heard[ports], minlength=len(wiring.index.devices.names))
+
+
 @kept
 def _sort(w: Wiring) -> Places:
     index = w.index

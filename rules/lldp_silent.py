@@ -8,7 +8,9 @@ does, its cables stay unknown.
 The device answered something and has a planned port that is not known to be down, and yet none of its planned ports
 hears anybody; the reason is in `reason`: its LLDP question failed (the error is named), it listened and heard nobody,
 or it was not asked. Info where each of its cables is known from the other end, warning where some stay unknown for
-it. A device that was not asked is named only in the latter case. InfiniBand has no LLDP: this does not apply to it.
+it. A device that was not asked is named only in the latter case, and where two or more ports hear a host by its name
+alone, as that of a DPU: each of its cables may then be in the place of another of them, and `places_by_name` counts
+these ports. InfiniBand has no LLDP: this does not apply to it.
 
 ## What to do
 - `command not found`: install lldpd, then `systemctl enable --now lldpd`.
@@ -27,7 +29,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rules._places import unknown_cables
+from rules._places import places_by_name, unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot, Transport
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
@@ -60,21 +62,24 @@ def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     unknown, failed = unknown_cables(wiring)[known], _failed(wiring)
     quiet = wiring.read[known] & ~_hears(wiring)[known]
     quiet &= _linked(wiring, quiet)
-    listened = wiring.listened[known]
+    listened, by_name = wiring.listened[known], places_by_name(wiring)[known]
     for code in np.flatnonzero(quiet).tolist():
         name, error = devices.names[code], failed.get(code, "")
-        if not (error or listened[code] or unknown[code]):
+        nameless = int(by_name[code]) if by_name[code] > 1 and devices.is_host(code) else 0
+        if not (error or listened[code] or unknown[code] or nameless):
             continue
         reason, do = _reason(error, listened=bool(listened[code]))
         count = int(unknown[code])
         left = f"{count} of its cables cannot be judged" if count else "its cables are known from their other ends"
+        if nameless:
+            left += f"; {nameless} of these name the host alone, so which of its NICs is in which place is unknown"
         yield lldp_silent.found(
             name,
             severity=Severity.WARNING if count else Severity.INFO,
             says=f"{name} tells of no LLDP neighbour: {reason}; {left}",
             do=do.format(device=name),
             confidence=ONE_END,
-            detail=(("reason", reason), ("unknown_cables", count)),
+            detail=(("reason", reason), ("unknown_cables", count), ("places_by_name", nameless)),
         )
 
 
@@ -127,7 +132,22 @@ _LEAF = [
     Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname"),
 ]
 
+_TWO_NICS = """
+    gpu-1/nic0 leaf-0/swp1 rail=0
+    gpu-1/nic1 leaf-1/swp1 rail=1
+"""
+
 FIRES = (
+    Case(
+        "DPUs send their host's name and no port of it: which NIC is on which leaf is unknown.",
+        _TWO_NICS,
+        {
+            "gpu-1": [NetLink("nic0", operstate="UP"), NetLink("nic1", operstate="UP")],
+            "leaf-0": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
+            "leaf-1": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
+        },
+        ("gpu-1",),
+    ),
     Case(
         "The host listens and hears nobody, though its leaf hears it.",
         _PLAN,

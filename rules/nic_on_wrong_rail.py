@@ -9,7 +9,9 @@ whole job waits for this one NIC. Without spines it does not reach its peers at 
 LLDP at either end names the other: the host says which switch port it hears, the switch says which host port it
 hears. Both ends agree: confidence 0.99. Only one end speaks, or the discovery of an InfiniBand fabric for both: 0.9. A
 neighbour that names its device but not its port: 0.7. On a switch with several rails the port decides, not the switch;
-a port that the plan leaves free counts for the switch's rail where it has only one.
+a port that the plan leaves free counts for the switch's rail where it has only one. Where leaves hear hosts by their
+names alone, as DPUs send them, two cables of one host in each other's places look right: without any other finding the
+answer is "unknown".
 
 ## What to do
 Read the cause first: two findings are often the two halves of one exchanged pair, and a whole host or leaf may only
@@ -19,9 +21,13 @@ the default interval of LLDP.
 
 from collections.abc import Iterator
 
-from rules._places import Misplaced, Places, places
+import numpy as np
+
+from rules._places import Misplaced, Places, places, places_by_name
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
+
+_SHOWN = 4
 
 
 @rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -42,6 +48,23 @@ def nic_on_wrong_rail(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, int(wiring.place[cable])),
         )
+    if not len(sorted_.of(Misplaced.RAIL)) and (unknown := _unknown_rails(sorted_)):
+        raise Undecided(unknown)
+
+
+def _unknown_rails(sorted_: Places) -> str:
+    """Why cables of one host may be on each other's rails and look right; empty where they may not."""
+    index = sorted_.wiring.index
+    by_name = np.flatnonzero(places_by_name(sorted_.wiring)[: index.devices.planned] > 1)
+    hosts = [
+        index.devices.names[code]
+        for code in by_name.tolist()
+        if len(np.unique(index.rail[index.from_host & (index.a_device == code)])) > 1
+    ]
+    if not hosts:
+        return ""
+    shown = f"{', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''}"
+    return f"{len(hosts)} hosts ({shown}) are heard by name alone: which of a host's NICs is on which leaf is unknown"
 
 
 def _whose(sorted_: Places, cable: int) -> str:
@@ -129,6 +152,17 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "DPUs send the host's name alone: two of its cables in each other's places would look the same.",
+        _TWO_RAILS,
+        {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+        unknown=True,
+    ),
+    Case(
+        "Of one rail, cables in each other's places stay on it.",
+        "gpu-1/nic0p0 leaf-0/swp1 rail=0 plane=0\ngpu-1/nic0p1 leaf-1/swp1 rail=0 plane=1",
+        {leaf: [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0")] for leaf in ("leaf-0", "leaf-1")},
+    ),
     Case(
         "Every NIC is on the leaf of its rail; long names, other case and a serial number do not matter.",
         _TWO_RAILS,

@@ -1,6 +1,8 @@
 """Cables in each other's places where the hosts are heard, and not their ports: DPUs, and Junos without port ids."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from truerail.cli.app import app
-from truerail.model import CableState, CauseKind, Snapshot
+from truerail.model import CableState, CauseKind, Snapshot, Status
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from behaviour_scoring import behaviour_score  # type: ignore[import-not-found]  # a folder of scripts, not a package
 
 SWAP = [Fault(CauseKind.CABLE_SWAP, "across")]
 
@@ -62,6 +68,31 @@ def test_a_hint_alone_never_moves_a_cable(offset: str) -> None:
     assert not any(cause.moves for cause in judgement.causes)
     states = {judgement.cable_states[port] for port in made.truth.causes[0].cables}
     assert states == {CableState.UNKNOWN}
+
+
+@pytest.mark.parametrize("kind", [CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION])
+def test_cables_of_one_host_in_each_others_places_are_said_to_be_unknown(kind: CauseKind) -> None:
+    """Every leaf hears the DPU of the planned host: no answer differs from that of a right fabric, and none passes."""
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=4)
+    made = simulate(shape, [Fault(kind, "one-host")], seed=1, folders="inventory", behaviours=["dpu"])
+    (cause,) = made.truth.causes
+    assert CauseKind.UNKNOWN in [other.kind for other in cause.alternatives]
+    judgement = judge(made.plan, made.snapshot())
+    assert not judgement.causes
+    assert {one.rule: one.status for one in judgement.verdicts}["CAB001"] is Status.UNKNOWN
+    said = {one.subject: dict(one.detail)["places_by_name"] for one in judgement.findings if one.rule == "TEL003"}
+    assert said[cause.cables[0].device] == 4
+    score = behaviour_score(made, judgement)
+    assert (score.causes_unknown, score.causes_missed, score.problems) == (1, 0, [])
+    passed = replace(judgement, findings=())
+    assert behaviour_score(made, passed).causes_missed == 1  # nobody says that it may be so
+
+
+@pytest.mark.parametrize(("how", "flags"), [("across", ["dpu"]), ("one-host", []), ("one-host", ["junos_no_portid"])])
+def test_answers_that_differ_from_those_of_a_right_fabric_decide(how: str, flags: list[str]) -> None:
+    shape = Shape(hosts=12, rails=4, spines=2, uplinks=4, platforms=("junos",))
+    made = simulate(shape, [Fault(CauseKind.CABLE_SWAP, how)], seed=1, folders="inventory", behaviours=flags)
+    assert made.truth.decidable
 
 
 def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:

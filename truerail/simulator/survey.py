@@ -35,7 +35,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
         elif plan.peer_of(subject) != _called(world, far):
             found["wrong"].add(subject)
     return Truth(
-        causes=tuple(_weighed(world, cause, found) for cause in causes),
+        causes=tuple(_weighed(ether, cause, found) for cause in causes),
         noise=tuple(noise),
         wiring=dict(world.cables()),
         hostnames=dict(world.hostname),
@@ -84,12 +84,13 @@ def _decides(ether: Ether, port: Port) -> bool:
         return False
     found = list(ether.world.heard(port))
     frames = ether.frames(found[0]) if len(found) == 1 else ()
-    by_description = ether.world.behaviours.hits("junos_no_portid", port.device) and _is_junos(ether.world, port)
-    return any(
-        frame.tells is Tells.PORT and (not by_description or _describes(ether.world, found[0], frame))
-        for frame in frames
-        if not frame.is_second
-    )
+    return any(_names_port(ether.world, port, found[0], frame) for frame in frames if not frame.is_second)
+
+
+def _names_port(world: World, port: Port, sender: Port, frame: Frame) -> bool:
+    """Whether a frame, as this port shows it, names the port that sends it."""
+    by_description = world.behaviours.hits("junos_no_portid", port.device) and _is_junos(world, port)
+    return frame.tells is Tells.PORT and (not by_description or _describes(world, sender, frame))
 
 
 def _is_junos(world: World, port: Port) -> bool:
@@ -103,15 +104,45 @@ def _describes(world: World, sender: Port, frame: Frame) -> bool:
     return frame.port.description == sender.name
 
 
-def _weighed(world: World, cause: TrueCause, found: dict[str, set[Port]]) -> TrueCause:
+def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> TrueCause:
     """The cause with what else the answers bear out. Of a circle, a cable that nobody hears leaves a path: that it is
-    closed, and by which cable, is then in no answer.
+    closed, and by which cable, is then in no answer. Cables that are heard as the plan wants them, and by their devices
+    alone, may be right.
     """
-    more = tuple(_alternatives(world, cause))
+    more = tuple(_alternatives(ether.world, cause))
+    if cause.kind in _OF_CABLES and cause.cables and not any(_contradicts(ether, port) for port in cause.cables):
+        more += (Explanation(CauseKind.UNKNOWN, 0),)
     seen = sum(port in found["wrong"] for port in cause.cables)
     if cause.kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and 0 < seen < len(cause.cables):
         more += (Explanation(CauseKind.CABLE_MOVE, seen),)
     return replace(cause, alternatives=more)
+
+
+_OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
+"""Faults of cables that may stay among those of one host."""
+
+
+def _contradicts(ether: Ether, lower: Port) -> bool:
+    """Whether an answer says of either planned end of this cable what the plan does not: that another port than the
+    planned one is at the other end, or, of a frame that names its device alone, another device.
+
+    The ARM of a DPU sends `dpu-gpu-001` and `p0` from each of its NICs, and a MAC that stands in no other answer. A
+    leaf that hears it where it is planned says the same whichever of the host's NICs is there: of two cables of one
+    host in each other's places, every answer is that of a right fabric.
+    """
+    world = ether.world
+    upper = world.fabric.plan.peer_of(lower)
+    if upper is None or not world.behaviours.choices or world.fabric.shape.infiniband:
+        return True
+    for end, planned in ((lower, upper), (upper, lower)):
+        for sender in world.heard(end) if end.device not in world.absent else ():
+            said = world.announced_port(sender)
+            for frame in ether.frames(sender):
+                by_port = _names_port(world, end, sender, frame)
+                by_device = frame.tells is not Tells.NOTHING and said.device != planned.device
+                if by_device or (by_port and said != planned):
+                    return True
+    return False
 
 
 def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
