@@ -1,1 +1,1 @@
-"""Alerts and dashboards as code. What is generated from it stands in `dashboards/generated`."""
+"""Alerts and dashboards as code. What is generated from it is in `dashboards/generated`."""

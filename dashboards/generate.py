@@ -1,55 +1,39 @@
-"""Writes everything that is made from the rules and the boards.
+"""Writes what is made from the rules and the boards, and committed: dashboards, rules, routes and runbooks.
 
-python -m dashboards.generate                          writes it beside the code
-python -m dashboards.generate --check                  exits with 1 where a file is not current
-python -m dashboards.generate --out DIR --runbooks URL --truerail URL
-                                       for a site: alerts lead to its runbooks, dashboards to its truerail
+python -m dashboards.generate             writes it beside the code
+python -m dashboards.generate --check     exits with 1 where a file is not current
+
+`truerail monitoring export DIR` writes the same for a site, and all that is derived from it.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from dashboards.grafana.boards import BOARDS
 from dashboards.grafana.links import uid
-from dashboards.grafana.variables import TRUERAIL
 from dashboards.grafana.written import text as board_text
 from dashboards.outputs.alertmanager import alertmanager
-from dashboards.outputs.grafana_alerting import provisioning
-from dashboards.outputs.kustomization import kustomization
-from dashboards.outputs.prometheus import prometheus_rule, rules_file
-from dashboards.outputs.promtool import unit_tests
+from dashboards.outputs.prometheus import rules_file
 from dashboards.outputs.runbooks import runbooks
-from dashboards.rules import CHAPTERS, GROUPS
+from dashboards.rules import GROUPS
 from rules import rules
+from truerail.outputs.monitoring import RULES, RUNBOOKS, TRUERAIL, write
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
-"""Where runbooks are read; a site says its own."""
 GENERATED: Final = "dashboards/generated"
 
 
-def files(url: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict[str, str]:
-    """Every generated file by its path. `url` leads to the runbooks, `truerail` to truerail's page."""
-    quiet = [replace(group, alerts=()) for group in GROUPS if group.records]
+def files() -> dict[str, str]:
+    """Every generated file by its path."""
     made = {
-        f"{GENERATED}/prometheus/truerail.rules.yaml": rules_file(GROUPS, url),
-        f"{GENERATED}/prometheus-records/truerail.records.yaml": rules_file(quiet, url),
-        f"{GENERATED}/kubernetes/truerail.prometheusrule.yaml": prometheus_rule(GROUPS, url),
-        f"{GENERATED}/grafana-alerting/truerail.yaml": provisioning(GROUPS, url),
+        f"{GENERATED}/{RULES}": rules_file(GROUPS, RUNBOOKS),
         f"{GENERATED}/alertmanager/alertmanager.yml": alertmanager(),
     }
-    tests = {
-        f"{GENERATED}/tests/{chapter.name.removeprefix('truerail.')}.yaml": unit_tests(chapter, url)
-        for chapter in CHAPTERS
-    }
-    pages = {f"docs/runbooks/{name}": text for name, text in runbooks(rules()).items()}
-    boards = {f"grafana/{uid(board.name)}.json": board_text(board, truerail) for board in BOARDS}
-    together = {"kustomization.yaml": kustomization(boards, ["kubernetes/truerail.prometheusrule.yaml"])}
-    return made | tests | pages | {f"{GENERATED}/{name}": text for name, text in (boards | together).items()}
+    boards = {f"{GENERATED}/grafana/{uid(board.name)}.json": board_text(board, TRUERAIL) for board in BOARDS}
+    return made | boards | {f"docs/runbooks/{name}": text for name, text in runbooks(rules()).items()}
 
 
 def stale(root: Path, made: dict[str, str]) -> list[str]:
@@ -63,25 +47,17 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m dashboards.generate", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a file is not current")
     parser.add_argument("--out", type=Path, default=ROOT, help="where to write (default: beside the code)")
-    parser.add_argument("--runbooks", default=RUNBOOKS, help="address under which docs/runbooks is served")
-    parser.add_argument("--truerail", default=TRUERAIL, help="address of truerail's page, for links from dashboards")
-    asked = parser.parse_args(arguments)
-    made = files(asked.runbooks, asked.truerail.rstrip("/"))
-    differ = stale(asked.out, made)
-    if asked.check:
+    options = parser.parse_args(arguments)
+    made = files()
+    differ = stale(options.out, made)
+    if options.check:
         sys.stderr.writelines(f"{name} is not current: run `make docs`\n" for name in differ)
         return 1 if differ else 0
     for name in differ:
-        _write(asked.out / name, made.get(name))
+        if name not in made:
+            (options.out / name).unlink()
+    write(options.out, {name: made[name] for name in differ if name in made})
     return 0
-
-
-def _write(path: Path, text: str | None) -> None:
-    if text is None:
-        path.unlink()
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
 
 
 def _below(folder: Path) -> list[Path]:

@@ -10,17 +10,17 @@ import pytest
 import yaml
 
 from dashboards.generate import GENERATED, ROOT, RUNBOOKS, files, main, stale
-from dashboards.outputs.promtool import unit_tests
+from dashboards.outputs.promtool import RULES_FILE, unit_tests
 from dashboards.outputs.template import rendered
-from dashboards.rules import ALERTS, GROUPS
-from dashboards.rules.declared import Alert, Severity
+from dashboards.rules import ALERTS, CHAPTERS, GROUPS
+from dashboards.rules.declared import Alert, Group, Severity
 from dashboards.rules.findings import FINDING_ALERTS, FOUND
 from rules import rules
 from tests.real import require
 from truerail.outputs.metrics.declared import CATALOGUE
 
 HERE = ROOT / GENERATED
-TESTS = sorted((HERE / "tests").glob("*.yaml"))
+STORIES = {chapter.name: unit_tests(chapter, RUNBOOKS) for chapter in CHAPTERS}
 RECORDS = {record.name for group in GROUPS for record in group.records}
 EXPRESSIONS = [*(record.expr for group in GROUPS for record in group.records), *(alert.expr for alert in ALERTS)]
 TOLD_BY_CABLES = {"CAB001", "CAB002", "CAB003", "CAB004", "CAB006", "CAB008", "NIC003"}
@@ -36,22 +36,18 @@ def test_what_is_kept_is_current() -> None:
     assert stale(ROOT, files()) == [], "run `make docs`"
 
 
-def test_a_site_writes_them_with_its_own_runbooks(tmp_path: Path) -> None:
-    site = ["--out", str(tmp_path), "--runbooks", "https://wiki.example.com/rails/"]
+def test_what_is_no_longer_made_is_removed(tmp_path: Path) -> None:
+    site = ["--out", str(tmp_path)]
     (tmp_path / "docs/runbooks").mkdir(parents=True)
     (tmp_path / "docs/runbooks/OLD001.md").write_text("of a rule that is gone")
     assert main([*site, "--check"]) == 1
     assert main(site) == 0
     assert main([*site, "--check"]) == 0
     assert not (tmp_path / "docs/runbooks/OLD001.md").exists()
-    text = (tmp_path / GENERATED / "prometheus/truerail.rules.yaml").read_text()
-    assert "runbook_url: https://wiki.example.com/rails/PFC001.md" in text
-    assert RUNBOOKS not in text
 
 
-@pytest.mark.parametrize("file", ["prometheus/truerail.rules.yaml", "prometheus-records/truerail.records.yaml"])
-def test_promtool_takes_the_rules(file: str) -> None:
-    checked = tool("promtool", "check", "rules", "--lint=all", "--lint-fatal", file)
+def test_promtool_takes_the_rules() -> None:
+    checked = tool("promtool", "check", "rules", "--lint=all", "--lint-fatal", "prometheus/truerail.rules.yaml")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "SUCCESS" in checked.stdout
 
@@ -60,9 +56,21 @@ def told_by(checked: subprocess.CompletedProcess[str]) -> str:
     return (checked.stdout + checked.stderr)[:5000]
 
 
-@pytest.mark.parametrize("file", TESTS, ids=lambda path: path.stem)
-def test_every_story_goes_as_told(file: Path) -> None:
-    checked = tool("promtool", "test", "rules", str(file))
+def placed(folder: Path, rules_text: str, story: str) -> str:
+    """A unit test beside the rules that it names. Gives its path."""
+    file = folder / "tests" / "story.yaml"
+    file.parent.mkdir()
+    file.write_text(story)
+    beside = (file.parent / RULES_FILE).resolve()
+    beside.parent.mkdir()
+    beside.write_text(rules_text)
+    return str(file)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
+def test_every_story_goes_as_told(chapter: Group, tmp_path: Path) -> None:
+    story = placed(tmp_path, (HERE / "prometheus/truerail.rules.yaml").read_text(), STORIES[chapter.name])
+    checked = tool("promtool", "test", "rules", story)
     assert checked.returncode == 0, told_by(checked)
 
 
@@ -78,18 +86,14 @@ def test_the_stories_notice_a_broken_rule(tmp_path: Path, broken: str, why: str)
     rule_text = (HERE / "prometheus/truerail.rules.yaml").read_text()
     assert broken in rule_text
     instead = "(vector(0) < 0 unless" if broken.endswith("unless") else ""
-    (tmp_path / "prometheus").mkdir()
-    (tmp_path / "prometheus/truerail.rules.yaml").write_text(rule_text.replace(broken, instead))
-    (tmp_path / "tests").mkdir()
-    story = tmp_path / "tests/findings.yaml"
-    story.write_text(unit_tests(replace(FINDING_ALERTS, alerts=FINDING_ALERTS.alerts[:2]), RUNBOOKS))
-    checked = tool("promtool", "test", "rules", str(story))
+    few = unit_tests(replace(FINDING_ALERTS, alerts=FINDING_ALERTS.alerts[:2]), RUNBOOKS)
+    checked = tool("promtool", "test", "rules", placed(tmp_path, rule_text.replace(broken, instead), few))
     assert checked.returncode == 1, why
     assert "FAILED" in checked.stdout + checked.stderr
 
 
 def test_every_alert_has_its_story() -> None:
-    found = [test for file in TESTS for test in yaml.safe_load(file.read_text())["tests"]]
+    found = [test for story in STORIES.values() for test in yaml.safe_load(story)["tests"]]
     checks = [check for test in found for check in test["alert_rule_test"]]
     for alert in ALERTS:
         mine = [check["exp_alerts"] for check in checks if check["alertname"] == alert.name]
@@ -152,7 +156,7 @@ def test_an_alert_says_what_and_what_next(alert: Alert) -> None:
 
 
 def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
-    text = (HERE / "tests/cables.yaml").read_text()
+    text = STORIES["truerail.cables"]
     assert (
         "description: 'The cable of gpu-001/nic0 (rail 0) belongs in leaf-0/swp1. It is seen on leaf-6/swp1. Rack r01, "
         "the switch in rack net. Next: `truerail where gpu-001/nic0` confirms the cause; then "
@@ -186,19 +190,6 @@ def test_a_template_that_nobody_knows_is_an_error() -> None:
         rendered('{{ if ne $labels.rail "0" }}{{ end }}', {}, 1)
     with pytest.raises(ValueError, match="no template of ours says 'toUpper'"):
         rendered("{{ toUpper }}", {}, 1)
-
-
-def test_the_same_rules_go_to_kubernetes_and_grafana() -> None:
-    groups = yaml.safe_load((HERE / "prometheus/truerail.rules.yaml").read_text())["groups"]
-    resource = yaml.safe_load((HERE / "kubernetes/truerail.prometheusrule.yaml").read_text())
-    assert resource["spec"]["groups"] == groups
-    grafana = yaml.safe_load((HERE / "grafana-alerting/truerail.yaml").read_text())["groups"]
-    theirs = [(rule["title"], rule["data"][0]["model"]["expr"]) for group in grafana for rule in group["rules"]]
-    alerts = [rule for group in groups for rule in group["rules"] if "alert" in rule]
-    assert theirs == [(f"{rule['alert']} ({rule['labels']['severity']})", rule["expr"]) for rule in alerts]
-    uids = [rule["uid"] for group in grafana for rule in group["rules"]]
-    assert len(set(uids)) == len(uids)
-    assert not [text for text in map(str, grafana) if "$value " in text]
 
 
 def test_runbooks_are_the_rules_own_words() -> None:

@@ -332,8 +332,16 @@ def test_rules_explain_shows_headings_and_examples_by_code_and_name():
     by_code, by_name = run("rules", "explain", "CAB001"), run("rules", "explain", "nic_on_wrong_rail")
     assert by_code.returncode == 0
     assert by_code.stdout == by_name.stdout
-    for words in ("# CAB001", "## Why it matters", "## What to do", "**Fires**", "**Quiet**", "finds    nothing"):
+    for words in ("# CAB001", "## Why it matters", "## What to do", "- **Fires**: ", "- **Quiet**: "):
         assert words in by_code.stdout
+    assert "gpu-1/nic0 leaf-0/" not in by_code.stdout
+
+
+def test_rules_explain_shows_the_examples_in_full_on_demand():
+    done = run("rules", "explain", "CAB001", "--examples")
+    assert done.returncode == 0
+    for words in ("**Fires**: ", "plan     ", "answers  leaf-0: Neighbor(", "finds    nothing"):
+        assert words in done.stdout
 
 
 def test_rules_explain_suggests():

@@ -57,9 +57,7 @@ def test_the_greeting_says_how_prometheus_and_grafana_get_it(site: Site, capsys:
     (job,) = yaml.safe_load(line)["scrape_configs"]
     assert job["http_sd_configs"] == [{"url": "http://127.0.0.1:8083/sd"}]
     assert job["honor_labels"] is True
-    folders = re.findall(r"dashboards/generated/\w+", said)
-    assert [folder for folder in folders if not (Path(__file__).parents[1] / folder).is_dir()] == []
-    assert len(folders) == 2
+    assert "monitoring export DIR --truerail http://127.0.0.1:8083\n" in said
 
 
 def test_the_prometheus_line_of_the_greeting_is_a_configuration(tmp_path: Path) -> None:

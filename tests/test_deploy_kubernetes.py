@@ -12,11 +12,12 @@ import pytest
 import yaml
 from deploying import DEPLOY, ROOT, document, passes, run, tool
 
+from truerail.outputs.monitoring import monitoring_files, write
+
 FOLDER = DEPLOY / "kubernetes"
 KUSTOMIZATIONS = sorted(path for path in FOLDER.rglob("kustomization.yaml"))
 OVERLAYS = sorted(path for path in (FOLDER / "overlays").iterdir())
-GENERATED = ROOT / "dashboards" / "generated"
-BOARDS = sorted((GENERATED / "grafana").glob("*.json"))
+BOARDS = sorted((ROOT / "dashboards" / "generated" / "grafana").glob("*.json"))
 CONFIG_MAP_BYTES = 1 << 20
 """What etcd takes: https://kubernetes.io/docs/concepts/configuration/configmap/"""
 BASE = {path.stem: document(path) for path in (FOLDER / "base").glob("*.yaml")}
@@ -134,12 +135,12 @@ def test_the_user_of_the_pod_is_that_of_the_image() -> None:
     assert f"USER {context['runAsUser']}:{context['runAsGroup']}\n" in (DEPLOY / "Dockerfile").read_text()
 
 
-def test_the_component_of_dashboards_brings_rules_and_dashboards(tmp_path: Path) -> None:
+def test_what_is_exported_brings_rules_and_dashboards_into_an_overlay(tmp_path: Path) -> None:
     shutil.copytree(FOLDER, tmp_path / "deploy" / "kubernetes")
-    shutil.copytree(GENERATED, tmp_path / "dashboards" / "generated")
     overlay = tmp_path / "deploy" / "kubernetes" / "overlays" / "example"
+    write(overlay / "monitoring", monitoring_files())
     kustomization = document(overlay / "kustomization.yaml")
-    kustomization["components"].append("../../components/dashboards")
+    kustomization["resources"].append("monitoring")
     (overlay / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     objects = built(overlay)
     validated(objects, tmp_path)
@@ -153,11 +154,12 @@ def test_the_component_of_dashboards_brings_rules_and_dashboards(tmp_path: Path)
 
 
 def test_a_config_map_holds_each_dashboard(tmp_path: Path) -> None:
-    """Checked without a kubectl: what the generated kustomization names, and that no map is larger than it may be."""
-    made = document(GENERATED / "kustomization.yaml")
+    """Checked without a kubectl: what the exported kustomization names, and that no map is larger than it may be."""
+    texts = monitoring_files()
+    made = yaml.safe_load(texts["kustomization.yaml"])
     assert [one["files"] for one in made["configMapGenerator"]] == [[f"grafana/{path.name}"] for path in BOARDS]
     assert made["generatorOptions"]["labels"] == {"grafana_dashboard": "1"}
-    assert all((GENERATED / name).is_file() for name in made["resources"])
+    assert set(made["resources"]) <= set(texts)
     maps = [
         {
             "apiVersion": "v1",
@@ -169,4 +171,4 @@ def test_a_config_map_holds_each_dashboard(tmp_path: Path) -> None:
     ]
     assert maps
     assert all(len(json.dumps(one)) < CONFIG_MAP_BYTES for one in maps)
-    validated([*maps, document(GENERATED / made["resources"][0])], tmp_path)
+    validated([*maps, yaml.safe_load(texts[made["resources"][0]])], tmp_path)

@@ -19,7 +19,6 @@ from docs_site import Site, check_options, parse, same, words_of
 from live_site import runner
 from real import require
 
-from dashboards.generate import main as generate
 from tests.lab.__main__ import _parser as lab_parser
 
 REASONS = {"needs root", "needs a machine to install on", "needs hosts to log in to", "goes on until it is ended"}
@@ -106,8 +105,6 @@ def _exists(line: str, where: str) -> None:
         assert find_spec(ours[1]), f"{where}: there is no module {ours[1]}"
         if ours[1] == "tests.lab":
             lab_parser().parse_args(shlex.split(ours[2]))
-    elif "-m dashboards.generate " in line:
-        assert generate([*shlex.split(line.partition("-m dashboards.generate ")[2]), "--check"]) in (0, 1)
     elif make := re.match(r"(?:sudo )?make (\w+)", line):
         assert make[1] in TARGETS, f"{where}: the Makefile has no target {make[1]}"
     else:

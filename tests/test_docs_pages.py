@@ -13,6 +13,7 @@ from real import require
 from dashboards.rules import ALERTS
 from truerail.inventory import InventoryError, load_inventory
 from truerail.outputs.metrics.declared import CATALOGUE
+from truerail.outputs.monitoring import monitoring_files, write
 from truerail.plans import loads
 from truerail.service.loading import load_settings
 from truerail.service.settings import Settings
@@ -103,10 +104,10 @@ def _plan(text: str, folder: Path) -> None:
 
 
 def _prometheus(text: str, folder: Path) -> None:
-    """prometheus.yml; what it names of the repository is beside it."""
+    """prometheus.yml; what `truerail monitoring export` writes is beside it."""
     require("promtool")
-    (folder / "dashboards").symlink_to(ROOT / "dashboards")
-    (folder / "truerail.rules.yaml").symlink_to(ROOT / "dashboards/generated/prometheus/truerail.rules.yaml")
+    write(folder / "site", monitoring_files())
+    (folder / "truerail.rules.yaml").symlink_to(folder / "site/prometheus/truerail.rules.yaml")
     for name in re.findall(r"credentials_file: ([\w.]+)", text):
         (folder / name).write_text("secret")
     (folder / "metrics.token").touch()

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from dashboards.generate import GENERATED, main
 from dashboards.grafana import palette
 from dashboards.grafana.boards import BOARDS
 from dashboards.grafana.written import text
@@ -25,13 +24,6 @@ def test_the_boards_that_operators_were_promised() -> None:
     assert [board.name for board in BOARDS] == [
         "overview", "day1", "rails", "congestion", "ecmp", "host", "switch", "service",
     ]  # fmt: skip
-
-
-def test_a_sites_address_is_in_every_board_and_cannot_be_changed_by_a_link(tmp_path: Any) -> None:
-    assert main(["--out", str(tmp_path), "--truerail", f"{PAGE}/"]) == 0
-    for path in (tmp_path / GENERATED / "grafana").iterdir():
-        page = [v for v in json.loads(path.read_text())["templating"]["list"] if v["name"] == "truerail"]
-        assert [(v["type"], v["query"], v["skipUrlSync"]) for v in page] == [("constant", PAGE, True)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,6 +25,7 @@ RULES = list(rules.rules().values())
 RECORDINGS = ROOT / "tests" / "recordings"
 MOST_LINES = {"tests": 700}
 """By top folder, else 400: a test may be one long table of what recorded answers say."""
+MOST_GENERATED_LINES = 15_000
 FAMILIES = ("CAB", "NIC", "LNK", "PFC", "CFG", "ECN", "LBL", "RAL", "INC", "CAP", "TEL")
 INDEX_ADDRESS = re.compile(r"(?<!no-emit-)index-url|pypi\.org|pythonhosted|://[^\s\"')]*/simple\b", re.IGNORECASE)
 UNDONE = re.compile(r"\b[T]ODO\b|\b[F]IXME\b|\b[X]XX\b")
@@ -140,6 +141,18 @@ def test_the_catalogues_are_current() -> None:
     command = [sys.executable, "docs/catalogues.py", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_few_lines_are_generated_and_committed() -> None:
+    """What people read in the repository, and no second copy of it: `truerail monitoring export` writes the others.
+    The pins of requirements/ are not counted: pip compiles them.
+    """
+    marked = re.compile(r"(?:<!--|#) (?:Generated|Written) by ")
+    heads = {path: path.read_bytes()[:200].decode("utf-8", "replace").splitlines()[:2] for path in committed()}
+    made = [path for path, head in heads.items() if any(map(marked.match, head))]
+    made += (ROOT / "dashboards/generated/grafana").glob("*.json")
+    assert len(made) > 60
+    assert sum(path.read_bytes().count(b"\n") for path in made) <= MOST_GENERATED_LINES
 
 
 def test_no_file_names_a_package_index() -> None:

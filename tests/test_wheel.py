@@ -15,6 +15,8 @@ import pytest
 
 import truerail
 from tests.patience import ENOUGH
+from tests.real import require
+from truerail.outputs.monitoring import monitoring_files
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("truerail", "collector", "rules")
@@ -84,6 +86,20 @@ def test_the_installed_command_judges_a_recorded_fabric(installed: Path, tmp_pat
     judged = json.loads(run(installed / "truerail", *check, code=1, cwd=tmp_path))
     assert [cause["kind"] for cause in judged["causes"]] == ["cable-swap"]
     assert judged["summary"]["cables_wrong"] == 2
+
+
+def test_the_installed_command_writes_what_monitoring_loads(installed: Path, tmp_path: Path) -> None:
+    require("promtool")
+    wiki = "https://wiki.example.com/rails"
+    run(installed / "truerail", "monitoring", "export", "site", "--runbooks", wiki, cwd=tmp_path)
+    site = tmp_path / "site"
+    said = run("promtool", "check", "rules", "--lint=all", "--lint-fatal", site / "prometheus/truerail.rules.yaml")
+    assert "SUCCESS" in said
+    assert {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()} == set(monitoring_files())
+    rules = (site / "prometheus/truerail.rules.yaml").read_text(encoding="utf-8")
+    pages = set(re.findall(rf"runbook_url: {wiki}/(\w+\.md)", rules))
+    assert pages
+    assert pages <= {path.name for path in (site / "runbooks").iterdir()}
 
 
 def test_the_installed_command_serves_the_page_with_everything_that_it_needs(installed: Path, tmp_path: Path) -> None:

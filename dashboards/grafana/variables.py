@@ -7,9 +7,6 @@ from grafana_foundation_sdk.models.dashboard import VariableOption, VariableRefr
 
 from dashboards.grafana.queries import FABRIC, POD, RAIL, SOURCE
 
-TRUERAIL: Final = "http://127.0.0.1:8080"
-"""Where truerail's page is read; a site says its own (`python -m dashboards.generate --truerail`)."""
-
 Variable = DatasourceVariable | QueryVariable | ConstantVariable
 _ANY: Final = ".*"
 """All pods, rails or racks, and also what belongs to none: a spine has no pod, a host's own finding no rail."""

@@ -7,6 +7,8 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
 from dashboards.grafana.layout import Board, built
 
+WIDTH: Final = 160
+"""Columns of a line of the files; only queries and texts are longer."""
 _NOT_OF_VARIABLES: Final = ("auto", "auto_min", "auto_count", "definition")
 """What the kit writes into variables, and Grafana's types do not know there: fields of intervals, a second query."""
 
@@ -14,7 +16,24 @@ _NOT_OF_VARIABLES: Final = ("auto", "auto_min", "auto_count", "definition")
 def text(board: Board, truerail: str) -> str:
     """A board's file; `truerail` is the address of truerail's page."""
     made = json.loads(json.dumps(built(board, truerail), cls=JSONEncoder))
-    return json.dumps(cleaned(made), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return _laid_out(cleaned(made), 0) + "\n"
+
+
+def _laid_out(value: Any, depth: int, *, in_one: bool = False) -> str:
+    """JSON with sorted keys, in which a value that fits on a line has one line, and so has each query."""
+    line = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    if in_one or not value or not isinstance(value, (dict, list)) or depth + len(line) <= WIDTH:
+        return line
+    inner, outer = " " * (depth + 2), " " * depth
+    if isinstance(value, list):
+        parts = [inner + _laid_out(one, depth + 2, in_one=_is_query(one)) for one in value]
+        return "[\n" + ",\n".join(parts) + f"\n{outer}]"
+    pairs = [f"{inner}{json.dumps(key)}: {_laid_out(value[key], depth + 2)}" for key in sorted(value)]
+    return "{\n" + ",\n".join(pairs) + f"\n{outer}}}"
+
+
+def _is_query(value: Any) -> bool:
+    return isinstance(value, dict) and "refId" in value
 
 
 def cleaned(made: dict[str, Any]) -> dict[str, Any]:

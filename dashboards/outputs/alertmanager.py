@@ -2,8 +2,9 @@
 
 from typing import Any, Final
 
-from dashboards.outputs.texts import as_yaml
+from dashboards.outputs import NOTE
 from dashboards.rules.inhibitions import INHIBITIONS, Inhibition
+from truerail.outputs.monitoring.derived import as_yaml
 
 PAGER: Final = "http://127.0.0.1:9095/page"
 TICKETS: Final = "http://127.0.0.1:9095/ticket"
@@ -35,7 +36,8 @@ def alertmanager() -> str:
                 {"name": "pager", "webhook_configs": [{"url": PAGER, "send_resolved": True}]},
                 {"name": "tickets", "webhook_configs": [{"url": TICKETS, "send_resolved": True}]},
             ],
-        }
+        },
+        NOTE,
     )
 
 

@@ -1,27 +1,16 @@
-"""Rules for Prometheus, and the same as a PrometheusRule for its operator."""
+"""The rules for Prometheus."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from dashboards.outputs.texts import as_yaml
+from dashboards.outputs import NOTE
 from dashboards.rules.declared import Alert, Group
+from truerail.outputs.monitoring.derived import as_yaml
 
 
 def rules_file(groups: Iterable[Group], runbooks: str) -> str:
     """All groups, as `rule_files` of Prometheus 2.42 or newer."""
-    return as_yaml({"groups": [_group(group, runbooks) for group in groups]})
-
-
-def prometheus_rule(groups: Iterable[Group], runbooks: str) -> str:
-    """The same groups as a custom resource of the Prometheus operator."""
-    about = {"app.kubernetes.io/name": "truerail", "app.kubernetes.io/component": "alerts"}
-    resource = {
-        "apiVersion": "monitoring.coreos.com/v1",
-        "kind": "PrometheusRule",
-        "metadata": {"name": "truerail", "labels": about},
-        "spec": {"groups": [_group(group, runbooks) for group in groups]},
-    }
-    return as_yaml(resource)
+    return as_yaml({"groups": [_group(group, runbooks) for group in groups]}, NOTE)
 
 
 def runbook_url(alert: Alert, runbooks: str) -> str:

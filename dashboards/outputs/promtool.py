@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from dashboards.outputs.prometheus import annotations
 from dashboards.outputs.template import rendered
-from dashboards.outputs.texts import as_yaml
 from dashboards.rules import GROUPS
 from dashboards.rules.declared import Alert, Group, Series, Story
+from truerail.outputs.monitoring.derived import as_yaml
 
 BEGINS: Final = 10
 RESTARTS: Final = 60

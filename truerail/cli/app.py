@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli import capture, check, demo, inventory, oncall, parse, plan, rules, serve, token, watch
+from truerail.cli import capture, check, demo, inventory, monitoring, oncall, parse, plan, rules, serve, token, watch
 
 app = typer.Typer(
     name="truerail",
@@ -52,4 +52,5 @@ app.command("parse", short_help="Read one recorded answer, print JSON facts.")(p
 app.command("token", short_help="Make a token that lets somebody into the service.")(token.token)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(plan.app, name="plan")
+app.add_typer(monitoring.app, name="monitoring")
 app.add_typer(rules.app, name="rules")

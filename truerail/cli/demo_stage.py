@@ -24,8 +24,6 @@ HELP = """Type a word and Enter to take part
   pause, go        let the script rest, and go on"""
 
 LONGEST_INPUT = 4096
-GENERATED = "dashboards/generated"
-"""Where the repository keeps rules and dashboards."""
 
 
 class Stage:
@@ -157,7 +155,10 @@ class Stage:
 def for_prometheus(url: str) -> tuple[str, str]:
     """How to watch this service with Prometheus and Grafana: the first line is a whole prometheus.yml, in one line."""
     scrape = f'job_name: truerail, honor_labels: true, http_sd_configs: [{{url: "{url}/sd"}}]'
-    return f"scrape_configs: [{{{scrape}}}]", f"rules and dashboards: {GENERATED}/prometheus, {GENERATED}/grafana"
+    return (
+        f"scrape_configs: [{{{scrape}}}]",
+        f"rules and dashboards: {terminal_command()} monitoring export DIR --truerail {url}",
+    )
 
 
 def _in_foreground() -> bool:

@@ -6,14 +6,15 @@ from truerail.model import Fact
 from truerail.model.rule import Case, Rule
 
 
-def page(rule: Rule) -> str:
-    """The page, in Markdown."""
+def page(rule: Rule, *, examples: bool = False) -> str:
+    """The page, in Markdown: each example a line, or with `examples` its plan, answers and findings."""
     needs = ", ".join(kind.__name__ for kind in rule.needs) or "nothing"
     lines = [f"# {rule.code} {rule.name}", "", f"Severity {rule.severity.value}. Needs {needs}.", ""]
     lines += [rule.explanation.strip(), "", "## Examples", ""]
-    lines += _cases("Fires", rule.fires)
-    lines += _cases("Quiet", rule.quiet)
-    return "\n".join(lines)
+    cases = (("Fires", rule.fires), ("Quiet", rule.quiet))
+    if not examples:
+        return "\n".join([*lines, *(f"- **{word}**: {case.says}" for word, found in cases for case in found)])
+    return "\n".join([*lines, *(line for word, found in cases for line in _cases(word, found))])
 
 
 def _cases(word: str, cases: Sequence[Case]) -> Iterator[str]:

@@ -22,8 +22,13 @@ def list_rules() -> None:
 
 
 @app.command("explain")
-def explain(code: Annotated[str, typer.Argument(help="Code or name of a rule: CAB001, nic_on_wrong_rail.")]) -> None:
-    """One rule in full: why it matters, how it is seen, what to do, and examples."""
+def explain(
+    code: Annotated[str, typer.Argument(help="Code or name of a rule: CAB001, nic_on_wrong_rail.")],
+    examples: Annotated[
+        bool, typer.Option("--examples", help="Show each example in full: plan, answers, findings.")
+    ] = False,
+) -> None:
+    """One rule in full: why it matters, how it is seen, what to do, and what its examples are."""
     import sys
 
     from rules import rules
@@ -34,7 +39,7 @@ def explain(code: Annotated[str, typer.Argument(help="Code or name of a rule: CA
     chosen = codes([code])
     if not chosen:
         raise CannotJudge("name a rule: `truerail rules list` shows all")
-    text = page(rules()[chosen.pop()])
+    text = page(rules()[chosen.pop()], examples=examples)
     if not sys.stdout.isatty():
         terminal.say(text)
         return

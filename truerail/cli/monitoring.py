@@ -1,0 +1,44 @@
+"""`truerail monitoring`: dashboards, rules, routes and runbooks for a site's Prometheus, Alertmanager and Grafana."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from truerail.cli.errors import CannotJudge
+
+app = typer.Typer(help="Dashboards, alert rules and runbooks for your monitoring.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keeps `export` a command of its own while it is the only one."""
+
+
+@app.command("export")
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to; files of the same name are replaced.")],
+    runbooks: Annotated[str, typer.Option(help="Address at which you serve runbooks/; alerts link to it.")] = "",
+    truerail: Annotated[str, typer.Option(help="Address of truerail's page; dashboards link to it.")] = "",
+) -> None:
+    """Write dashboards, alert rules, Alertmanager routes and runbooks.
+
+    Below the folder: grafana/, prometheus/, alertmanager/ and runbooks/; the rules again for the Prometheus operator
+    (kubernetes/, with kustomization.yaml) and as Grafana-managed alerts (grafana-alerting/, prometheus-records/).
+    """
+    from truerail.cli import terminal
+    from truerail.outputs.monitoring import RUNBOOKS, TRUERAIL, monitoring_files, write
+
+    texts = monitoring_files(_address("--runbooks", runbooks) or RUNBOOKS, _address("--truerail", truerail) or TRUERAIL)
+    try:
+        write(folder, texts)
+    except OSError as error:
+        raise CannotJudge(f"{error.filename}: cannot be written: {error.strerror}") from error
+    terminal.remark(f"{folder}: {len(texts)} files written")
+
+
+def _address(option: str, value: str) -> str:
+    """An address that stands in YAML and JSON as it is."""
+    if value and (not value.startswith(("http://", "https://")) or set(value) & set(" \t\r\n\"'\\#")):
+        raise CannotJudge(f"{option}: an address such as https://wiki.example.com/truerail is needed, not {value!r}")
+    return value

@@ -1,0 +1,68 @@
+"""What Prometheus, Alertmanager, Grafana and Kubernetes need to watch a fabric by truerail, addressed to a site.
+
+Dashboards, rules, routes and runbooks are generated and committed in the repository, and shipped in the wheel.
+Everything that only repeats them in another format is derived here, when a site asks for it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from truerail.outputs.monitoring.derived import config_maps, grafana_alerts, prometheus_rule, records_alone
+
+RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
+"""Address of the runbooks in the shipped rules; a site gives its own."""
+TRUERAIL: Final = "http://127.0.0.1:8080"
+"""Address of truerail's page in the shipped dashboards; a site gives its own."""
+RULES: Final = "prometheus/truerail.rules.yaml"
+OPERATOR_RULES: Final = "kubernetes/truerail.prometheusrule.yaml"
+_REPOSITORY: Final = Path(__file__).resolve().parents[3]
+_WHEEL: Final = Path(__file__).resolve().parent / "shipped"
+
+
+def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict[str, str]:
+    """Texts by path below the folder that a site loads from. `runbooks` and `truerail` are addresses without quotes or
+    spaces: where the runbooks are served, and truerail's page.
+    """
+    made = _shipped()
+    made[RULES] = made[RULES].replace(RUNBOOKS, runbooks.rstrip("/"))
+    boards = [name for name in made if name.startswith("grafana/")]
+    for name in boards:
+        made[name] = made[name].replace(f'"{TRUERAIL}"', f'"{truerail.rstrip("/")}"')
+    return {**made, **_derived(made[RULES], boards)}
+
+
+def _derived(rules: str, boards: list[str]) -> dict[str, str]:
+    return {
+        OPERATOR_RULES: prometheus_rule(rules),
+        "grafana-alerting/truerail.yaml": grafana_alerts(rules),
+        "prometheus-records/truerail.records.yaml": records_alone(rules),
+        "kustomization.yaml": config_maps(boards, [OPERATOR_RULES]),
+    }
+
+
+def _shipped() -> dict[str, str]:
+    """The generated files, from the wheel or, in a checkout, from where they are committed."""
+    if _WHEEL.is_dir():
+        return _texts(_WHEEL)
+    runbooks = _texts(_REPOSITORY / "docs" / "runbooks")
+    return {
+        **_texts(_REPOSITORY / "dashboards" / "generated"),
+        **{f"runbooks/{name}": runbooks[name] for name in runbooks},
+    }
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def write(folder: Path, texts: Mapping[str, str]) -> None:
+    """Writes texts below a folder. Raises OSError where one cannot be written."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,144 @@
+"""Other formats of the rules for Prometheus: for its operator, for Grafana's own alerting, and for kustomize.
+
+Grafana's import of Prometheus rules makes the same three steps of each alert: the query, whether it returned a number,
+and whether that is above 0. So each series is an alert, and no series is no alert.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2s
+from typing import Any, Final
+
+import yaml
+
+DATASOURCE: Final = "prometheus"
+"""uid of the data source that holds the recording rules' series."""
+_NOTE: Final = "# Written by `truerail monitoring export`. Do not edit.\n"
+_EXPRESSION: Final = "__expr__"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks, nothing folded, no anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Repeats equal values."""
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def as_yaml(document: Any, note: str = _NOTE) -> str:
+    """The document as people read it, below a note on its origin."""
+    return note + yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=10_000, allow_unicode=True)
+
+
+def prometheus_rule(rules: str) -> str:
+    """The rules as a custom resource of the Prometheus operator."""
+    about = {"app.kubernetes.io/name": "truerail", "app.kubernetes.io/component": "alerts"}
+    resource = {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PrometheusRule",
+        "metadata": {"name": "truerail", "labels": about},
+        "spec": {"groups": _groups(rules)},
+    }
+    return as_yaml(resource)
+
+
+def records_alone(rules: str) -> str:
+    """The recording rules without alerts, for the Prometheus behind a Grafana that alerts itself."""
+    kept = [{**group, "rules": [one for one in group["rules"] if "record" in one]} for group in _groups(rules)]
+    return as_yaml({"groups": [group for group in kept if group["rules"]]})
+
+
+def grafana_alerts(rules: str) -> str:
+    """The alerts for Grafana's `provisioning/alerting`, from Grafana 12."""
+    alerts = {group["name"]: [one for one in group["rules"] if "alert" in one] for group in _groups(rules)}
+    groups = [
+        {"orgId": 1, "name": name, "folder": "truerail", "interval": "1m", "rules": [_grafana(one) for one in found]}
+        for name, found in alerts.items()
+        if found
+    ]
+    return as_yaml({"apiVersion": 1, "groups": groups})
+
+
+def config_maps(boards: Iterable[str], resources: Iterable[str]) -> str:
+    """A `kustomization.yaml`: the resources, and a config map for each dashboard. Both are paths relative to it.
+
+    Grafana's sidecar loads each config map with the label `grafana_dashboard`:
+    https://github.com/grafana/helm-charts/blob/main/charts/grafana/README.md#sidecar-for-dashboards
+    """
+    maps = [{"name": board.rpartition("/")[2].removesuffix(".json"), "files": [board]} for board in sorted(boards)]
+    return as_yaml(
+        {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": sorted(resources),
+            "configMapGenerator": maps,
+            "generatorOptions": {
+                "disableNameSuffixHash": True,  # the sidecar follows changes of a config map under its name
+                "labels": {"grafana_dashboard": "1"},
+                "annotations": {"grafana_folder": "truerail"},
+            },
+        }
+    )
+
+
+def _groups(rules: str) -> list[dict[str, Any]]:
+    groups: list[dict[str, Any]] = yaml.safe_load(rules)["groups"]
+    return groups
+
+
+def _grafana(alert: dict[str, Any]) -> dict[str, Any]:
+    name, severity = alert["alert"], alert["labels"]["severity"]
+    kept = {key: alert[key] for key in ("keep_firing_for",) if key in alert}
+    return {
+        "uid": blake2s(f"{name} {severity}".encode(), digest_size=8).hexdigest(),
+        "title": f"{name} ({severity})",
+        "condition": "threshold",
+        "data": [_query(alert["expr"]), _is_number(), _threshold()],
+        "noDataState": "OK",
+        "execErrState": "Error",
+        "for": alert["for"],
+        **kept,
+        "annotations": {key: _template(text) for key, text in alert["annotations"].items()},
+        "labels": alert["labels"],
+        "isPaused": False,
+    }
+
+
+def _template(text: str) -> str:
+    """Grafana's `$value` is a sentence; the number is that of the query."""
+    return text.replace("$value", "$values.query.Value")
+
+
+def _query(expr: str) -> dict[str, Any]:
+    model = {"refId": "query", "expr": expr, "instant": True, "range": False}
+    return {
+        "refId": "query",
+        "relativeTimeRange": {"from": 600, "to": 0},
+        "datasourceUid": DATASOURCE,
+        "model": model,
+    }
+
+
+def _step(ref: str, **model: Any) -> dict[str, Any]:
+    return {
+        "refId": ref,
+        "relativeTimeRange": {"from": 0, "to": 0},
+        "datasourceUid": _EXPRESSION,
+        "model": {"refId": ref, **model},
+    }
+
+
+def _is_number() -> dict[str, Any]:
+    return _step("is_number", type="math", expression="is_number($query) || is_nan($query) || is_inf($query)")
+
+
+def _threshold() -> dict[str, Any]:
+    over = [{"evaluator": {"type": "gt", "params": [0]}}]
+    return _step("threshold", type="threshold", expression="is_number", conditions=over)
