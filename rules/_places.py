@@ -3,6 +3,7 @@
 Every wrong cable has exactly one kind, so no cable is reported twice.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -69,10 +70,14 @@ def places(plan: Plan, seen: Snapshot) -> Places:
     return _sort(wiring_of(plan, seen))
 
 
-def unknown_cables(wiring: Wiring) -> Codes:
-    """How many cables of each device nobody could judge, shape (devices,). Those of unpowered hosts do not count."""
+def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
+    """How many cables of each device nobody could judge, shape (devices,): for these reasons, where any are given.
+    Those of unpowered hosts do not count.
+    """
     index = wiring.index
     unknown = (wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)
+    if why:
+        unknown &= np.isin(wiring.why, list(why))
     count = np.zeros(len(index.devices.names), dtype=np.int64)
     for device in (index.a_device, index.b_device):
         count += np.bincount(device[unknown & (device >= 0)], minlength=len(count))

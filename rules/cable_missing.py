@@ -14,7 +14,8 @@ The reason is in `reason`, and decided by what devices say, never by silence alo
   cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have; or the lower end has
   link and the upper one has none: the cable is in another port, or carries one direction only. Where an end reports
   link and nobody else is in the place, the cable counts as unknown, not as missing: the link may be too young for a
-  frame (30 seconds), or the switch lost rows of its table (SONiC after a restart, sonic-buildimage#24685).
+  frame (30 seconds), or the switch lost rows of its table (SONiC after a restart, sonic-buildimage#24685). So it does
+  where one end only listens, and the other, which speaks, is heard on its other cables.
 - `switched off`: the port's operator turned it off: an interface without the `UP` flag, an administratively down port
   of a switch, on InfiniBand the physical state `DISABLED`. On RoCE `DISABLED` is what most drivers report without
   carrier (mlx5, bnxt_re, irdma, ...), so it is no link, not an operator's will; so is a port whose interface was not
@@ -113,12 +114,22 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
             f"{subject} to {b}: {a} says that its link is up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
-    says = f"{subject} to {b}: link is up, but neither end hears the other, though both hear others"
+    says = f"{subject} to {b}: link is up, but {_unheard(w, cable)}"
     do = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
     return (
         f"{says}; where the cable leads is unknown",
         f"{do}, and restart it on the switch if its newest neighbours are missing.",
     )
+
+
+def _unheard(w: Wiring, cable: int) -> str:
+    """Who does not hear whom."""
+    a, b = w.index.a_port(cable), w.index.b_port(cable)
+    hears = w.hears[[w.index.a_device[cable], w.index.b_device[cable]]].tolist()
+    if all(hears):
+        return "neither end hears the other, though both hear others"
+    quiet, near, far = (a.device, b, a) if hears[1] else (b.device, a, b)
+    return f"{near} does not hear {far}, though {quiet} is heard elsewhere; {quiet} tells of no neighbour itself"
 
 
 def _witnesses(w: Wiring, cable: int) -> list[str]:

@@ -13,7 +13,8 @@ named by both of its ends.
 ## What to do
 Wait until the TTL has run out and check again. If it stays, a device in between forwards LLDP frames (a bridge or a
 media converter), or two devices carry one name (CAB007). It is only noted where the planned neighbour is among those
-named, and a warning where it is not.
+named, with its port or by its device alone, or where all who are named are named in their own places as well; else it
+is a warning.
 """
 
 from collections import defaultdict
@@ -48,7 +49,7 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         wait = _longest_ttl(told, a, b)
         yield ends_disagree.found(
             wiring.index.a_port(cable),
-            severity=Severity.INFO if _planned_is_named(told, a, b) else None,
+            severity=Severity.INFO if _plan_may_hold(wiring, told, a, b) else None,
             says=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, told, a, b))}",
             do=_NAMES if wiring.met else _WAIT.format(wait=wait),
             expected=str(wiring.index.b_port(cable)),
@@ -58,17 +59,30 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _planned_is_named(told: "_Told", a: int, b: int) -> bool:
-    """Whether one end names the other, as planned, among its neighbours: then nothing speaks against the plan yet."""
-    return any(claim.v == b for claim in told.by[a]) or any(claim.v == a for claim in told.by[b])
+def _plan_may_hold(w: Wiring, told: "_Told", a: int, b: int) -> bool:
+    """Whether nothing speaks against the plan yet: one end names the other, as planned, among its neighbours, or all
+    whom they name are old neighbours, as it seems, because their own places name them, too.
+    """
+    device = w.index.ports.device_of(np.array([a, b])).tolist()
+    planned = {(b, device[1]): told.by[a], (a, device[0]): told.by[b]}
+    for (port, owner), claims in planned.items():
+        if any(claim.v == port or (claim.v < 0 and claim.w == owner and not claim.doubt) for claim in claims):
+            return True
+    named = [claim.v for claim in (*told.by[a], *told.by[b])]
+    places = w.index.far_ends(np.array(named, dtype=np.int64)).tolist()
+    at_home = (any(other.u == place for other in told.about[port]) for port, place in zip(named, places, strict=True))
+    return bool(named) and min(named) >= 0 and all(at_home)
 
 
 class _Claim(NamedTuple):
-    """Port `u` says that it hears port `v` of device `w`; -1 where it does not tell."""
+    """Port `u` says that it hears port `v` of device `w`; -1 where it does not tell. `doubt`: something suggests that
+    an unknown port is not the planned one.
+    """
 
     u: int
     v: int
     w: int
+    doubt: bool
     ttl_seconds: int | None
 
 
@@ -86,7 +100,8 @@ def _about(w: Wiring, cables: Codes) -> _Told:
     ends = np.concatenate([w.index.a[cables], w.index.b[cables]])
     told = _Told(defaultdict(list), defaultdict(list))
     for i in np.flatnonzero(np.isin(claims.u, ends) | np.isin(claims.v, ends)).tolist():
-        claim = _Claim(int(claims.u[i]), int(claims.v[i]), int(claims.w[i]), rows[int(claims.row[i])].ttl_seconds)
+        ttl, doubt = rows[int(claims.row[i])].ttl_seconds, bool(claims.doubt[i])
+        claim = _Claim(int(claims.u[i]), int(claims.v[i]), int(claims.w[i]), doubt, ttl)
         told.by[claim.u].append(claim)
         told.about[claim.v].append(claim)
     return told

@@ -7,10 +7,11 @@ does, its cables stay unknown.
 ## How it is seen
 The device answered something and has a planned port that is not known to be down, and yet none of its planned ports
 hears anybody; the reason is in `reason`: its LLDP question failed (the error is named), it listened and heard nobody,
-or it was not asked. Info where each of its cables is known from the other end, warning where some stay unknown for
-it. A device that was not asked is named only in the latter case, and where two or more ports hear a host by its name
-alone, as that of a DPU: each of its cables may then be in the place of another of them, and `places_by_name` counts
-these ports. InfiniBand has no LLDP: this does not apply to it.
+or it was not asked. Warning where cables stay unknown for it; info where each is known from its other end, or has a
+finding of its own, by which it is looked at: what its other end says contradicts itself (CAB005), or that end hears
+nobody (CAB003). A device that was not asked is named only in the first case, and where two or more ports hear a host by
+its name alone, as that of a DPU: each of its cables may then be in the place of another of them, and `places_by_name`
+counts these ports. InfiniBand has no LLDP: this does not apply to it.
 
 ## What to do
 - `command not found`: install lldpd, then `systemctl enable --now lldpd`.
@@ -33,7 +34,7 @@ from rules._places import places_by_name, unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot, Transport
 from truerail.model.names import printable
 from truerail.model.rule import Case, rule
-from truerail.model.wiring import ONE_END, Wiring, wiring_of
+from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]
 
@@ -59,8 +60,9 @@ def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     wiring = wiring_of(plan, seen)
     devices = wiring.index.devices
     known = slice(0, devices.planned)
-    unknown, failed = unknown_cables(wiring)[known], _failed(wiring)
-    quiet = wiring.read[known] & ~_hears(wiring)[known]
+    told = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]
+    unknown, failed = unknown_cables(wiring)[known] - told, _failed(wiring)
+    quiet = wiring.read[known] & ~wiring.hears[known]
     quiet &= _linked(wiring, quiet)
     listened, by_name = wiring.listened[known], places_by_name(wiring)[known]
     for code in np.flatnonzero(quiet).tolist():
@@ -69,10 +71,12 @@ def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         if not (error or listened[code] or unknown[code] or nameless):
             continue
         reason, do = _reason(error, listened=bool(listened[code]))
-        count = int(unknown[code])
+        count, apart = int(unknown[code]), int(told[code])
         left = f"{count} of its cables cannot be judged" if count else "its cables are known from their other ends"
+        if apart and not count:
+            left += f", but for {apart} that {'has a finding of its' if apart == 1 else 'have findings of their'} own"
         if nameless:
-            left += f"; {nameless} of these name the host alone, so which of its NICs is in which place is unknown"
+            left += f"; {nameless} of these ends name the host alone, so which of its NICs is in which place is unknown"
         yield lldp_silent.found(
             name,
             severity=Severity.WARNING if count else Severity.INFO,
@@ -100,14 +104,6 @@ def _failed(w: Wiring) -> dict[int, str]:
         for reading in w.identity.seen.readings
         if reading.error and reading.collector.startswith("lldp")
     }
-
-
-def _hears(w: Wiring) -> Mask:
-    """Which devices hear somebody on a planned port, shape (devices,)."""
-    ports = w.identity.claims.u[w.identity.claims.u < w.index.planned_ports]
-    hears = np.zeros(len(w.index.devices.names), dtype=bool)
-    hears[w.index.ports.device_of(ports)] = True
-    return hears
 
 
 def _linked(w: Wiring, asked: Mask) -> Mask:

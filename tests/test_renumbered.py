@@ -30,7 +30,7 @@ from truerail.simulator import Fault, Shape, simulate
 HOSTS = ("gpu-1", "gpu-2", "gpu-3")
 RAILS = 4
 SHIFTED = (0, 1, 3, 4)
-_COLLECTOR = {Neighbor: "lldp_switch", NetLink: "net_link", RdmaLink: "rdma_link"}
+_COLLECTOR = {Neighbor: "lldp_host", NetLink: "net_link", RdmaLink: "rdma_link"}
 
 
 def plan() -> Plan:

@@ -47,7 +47,7 @@ class Why(IntEnum):
     """No link, and the operator of an end switched its port off."""
     SILENT = 3
     """Both ends listened and heard nothing: missing where nobody reports link, or where another cable is in its place;
-    unknown where an end has link.
+    unknown where an end has link, also where only one end listened and the other is heard on other cables.
     """
     NOT_READ = 4
     AMBIGUOUS = 5
@@ -93,6 +93,14 @@ class Wiring:
         """
         found = self.identity.discovery
         return frozenset() if found is None else frozenset(found.devices.tolist())
+
+    @cached_property
+    def hears(self) -> Mask:
+        """Per device code: whether it hears somebody on a planned port."""
+        told = self.identity.claims.u
+        hears = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
+        hears[self.index.ports.device_of(told[told < self.index.planned_ports])] = True
+        return hears
 
     @cached_property
     def blind_bonds(self) -> Mask:
@@ -264,6 +272,9 @@ def _judge_unseen(w: Wiring, cables: Codes) -> None:
     silent = a_listened & w.listened[b_device] & a_hears & b_hears
     settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
     settle(silent, State.MISSING, Why.SILENT)
+    told = a_listened | w.listened[b_device]
+    half = told & w.read[a_device] & w.read[b_device] & _is_told_of(w, a_device) & _is_told_of(w, b_device)
+    settle(half & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)
     quiet = (w.read[a_device] & ~a_hears) | (w.read[b_device] & ~b_hears)
     settle(quiet & ~(a_hears & b_hears), State.UNKNOWN, Why.DEVICE_SILENT)
 
@@ -275,6 +286,14 @@ def _hears_anything(w: Wiring, device: Codes) -> Mask:
     active = (w.partner[ports] >= 0) | w.ambiguous[ports]
     alive[w.index.ports.device_of(ports[active])] = True
     return alive[device]
+
+
+def _is_told_of(w: Wiring, device: Codes) -> Mask:
+    """The same, also where it is heard without its port."""
+    alive = np.zeros(len(w.index.devices.names) + 1, dtype=bool)
+    ports = np.flatnonzero(w.heard[: w.index.planned_ports] >= 0)
+    alive[w.heard[ports]] = alive[w.index.ports.device_of(ports)] = True
+    return np.asarray(alive[device] | _hears_anything(w, device), dtype=bool)
 
 
 def _has_links(w: Wiring, device: Codes) -> Mask:
