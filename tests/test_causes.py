@@ -122,6 +122,32 @@ def test_a_block_shifted_around_its_own_end() -> None:
     assert (cause.kind, cause.subjects, len(cause.moves)) == (CauseKind.PORT_SHIFT, ("leaf-1",), 6)
 
 
+@pytest.mark.parametrize("gone", [3, 4, 6, 8])
+@pytest.mark.parametrize("by", [2, -2])
+def test_a_block_shifted_around_its_own_end_with_a_cable_that_is_not_seen(by: int, gone: int) -> None:
+    world = World(make_plan(hosts=12))
+    block = [nic(i, 1) for i in range(3, 10)]
+    places = [world.where[p] for p in block]
+    for port, place in zip(block, places[by:] + places[:by], strict=True):
+        world.where[port] = place
+    world.where[nic(gone, 1)] = None
+    _, causes = causes_of(world)
+    cause = only(tuple(c for c in causes if c.kind is not CauseKind.LINK_DOWN))
+    assert (cause.kind, cause.subjects, len(cause.moves)) == (CauseKind.PORT_SHIFT, ("leaf-1",), 6)
+
+
+def test_a_cable_moved_back_over_right_ones_is_not_of_the_block() -> None:
+    world = World(make_plan(hosts=12))
+    for i in range(3, 7):
+        world.where[nic(i, 1)] = Port("leaf-1", f"swp{i + 1}")
+    world.where[nic(7, 1)] = None
+    world.where[nic(12, 1)] = Port("leaf-1", "swp3")
+    _, causes = causes_of(world)
+    kinds = {cause.kind: cause for cause in causes if cause.kind is not CauseKind.LINK_DOWN}
+    assert set(kinds) == {CauseKind.PORT_SHIFT, CauseKind.CABLE_MOVE}
+    assert [str(move.cable) for move in kinds[CauseKind.CABLE_MOVE].moves] == [str(nic(12, 1))]
+
+
 @pytest.mark.parametrize("by_inventory", [False, True])
 def test_host_names_exchanged(by_inventory: bool) -> None:
     world = World(make_plan(), folders_by_inventory=by_inventory)

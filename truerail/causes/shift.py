@@ -48,8 +48,10 @@ def shifts(s: Sightings) -> list[Shift]:
 
 
 def _on_leaf(s: Sightings, leaf: int, rows: Codes) -> Iterator[Shift]:
-    position = _positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows]]))
-    planned, seen = position[: len(rows)], position[len(rows) :]
+    lost = np.flatnonzero((s.index.b_device == leaf) & s.index.from_host)
+    lost = lost[~np.isin(lost, s.taken_for)]
+    position = _positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows], s.index.b[lost]]))
+    planned, seen, unseen = np.split(position, [len(rows), 2 * len(rows)])
     used = np.zeros(len(rows), dtype=bool)
     offset = seen - planned
     values, counts = np.unique(offset, return_counts=True)
@@ -58,6 +60,8 @@ def _on_leaf(s: Sightings, leaf: int, rows: Codes) -> Iterator[Shift]:
         if len(block) < MIN_RUN:
             continue
         inside = _wrapped(planned, seen, block, used)
+        if len(inside) == len(block):
+            inside = _wrapped_in_part(planned, seen, block, used, unseen)
         free_end = len(inside) == len(block)
         if free_end or len(inside) >= MIN_BLOCK:
             used[inside] = True
@@ -84,6 +88,28 @@ def _wrapped(planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[
     inside = np.flatnonzero(within)
     closes = set(planned[inside].tolist()) == set(seen[inside].tolist())
     return inside if closes else block
+
+
+def _wrapped_in_part(
+    planned: Codes, seen: Codes, block: Codes, used: "np.ndarray[tuple[int], np.dtype[np.bool_]]", unseen: Codes
+) -> Codes:
+    """The block and those that it pushed over its end, where some cables of it are seen nowhere (`unseen` are their
+    planned positions): of n neighbouring positions, each cable that is seen is k further on, counted round.
+    """
+    k = int(seen[block[0]] - planned[block[0]])
+    back = (seen - planned) * np.sign(k) < 0
+    lost = set(unseen.tolist())
+    for n in sorted({abs(k - int(one)) for one in (seen - planned)[back & ~used]}):
+        around = np.flatnonzero(back & ~used & (np.abs(k - (seen - planned)) == n))
+        chosen: Codes = np.concatenate([block, around])
+        ends = np.concatenate([planned[chosen], seen[chosen]])
+        its = set(planned[chosen].tolist())
+        for low in range(int(ends.max()) - n + 1, int(ends.min()) + 1):
+            high = low + n - 1
+            over = seen[around] - low if k > 0 else high - seen[around]
+            if (over < abs(k)).all() and its.union(lost).issuperset(range(low, high + 1)):
+                return chosen
+    return block
 
 
 def _positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
