@@ -6,6 +6,16 @@ the addresses that hosts report may show it: a NIC that has the address of anoth
 that other one. An address that is the same does not show the opposite: the firmware of a host numbers its PCI buses
 (BIOS version or setting, further cards), so a bus number (`enp26s0f0np0`, `rocep26s0`, `0000:1a:00.0`) may belong to
 another slot than on other hosts.
+
+That all of a host's bus numbers are those of its fellows does not decide either. Buses are numbered depth first, so a
+card more or less shifts numbers and exchanges none (systemd issues 2811 and 33347: `enp5s0` becomes `enp7s0`). But
+Linux keeps the numbers that the firmware gave (drivers/pci/probe.c, pci_scan_bridge_extend), and a firmware that takes
+the root ports, or the boards behind internal PCIe cables, in another order gives the same numbers to other slots where
+each of them holds equally many buses, as in a server of eight equal NICs. "PCI topology can change whenever it wants
+to, it does not have to be deterministic" (systemd issue 563). LLDP, addresses and names are then the same, to the last
+word, as with two exchanged cables. Exchanged cables are the likelier of the two on one host alone, and still no move is
+ordered: one command on the host (`nvidia-smi topo -m`, `ethtool -p`) tells them apart in a minute, and a move of two
+right cables breaks two rails.
 """
 
 import re
