@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from scoring import followed
 
 from truerail.model import CableState, Cause, CauseKind, Judgement, Severity, Status
-from truerail.simulator import Simulation, TrueCause, Truth
+from truerail.simulator import Simulation, TrueCause
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 
 
@@ -95,7 +95,7 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
         found = [named.pop(key, None) for key in _accepted(cause)]
         if any(found):
             score.causes_found += 1
-        elif _is_left_open(cause, judgement) or _is_seen_in_part(cause, truth, named):
+        elif _is_left_open(cause, judgement) or _is_seen_in_part(cause, named):
             score.causes_unknown += 1
         else:
             score.causes_missed += 1
@@ -126,11 +126,10 @@ def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:
     states = judgement.cable_states
     if cause.kind is CauseKind.GPU_NIC_ORDER and not cause.cables and not cause.decidable:
         return any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
-    if CauseKind.UNKNOWN in (other.kind for other in cause.alternatives) and cause.kind in _OF_CABLES:
-        return _is_in_no_answer(cause, judgement)
-    return bool(cause.cables) and all(
-        states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables
-    )
+    if cause.cables and all(states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables):
+        return True
+    is_open = cause.kind in _OF_CABLES and any(other.kind is CauseKind.UNKNOWN for other in cause.alternatives)
+    return is_open and _is_in_no_answer(cause, judgement)
 
 
 _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
@@ -139,23 +138,26 @@ _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_S
 def _is_in_no_answer(cause: TrueCause, judgement: Judgement) -> bool:
     """Whether it is said of each host of a fault that no answer shows that its NICs may be in each other's places.
 
-    Each of its cables is heard in the place of a cable of the same host, so `right` is all that can be said of the host
-    that is there; which of its NICs it is has to be said to be unknown, host by host (TEL003, `places_by_name`).
+    Each of its cables is unknown, or heard in the place of a cable of the same host: then `right` is all that can be said
+    of the host that is there, and which of its NICs it is has to be said to be unknown, host by host (TEL003,
+    `places_by_name`; TEL001 where the host does not answer at all).
     """
     states = judgement.cable_states
     said = {one.subject for one in judgement.findings if one.rule == "TEL003" and dict(one.detail)["places_by_name"]}
     silent = {one.subject for one in judgement.findings if one.rule == "TEL001"}
-    claimed = (CableState.WRONG, CableState.MISSING)
-    return all(port.device in said | silent and states[port] not in claimed for port in cause.cables)
+    return all(
+        states[port] is CableState.UNKNOWN or (states[port] is CableState.RIGHT and port.device in said | silent)
+        for port in cause.cables
+    )
 
 
-def _is_seen_in_part(cause: TrueCause, truth: Truth, named: dict[tuple[CauseKind, frozenset[str]], Cause]) -> bool:
+def _is_seen_in_part(cause: TrueCause, named: dict[tuple[CauseKind, frozenset[str]], Cause]) -> bool:
     """Whether paths of all cables of a circle that are seen wrong are named, and nothing else, where one that nobody
     hears closes it. Takes these causes from `named`.
     """
-    if not any(other.kind is CauseKind.CABLE_MOVE for other in cause.alternatives):
+    seen = {str(port) for other in cause.alternatives if other.kind is CauseKind.CABLE_MOVE for port in other.cables}
+    if not seen:
         return False
-    seen = {str(port) for port in cause.cables if port in truth.wrong}
     paths = [key for key in named if key[0] is CauseKind.CABLE_MOVE and key[1] <= seen]
     if set().union(*(subjects for _, subjects in paths)) != seen:
         return False

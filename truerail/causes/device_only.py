@@ -4,17 +4,20 @@ A leaf that hears host e where host d is planned, and d where e is planned, show
 of each host it is follows from nothing that was read, so no move is ordered: the pair is named, and how to see it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from truerail.causes.draft import Draft
 from truerail.causes.moved import WIRING
+from truerail.causes.sightings import Sightings
 from truerail.model.columns import NONE
 from truerail.model.finding import Alternative, CauseKind
 from truerail.model.names import natural_key
 from truerail.model.wiring import DEVICE_ONLY, State, Wiring
 
+_SHOWN = 4
 MIN_CABLES = 4
 """Cables that say of two switches that they are exchanged."""
 
@@ -33,6 +36,54 @@ def exchanged_hosts(wiring: Wiring) -> Iterator[Draft]:
         back = by_pair.get((other, host), [])
         if host < other and len(cables) == len(back) == 1:
             yield _draft(wiring, cables[0], back[0])
+
+
+def left_open(sightings: Sightings, rows: Sequence[int], draft: Draft, heard_at: Mapping[int, int]) -> Draft:
+    """The same without its moves where a cable's place is known by the name of its host alone. `heard_at` is the port
+    of each place under the name that its switch bears.
+    """
+    if min(sightings.sure[r] for r in rows) > DEVICE_ONLY:
+        return draft
+    if draft.kind is CauseKind.GPU_NIC_ORDER:
+        return replace(draft, alternatives=tuple(replace(other, moves=()) for other in draft.alternatives))
+    index = sightings.index
+    at = [heard_at.get(place, place) for place in sightings.stands[list(rows)].tolist()]
+    ports = sorted((str(index.spell(port)) for port in at), key=natural_key)
+    owners = sorted({index.a_port(int(sightings.cable[r])).device for r in rows}, key=natural_key)
+    shown, whose = (f"{', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" for names in (ports, owners))
+    return replace(
+        draft,
+        says=f"{draft.says}; this rests on the devices that are heard there, of which nobody reports the ports",
+        do=f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool -p`).",
+        moves=(),
+        devices=(*draft.devices, *ports),
+        confidence=DEVICE_ONLY,
+        alternatives=(
+            Alternative(
+                CauseKind.CABLE_ROTATION, f"other ports of {whose} are there, and more cables than these wrong"
+            ),
+        ),
+        decides=f"to confirm: which ports of {whose} are behind {shown}?",
+    )
+
+
+def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> Draft:
+    """Two hosts that are heard in each other's places, all of them, by their names alone."""
+    names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
+    both = " and ".join(names)
+    says = f"all cables of {both} are exchanged, their names are right"
+    return Draft(
+        CauseKind.HOST_SWAP,
+        names,
+        f"the hosts {both} are exchanged: each is heard by name in all places of the other, and in none of its own",
+        f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        confidence=0.6,
+        alternatives=(Alternative(CauseKind.HOST_SWAP, says),),
+        decides=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
+    )
 
 
 def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:

@@ -1,13 +1,20 @@
 """From a wiring and its findings to causes: the order in which explanations are sought, and who explains what."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from truerail.causes.absent import absent_drafts
+from truerail.causes.by_name import heard_above, placed, strays, swapped_hosts
 from truerail.causes.cycles import chains
-from truerail.causes.device_only import crossed_without_names, exchanged_hosts, exchanged_switches
+from truerail.causes.device_only import (
+    crossed_without_names,
+    exchanged_hosts,
+    exchanged_switches,
+    hosts_draft,
+    left_open,
+)
 from truerail.causes.draft import Draft, attach, number
 from truerail.causes.moved import (
     ORDER,
@@ -35,7 +42,7 @@ from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
-from truerail.model.wiring import Wiring
+from truerail.model.wiring import DEVICE_ONLY, Wiring
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
 
@@ -61,20 +68,48 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     for stranger in renamed:
         sightings.settle(stranger.cables)
     drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
-    drafts += [*exchanged_hosts(wiring), *exchanged_switches(wiring), *crossed_without_names(wiring)]
-    if not sightings.wrong.any():
-        return drafts
-    gpus = gpu_rails(wiring)
-    relabelled, before = _relabelled(wiring, sightings, gpus)
-    drafts += relabelled
-    for order in likely_orders(sightings, gpus):
-        steps = moves(sightings, order.rows.tolist())
-        sightings.retake(order.rows, order.cables)
-        drafts.append(order_draft(sightings, order, steps))
+    drafts += [*exchanged_switches(wiring), *crossed_without_names(wiring)]
+    before: list[Relabelling] = []
+    if sightings.wrong.any():
+        gpus = gpu_rails(wiring)
+        relabelled, before = _relabelled(wiring, sightings, gpus)
+        drafts += relabelled
+        for order in likely_orders(sightings, gpus):
+            steps = moves(sightings, order.rows.tolist())
+            sightings.retake(order.rows, order.cables)
+            drafts.append(order_draft(sightings, order, steps))
+    swapped, ports = _heard_by_name(wiring, sightings, before)
+    drafts += swapped
     for shift in shifts(sightings):
-        drafts.append(shift_draft(sightings, shift, before))
+        drafts.append(left_open(sightings, shift.rows.tolist(), shift_draft(sightings, shift, before), ports))
         sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
-    return drafts + [chain_draft(sightings, chain, wiring, before) for chain in chains(sightings)]
+    for chain in chains(sightings):
+        drafts.append(left_open(sightings, chain.rows, chain_draft(sightings, chain, wiring, before), ports))
+    done = {cable for draft in drafts for cable in draft.cables}
+    done.update(wiring.index.cables_at(np.array(list(ports.values()), dtype=np.int64)).tolist())
+    return drafts + [pair for pair in exchanged_hosts(wiring) if done.isdisjoint(pair.cables)]
+
+
+def _heard_by_name(
+    wiring: Wiring, sightings: Sightings, before: Sequence[Relabelling]
+) -> tuple[list[Draft], Mapping[int, int]]:
+    """Hosts in each other's places that are heard by name alone; other cables of such hosts join the sightings. With
+    the port where each place of theirs is found under the name that its switch bears.
+    """
+    true_name: dict[int, int] = {}
+    for one in before:
+        true_name |= one.true_name if one.kind is CauseKind.LEAF_SWAP else {}
+    found = strays(wiring, true_name)
+    swapped = list(swapped_hosts(wiring.index, found))
+    for _, _, both in swapped:
+        found = found.without(both, wiring.index.b[both].tolist())
+    cables, places = placed(wiring.index, sightings.slots, found)
+    sightings.add(cables, places, DEVICE_ONLY)
+    ports = {place: found.ports[place] for place in places.tolist()}
+    cables, places = heard_above(wiring)
+    rest = ~np.isin(cables, sightings.cable) & ~np.isin(places, sightings.place)
+    sightings.add(cables[rest], places[rest], DEVICE_ONLY)
+    return [hosts_draft(wiring, *pair) for pair in swapped], ports
 
 
 def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[list[Draft], list[Relabelling]]:

@@ -50,7 +50,7 @@ def shifts(s: Sightings) -> list[Shift]:
 def _on_leaf(s: Sightings, leaf: int, rows: Codes) -> Iterator[Shift]:
     lost = np.flatnonzero((s.index.b_device == leaf) & s.index.from_host)
     lost = lost[~np.isin(lost, s.taken_for)]
-    position = _positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows], s.index.b[lost]]))
+    position = positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows], s.index.b[lost]]))
     planned, seen, unseen = np.split(position, [len(rows), 2 * len(rows)])
     used = np.zeros(len(rows), dtype=bool)
     offset = seen - planned
@@ -112,7 +112,7 @@ def _wrapped_in_part(
     return block
 
 
-def _positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
+def positions(index: PlanIndex, leaf: int, ports: Codes) -> Codes:
     """The position of each port on its leaf: planned ports in natural order; spare ports continue the count by
     their number.
     """

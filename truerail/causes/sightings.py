@@ -85,6 +85,12 @@ class Sightings:
         sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[wiring.place[seen]])
         return cls(index, Slots(index), seen, seen.copy(), wiring.place[seen].copy(), wiring.place[seen].copy(), sure)
 
+    def add(self, cables: Codes, places: Codes, sure: float) -> None:
+        """Adds cables that are likely in these places, after what was explained so far."""
+        for name, more in (("cable", cables), ("taken_for", cables), ("place", places), ("stands", places)):
+            setattr(self, name, np.concatenate([getattr(self, name), more]))
+        self.sure = np.concatenate([self.sure, np.full(len(cables), sure)])
+
     @property
     def wrong(self) -> Mask:
         """Which sightings are not where they should be."""

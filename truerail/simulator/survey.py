@@ -112,10 +112,23 @@ def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> Tru
     more = tuple(_alternatives(ether.world, cause))
     if cause.kind in _OF_CABLES and cause.cables and not any(_contradicts(ether, port) for port in cause.cables):
         more += (Explanation(CauseKind.UNKNOWN, 0),)
-    seen = sum(port in found["wrong"] for port in cause.cables)
-    if cause.kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and 0 < seen < len(cause.cables):
-        more += (Explanation(CauseKind.CABLE_MOVE, seen),)
+    seen = tuple(port for port in cause.cables if port in found["wrong"])
+    seen = seen or tuple(port for port in cause.cables if _is_named(ether, port))
+    if cause.kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and 0 < len(seen) < len(cause.cables):
+        more += (Explanation(CauseKind.CABLE_MOVE, len(seen), seen),)
     return replace(cause, alternatives=more)
+
+
+def _is_named(ether: Ether, jack: Port) -> bool:
+    """Whether either end of the cable in this jack names at least the device at the other."""
+    world = ether.world
+    return any(
+        frame.tells is not Tells.NOTHING
+        for end in (jack, world.far[jack])
+        if end.device not in world.absent
+        for sender in world.heard(end)
+        for frame in ether.frames(sender)
+    )
 
 
 _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)

@@ -8,10 +8,13 @@ from truerail.model import CauseKind, Port
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Another explanation that the same answers bear out, and the moves it would ask for."""
+    """Another explanation that the same answers bear out, and the moves it would ask for. `cables` are those of the
+    cause that it speaks of, where they are not all.
+    """
 
     kind: CauseKind
     moves: int
+    cables: tuple[Port, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +73,5 @@ class Truth:
 
 
 def _cause(cause: TrueCause) -> dict[str, Any]:
-    return {**asdict(cause), "cables": [str(port) for port in cause.cables]}
+    others = [{**asdict(other), "cables": [str(port) for port in other.cables]} for other in cause.alternatives]
+    return {**asdict(cause), "cables": [str(port) for port in cause.cables], "alternatives": others}

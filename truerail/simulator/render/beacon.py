@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from truerail.model import Port
 from truerail.simulator.behaviours import labels, names
-from truerail.simulator.frames import TTL_SECONDS, Announced, Frame, Speaker
+from truerail.simulator.frames import TTL_SECONDS, Announced, Frame, Speaker, Tells
 from truerail.simulator.platforms import linux, switches
 from truerail.simulator.platforms.linux import HostPort
 from truerail.simulator.platforms.switches import SwitchPort
@@ -28,6 +28,8 @@ TAKEN_AT = 1795183200.0
 """When a capture is taken: 2026-11-20T14:00Z, as seconds since the epoch."""
 OUT_OF_BAND = "oob-sw-1"
 STORAGE = "stor-sw-1"
+_NAMELESS = ("default_name", "rename", "clone_name", "clone_chassis")
+"""Behaviours under which the name that is heard says of no planned host alone that it is this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,10 @@ class Ether:
         behaviours, host = self.world.behaviours, port.host
         if behaviours.hits("efa", host) or behaviours.hits("ttl0", host):
             return ()
+        is_nameless = any(behaviours.hits(name, host) for name in _NAMELESS)
         if behaviours.hits("dpu", host):
-            return (linux.arm(port, behaviours.value("dpu_offset")),)
+            own = linux.arm(port, behaviours.value("dpu_offset"))
+            return (replace(own, tells=Tells.NOTHING) if is_nameless else own,)
         if variant := behaviours.value_for("hpe_fw", host):
             return (linux.hpe_firmware(port, variant),)
         if behaviours.hits("boot_phase", host):
@@ -134,7 +138,7 @@ class Ether:
         if firmware == "only":
             return (replace(linux.firmware(port), is_second=False),)
         own = linux.networkd(port) if behaviours.hits("networkd", host) else linux.lldpd(port)
-        if any(behaviours.hits(name, host) for name in ("default_name", "rename", "clone_name", "clone_chassis")):
+        if is_nameless:
             own = replace(own, tells=port.by_mac)
         more = [linux.firmware(port)] if firmware else []
         if behaviours.hits("msap_change", host, port.slot):

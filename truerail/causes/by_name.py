@@ -1,0 +1,167 @@
+"""Where cables are whose devices are heard by their names alone: each lost one is brought to a place that hears it.
+
+The ARM of a DPU sends `dpu-gpu-004` from each NIC. A leaf that hears gpu-004 where gpu-005 is planned shows that a
+cable of gpu-004 is there. Which one follows where gpu-004 is heard in all of its own places but one: the fewest cables
+are wrong if it is the cable of that place. The same holds of switches that send their names and no port that is known,
+heard from below. So a swap, a rotation and a shifted block are known by the devices heard. That other cables of
+these devices are there, and exchanged among each other as well, no answer rules out: nothing that rests on such a place
+orders a move.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truerail.causes.shift import positions
+from truerail.causes.sightings import Slots
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
+from truerail.model.wiring import Why, Wiring
+
+_NOT_ELSEWHERE = (Why.LINK_DOWN, Why.DISABLED, Why.NIC_ABSENT, Why.PENDING)
+"""Why a cable is in no place at all."""
+
+
+@dataclass
+class Strays:
+    """Of each host, by its code: `lost` are its cables that are not heard in their places, `places` the ports of
+    switches that hear it by its name and are planned for others.
+    """
+
+    lost: dict[int, list[int]] = field(default_factory=dict)
+    places: dict[int, list[int]] = field(default_factory=dict)
+    held: Counter[int] = field(default_factory=Counter)
+    """Places of its own in which a host is heard."""
+    ports: dict[int, int] = field(default_factory=dict)
+    """Of each place, the port that hears it under the name that its switch bears."""
+
+    def without(self, cables: Sequence[int], places: Sequence[int]) -> "Strays":
+        """These, but for some cables and places that are explained."""
+        gone, taken = set(cables), set(places)
+        lost = {host: [one for one in own if one not in gone] for host, own in self.lost.items()}
+        left = {host: [one for one in at if one not in taken] for host, at in self.places.items()}
+        return Strays(lost, left, self.held, self.ports)
+
+
+def strays(wiring: Wiring, true_name: Mapping[int, int]) -> Strays:
+    """The lost cables of hosts and the places that hear them; `true_name` maps switches to the ones they really are."""
+    index, found = wiring.index, Strays()
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    heard = wiring.heard[: len(index.ports)]
+    ports = np.flatnonzero((heard >= 0) & (heard < index.devices.planned) & (wiring.partner[: len(heard)] < 0))
+    ports = ports[(tier[heard[ports]] == 0) & (tier[index.ports.device_of(ports)] > 0) & ~wiring.ambiguous[ports]]
+    if not len(ports):
+        return found
+    hosts, places = heard[ports], _renamed(index, ports, true_name)
+    planned = index.cables_at(places)
+    owner = np.where((planned >= 0) & (index.b[planned] == places), index.a_device[planned], NONE)
+    for host, place in zip(hosts[owner != hosts].tolist(), places[owner != hosts].tolist(), strict=True):
+        found.places.setdefault(host, []).append(place)
+    found.ports.update(zip(places.tolist(), ports.tolist(), strict=True))
+    found.held.update(hosts[owner == hosts].tolist())
+    lost = index.from_host & (wiring.partner[index.a] < 0) & wiring.listened[index.b_device]
+    lost &= ~np.isin(index.b, places[owner == hosts]) & ~np.isin(wiring.why, _NOT_ELSEWHERE)
+    lost &= np.isin(index.b, wiring.identity.claims.u) | ~wiring.states.up(index.b)  # not in its place and just silent
+    lost &= np.isin(index.a_device, list(found.places))
+    for cable in np.flatnonzero(lost).tolist():
+        found.lost.setdefault(int(index.a_device[cable]), []).append(cable)
+    return found
+
+
+def _renamed(index: PlanIndex, ports: Codes, true_name: Mapping[int, int]) -> Codes:
+    device = index.ports.device_of(ports)
+    true = np.array([true_name.get(one, one) for one in device.tolist()], dtype=np.int64)
+    moved, found = true != device, ports.copy()
+    if moved.any():
+        found[moved] = index.ports.find_or_add(true[moved], index.ports.name_of(ports[moved]))
+    return found
+
+
+def swapped_hosts(index: PlanIndex, found: Strays) -> Iterator[tuple[int, int, list[int]]]:
+    """Pairs of hosts that are heard in all places of each other and in none of their own, with their cables."""
+    owner = {int(index.b[cable]): host for host, own in found.lost.items() for cable in own}
+    for host, own in sorted(found.lost.items()):
+        others = {owner.get(place, NONE) for place in found.places[host]}
+        other = others.pop() if len(others) == 1 else NONE
+        back = {owner.get(place, NONE) for place in found.places.get(other, ())}
+        both = [*own, *found.lost.get(other, ())]
+        alone = not found.held[host] and not found.held[other]
+        whole = len(found.places[host]) == len(own) > 1 and len(found.places.get(other, ())) == len(both) - len(own)
+        if host < other and back == {host} and alone and whole:
+            yield host, other, both
+
+
+def placed(index: PlanIndex, slots: Slots, found: Strays) -> tuple[Codes, Codes]:
+    """Lost cables and the places where they are, as far as they follow: by the leaf, else where there is but one."""
+    pairs = _on_their_leaves(index, found)
+    left = found.without([cable for cable, _ in pairs], [place for _, place in pairs])
+    for host, own in sorted(left.lost.items()):
+        at = left.places[host]
+        pairs += [(own[0], at[0])] if len(own) == len(at) == 1 else _of_a_kind(index, slots, own, at)
+    return _columns(pairs)
+
+
+def heard_above(wiring: Wiring) -> tuple[Codes, Codes]:
+    """Cables whose lower ends hear another switch than planned, by its name alone, and the place in it where they are:
+    that of its only cable that is lost, if it is the only one that hears it so.
+    """
+    index = wiring.index
+    heard, known = wiring.heard[index.a], wiring.place >= 0
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    astray = ~known & (heard >= 0) & (heard != index.b_device) & (tier[heard] == tier[index.b_device])
+    gone = (astray | (known & (wiring.place != index.b))) & (wiring.partner[index.b] < 0)
+    found: list[tuple[int, int]] = []
+    for switch in np.unique(heard[astray]).tolist():
+        here, lost = np.flatnonzero(astray & (heard == switch)), np.flatnonzero(gone & (index.b_device == switch))
+        if len(here) == len(lost) == 1 and wiring.heard[index.b[lost[0]]] in (NONE, index.a_device[here[0]]):
+            found.append((int(here[0]), int(index.b[lost[0]])))
+    return _columns(found)
+
+
+def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Codes, Codes]:
+    cables, places = zip(*pairs, strict=True) if pairs else ((), ())
+    return np.array(cables, dtype=np.int64), np.array(places, dtype=np.int64)
+
+
+def _on_their_leaves(index: PlanIndex, found: Strays) -> list[tuple[int, int]]:
+    """Cables that are in another port of their own leaf: of several of one host, those that are as far off as most."""
+    by_leaf: dict[int, list[tuple[int, int]]] = {}
+    for host, own in sorted(found.lost.items()):
+        leaves = index.ports.device_of(np.array(found.places[host], dtype=np.int64)).tolist()
+        for cable in own:
+            leaf = int(index.b_device[cable])
+            near = [place for place, at in zip(found.places[host], leaves, strict=True) if at == leaf]
+            by_leaf.setdefault(leaf, []).extend((cable, place) for place in near)
+    pairs: list[tuple[int, int]] = []
+    for leaf, possible in by_leaf.items():
+        pairs += _by_offset(index, leaf, possible)
+    return pairs
+
+
+def _by_offset(index: PlanIndex, leaf: int, possible: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    if not possible:
+        return
+    cables, places = (np.array(column, dtype=np.int64) for column in zip(*possible, strict=True))
+    at = positions(index, leaf, np.concatenate([index.b[cables], places]))
+    offset = (at[len(cables) :] - at[: len(cables)]).tolist()
+    votes = Counter(offset)
+    done: set[int] = set()
+    taken: set[int] = set()
+    for row in sorted(range(len(possible)), key=lambda r: (-votes[offset[r]], abs(offset[r]), offset[r], r)):
+        cable, place = possible[row]
+        if cable not in done and place not in taken:
+            done.add(cable)
+            taken.add(place)
+            yield cable, place
+
+
+def _of_a_kind(index: PlanIndex, slots: Slots, own: list[int], at: list[int]) -> list[tuple[int, int]]:
+    """Cables in places of other hosts' NICs of the same rail and plane, where there is one such place for each."""
+    planned = index.cables_at(np.array(at, dtype=np.int64))
+    slot = [int(slots.of[cable]) if cable >= 0 else NONE for cable in planned.tolist()]
+    wanted = [int(slots.of[cable]) for cable in own]
+    if len(set(wanted)) < len(wanted):
+        return []
+    return [(cable, at[slot.index(kind)]) for cable, kind in zip(own, wanted, strict=True) if slot.count(kind) == 1]
