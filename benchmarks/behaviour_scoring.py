@@ -138,8 +138,8 @@ _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_S
 def _is_in_no_answer(cause: TrueCause, judgement: Judgement) -> bool:
     """Whether it is said of each host of a fault that no answer shows that its NICs may be in each other's places.
 
-    Each of its cables is unknown, or heard in the place of a cable of the same host: then `right` is all that can be said
-    of the host that is there, and which of its NICs it is has to be said to be unknown, host by host (TEL003,
+    Each of its cables is unknown, or heard in the place of a cable of the same host: then `right` is all that can be
+    said of the host that is there, and which of its NICs it is has to be said to be unknown, host by host (TEL003,
     `places_by_name`; TEL001 where the host does not answer at all).
     """
     states = judgement.cable_states
