@@ -63,12 +63,15 @@ def _no_claims() -> Claims:
 
 
 def read_claims(
-    names: LocalNames, owners: Mapping[int, int] = MappingProxyType({}), split: frozenset[int] = frozenset()
+    names: LocalNames,
+    owners: Mapping[int, int] = MappingProxyType({}),
+    split: frozenset[int] = frozenset(),
+    known_ids: Mapping[str, int] = MappingProxyType({}),
 ) -> Claims:
     """Every neighbour heard over LLDP, resolved as far as the facts go.
 
     `owners` maps names that no plan knows to the devices found to carry them; `split` are names that several devices
-    announce, which only MACs can tell apart.
+    announce, which only MACs can tell apart; `known_ids` are chassis ids found out to be these devices'.
     """
     index, table = names.index, names.seen.table(Neighbor)
     if not len(table):
@@ -86,7 +89,7 @@ def read_claims(
     witness = np.where(witness >= 0, witness, macs.devices(chassis))
     named = _named_devices(index, table.column("system_name")[row], owners)
     split = split | _never_named(index, table.column("system_name")[row], chassis)
-    w = _heard_devices(index, named, witness, chassis, split)
+    w = _heard_devices(index, named, witness, chassis, split, known_ids)
     dpu = _dpu_hosts(index, table.column("system_name")[row])
     w, named = np.where((dpu >= 0) & (w == named), dpu, w), np.where(dpu >= 0, NONE, named)
     w = _by_address(index, w, table.column("management_addresses")[row])
@@ -103,6 +106,28 @@ def read_claims(
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
     keep = u >= 0
     return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep], doubt[keep])
+
+
+def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
+    """Chassis ids of devices that were never given a name, or share one, to the devices that they are, as the other
+    ends of their cables tell: the only device that hears a port which hears the id. Two ports or more have to agree,
+    and none must say otherwise.
+    """
+    index = names.index
+    lost = np.flatnonzero((claims.w < 0) & (claims.named >= 0))
+    if not len(lost):
+        return {}
+    back = np.unique(claims.v << 32 | index.ports.device_of(claims.u))
+    back = back[(back >= 0) & np.isin(back >> 32, claims.u[lost])]
+    port, count = np.unique(back >> 32, return_counts=True)
+    only = dict(zip((back >> 32).tolist(), (back & 0xFFFFFFFF).tolist(), strict=True))
+    several = set(port[count > 1].tolist())
+    votes: dict[str, list[int]] = {}
+    chassis = names.seen.table(Neighbor).column("chassis_id")[claims.row[lost]]
+    for heard_at, chassis_id in zip(claims.u[lost].tolist(), chassis.tolist(), strict=True):
+        if chassis_id is not None and heard_at in only and heard_at not in several:
+            votes.setdefault(chassis_id, []).append(only[heard_at])
+    return {one: told[0] for one, told in votes.items() if len(told) > 1 and len(set(told)) == 1}
 
 
 def _named_devices(index: PlanIndex, system_names: Objects, owners: Mapping[int, int]) -> Codes:
@@ -179,7 +204,14 @@ def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
     return old
 
 
-def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Objects, split: frozenset[int]) -> Codes:
+def _heard_devices(
+    index: PlanIndex,
+    named: Codes,
+    witness: Codes,
+    chassis: Objects,
+    split: frozenset[int],
+    known_ids: Mapping[str, int],
+) -> Codes:
     """The device heard: by its name; by its MACs where it gives none, or one the plan does not know, or one it
     shares.
     """
@@ -195,9 +227,10 @@ def _heard_devices(index: PlanIndex, named: Codes, witness: Codes, chassis: Obje
         known = (w >= 0) & (codes >= 0)
         for number, device in unanimous(codes[known], w[known]).items():  # chassis ids are cloned, too
             learned[number] = device
-        known_ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
-        for number, chassis_id in enumerate(distinct if known_ids else ()):
-            learned[number] = known_ids.get(chassis_id, int(learned[number]))
+        ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
+        ids = {**known_ids, **ids}
+        for number, chassis_id in enumerate(distinct if ids else ()):
+            learned[number] = ids.get(chassis_id, int(learned[number]))
         w = np.where(nameless, learned[codes], w)
     return w
 

@@ -16,7 +16,7 @@ from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.announce import announced
-from truerail.model.wiring.claims import Claims, read_claims
+from truerail.model.wiring.claims import Claims, nameless_chassis, read_claims
 from truerail.model.wiring.discovery import Discovery, discovered
 from truerail.model.wiring.ib_placed import LAYERS, contested_places, placed, unplaced, without
 from truerail.model.wiring.local import LocalNames
@@ -89,6 +89,9 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
         names = LocalNames(index, seen, announces, planned, by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     if found is None:
+        known_ids = nameless_chassis(names, claims)
+        if known_ids:
+            claims = read_claims(names, owners, split, known_ids)
         return Identity(names, claims, owners, duplicates)
     found, by_place, contested, open_ = _placed(names, found, owners, split)
     told = without(found.claims, index, open_) if open_ else found.claims
