@@ -44,7 +44,7 @@ def own_ids(document: Any) -> Iterator[tuple[str, str]]:
         if "status" not in own or "rid" in own:
             raise Unreadable(f"{subject} carries no status: not what lldpd says of its own ports")
         sent = _object(own.get("port"), f"port on {subject}").get("id")
-        kind, text = _identity(sent, f"port on {subject}")
+        kind, text = _identity(sent, "port on interface ", port)
         if kind != "mac":
             yield port, text
 
@@ -83,17 +83,21 @@ def _items(value: Any) -> list[Any]:
     return value if type(value) is list else [] if value is None else [value]
 
 
-def _object(value: Any, name: str) -> dict[str, Any]:
-    """The object that stands here, alone or as the only item of a list."""
+def _object(value: Any, *name: str) -> dict[str, Any]:
+    """The object that stands here, alone or as the only item of a list. `name`, in parts, is for the refusal."""
     if type(value) is list and len(value) == 1:
         value = value[0]
     if type(value) is not dict:
-        raise Unreadable(f"{name} is not an object")
+        raise Unreadable(f"{''.join(name)} is not an object")
     return value
 
 
 def _text(value: Any) -> str | None:
     """`"x"`, `{"value": "x"}` and `[{"value": "x"}]` are all `x`; nothing and empty text are None."""
+    if type(value) is str:
+        return value or None
+    if value is None:
+        return None
     if type(value) is list:
         value = value[0] if value else None
     if type(value) is dict:
@@ -102,21 +106,20 @@ def _text(value: Any) -> str | None:
 
 
 def _neighbor(port: str, seen: Any) -> Neighbor:
-    subject = f"interface {port}"
-    seen = _object(seen, subject)
+    seen = _object(seen, "interface ", port)
     if "chassis" not in seen or "port" not in seen or ("status" in seen and "rid" not in seen):
-        raise Unreadable(f"{subject} carries no neighbour: not a list of neighbours")
-    chassis = _object(seen["chassis"], f"chassis on {subject}")
-    far_port = _object(seen["port"], f"port on {subject}")
+        raise Unreadable(f"interface {port} carries no neighbour: not a list of neighbours")
+    chassis = _object(seen["chassis"], "chassis on interface ", port)
+    far_port = _object(seen["port"], "port on interface ", port)
     name = _text(chassis.get("name"))
     if not _is_identity(chassis.get("id")):
         if len(chassis) != 1:
-            raise Unreadable(f"chassis on {subject} carries no id")
+            raise Unreadable(f"chassis on interface {port} carries no id")
         ((name, chassis),) = chassis.items()
-        chassis = _object(chassis, f"chassis on {subject}")
-    chassis_type, chassis_id = _identity(chassis.get("id"), f"chassis on {subject}")
-    port_type, port_id = _identity(far_port.get("id"), f"port on {subject}")
-    addresses = [_text(address) for address in _items(chassis.get("mgmt-ip"))]
+        chassis = _object(chassis, "chassis on interface ", port)
+    chassis_type, chassis_id = _identity(chassis.get("id"), "chassis on interface ", port)
+    port_type, port_id = _identity(far_port.get("id"), "port on interface ", port)
+    addresses = chassis.get("mgmt-ip")
     return Neighbor(
         port,
         chassis_id,
@@ -127,7 +130,7 @@ def _neighbor(port: str, seen: Any) -> Neighbor:
         _text(far_port.get("descr")),
         whole(_text(far_port.get("ttl")) or _text(chassis.get("ttl"))),
         seconds(seen.get("age")),
-        tuple([address for address in addresses if address]),
+        tuple([text for address in _items(addresses) if (text := _text(address))]) if addresses is not None else (),
         seen.get("via"),
     )
 
@@ -139,9 +142,11 @@ def _is_identity(value: Any) -> bool:
     return type(value) is dict and type(value.get("type")) is str
 
 
-def _identity(value: Any, subject: str) -> tuple[str, str]:
-    found = _object(value, f"id of the {subject}")
-    kind, text = found.get("type"), _text(found)
-    if type(kind) is not str or text is None:
-        raise Unreadable(f"id of the {subject} is incomplete")
+def _identity(value: Any, what: str, port: str) -> tuple[str, str]:
+    found = _object(value, "id of the ", what, port)
+    kind, text = found.get("type"), found.get("value")
+    if type(text) is int:
+        text = str(text)
+    if type(kind) is not str or type(text) is not str or not text:
+        raise Unreadable(f"id of the {what}{port} is incomplete")
     return kind, text

@@ -57,6 +57,7 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
     ],
     every=minutes(1),
     yields=[LinkSpeed],
+    shared=True,
     optional=True,
 )
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:

@@ -25,7 +25,7 @@ from collector._speed_answers import ASK, statuses
 from truerail.model import SWITCHES, Device, NetLink, NotTold, Unreadable, collector, minutes
 
 
-@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], optional=True)
+@collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], shared=True, optional=True)
 def port_state(answer: str, device: Device) -> list[NetLink]:
     """One `NetLink` for each port whose state is told. Raises `Unreadable`."""
     told = statuses(answer)

@@ -64,6 +64,7 @@ _TO_NETDEV = re.compile(
     ],
     every=minutes(1),
     yields=[RdmaLink],
+    shared=True,
 )
 def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
     """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `Unreadable`."""

@@ -68,9 +68,9 @@ def test_a_command_stands_once_in_the_list(name: str) -> None:
     assert sorted(set(files)) == sorted(files)
 
 
-def test_equal_matrices_are_read_once_and_everything_else_is_not() -> None:
-    shared = {name for name in ("gpu_nic_topology", "rdma_link", "lldp_host", "net_link") if collectors()[name].shared}
-    assert shared == {"gpu_nic_topology"}
+def test_what_equal_servers_answer_alike_is_read_once_and_everything_else_is_not() -> None:
+    shared = {name for name, found in collectors().items() if found.shared}
+    assert shared == {"gpu_nic_topology", "link_speed", "port_state", "rdma_link"}
 
 
 def test_the_matrix_is_found_behind_lines_that_speak_of_gpus() -> None:

@@ -187,6 +187,8 @@ def test_what_is_out_of_bounds_is_unknown_or_refused() -> None:
     ):
         with pytest.raises(OutOfBoundsError):
             list(bounded([fact]))
+    with pytest.raises(TypeError):
+        list(bounded([LinkSpeed("eth0", "400")]))  # type: ignore[arg-type]  # a parser's mistake
     assert list(bounded([PortQos("eth0"), PortCounters("eth0", (), ())])) == [
         PortQos("eth0"),
         PortCounters("eth0", (), ()),

@@ -3,12 +3,15 @@
 import gc
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from traceback import walk_tb
+from typing import Any, TypeGuard
 
 import pytest
 from capture_trees import LINKS, RDMA, grow, lldp, pack
 
-from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role
+from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role, Unreadable
 from truerail.transport.ahead import BATCH, THREADS
+from truerail.transport.answers import Answers
 from truerail.transport.replay import Capture, CaptureError, read_capture
 
 HOST = {"rdma_link": RDMA, "ip_-j_link": LINKS, "lldpctl_-f_json0": lldp("eth0", "leaf-0", "swp1")}
@@ -152,6 +155,25 @@ def test_equal_answers_to_a_shared_question_are_read_once(tmp_path: Path) -> Non
         "gpu-1/nvidia-smi_topo_-m",
         "gpu-2/nvidia-smi_topo_-m",
     ]
+
+
+def test_equal_refusals_stay_short_and_hold_no_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    depths: list[int] = []
+    whole = Answers._answer
+
+    def watched(self: Answers, *question: Any) -> Any:
+        reading = whole(self, *question)
+        depths.extend(sum(1 for _ in walk_tb(kept.__traceback__)) for kept in self._shared.values() if is_error(kept))
+        return reading
+
+    def is_error(kept: object) -> TypeGuard[Unreadable]:
+        return isinstance(kept, Unreadable)
+
+    monkeypatch.setattr(Answers, "_answer", watched)
+    files = {f"gpu-{number}/rdma_link": "bash: rdma: command not found\n" for number in range(9)}
+    capture = read_capture(grow(tmp_path, files), devices={name: Device(name) for name in ("gpu-0", "gpu-8")})
+    assert sum("the device refused" in reading.error for reading in capture.readings) == 9
+    assert max(depths) < 6
 
 
 def test_only_limits_what_is_read_by_any_spelling(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ A number out of bounds becomes None, "the answer did not say", where the fact ca
 answer is refused. The bounds lie far outside of anything that exists, and well inside of 64 bits.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from truerail.model.facts import (
@@ -57,29 +59,52 @@ class OutOfBoundsError(ValueError):
 
 class _Bound(NamedTuple):
     field: str
+    at: int
     low: float
     high: float
     needed: bool
 
 
-def bounded(facts: Iterable[F], *, texts: bool = True) -> Iterator[F]:
+def bounded(facts: Sequence[F], *, texts: bool = True) -> Sequence[F]:
     """The facts with every number within its bounds. `texts`: whether their texts may be too long, too.
 
     Raises OutOfBoundsError, and TypeError where a number is none.
     """
-    for fact in facts:
-        kind = type(fact)
-        if texts:
-            _refuse_long(fact)
-        if kind is PortCounters:
-            _refuse_counted(fact)
-            yield fact
-        elif kind is PortQos:
-            _refuse_priorities(fact)
-            yield fact
-        else:
-            wrong = [bound for bound in _TABLE.get(kind, ()) if not _within(getattr(fact, bound.field), bound)]
-            yield _without(fact, wrong) if wrong else fact
+    kinds = set(map(type, facts))
+    if len(kinds) == 1 and _all_within(kinds.pop(), facts, texts):
+        return facts
+    return [_one(fact, texts) for fact in facts]
+
+
+def _all_within(kind: type[Fact], facts: Sequence[Fact], texts: bool) -> bool:
+    """Whether nothing is out of bounds, seen in whole columns: a fifth of the cost of row by row."""
+    if kind is PortCounters or kind is PortQos:
+        return False
+    if (
+        texts
+        and max([len(value) for value in chain.from_iterable(facts) if type(value) is str], default=0) > LONGEST_TEXT
+    ):
+        return False
+    try:
+        return all(
+            _within(value, bound) for bound in _TABLE.get(kind, ()) for value in set(map(itemgetter(bound.at), facts))
+        )
+    except TypeError:  # no number: each row alone names it
+        return False
+
+
+def _one(fact: F, texts: bool) -> F:
+    if texts:
+        _refuse_long(fact)
+    kind = type(fact)
+    if kind is PortCounters:
+        _refuse_counted(fact)
+        return fact
+    if kind is PortQos:
+        _refuse_priorities(fact)
+        return fact
+    wrong = [bound for bound in _TABLE.get(kind, ()) if not _within(getattr(fact, bound.field), bound)]
+    return _without(fact, wrong) if wrong else fact
 
 
 def _within(value: Any, bound: _Bound) -> bool:
@@ -121,7 +146,10 @@ def _refuse_long(fact: Any) -> None:
 
 def _of(kind: type[Fact]) -> tuple[_Bound, ...]:
     optional = kind._field_defaults
-    return tuple(_Bound(name, low, high, name not in optional) for name, (low, high) in _BOUNDS[kind].items())
+    return tuple(
+        _Bound(name, kind._fields.index(name), low, high, name not in optional)
+        for name, (low, high) in _BOUNDS[kind].items()
+    )
 
 
 _TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in _BOUNDS}

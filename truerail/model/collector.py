@@ -69,7 +69,7 @@ class Collector:
         answer = untouched(answer)
         refuse_refusals(answer)
         try:
-            facts = tuple(bounded(self.parse(answer, device), texts=len(answer) > LONGEST_TEXT))
+            facts = tuple(bounded(tuple(self.parse(answer, device)), texts=len(answer) > LONGEST_TEXT))
             return facts if len(self.yields) == 1 else tuple(sorted(facts, key=lambda fact: type(fact).__name__))
         except Unreadable:
             raise

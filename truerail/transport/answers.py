@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 
 from collector import collectors
 from truerail.model import Collector, Device, Fact, Reading, Role, Unreadable
@@ -41,6 +42,7 @@ class Answers:
         self._all = questions
         self._of_role = {role: questions.on(role) for role in Role}
         self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | Unreadable] = {}
+        """By collector and the answer's digest: the answers themselves would stay in memory."""
 
     def questions(self, device: Device | None) -> Questions:
         """What a device is asked: where nobody knows it, everything."""
@@ -104,18 +106,19 @@ class Answers:
         return Reading(name, collector.name, self._at, error="; ".join(errors), source=hits[0].source)
 
     def _facts(self, collector: Collector, content: bytes, device: Device, hit: _Hit) -> tuple[Fact, ...]:
+        text = self._text(content, hit)
         if not collector.shared:
-            return collector.read(self._text(content, hit), device)
-        key = (collector.name, content)
+            return collector.read(text, device)
+        key = (collector.name, sha256(content).digest())
         known = self._shared.get(key)
         if known is None:
             try:
-                known = collector.read(self._text(content, hit), device)
+                known = collector.read(text, device)
             except Unreadable as error:
                 known = error
             self._shared[key] = known
         if isinstance(known, Unreadable):
-            raise known
+            raise known.with_traceback(None)  # each raise would add its frames to those of the others
         return known
 
     def _text(self, content: bytes, hit: _Hit) -> str:
