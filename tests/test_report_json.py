@@ -2,14 +2,17 @@
 
 import json
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 import pytest
 import report_fabric as fabric
 from jsonschema import Draft202012Validator
 
-from truerail.model import CableState, CauseKind, Judgement
+from truerail.model import CableState, CauseKind, Judgement, LinkSpeed
 from truerail.outputs.report import render
 
 SCHEMA = json.loads((files("truerail.outputs") / "check.schema.json").read_text("utf-8"))
@@ -130,6 +133,28 @@ def test_no_half_of_a_surrogate_pair_is_written():
     report = render(fabric.hostile(), "json")
     assert isinstance(report, str)
     assert not re.search(r"\\u[dD][89a-fA-F]", report)
+
+
+@pytest.mark.parametrize("made", [fabric.every_cause, fabric.clean])
+def test_the_fast_writer_of_json_writes_what_the_standard_library_writes(made, monkeypatch):
+    report = render(made(), "json")
+
+    def cannot(*_: object, **__: object) -> bytes:
+        raise TypeError("str is not valid UTF-8: surrogates not allowed")
+
+    monkeypatch.setattr("truerail.outputs.report_json.orjson.dumps", cannot)
+    assert render(made(), "json") == report
+
+
+def test_numbers_and_facts_of_any_kind_are_written_as_the_standard_library_writes_them():
+    odd = {"fact": LinkSpeed("swp1", 400.0), "measure": np.float64(0.5), "at": datetime(2026, 11, 20, tzinfo=UTC)}
+    finding = replace(fabric.every_cause().findings[0], detail=odd)
+    (told,) = document(replace(fabric.clean(), findings=(finding,)))["findings"]
+    assert {name: told[name] for name in odd} == {
+        "fact": ["swp1", 400.0, None, None],
+        "measure": 0.5,
+        "at": "2026-11-20 00:00:00+00:00",
+    }
 
 
 def test_an_unread_device_is_told_with_its_error():

@@ -5,12 +5,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
 from truerail.model import Alternative, Cable, CableState, Cause, Finding, Judgement, Move, Severity, Summary, Verdict
 from truerail.model.finding import causes_before
 from truerail.outputs.words import order
 
 SCHEMA = "truerail/check/v1"
 
+_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
 _NOT_ASCII = re.compile(r"[^\n -~]+")
 
 
@@ -19,9 +22,20 @@ def render_json(judgement: Judgement) -> str:
 
     A half of a surrogate pair, which strict readers of JSON refuse, becomes `?`.
     """
-    text = json.dumps(document(judgement), indent=2, ensure_ascii=False, allow_nan=False, default=str)
-    whole = text.encode("utf-8", "replace").decode("utf-8")
+    told = document(judgement)
+    try:
+        whole = orjson.dumps(told, default=_plain, option=_OPTIONS).decode()
+    except TypeError:  # half a surrogate pair, or more than 64 bits
+        text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        whole = text.encode("utf-8", "replace").decode("utf-8")
+    if whole.isascii() and "\x7f" not in whole:  # JSON escapes every other control character
+        return whole + "\n"
     return _NOT_ASCII.sub(lambda found: json.dumps(found.group())[1:-1], whole) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """What orjson does not know, as `json` writes it: facts are tuples, measures may be numpy's floats."""
+    return list(value) if isinstance(value, tuple) else float(value) if isinstance(value, float) else str(value)
 
 
 def document(judgement: Judgement) -> dict[str, Any]:
