@@ -126,3 +126,14 @@ def test_two_strangers_of_which_neither_is_at_home_stay_a_warning() -> None:
     strangers = [heard("swp1", "gpu-2", "nic0"), heard("swp1", "gpu-3", "nic0")]
     found = findings({"leaf-0": strangers, "leaf-1": leaf(1)}, HOSTS)
     assert found["CAB005", "gpu-1/nic0"].severity is Severity.WARNING
+
+
+def test_a_host_whose_own_places_hear_it_has_no_nic_left_for_another() -> None:
+    """gpu-2 was cloned from gpu-1, and lldpd shows one name for both; their DPUs name no ports."""
+    clones = {
+        f"leaf-{rail}": [heard(f"swp{at}", "gpu-1", None) for at in (1, 2)] + leaf(rail, "gpu-1", "gpu-2")
+        for rail in range(RAILS)
+    }
+    found = findings(clones, HOSTS)
+    assert {subject for rule, subject in found if rule == "CAB005"} == {"gpu-2/nic0", "gpu-2/nic1"}
+    assert found["CAB005", "gpu-2/nic0"].severity is Severity.WARNING

@@ -213,7 +213,8 @@ def _judge_cables(w: Wiring) -> None:
     agrees = ((w.heard[a] < 0) | (w.heard[a] == index.b_device)) & ((w.heard[b] < 0) | (w.heard[b] == index.a_device))
     astray = vague & agrees & _heard_elsewhere(w)
     right |= vague & agrees & ~astray
-    wrong |= vague & ~agrees
+    astray |= vague & ~agrees & _heard_too_often(w)
+    wrong |= vague & ~agrees & ~astray
     w.sure[a[vague]] = DEVICE_ONLY
     w.state[right], w.why[right] = State.RIGHT, Why.SEEN
     w.state[wrong], w.why[wrong] = State.WRONG, Why.SEEN
@@ -222,8 +223,22 @@ def _judge_cables(w: Wiring) -> None:
         w.state[undecided & (right | wrong)] = State.UNKNOWN
         w.why[undecided & (right | wrong)] = Why.UNDECIDED
 
-    w.why[astray] = Why.AMBIGUOUS  # unknown: the device is right, the port is likely another
+    w.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
     _judge_unseen(w, np.flatnonzero(~(right | wrong | astray)))
+
+
+def _heard_too_often(w: Wiring) -> Mask:
+    """Cables whose planned upper port hears another host, without its port, all of whose own places hear it as well: it
+    has no NIC left for this place. The one heard is a machine that sends its name, or an old neighbour.
+    """
+    index = w.index
+    away = index.from_host & (w.heard[index.b] != index.a_device) & (w.partner[index.a] != index.b)
+    all_home = np.ones(len(index.devices.names) + 1, dtype=bool)
+    all_home[index.a_device[away]] = False
+    host = np.isin(np.arange(len(all_home)), index.a_device[index.from_host])
+    heard = w.heard[index.b]
+    other = index.from_host & (heard >= 0) & (heard != index.a_device)
+    return np.asarray(other & (all_home & host)[heard], dtype=bool)
 
 
 def _heard_elsewhere(w: Wiring) -> Mask:
