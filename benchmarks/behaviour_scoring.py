@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from scoring import followed
 
-from truerail.model import CableState, Cause, CauseKind, Judgement, Severity, Status
+from truerail.model import CableState, Cause, CauseKind, Judgement, Port, Severity, Status
 from truerail.simulator import Simulation, TrueCause
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 
@@ -95,7 +95,7 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
         found = [named.pop(key, None) for key in _accepted(cause)]
         if any(found):
             score.causes_found += 1
-        elif _is_left_open(cause, judgement) or _is_seen_in_part(cause, named):
+        elif _is_left_open(cause, simulation, judgement) or _is_seen_in_part(cause, named):
             score.causes_unknown += 1
         else:
             score.causes_missed += 1
@@ -119,20 +119,39 @@ def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
             yield other.kind, frozenset(cause.subjects)
 
 
-def _is_left_open(cause: TrueCause, judgement: Judgement) -> bool:
+def _is_left_open(cause: TrueCause, simulation: Simulation, judgement: Judgement) -> bool:
     """Whether nothing is claimed of the cables of a fault that was not found; of one that no cable shows and no answer,
     whether the order of GPUs and NICs is said to be unknown.
+
+    Where no answer tells the port at the other end (`Truth.unknown`), the device there is all that can be said. Such a
+    fault is left open where each cable that is on another device is said to be wrong for an unknown cause: which port
+    it should go to instead, and whether its neighbours are in theirs, is in no answer.
     """
-    states = judgement.cable_states
     if cause.kind is CauseKind.GPU_NIC_ORDER and not cause.cables and not cause.decidable:
         return any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
-    if cause.cables and all(states.get(port) in (CableState.UNKNOWN, CableState.MISSING) for port in cause.cables):
+    if _is_on_other_devices(cause, simulation, judgement):
         return True
     is_open = cause.kind in _OF_CABLES and any(other.kind is CauseKind.UNKNOWN for other in cause.alternatives)
     return is_open and _is_in_no_answer(cause, judgement)
 
 
 _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
+
+
+def _is_on_other_devices(cause: TrueCause, simulation: Simulation, judgement: Judgement) -> bool:
+    """Whether its cables are unknown, missing, or wrong by their devices for a cause that is said to be unknown; one
+    on its own device may then be in any port of it.
+    """
+    states, truth = judgement.cable_states, simulation.truth
+    named = {subject for said in judgement.causes if said.kind is CauseKind.UNKNOWN for subject in said.subjects}
+    vague = {port for port in cause.cables if port in truth.unknown and str(port) in named}
+    vague = {port for port in vague if states.get(port) is CableState.WRONG}
+    return bool(cause.cables) and all(
+        states.get(port) in (CableState.UNKNOWN, CableState.MISSING)
+        or port in vague
+        or (vague and port in truth.unknown and _is_on_its_device(simulation, port))
+        for port in cause.cables
+    )
 
 
 def _is_in_no_answer(cause: TrueCause, judgement: Judgement) -> bool:
@@ -149,6 +168,11 @@ def _is_in_no_answer(cause: TrueCause, judgement: Judgement) -> bool:
         states[port] is CableState.UNKNOWN or (states[port] is CableState.RIGHT and port.device in said | silent)
         for port in cause.cables
     )
+
+
+def _is_on_its_device(simulation: Simulation, port: Port) -> bool:
+    planned, wired = simulation.plan.peer_of(port), simulation.truth.wiring.get(port)
+    return planned is not None and wired is not None and planned.device == wired.device
 
 
 def _is_seen_in_part(cause: TrueCause, named: dict[tuple[CauseKind, frozenset[str]], Cause]) -> bool:

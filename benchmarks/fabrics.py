@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from truerail.simulator import Noise, Shape, Simulation, simulate
-from truerail.simulator.behaviours.draw import SWITCHES, drawn
+from truerail.simulator.behaviours.draw import SWITCHES, drawn, drawn_later
 
 SHAPES = {
     "one rail a leaf": Shape(hosts=32, rails=8, spines=4, uplinks=16),
@@ -125,6 +125,7 @@ def draw_behaving(seed: int) -> Drawn:
         platforms = ("infiniband",)
     of_shape = replace(known[shape], platforms=platforms)
     flags = drawn(rng, platforms, of_shape.planes)
+    flags += drawn_later(Random(f"behaving {seed} more"), platforms, of_shape.planes)  # noqa: S311 - as above
     folders = rng.choice(("hostname", "inventory"))
     simulation = simulate(of_shape, seed % 4, seed=seed, folders=folders, behaviours=flags)
     return Drawn(seed, shape, platforms, "none", folders, simulation, flags)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from truerail.model import CauseKind, Port, Status
+from truerail.model import CableState, CauseKind, Port, Status
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 from truerail.simulator.behaviours.draw import drawn
@@ -26,6 +26,7 @@ from behaviour_scoring import behaviour_score  # type: ignore[import-not-found] 
 from behaviours import fabric, judged, plant, shape_of, written  # type: ignore[import-not-found]  # as above
 
 ROOT = Path(__file__).parents[1]
+JUNOS_LLDP = "show lldp neighbors detail | display json"
 RECORDINGS = ROOT / "tests" / "recordings"
 PARSERS = (
     "collector",
@@ -121,7 +122,7 @@ def test_no_right_cable_is_moved_whatever_devices_do(flag: str) -> None:
 
 def test_sonic_aliases_are_those_of_the_vendors_port_configurations() -> None:
     schemes = CATALOGUE["sonic_alias"].values
-    names = {scheme: sonic.alias(scheme, 33, breakout=False) for scheme in schemes}
+    names = {scheme: sonic.alias(scheme, 33) for scheme in schemes}
     assert names == {
         "etp": "etp33",
         "ethn_n": "Eth1/33",
@@ -132,7 +133,114 @@ def test_sonic_aliases_are_those_of_the_vendors_port_configurations() -> None:
         "eth_port": "Eth33(Port33)",
         "centec": "eth-0-33",
     }
-    assert [sonic.alias("", number, breakout=True) for number in (1, 2, 3)] == ["etp1a", "etp1b", "etp2a"]
+    assert [sonic.alias("", number, cage_ports=2) for number in (1, 2, 3)] == ["etp1a", "etp1b", "etp2a"]
+    assert [sonic.alias("", number, cage_ports=4) for number in (4, 5)] == ["etp1d", "etp2a"]
+    assert [sonic.alias("", number, cage_ports=8) for number in (8, 9)] == ["etp1h", "etp2a"]
+    assert [sonic.alias("ethernet_n", number, cage_ports=4) for number in (2, 5)] == ["Ethernet1/3", "Ethernet2/1"]
+    assert sonic.alias("ethn_n", 6, cage_ports=4) == "Eth1/2/2"
+
+
+@pytest.mark.parametrize(("mode", "ports"), [("4x200G", ["0", "2", "4", "6", "8"]), ("8x100G", list("01234"))])
+def test_sub_ports_of_a_cage_have_the_lanes_that_are_left(mode: str, ports: list[str]) -> None:
+    text = answers(f"sonic_split={mode}", platform="sonic")["leaf-0"]["show interfaces status"]
+    rows = [line.split() for line in text.splitlines()[2:7]]
+    assert [row[0] for row in rows] == [f"Ethernet{number}" for number in ports]
+    assert {len(row[1].split(",")) for row in rows} == {8 // int(mode[0])}
+    assert {row[2] for row in rows} == {mode[2:]}
+
+
+def test_a_stack_has_the_ports_of_its_members_behind_one_chassis() -> None:
+    found = answers("stack", platform="junos")["gpu-001"]["lldpctl -f json0"]
+    heard = json.loads(found)["lldp"][0]["interface"]
+    assert {one["port"][0]["descr"][0]["value"] for one in heard} == {"et-0/0/0"}
+    heard = json.loads(answers("stack", platform="junos")["leaf-0"][JUNOS_LLDP])["lldp-neighbors-information"][0]
+    locals_ = [one["lldp-local-interface"][0]["data"] for one in heard["lldp-neighbor-information"]]
+    assert locals_[:4] == [f"et-0/0/{number}" for number in range(4)]
+    assert simulated("stack", platform="junos", spare_ports=6).world.fabric.ports["leaf-0"][11:13] == [
+        "et-0/0/11",
+        "et-1/0/0",
+    ]
+
+
+@pytest.mark.parametrize(("variant", "chassis"), [("own", 2), ("shared", 1)])
+def test_lldpd_shows_one_name_for_leaves_that_share_a_chassis(variant: str, chassis: int) -> None:
+    shape = {"planes": 2, "platform": "eos"}
+    heard = json.loads(answers(f"mlag={variant}", **shape)["gpu-001"]["lldpctl -f json0"])["lldp"][0]["interface"][:2]
+    assert len({one["chassis"][0]["id"][0]["value"] for one in heard}) == chassis
+    assert len({one["chassis"][0]["name"][0]["value"] for one in heard}) == chassis
+    assert len({one["chassis"][0]["mgmt-ip"][-1]["value"] for one in heard}) == 1
+
+
+def test_lldpd_forgets_all_ports_of_a_chassis_at_once() -> None:
+    world = simulated("ttl0_chassis@1").world
+    assert list(world.heard(Port("leaf-0", "swp5"))) == []  # two uplinks to this spine
+    assert list(world.heard(Port("leaf-0", "swp1"))) == [Port("gpu-001", "enp26s0f0np0")]
+
+
+@pytest.mark.parametrize(
+    ("variant", "same", "blank"), [("same", True, False), ("ends", False, False), ("blank", True, True)]
+)
+def test_serials_of_a_cables_ends(variant: str, same: bool, blank: bool) -> None:
+    found = answers(f"dac_serial={variant}")
+    ends = ("gpu-001", "enp26s0f0np0"), ("leaf-0", "swp1")
+    one, other = (
+        re.search(rf"ethtool -m {port}\n(?:\t.*\n)*?\tVendor SN +:(.*)\n", "".join(found[machine].values()))
+        for machine, port in ends
+    )
+    assert one
+    assert other
+    assert (one[1] == other[1], not one[1].strip()) == (same, blank)
+
+
+def test_azures_networking_is_an_ethernet_adapter_beside_those_of_infiniband() -> None:
+    simulation = fabric(("azure_an",), "none", 1)
+    found = dict(simulation.answers())["gpu-001"]
+    kinds = dict(re.findall(r"CA '(\w+)'(?:\n\t.*)*?Link layer: (\w+)", found["ibstat"]))
+    assert kinds == {"mlx5_ib0": "InfiniBand", "mlx5_ib1": "InfiniBand", "mlx5_ib2": "InfiniBand",
+                     "mlx5_ib3": "InfiniBand", "mlx5_an0": "Ethernet"}  # fmt: skip
+    assert "NIC0: mlx5_an0" in found["nvidia-smi topo -m"]
+    assert {cable.a.name for cable in simulation.plan.host_cables} == {f"mlx5_ib{rail}" for rail in range(4)}
+
+
+def test_each_chip_of_a_box_counts_its_ports_from_one() -> None:
+    found = dict(fabric(("ib_multi_asic",), "none", 1).answers())["gpu-001"]["ibnetdiscover"]
+    nodes = re.findall(r'\nSwitch\t(\d+) "S-(\w+)"\t\t# "(MF0;leaf-0:\S+)".*\n\[(\d+)\]', found)
+    assert [(name, first) for _, _, name, first in nodes] == [
+        ("MF0;leaf-0:MQM9790/U1", "1"), ("MF0;leaf-0:MQM9790/U2", "1")
+    ]  # fmt: skip
+    assert len({guid for _, guid, _, _ in nodes}) == 2
+
+
+def test_a_box_of_several_chips_has_no_cable_that_is_missing() -> None:
+    """Its chips count their ports from 1: that no port of the plan is told does not make a link down."""
+    for fault in ("none", "swap"):
+        simulation = fabric(("ib_multi_asic",), fault, 0)
+        judgement = judged(simulation)
+        assert CableState.MISSING not in judgement.cable_states.values()
+        assert {cause.kind for cause in judgement.causes} <= {CauseKind.UNKNOWN}
+        assert behaviour_score(simulation, judgement).problems == []
+
+
+def test_full_counters_are_those_of_their_widths() -> None:
+    found = next(text for command, text in dict(fabric(("ib_saturate",), "none", 1).answers())["gpu-001"].items()
+                 if "counters" in command)  # fmt: skip
+    assert "mlx5_0/ports/1/counters/symbol_error:65535\n" in found
+    assert "mlx5_0/ports/1/counters/link_downed:255\n" in found
+
+
+def test_later_behaviours_leave_what_a_seed_drew_before() -> None:
+    """They are drawn from numbers of their own, after all others."""
+    from random import Random
+
+    from truerail.simulator.behaviours.draw import drawn_later
+
+    later = {name for name, one in CATALOGUE.items() if one.later}
+    for platforms in (("sonic",), ("junos", "eos"), ("infiniband",)):
+        before = [drawn(Random(seed), platforms, 2) for seed in range(200)]
+        assert later.isdisjoint(name for flags in before for name in Behaviours.of(flags).choices)
+        more = [drawn_later(Random(seed), platforms, 2) for seed in range(200)]
+        assert {name for flags in more for name in Behaviours.of(flags).choices} <= later
+        assert any(more)
 
 
 def test_a_sonic_port_announces_its_alias_and_the_planned_neighbour() -> None:

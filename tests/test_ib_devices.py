@@ -4,13 +4,16 @@ found, and what cannot be told is named.
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_site import Run, runner
 
-from truerail.model import CauseKind
+from truerail.causes.device_only import MIN_CABLES
+from truerail.model import CableState, CauseKind
+from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, simulate
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, platforms=("infiniband",), host_ports="rdma")
@@ -70,3 +73,12 @@ def test_without_names_host_cables_against_uplinks_move_nothing(
     assert cause["decides"]
     assert not any(one["rule"].startswith("CAB") for one in report["findings"])
     assert report["summary"]["cables_right"] == 32
+
+
+def test_a_few_cables_between_switches_that_tell_no_ports_do_not_exchange_the_switches() -> None:
+    """Five cables of 64 are in places of another leaf; the other ones are heard on their own."""
+    shape = replace(SHAPE, hosts=32, rails=2, spare_ports=0)
+    simulation = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "across")] * 3, seed=2, behaviours=["ib_multi_asic"])
+    judgement = judge(simulation.plan, simulation.snapshot())
+    assert len([state for state in judgement.cable_states.values() if state is CableState.WRONG]) >= MIN_CABLES
+    assert {cause.kind for cause in judgement.causes} == {CauseKind.UNKNOWN}

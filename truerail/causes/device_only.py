@@ -87,7 +87,9 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
 
 
 def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
-    """One draft for each pair of switches that are heard in each other's places, by their names and without ports."""
+    """One draft for each pair of switches that are heard in each other's places, by their names and without ports, and
+    in more places than in their own.
+    """
     index = wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     vague = (wiring.state == State.WRONG) & (wiring.place < 0)
@@ -97,11 +99,13 @@ def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
         use = vague & (heard >= 0) & (heard != planned) & (tier[heard] == tier[planned]) & (tier[planned] > 0)
         for cable in np.flatnonzero(use).tolist():
             votes.setdefault((int(planned[cable]), int(heard[cable])), set()).add(cable)
-    right = (wiring.state == State.RIGHT) & (wiring.sure[index.a] > DEVICE_ONLY)  # by both devices and ports
+    right = wiring.state == State.RIGHT
+    sure = right & (wiring.sure[index.a] > DEVICE_ONLY)  # by both devices and ports
     for (one, other), cables in votes.items():
         both = cables | votes.get((other, one), set())
         own = np.isin(index.a_device, [one, other]) | np.isin(index.b_device, [one, other])
-        if one < other and (other, one) in votes and len(both) >= MIN_CABLES and not (right & own).any():
+        most = max(MIN_CABLES, int((right & own).sum()) + 1)
+        if one < other and (other, one) in votes and len(both) >= most and not (sure & own).any():
             yield _switches(wiring, one, other, sorted(both))
 
 

@@ -86,6 +86,8 @@ class Model:
                 return f"ionic_{number}"
             case "efa":
                 return f"rdmap{bus}s{port}"
+            case "azure":
+                return f"mlx5_ib{number}"
         return f"mlx5_{number}"
 
     def _netdev(self, nic: int, plane: int) -> str:

@@ -21,7 +21,9 @@ class Shape:
     `platforms` are shared out among leaves, and again among spines, in equal blocks; `models` among hosts, one after
     the other. `host_ports` says how the plan names host ports: `netdev`, `rdma` or `pci`. The platform `infiniband`,
     which is that of all switches or of none, makes it an InfiniBand fabric: its switches answer nothing, and one host
-    tells what it discovered. `nic` is the driver of the compute NICs: `mlx5`, `bnxt`, `ionic` or `efa`.
+    tells what it discovered. `nic` is the driver of the compute NICs: `mlx5`, `bnxt`, `ionic` or `efa`, or `azure`,
+    whose virtual machines have `mlx5_ib0`. A port of a SONiC switch has so many `sonic_lanes`; `stacked` Junos switches
+    are made of several boxes.
     """
 
     hosts: int = 64
@@ -43,6 +45,12 @@ class Shape:
     subnets: bool = False
     nic: str = "mlx5"
     speed_gbps: float = SPEED_GBPS
+    sonic_lanes: int = 4
+    stacked: bool = False
+
+    def port_name(self, platform: str, number: int) -> str:
+        """What a switch of this platform calls the port with this number, counted from 1."""
+        return port_name(platform, number, lanes=self.sonic_lanes, stacked=self.stacked)
 
     def __post_init__(self) -> None:
         if self.hosts < self.pods or self.pods < 1 or self.rails < 1 or self.planes not in (1, 2):
@@ -102,7 +110,7 @@ class _Builder:
         return self.port(switch, self.used[switch])
 
     def port(self, switch: str, number: int) -> Port:
-        return Port(switch, port_name(self.devices[switch].platform, number))
+        return Port(switch, self.shape.port_name(self.devices[switch].platform, number))
 
 
 def build(shape: Shape) -> Fabric:
@@ -127,7 +135,7 @@ def build(shape: Shape) -> Fabric:
         source="simulator",
     )
     ports = {
-        switch: [port_name(builder.devices[switch].platform, number) for number in range(1, used + 1)]
+        switch: [shape.port_name(builder.devices[switch].platform, number) for number in range(1, used + 1)]
         for switch, used in builder.used.items()
     }
     order = {name: number for number, name in enumerate(builder.devices)}

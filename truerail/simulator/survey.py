@@ -7,11 +7,15 @@ from functools import partial
 from truerail.model import CauseKind, Port
 from truerail.simulator.frames import Frame, Tells
 from truerail.simulator.render.beacon import Ether
+from truerail.simulator.render.infiniband import chips_of
 from truerail.simulator.truth import Explanation, TrueCause, Truth
 from truerail.simulator.world import World
 
 _NAMELESS = frozenset(("ib_unmanaged", "ib_director"))
 """Behaviours under which switches bear no names of their own: whole ones that are exchanged look as planned."""
+
+_OF_DEVICES = (CauseKind.LEAF_SWAP, CauseKind.LINK_DOWN, CauseKind.UNREACHABLE)
+"""Causes that show by other things than the places of cables."""
 
 
 def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]) -> Truth:
@@ -21,6 +25,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
     if _nameless(world):  # an exchange of names that no switch bears changes nothing that anybody could see
         causes = [cause for cause in causes if cause.kind is not CauseKind.LEAF_SWAP]
     causes = [one for one in causes if one.moves or not any(_unnamed(world, host) for host in one.subjects)]
+    causes = [one for one in causes if one.kind in _OF_DEVICES or not _is_within_boxes(world, one)]
     for cable in plan.cables:
         subject = _called(world, cable.a)
         far = world.far[cable.a]
@@ -28,7 +33,7 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
             found["moved"].add(subject)
         if {cable.a, far} & world.switched_off:
             found["unknown"].add(subject)
-        elif cable.a in world.dead:
+        elif cable.a in world.dead and not _is_box(world, cable.a.device):
             found["missing"].add(subject)
         elif _unheard(ether, cable.a, far):
             found["unknown"].add(subject)
@@ -45,6 +50,20 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
 
 def _nameless(world: World) -> bool:
     return not _NAMELESS.isdisjoint(world.behaviours.choices)
+
+
+def _is_within_boxes(world: World, cause: TrueCause) -> bool:
+    """Whether every cable is on the very box that the plan has for it, whose chips do not tell which of the box's ports
+    theirs are: no answer shows then that anything is in another place.
+    """
+    ends = [(world.fabric.plan.peer_of(_called(world, port)), world.far[port]) for port in cause.cables]
+    return bool(ends) and all(
+        planned is not None and planned.device == far.device and _is_box(world, far.device) for planned, far in ends
+    )
+
+
+def _is_box(world: World, machine: str) -> bool:
+    return not world.is_host(machine) and chips_of(world, machine) > 1
 
 
 def _called(world: World, port: Port) -> Port:
@@ -65,7 +84,7 @@ def _unheard(ether: Ether, a: Port, b: Port) -> bool:
     """Whether neither end can say for certain who the other is: it hears nobody, or also somebody of the past."""
     world = ether.world
     if world.fabric.shape.infiniband:
-        return not world.carrier(a) or _is_nameless_adapter(world, a)
+        return not world.carrier(a) or _is_nameless_adapter(world, a) or _is_box(world, b.device)
     if world.behaviours.choices:
         return not any(_decides(ether, port) for port in (a, b))
     ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]
@@ -122,6 +141,8 @@ def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> Tru
 def _is_named(ether: Ether, jack: Port) -> bool:
     """Whether either end of the cable in this jack names at least the device at the other."""
     world = ether.world
+    if world.fabric.shape.infiniband:
+        return world.carrier(jack) and not _is_nameless_adapter(world, jack)
     return any(
         frame.tells is not Tells.NOTHING
         for end in (jack, world.far[jack])
@@ -197,7 +218,8 @@ def _tells_state(world: World, port: Port) -> bool:
 
 
 def _has_uplinks(world: World, leaf: str) -> bool:
-    return bool(world.fabric.plan.uplinks_of(leaf))
+    """Whether the uplinks of this leaf tell it from another: they must tell in which ports they are."""
+    return bool(world.fabric.plan.uplinks_of(leaf)) and not _is_box(world, leaf)
 
 
 def _is_nic_order(world: World, cables: Sequence[Port]) -> bool:

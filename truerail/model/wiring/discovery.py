@@ -35,7 +35,8 @@ class Discovery:
     `votes` are names announced and the devices that own them, packed as `announce` counts them. `shared` are planned
     names that several nodes bear, and the codes of those nodes. `devices` are those found, `ports` those with a link,
     `at` the port of a node GUID and the name that the discovery has for it, `nameless` the codes of switches that bear
-    no name of their own and that nothing shows to be a planned one.
+    no name of their own and that nothing shows to be a planned one, `unnumbered` those with a link whose port of the
+    plan is unknown.
     """
 
     claims: Claims
@@ -45,6 +46,7 @@ class Discovery:
     ports: Codes
     at: Mapping[tuple[str, str], int]
     nameless: frozenset[int] = frozenset()
+    unnumbered: frozenset[int] = frozenset()
 
 
 def discoveries(seen: Snapshot) -> Codes:
@@ -77,6 +79,7 @@ def discovered(
         ports=port[port >= 0],
         at=dict(zip(known.number, port.tolist(), strict=True)),
         nameless=nodes.nameless,
+        unnumbered=frozenset(nodes.device[port < 0].tolist()),
     )
 
 

@@ -239,7 +239,7 @@ def _speed_ports(identity: Identity) -> Codes:
 
 def _found(identity: Identity, size: int) -> Codes | None:
     """Whether each port has a link as a discovery tells. A host's adapter that it did not meet may be in another
-    fabric; a switch that it met has no link where it tells none.
+    fabric; a switch that it met has no link where it tells none, unless it tells a link without saying at which port.
     """
     if identity.discovery is None:
         return None
@@ -248,7 +248,8 @@ def _found(identity: Identity, size: int) -> Codes | None:
     planned = np.arange(index.planned_ports)
     device = index.ports.device_of(planned)
     switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[device] > 0
-    found[planned[switch & np.isin(device, identity.discovery.devices)]] = NO
+    met = np.isin(device, identity.discovery.devices) & ~np.isin(device, list(identity.discovery.unnumbered))
+    found[planned[switch & met]] = NO
     found[identity.discovery.ports] = YES
     return found
 

@@ -4,17 +4,28 @@ from dataclasses import replace
 from random import Random
 
 from truerail.model import Cable, CauseKind, Port
+from truerail.simulator.behaviours import names
 from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.claims import Site
 from truerail.simulator.noise import remember
 from truerail.simulator.shape import Shape
 from truerail.simulator.truth import TrueCause
+from truerail.simulator.world import World
 
+_SPLIT = {"4x200G": (2, 200.0), "8x100G": (1, 100.0)}
+"""Lanes of a port by the breakout mode of a cage of eight, and its speed in Gb/s."""
 _GUESTS = ("stor-{:02}", "mgmt-{:02}", "login-{:02}")
 
 
 def shaped(shape: Shape, behaviours: Behaviours) -> Shape:
     """The shape with the NICs that these behaviours are about."""
+    if mode := behaviours.value("sonic_split"):
+        lanes, gbps = _SPLIT[mode]
+        shape = replace(shape, sonic_lanes=lanes, speed_gbps=gbps)
+    if "stack" in behaviours:
+        shape = replace(shape, stacked=True)
+    if "azure_an" in behaviours:
+        shape = replace(shape, nic="azure")
     nic = behaviours.value("rdma_down")
     if "topo_other_nic" in behaviours:
         nic = nic if nic not in ("", "mlx5") else "bnxt"
@@ -37,6 +48,8 @@ def apply(site: Site, rng: Random) -> list[TrueCause]:
         remember(site, set(), round(choice.share * len(list(site.world.fabric.plan.host_cables))), rng)
     if "swap_two_neighbors" in behaviours:
         _remember_before_the_move(site)
+    if "mlag" in behaviours:
+        _link_peers(site)
     return [_boots(site, host) for host in list(site.world.fabric.models) if _may_boot(site, host)]
 
 
@@ -96,6 +109,26 @@ def _cable_the_spare(site: Site, rng: Random) -> None:
                 world.plug(one, other)
     if "ports_off" in behaviours:
         world.switched_off.update(free[:each])
+
+
+def _link_peers(site: Site) -> None:
+    """Each pair of an MLAG has a link between its two, on ports that the plan leaves free."""
+    world = site.world
+    for leaf in world.leaves():
+        pair = names.mlag_pair(world, leaf) if names.is_mlag(world, leaf) else ()
+        if pair[:1] == (leaf,):
+            free = [next(filter(lambda port: _is_free(site, port), _spare(world, one)), None) for one in pair]
+            if free[0] and free[1]:
+                world.plug(free[0], free[1])
+
+
+def _spare(world: World, leaf: str) -> list[Port]:
+    return [Port(leaf, name) for name in world.fabric.spare[leaf]]
+
+
+def _is_free(site: Site, port: Port) -> bool:
+    world = site.world
+    return not (port in world.far or port in world.guests or port in world.switched_off or port in site.spare_used)
 
 
 def _remember_before_the_move(site: Site) -> None:

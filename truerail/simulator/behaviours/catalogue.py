@@ -1,7 +1,7 @@
 """Every behaviour of real devices that a simulated fabric can show, under the short name that the benchmark prints."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,8 @@ class Behaviour:
     `platform` is what its fabric runs when it is measured alone (empty: any), `planes` how many planes that has.
     `share` is how many of its devices or ports show it then: 1 unless a fabric that shows it everywhere says nothing.
     `expected` are the rules that rightly report it at warning or above on a faultless fabric. `implies` are behaviours
-    without which it cannot be seen; they are switched on with it.
+    without which it cannot be seen; they are switched on with it. What is `later` is drawn after all others, from
+    numbers of its own: a seed keeps what it drew before.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Behaviour:
     share: float = 1.0
     expected: tuple[str, ...] = ()
     implies: tuple[str, ...] = ()
+    later: bool = False
 
 
 _NAMES = ("CAB004", "CAB005", "CAB007", "TEL003")
@@ -159,6 +161,45 @@ _OTHERS = (
     Behaviour("unplanned_links", "links between free ports that the plan does not have"),
     Behaviour("ports_off", "free ports that the operator switched off"),
 )
+_LATER = tuple(
+    replace(one, later=True)
+    for one in (
+        Behaviour(
+            "sonic_split",
+            "four or eight ports a cage: aliases `etp1a` to `etp1h`, two lanes or one a port",
+            ("4x200G", "8x100G"),
+            "sonic",
+        ),
+        Behaviour(
+            "stack", "a switch of several boxes: `et-0/0/3` and `et-1/0/3` behind one chassis id", platform="junos"
+        ),
+        Behaviour(
+            "mlag",
+            "pairs of leaves with a peer link and a shared address; on some also one chassis id",
+            ("own", "shared"),
+            planes=2,
+        ),
+        Behaviour(
+            "ttl0_chassis",
+            "old lldpd forgets every port of a chassis as one of them is shut",
+            share=0.2,
+            expected=("CAB003",),
+        ),
+        Behaviour(
+            "dac_serial",
+            "serials of copper cables: one at both ends, one an end, none, the maker's default",
+            ("same", "ends", "blank", "default"),
+        ),
+        Behaviour("azure_an", "accelerated networking, `mlx5_an0`, beside `mlx5_ib0`", platform="infiniband"),
+        Behaviour("ib_multi_asic", "boxes of two switch chips, each a node that counts from 1", platform="infiniband"),
+        Behaviour("ib_saturate", "counters that stand still at all ones", platform="infiniband", expected=("TEL004",)),
+    )
+)
+"""Sources: sonic-buildimage x86_64-nvidia_sn5600-r0/platform.json (`sonic_split`); ntc-templates juniper_junos ae7
+(`stack`); LACP's and LLDP's identities of MLAG, vPC and VSX, of which a shared LLDP chassis id is not confirmed
+(`mlag`); lldpd#221 and its NEWS for 0.9.7 (`ttl0_chassis`); azurehpc AccelNet_tuning (`azure_an`); rdma-core perfquery
+(`ib_saturate`). How a box of several chips numbers its ports is not confirmed (`ib_multi_asic`).
+"""
 CATALOGUE: Mapping[str, Behaviour] = {
-    one.name: one for one in (*_IDENTITY, *_TIME, *_STATES, *_TOPO, *_INFINIBAND, *_LIES, *_OTHERS)
+    one.name: one for one in (*_IDENTITY, *_TIME, *_STATES, *_TOPO, *_INFINIBAND, *_LIES, *_OTHERS, *_LATER)
 }

@@ -1,6 +1,6 @@
 """Behaviours drawn at random for one fabric. The shares are choices, not facts: they exist to cover every cell."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
 from truerail.simulator.behaviours.catalogue import CATALOGUE, Behaviour
@@ -44,13 +44,23 @@ def drawn(rng: Random, platforms: Sequence[str], planes: int) -> tuple[str, ...]
     return tuple(kind for kind in (*kinds, *_others(rng, platforms, planes)) if kind)
 
 
+def drawn_later(rng: Random, platforms: Sequence[str], planes: int) -> tuple[str, ...]:
+    """More of them, from numbers of their own: those that the catalogue got after the seeds were in use."""
+    return tuple(_seldom(rng, (one for one in CATALOGUE.values() if one.later and _fits(one, platforms, planes))))
+
+
 def _others(rng: Random, platforms: Sequence[str], planes: int) -> Iterator[str]:
     topologies = [name for name in CATALOGUE if name.startswith("topo_")]
     if rng.random() < 0.3:
         yield rng.choice(topologies)
     for one in CATALOGUE.values():
-        if one.name in (*_ALWAYS, *_NEVER, *topologies) or not _fits(one, platforms, planes):
-            continue
+        is_drawn = one.later or one.name in (*_ALWAYS, *_NEVER, *topologies)
+        if not is_drawn and _fits(one, platforms, planes):
+            yield from _seldom(rng, (one,))
+
+
+def _seldom(rng: Random, behaviours: Iterable[Behaviour]) -> Iterator[str]:
+    for one in behaviours:
         if rng.random() < (0.5 if one.name in _OFTEN else 0.05):
             value = f"={rng.choice(one.values)}" if one.values else ""
             share = f"@{rng.uniform(*_RARE_SHARE):.3f}" if one.share < 1.0 else ""

@@ -50,14 +50,58 @@ def chassis_of(world: "World", machine: str) -> str:
     """The machine whose chassis id this one announces: its own, or that of the one whose image it has."""
     if is_clone(world, "clone_chassis", machine):
         return _original(world, machine)
+    if shares_chassis(world, machine):
+        return mlag_pair(world, machine)[0]
     return machine
 
 
-def shown(world: "World", speaker: Speaker, machine: str) -> Speaker:
+def shown(world: "World", speaker: Speaker, machine: str, receiver: str) -> Speaker:
     """How a receiver that runs lldpd shows this speaker: one record a chassis id, so clones share a name."""
     if is_clone(world, "clone_chassis", machine):
         return replace(speaker, name=world.announced_name(_original(world, machine)))
+    if shares_chassis(world, machine) and runs_lldpd(world, receiver):
+        pair = mlag_pair(world, machine)
+        if set(pair) <= {far.device for jack, far in world.far.items() if jack.device == receiver}:
+            last = pair[int(world.behaviours.draw("mlag", receiver, pair[0]) * 2)]
+            return replace(speaker, name=world.announced_name(last))
     return speaker
+
+
+_LLDPD = ("cumulus", "snmp", "sonic")
+"""Platforms whose LLDP is lldpd's."""
+
+
+def runs_lldpd(world: "World", machine: str) -> bool:
+    """Whether this machine's list of neighbours is lldpd's."""
+    return world.is_host(machine) or world.platform(machine) in _LLDPD
+
+
+def mlag_pair(world: "World", switch: str) -> tuple[str, ...]:
+    """The two leaves that are one to the hosts' bonds, in the plan's order: of two planes, or neighbours. Empty where
+    the switch is in no pair, or where a label of the pair's is exchanged.
+    """
+    if world.is_host(switch):
+        return ()
+    leaves = world.leaves()
+    if switch not in leaves:
+        return ()
+    first = leaves.index(switch) // 2 * 2
+    pair = tuple(leaves[first : first + 2])
+    kinds = {(world.platform(one), world.fabric.plan.devices[one].pod) for one in pair}
+    return pair if len(pair) == 2 and len(kinds) == 1 and world.hostname.keys().isdisjoint(pair) else ()
+
+
+def is_mlag(world: "World", switch: str) -> bool:
+    """Whether this switch is one of an MLAG's pair."""
+    if "mlag" not in world.behaviours:
+        return False
+    pair = mlag_pair(world, switch)
+    return bool(pair) and world.behaviours.hits("mlag", pair[0])
+
+
+def shares_chassis(world: "World", switch: str) -> bool:
+    """Whether this switch announces the system MAC of its MLAG as its chassis id."""
+    return world.behaviours.value("mlag") == "shared" and is_mlag(world, switch)
 
 
 def netdev(world: "World", host: str, planned: str) -> str:
@@ -75,7 +119,9 @@ def rdma(world: "World", host: str, planned: str) -> str:
     """
     stem, _, number = planned.rpartition("_")
     shifts = world.behaviours.hits("rdma_renumber", host) or world.behaviours.hits("ib_renumber", host)
-    return f"{stem}_{int(number) + 1}" if shifts and stem == "mlx5" and int(number) >= 2 else planned
+    return (
+        f"{stem}_{int(number) + 1}" if shifts and stem == "mlx5" and number.isdigit() and int(number) >= 2 else planned
+    )
 
 
 def is_clone(world: "World", behaviour: str, machine: str) -> bool:

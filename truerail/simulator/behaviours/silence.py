@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from truerail.model import Port
+from truerail.simulator.behaviours import names
 
 if TYPE_CHECKING:
     from truerail.simulator.world import World
@@ -21,7 +22,7 @@ def hears_nothing(world: "World", jack: Port) -> bool:
             return True
     elif _is_lost(world, jack):
         return True
-    return _is_young(world, jack)
+    return _is_young(world, jack) or _is_forgotten(world, jack)
 
 
 def _is_lost(world: "World", jack: Port) -> bool:
@@ -31,6 +32,17 @@ def _is_lost(world: "World", jack: Port) -> bool:
         return False
     ports = world.fabric.ports[jack.device]
     return ports.index(jack.name) >= len(ports) * (1.0 - choice.share)
+
+
+def _is_forgotten(world: "World", jack: Port) -> bool:
+    """Before 0.9.7, lldpd forgot all ports of a chassis as one of them was shut (lldpd#221, NEWS 0.9.7)."""
+    far = world.far.get(jack)
+    if "ttl0_chassis" not in world.behaviours or far is None or not names.runs_lldpd(world, jack.device):
+        return False
+    if not world.behaviours.hits("ttl0_chassis", jack.device, far.device):
+        return False
+    between = [one for one, other in world.far.items() if (one.device, other.device) == (jack.device, far.device)]
+    return len(between) > 1
 
 
 def _is_young(world: "World", jack: Port) -> bool:

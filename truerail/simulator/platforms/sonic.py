@@ -4,12 +4,19 @@ dockers/docker-lldp/lldpmgrd).
 
 from truerail.simulator.frames import Announced
 
-_CAGE_PORTS = 2
-"""Sub-ports of a cage that is broken out; with 8 lanes a cage the second is four lanes further."""
+SUB_PORTS = {"4x200G": 4, "8x100G": 8}
+"""Breakout modes of a cage of eight lanes, and the ports that one makes (x86_64-nvidia_sn5600-r0/platform.json,
+doc/platform of the 128-port CPO switch): `etp1a` to `etp1h`.
+"""
 
 
-def alias(scheme: str, number: int, *, breakout: bool) -> str:
-    """The alias of the port with this number, counted from 1, by a vendor's scheme."""
+def alias(scheme: str, number: int, *, cage_ports: int = 1) -> str:
+    """The alias of the port with this number, counted from 1, by a vendor's scheme; `cage_ports` share a cage."""
+    cage, place = divmod(number - 1, cage_ports)
+    if cage_ports > 2 and scheme in ("ethernet_n", "ethernet_n_1"):
+        return f"Ethernet{cage + 1}/{1 + place * 8 // cage_ports}"  # Arista counts lanes behind the cage
+    if cage_ports > 2 and scheme == "ethn_n":
+        return f"Eth1/{cage + 1}/{place + 1}"  # Enterprise SONiC, interface-naming standard-ext; not confirmed
     match scheme:
         case "ethn_n":
             return f"Eth1/{number}"  # Celestica, Dell
@@ -25,9 +32,8 @@ def alias(scheme: str, number: int, *, breakout: bool) -> str:
             return f"Eth{number}(Port{number})"  # Accton
         case "centec":
             return f"eth-0-{number}"
-    if breakout:
-        cage, lane = divmod(number - 1, _CAGE_PORTS)
-        return f"etp{cage + 1}{'ab'[lane]}"
+    if cage_ports > 1:
+        return f"etp{cage + 1}{'abcdefgh'[place]}"
     return f"etp{number}"
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from truerail.simulator.behaviours.chosen import Behaviours
 from truerail.simulator.frames import Announced, Frame, Speaker, Tells
 from truerail.simulator.platforms import sonic
-from truerail.simulator.ports import if_index, port_name
+from truerail.simulator.ports import if_index
 
 ANYCAST = "2001:db8::12"
 """An address that all leaves of an EVPN fabric announce beside their own (suzieq, dual-bgp spine01)."""
@@ -20,32 +20,35 @@ _MAKERS = {
 class SwitchPort:
     """One port of a switch, and the switch: what its LLDP agent knows.
 
-    `label` is what somebody configured as its description. `is_read` says whether the switch answers.
+    `name` is the port's in configurations, `label` what somebody configured as its description. `is_read` says whether
+    the switch answers.
     """
 
     switch: str
     platform: str
     number: int
+    name: str
     speaker: Speaker
     mac: str
     label: str
     is_read: bool
-
-    @property
-    def name(self) -> str:
-        """The port's name in configurations."""
-        return port_name(self.platform, self.number)
+    anycast: str = ""
+    """An address that its MLAG's other switch announces too."""
+    is_shared: bool = False
+    """Whether that switch has the same chassis id."""
 
 
 def frame(port: SwitchPort, behaviours: Behaviours) -> Frame:
-    """What goes out of this port."""
+    """What goes out of this port. Of two switches with one chassis id, lldpd shows one name: none tells which it is."""
     sent = _frame(port, behaviours)
     speaker = sent.speaker
     if behaviours.hits("chassis_per_port", port.switch) and port.platform == "nxos":
         speaker = replace(speaker, chassis=port.mac)
     if behaviours.hits("mgmt_anycast", port.switch):
         speaker = replace(speaker, more_addresses=(*speaker.more_addresses, ANYCAST))
-    return replace(sent, speaker=speaker)
+    if port.anycast:
+        speaker = replace(speaker, more_addresses=(*speaker.more_addresses, port.anycast))
+    return replace(sent, speaker=speaker, tells=Tells.NOTHING if port.is_shared else sent.tells)
 
 
 def alias(port: SwitchPort, behaviours: Behaviours) -> str:
@@ -55,7 +58,17 @@ def alias(port: SwitchPort, behaviours: Behaviours) -> str:
 
 def sonic_alias(number: int, behaviours: Behaviours) -> str:
     """The alias of the SONiC port with this number."""
-    return sonic.alias(behaviours.value("sonic_alias"), number, breakout="sonic_breakout" in behaviours)
+    split = sub_ports(behaviours)
+    return sonic.alias(behaviours.value("sonic_alias"), number, cage_ports=split if split > 1 else _halves(behaviours))
+
+
+def sub_ports(behaviours: Behaviours) -> int:
+    """How many ports of a SONiC switch share a cage of eight lanes by the breakout mode that is set."""
+    return sonic.SUB_PORTS.get(behaviours.value("sonic_split"), 1)
+
+
+def _halves(behaviours: Behaviours) -> int:
+    return 2 if "sonic_breakout" in behaviours else 1
 
 
 def _frame(port: SwitchPort, behaviours: Behaviours) -> Frame:

@@ -108,11 +108,20 @@ class Ether:
             jack.device,
             world.platform(jack.device),
             number,
+            jack.name,
             self.speaker(jack.device),
             world.switch_mac(jack.device, number),
             self.label(jack),
             jack.device not in world.absent,
+            self._anycast(jack.device),
+            names.shares_chassis(world, jack.device),
         )
+
+    def _anycast(self, switch: str) -> str:
+        """The address that both switches of an MLAG announce beside their own (VXLAN's anycast end point)."""
+        if not names.is_mlag(self.world, switch):
+            return ""
+        return f"2001:db8:a::{self.world.fabric.order[names.mlag_pair(self.world, switch)[0]] + 1:x}"
 
     def _host_port(self, jack: Port) -> HostPort:
         world, host = self.world, jack.device
@@ -160,7 +169,7 @@ class Ether:
                 frames = frames[::-1]
             for place, frame in enumerate(frames):
                 ttl = frame.ttl_seconds if frame.ttl_seconds != TTL_SECONDS else self.ttl_seconds
-                speaker = names.shown(self.world, frame.speaker, other.device)
+                speaker = names.shown(self.world, frame.speaker, other.device, jack.device)
                 yield Heard(local, number, speaker, frame.port, age + 3 * place, ttl, frame.via)
 
     def switch_neighbors(self, switch: str, management: str) -> Iterator[Heard]:

@@ -8,7 +8,7 @@ from truerail.model import Port
 from truerail.simulator.behaviours import names
 from truerail.simulator.models import device_number
 from truerail.simulator.platforms import linux
-from truerail.simulator.render import ip_link, lldpd, rdma, sysfs
+from truerail.simulator.render import ip_link, lldpd, modules, rdma, sysfs
 from truerail.simulator.render.beacon import Ether, Heard, out_of_band, storage
 from truerail.simulator.render.links import Link
 from truerail.simulator.render.topo import KINDS as TOPO_KINDS
@@ -40,6 +40,8 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
     }
     if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):
         del found[command]  # no lldpd there
+    if world.behaviours.hits("dac_serial", host):
+        found[modules.ON_HOST] = modules.memory(world, ((nic.netdev, nic.jack) for nic in nics(world, host)))
     if world.fabric.shape.subnets:
         found["ip -j addr"] = ip_link.addr(found_interfaces)
     return found

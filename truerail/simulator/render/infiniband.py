@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from truerail.model import Port, Role
 from truerail.simulator.behaviours import names
+from truerail.simulator.render import sysfs
 from truerail.simulator.render.host import matrix
+from truerail.simulator.render.topo import AZURE_NETWORKING
 from truerail.simulator.world import World
 
 DISCOVERY = "ibnetdiscover"
@@ -57,6 +59,10 @@ def answers(world: World, host: str) -> dict[str, str]:
         "ibstat": "".join(_adapters(world, host)),
         "ip -j -d link": json.dumps(list(_interfaces(world, host))) + "\n",
     }
+    if world.behaviours.hits("ib_saturate", host):
+        found[sysfs.RDMA_COUNTERS] = sysfs.full_counters(
+            _rdma(world, host, slot) for slot, _ in enumerate(_jacks(world, host))
+        )
     discoverer = next(machine for machine in world.fabric.models if machine not in world.absent)
     return found | (_discovered(world) if host == discoverer else {})
 
@@ -102,14 +108,20 @@ def _adapters(world: World, host: str) -> Iterator[str]:
             lid=_lid(world, host) + slot if up and not young else 65535 if not up else 0,
         )
     if behaviours.hits("mixed_fabric", host):
-        guid = _HOST_GUIDS + (world.fabric.order[host] << 8) + 0xF0
         number = len(world.fabric.models[host].names) + 4
-        port = f"0x{guid ^ 0x0200FFFE00000000:016x}"
-        card = _CA.replace("MT4129", "MT4125").replace("InfiniBand", "Ethernet").replace("0xa651e848", "0x00010000")
-        yield card.replace("SM lid: 1", "SM lid: 0").format(
-            device=f"mlx5_{number}", guid=f"0x{guid:016x}", image=f"0x{guid:016x}", port=port, state="Active",
-            physical="LinkUp", rate=100, lid=0,
-        )  # fmt: skip
+        yield _ethernet_adapter(world, host, f"mlx5_{number}", "MT4125", 0xF0)
+    if behaviours.hits("azure_an", host):
+        yield _ethernet_adapter(world, host, AZURE_NETWORKING, "MT4120", 0xF1)
+
+
+def _ethernet_adapter(world: World, host: str, device: str, kind: str, place: int) -> str:
+    guid = _HOST_GUIDS + (world.fabric.order[host] << 8) + place
+    port = f"0x{guid ^ 0x0200FFFE00000000:016x}"
+    card = _CA.replace("MT4129", kind).replace("InfiniBand", "Ethernet").replace("0xa651e848", "0x00010000")
+    return card.replace("SM lid: 1", "SM lid: 0").format(
+        device=device, guid=f"0x{guid:016x}", image=f"0x{guid:016x}", port=port, state="Active", physical="LinkUp",
+        rate=100, lid=0,
+    )  # fmt: skip
 
 
 def _rdma(world: World, host: str, slot: int) -> str:
@@ -142,20 +154,35 @@ def _interfaces(world: World, host: str) -> Iterator[dict[str, object]]:
             "parentbus": "pci",
             "parentdev": name.pci,
         }
+    if world.behaviours.hits("azure_an", host):
+        mac = world.host_mac(host, 60)
+        yield {
+            "ifindex": 3,
+            "ifname": "enP45424s1",
+            "flags": ["BROADCAST", "MULTICAST", "SLAVE", "UP", "LOWER_UP"],
+            "mtu": 1500,
+            "operstate": "UP",
+            "master": "eth0",
+            "link_type": "ether",
+            "address": mac,
+            "parentbus": "pci",
+            "parentdev": "b170:00:02.0",
+        }
 
 
 def _switches(world: World) -> Iterator[str]:
-    for switch, ports in world.fabric.ports.items():
-        guid, name = _switch(world, switch), _description(world, Port(switch, ""))
-        size = len(ports) + 1
-        yield f"\nvendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x{guid:x}\nswitchguid=0x{guid:x}({guid:x})"
+    for switch, jacks in _nodes(world):
+        guid, name, box = _node(world, jacks[0]), _description(world, jacks[0]), _switch(world, switch)
+        size = len(jacks) + 1
+        yield f"\nvendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x{box:x}\nswitchguid=0x{guid:x}({guid:x})"
         yield f'Switch\t{size} "S-{guid:016x}"\t\t# "{name}" {_port_zero(world)} port 0 lid {_lid(world, switch)} lmc 0'
-        for jack in (Port(switch, port) for port in ports):
+        for jack in jacks:
             if jack in world.guests:
                 own = _guest(world, jack)
-                yield f'[{jack.name}]\t"H-{own:016x}"[1]({own:x}) \t\t# "{world.guests[jack]} mlx5_0" lid 40000 4xHDR'
+                far = f'"H-{own:016x}"[1]({own:x}) \t\t# "{world.guests[jack]} mlx5_0" lid 40000 4xHDR'
+                yield f"[{_port_number(world, jack)}]\t{far}"
             elif world.carrier(jack):
-                yield f"[{jack.name}]\t{_far(world, jack)}"
+                yield f"[{_port_number(world, jack)}]\t{_far(world, jack)}"
         far = f'"H-{guid + _AGGREGATION:016x}"[1]({guid + _AGGREGATION:x})'
         yield f'[{size}]\t{far} \t\t# "{_AGGREGATION_NAME}" lid 49151 4xNDR'
 
@@ -168,7 +195,7 @@ def _hosts(world: World) -> Iterator[str]:
                 image = _image(world, jack)
                 yield f"\nvendid=0x2c9\ndevid=0x1021\nsysimgguid=0x{image:x}\ncaguid=0x{guid:x}"
                 yield f'Ca\t1 "H-{guid:016x}"\t\t# "{_description(world, jack)}"'
-                where = f'"S-{_switch(world, far.device):016x}"[{far.name}]'
+                where = f'"S-{_node(world, far):016x}"[{_port_number(world, far)}]'
                 lids = (
                     f'lid {_lid(world, host) + slot} lmc 0 "{_description(world, far)}" lid {_lid(world, far.device)}'
                 )
@@ -177,12 +204,12 @@ def _hosts(world: World) -> Iterator[str]:
 
 def _aggregation_nodes(world: World) -> Iterator[str]:
     """An adapter inside each switch that reduces what passes (SHARP), behind a port of its own."""
-    for switch, ports in world.fabric.ports.items():
-        guid, name = _switch(world, switch), _description(world, Port(switch, ""))
+    for switch, jacks in _nodes(world):
+        guid, name = _node(world, jacks[0]), _description(world, jacks[0])
         own = guid + _AGGREGATION
         yield f"\nvendid=0x2c9\ndevid=0xcf09\nsysimgguid=0x{guid:x}\ncaguid=0x{own:x}"
         yield f'Ca\t1 "H-{own:016x}"\t\t# "{_AGGREGATION_NAME}"'
-        far = f'"S-{guid:016x}"[{len(ports) + 1}]'
+        far = f'"S-{guid:016x}"[{len(jacks) + 1}]'
         yield f'[1]({own:x}) \t{far}\t\t# lid 49151 lmc 0 "{name}" lid {_lid(world, switch)} 4xNDR'
 
 
@@ -193,10 +220,10 @@ def _port_zero(world: World) -> str:
 def _guests(world: World) -> Iterator[str]:
     """Servers and gateways that the plan does not have."""
     for jack, name in world.guests.items():
-        own, guid = _guest(world, jack), _switch(world, jack.device)
+        own, guid = _guest(world, jack), _node(world, jack)
         yield f"\nvendid=0x2c9\ndevid=0x101b\nsysimgguid=0x{own:x}\ncaguid=0x{own:x}"
         yield f'Ca\t1 "H-{own:016x}"\t\t# "{name} mlx5_0"'
-        where = f'"S-{guid:016x}"[{jack.name}]'
+        where = f'"S-{guid:016x}"[{_port_number(world, jack)}]'
         lids = f'lid 40000 lmc 0 "{_description(world, jack)}" lid {_lid(world, jack.device)}'
         yield f"[1]({own:x}) \t{where}\t\t# {lids} 4xHDR"
 
@@ -211,7 +238,7 @@ def _far(world: World, jack: Port) -> str:
     if world.is_host(far.device):
         node = f'"H-{_hca(world, far):016x}"[1]({_port_guid(world, far):x}) '
     else:
-        node = f'"S-{_switch(world, far.device):016x}"[{far.name}]'
+        node = f'"S-{_node(world, far):016x}"[{_port_number(world, far)}]'
     return f'{node}\t\t# "{_description(world, far)}" lid {_lid(world, far.device)} {_rate(world, jack)}'
 
 
@@ -243,7 +270,41 @@ def _description(world: World, jack: Port) -> str:
         peers = [one for one, device in world.fabric.plan.devices.items() if device.role is role]
         place = peers.index(jack.device)  # two chips on each board
         return f"MF0;director-1:MCS8500/{'L' if role is Role.LEAF else 'S'}{place // 2 + 1:02}/U{place % 2 + 1}"
+    if chips_of(world, jack.device) > 1:
+        return f"MF0;{name}:MQM9790/U{_chip(world, jack) + 1}"
     return f"MF0;{name}:MQM9700/U1" if role is Role.LEAF else name
+
+
+def chips_of(world: World, switch: str) -> int:
+    """How many switch chips a box has. Each is a node of its own that counts its ports from 1."""
+    return 2 if world.behaviours.hits("ib_multi_asic", switch) else 1
+
+
+def _nodes(world: World) -> Iterator[tuple[str, list[Port]]]:
+    """Each switch chip: its box, and the ports that it has of it, of which there is one at least."""
+    for switch, ports in world.fabric.ports.items():
+        jacks = [Port(switch, port) for port in ports]
+        for chip in range(chips_of(world, switch)):
+            yield switch, [jack for jack in jacks if _chip(world, jack) == chip]
+
+
+def _chip(world: World, jack: Port) -> int:
+    """The chip that a port is on: the first half of a box's ports is the first one's."""
+    chips = chips_of(world, jack.device)
+    return (int(jack.name) - 1) * chips // len(world.fabric.ports[jack.device]) if chips > 1 else 0
+
+
+def _port_number(world: World, jack: Port) -> int:
+    """The number of a port on its chip."""
+    if not (chip := _chip(world, jack)):
+        return int(jack.name)
+    before = [name for name in world.fabric.ports[jack.device] if _chip(world, Port(jack.device, name)) < chip]
+    return int(jack.name) - len(before)
+
+
+def _node(world: World, jack: Port) -> int:
+    """The GUID of a port's chip."""
+    return _switch(world, jack.device) + 0x20 * _chip(world, jack)
 
 
 def _hca(world: World, jack: Port) -> int:

@@ -8,7 +8,6 @@ from truerail.simulator.render.beacon import Heard
 from truerail.simulator.render.links import Link, speed_word
 
 _STATUS = ("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC")
-_LANES = 8
 _HEADER = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
 
 
@@ -30,18 +29,20 @@ def lldp_table(neighbors: Iterable[Heard]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def status(links: Iterable[Link], mtu: int, alias: Callable[[int], str]) -> str:
-    """`show interfaces status` in tabulate's style "simple", cells to the right; `alias` gives a port's."""
-    rows = [_row(number, link, mtu, alias(number)) for number, link in enumerate(links, 1)]
+def status(links: Iterable[Link], mtu: int, alias: Callable[[int], str], lanes: int = 8) -> str:
+    """`show interfaces status` in tabulate's style "simple", cells to the right; `alias` gives a port's, which has so
+    many lanes.
+    """
+    rows = [_row(number, link, mtu, alias(number), lanes) for number, link in enumerate(links, 1)]
     widths = [max(len(row[column]) for row in (_STATUS, *rows)) for column in range(len(_STATUS))]
     ruler = "  ".join("-" * width for width in widths)
     header, *body = ("  ".join(map(str.rjust, row, widths)) for row in (_STATUS, *rows))
     return "\n".join((header, ruler, *body)) + "\n"
 
 
-def _row(number: int, link: Link, mtu: int, alias: str) -> tuple[str, ...]:
-    first = _LANES * (number - 1)
-    lanes = ",".join(map(str, range(first, first + _LANES)))
+def _row(number: int, link: Link, mtu: int, alias: str, width: int) -> tuple[str, ...]:
+    first = width * (number - 1)
+    lanes = ",".join(map(str, range(first, first + width)))
     oper = "up" if link.up else "down"
     kind = "OSFP 8X Pluggable Transceiver" if link.module else "N/A"
     return (

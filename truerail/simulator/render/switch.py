@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from truerail.model import Port
 from truerail.simulator.behaviours.chosen import NONE, Behaviours
 from truerail.simulator.platforms import switches
-from truerail.simulator.render import eos, ip_link, junos, lldpd, nvue, nxos, snmp, sonic, sysfs
+from truerail.simulator.render import eos, ip_link, junos, lldpd, modules, nvue, nxos, snmp, sonic, sysfs
 from truerail.simulator.render.beacon import Ether, Heard
 from truerail.simulator.render.links import Link, links
 from truerail.simulator.world import World
@@ -24,6 +24,9 @@ def answers(ether: Ether, switch: str) -> dict[str, str]:
     if platform == "snmp":
         return {snmp.WALK: snmp.walk(ether, switch, heard)}
     found = _lldp(ether, switch, heard) | _states(ether, switch)
+    if platform == "cumulus" and ether.world.behaviours.hits("dac_serial", switch):
+        jacks = (Port(switch, name) for name in ether.world.fabric.ports[switch])
+        found[modules.ON_SWITCH] = modules.memory(ether.world, ((jack.name, jack) for jack in jacks))
     if ether.world.behaviours.hits("cli_noise", switch):
         found = {command: _noisy(switch, command, text) for command, text in found.items()}
     return found
@@ -85,7 +88,8 @@ def _states(ether: Ether, switch: str) -> dict[str, str]:
 
 def sonic_status(found: Iterable[Link], behaviours: Behaviours = NONE) -> str:
     """SONiC's table of its ports."""
-    return sonic.status(found, _MTU, lambda number: switches.sonic_alias(number, behaviours))
+    lanes = 8 // switches.sub_ports(behaviours)
+    return sonic.status(found, _MTU, lambda number: switches.sonic_alias(number, behaviours), lanes)
 
 
 def linux_speeds(found: Iterable[Link]) -> str:

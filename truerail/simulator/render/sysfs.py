@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 from truerail.simulator.render.links import Link
 
 SPEEDS = "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :"
+RDMA_COUNTERS = "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :"
+_FULL = {"link_downed": 255, "port_xmit_wait": (1 << 32) - 1, "symbol_error": 65535}
+"""What InfiniBand's counters of 8, 16 and 32 bits show for ever once they are full (rdma-core, perfquery)."""
 _STANDARDS = {100: "4X EDR", 200: "4X HDR", 400: "4X NDR", 800: "8X NDR"}
 """Rates in Gb/s, as the kernel words them (drivers/infiniband/core/sysfs.c)."""
 _NO_LINK = {"mlx5": "40 Gb/sec (4X QDR)", "bnxt": "2.5 Gb/sec (1X SDR)", "ionic": "2.5 Gb/sec (1X SDR)"}
@@ -20,6 +23,16 @@ def speeds(rdma: Iterable[Link], netdevs: Iterable[Link], driver: str = "mlx5") 
     rates = sorted((link.name, _rate(link, driver)) for link in rdma)
     found = sorted((link.name, f"{link.gbps * 1000:.0f}" if link.up else "-1") for link in netdevs if not link.off)
     return "".join((*_lines("infiniband", "ports/1/rate", rates), *_lines("net", "speed", found)))
+
+
+def full_counters(devices: Iterable[str]) -> str:
+    """Counters of the ports of these RDMA devices, of which some are full."""
+    values = {"port_rcv_data": 230539874932483, "port_rcv_errors": 14, "port_xmit_data": 230442669431839, **_FULL}
+    return "".join(
+        f"/sys/class/infiniband/{device}/ports/1/counters/{name}:{value}\n"
+        for device in sorted(devices)
+        for name, value in sorted(values.items())
+    )
 
 
 def _lines(kind: str, file: str, values: Iterable[tuple[str, str]]) -> Iterator[str]:

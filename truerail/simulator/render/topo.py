@@ -4,6 +4,8 @@ from functools import lru_cache
 
 from truerail.simulator.models import Model, device_number
 
+AZURE_NETWORKING = "mlx5_an0"
+"""The virtual function of Azure's accelerated networking (azurehpc, AccelNet_tuning)."""
 _CPUS = ("0-55,112-167", "56-111,168-223")
 _LEGEND = """
 Legend:
@@ -31,6 +33,7 @@ KINDS = (
     "topo_no_nic",
     "topo_old",
     "gpu_lost",
+    "azure_an",
 )
 """What a matrix can look like otherwise, as recorded from other machines and drivers."""
 _OLD_LEGEND = """
@@ -54,6 +57,8 @@ def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], k
     devices = _devices(model, nic_order) if "topo_no_nic" not in kinds else []
     if "topo_bond" in kinds:
         devices = _bonded(model, nic_order)
+    if "azure_an" in kinds and devices:
+        devices = [(AZURE_NETWORKING, _Place(-1, -9, 0)), *devices]  # by name, as `ls` sorts it
     if "renumbered" in kinds:
         devices = [(_renumbered(device), place) for device, place in devices]
     gpus = [(gpu, _Place(gpu_order[gpu], None, int(2 * gpu_order[gpu] >= model.gpus > 1))) for gpu in range(model.gpus)]
@@ -78,7 +83,7 @@ def topo(model: Model, nic_order: tuple[int, ...], gpu_order: tuple[int, ...], k
 
 def _renumbered(device: str) -> str:
     stem, _, number = device.rpartition("_")
-    return f"{stem}_{int(number) + 1}" if stem == "mlx5" and int(number) >= 2 else device
+    return f"{stem}_{int(number) + 1}" if stem == "mlx5" and number.isdigit() and int(number) >= 2 else device
 
 
 def _tail(place: "_Place", kinds: tuple[str, ...]) -> str:

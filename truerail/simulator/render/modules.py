@@ -1,0 +1,48 @@
+"""`ethtool -m` of each port of a Linux machine: what the memory of a cable's module says (ethtool `qsfp.c`)."""
+
+from collections.abc import Iterator
+
+from truerail.model import Port
+from truerail.simulator.world import World
+
+ON_HOST = (
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
+    '[ -e $n/device/physfn ] || { echo "# ethtool -m $n"; ethtool -m $n; }; done; :'
+)
+ON_SWITCH = (
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in swp*; do [ -e $n ] || continue; "
+    'echo "# ethtool -m $n"; ethtool -m $n; done; :'
+)
+_COPPER = """	Identifier                                : 0x11 (QSFP28)
+	Transmitter technology                    : 0xa0 (Copper cable unequalized)
+	Vendor name                               : VENDOR
+	Vendor PN                                 : MCP4Y10-N002
+	Vendor SN                                 : {serial}
+"""
+_DEFAULT = "0000000000000000"
+
+
+def memory(world: World, ports: Iterator[tuple[str, Port]]) -> str:
+    """The answer for these ports, by the name of each and its jack; one without a cable has no module."""
+    return "".join(_of_port(world, name, jack) for name, jack in ports)
+
+
+def _of_port(world: World, name: str, jack: Port) -> str:
+    head = f"# ethtool -m {name}\n"
+    if jack not in world.far:
+        return f"{head}netlink error: Invalid argument\n"
+    return head + _COPPER.format(serial=_serial(world, jack).ljust(16))
+
+
+def _serial(world: World, jack: Port) -> str:
+    """The serial number in a cable's end: that of the cable at both, an end's own, none, or the maker's default."""
+    ends = sorted((jack, world.far[jack]))
+    number = f"MT24{int(world.behaviours.draw('dac', *ends) * 1e8):08}VS"
+    match world.behaviours.value("dac_serial"):
+        case "ends":
+            return f"{number}-{'AB'[ends.index(jack)]}"
+        case "blank":
+            return ""
+        case "default":
+            return _DEFAULT
+    return number
