@@ -29,7 +29,12 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("show pfcwd config", r"^[ \t]*PORT[ \t]+ACTION[ \t]+DETECTION TIME"),
         ("show pfcwd stats", r"^[ \t]*QUEUE[ \t]+STATUS[ \t]+STORM DETECTED/RESTORED"),
         ("show interfaces alias", r"^[ \t]*Name[ \t]{2,}Alias[ \t]*$"),
-        ("show lldp local-information", r'"lldp-local-info"[ \t]*:|<lldp-local-info\b'),
+        (
+            "show lldp local-information",
+            r'"lldp-local-info"[ \t]*:|<lldp-local-info\b|^[ \t]*LLDP Local Information details',
+        ),
+        ("show lldp local-info", r"^[ \t]*Local System:[ \t]*$"),
+        ("show lldp all", r"^[ \t]*Interface Information: \S+ Enable \(tx/rx"),
         ("show interfaces counters", r"^[ \t]*IFACE[ \t]+STATE[ \t]"),
         ("show interfaces status", r"^[ \t]*Interface[ \t]+Lanes[ \t]+Speed[ \t]"),
         ("show interfaces transceiver eeprom", r"^[A-Z]\w*\d: SFP EEPROM "),

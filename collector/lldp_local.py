@@ -7,12 +7,13 @@ index (`513` for `xe-0/0/0`): a neighbour that hears only this names no port unt
 |---|---|
 | SONiC | `show interfaces alias` |
 | lldpd (Cumulus Linux, Linux) | `lldpcli -f json0 show interfaces`, `-f json` |
-| Junos | `show lldp local-information \\| display json`, `\\| display xml` |
+| Junos | `show lldp local-information`, as text, `\\| display json`, `\\| display xml` |
+| Arista EOS | `show lldp local-info` |
 
 Sources: sonic-utilities `tests/interfaces_test.py` and `show/interfaces` (a port without alias repeats its name);
 lldpd's `src/client/show.c` and a real daemon; the elements of `lldp-local-info` as czerwonk/junos_exporter
 `pkg/features/lldp/rpc.go` reads them, Juniper's "show lldp local-information" (Interface ID: the port component of what
-is sent).
+is sent); for text `collector/_lldp_local_text.py`.
 
 Traps:
 
@@ -20,7 +21,9 @@ Traps:
   port's name (`Ethernet1` is `Ethernet0` of the 7050QX-32S).
 - lldpd sends a port's MAC by default: it says nothing that the list of interfaces does not, and is left out.
 - `show neighbors` of lldpd has the same outer shape, and its ids are those of neighbours: refused.
-- Junos with `port-id-subtype interface-name` repeats the name: that is said as it is.
+- Junos with `port-id-subtype interface-name` repeats the name: that is said as it is. EOS always does.
+- NX-OS has no such answer: `show lldp all` and `show lldp interface` say which ports send, not under which id. It is
+  refused by that name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +32,7 @@ from typing import Any
 from collector import _lldpd
 from collector._answer import lines
 from collector._documents import unwrapped
+from collector._lldp_local_text import from_text
 from collector._ruled_table import rows, tables
 from collector._xml_document import root_of
 from truerail.model import SWITCHES, Command, Device, PortIdentity, Unreadable, collector, minutes
@@ -49,6 +53,8 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
         Command("show lldp local-information | display json", ("junos",)),
         Command("show lldp local-information | display json | no-more", ("junos",)),
         Command("show lldp local-information | display xml", ("junos",)),
+        Command("show lldp local-information", ("junos",)),
+        Command("show lldp local-info", ("eos",)),
     ],
     every=minutes(5),
     yields=[PortIdentity],
@@ -57,14 +63,18 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
 def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
     """A `PortIdentity` for each port whose id is told. Raises `Unreadable`."""
     start = answer.lstrip()[:1]
-    pairs = _from_xml(answer) if start == "<" else _from_json(answer) if start in ("{", "[") else _from_table(answer)
+    pairs = _from_xml(answer) if start == "<" else _from_json(answer) if start in ("{", "[") else _from_text(answer)
     return [PortIdentity(port, sent) for port, sent in pairs]
 
 
-def _from_table(answer: str) -> Iterable[tuple[str, str]]:
+def _from_text(answer: str) -> Iterable[tuple[str, str]]:
+    text = lines(answer)
+    pairs = from_text(answer, text)
+    if pairs is not None:
+        return pairs
     found = [table for table in tables(answer) if table.labels == ("name", "alias")]
     if not found:
-        raise Unreadable("not the ids that a switch's ports send", line=1, text=lines(answer)[0])
+        raise Unreadable("not the ids that a switch's ports send", line=1, text=text[0])
     return [(name, alias) for _, (name, alias) in rows(found, "name", "alias")]
 
 

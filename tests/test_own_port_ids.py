@@ -9,7 +9,7 @@ from capture_trees import grow
 from live_site import Run, runner
 
 HOSTS, RAILS = 4, 2
-IDS = {"sonic": "port-{}", "junos": "{}"}
+IDS = {"sonic": "port-{}", "junos": "{}", "junos-text": "{}"}
 """Ids that no scheme of aliases explains."""
 
 
@@ -43,6 +43,11 @@ def own(nos: str) -> tuple[str, str]:
     if nos == "sonic":
         rows = "".join(f"{name:11}  {alias}\n" for name, alias in pairs)
         return "show_interfaces_alias", f"Name         Alias\n-----------  --------\n{rows}"
+    if nos == "junos-text":
+        labels = "Interface name    Parent Interface  Interface ID  Interface description  Status    Tunneling\n"
+        rows = "".join(f"{name:17} -                 {number:13} to a host up to 3     Up        Disabled\n"
+                       for name, number in pairs)  # fmt: skip
+        return "show_lldp_local-information", f"LLDP Local Information details\n\n{labels}{rows}"
     ports = [
         {"lldp-local-interface-name": [{"data": name}], "lldp-local-interface-id": [{"data": number}]}
         for name, number in pairs
