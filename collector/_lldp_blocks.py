@@ -1,6 +1,6 @@
 """LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
 
-Read by the keys, not by the vendor: NX-OS, IOS, Junos (one block a neighbour), Dell OS10, AOS-CX, Comware. A block
+Read by the keys, not by the vendor: NX-OS, IOS, Junos (one block a neighbour), Dell OS10, AOS-CX, Comware, VRP. A block
 ends where a key comes again or at a line of dashes; blank lines may stand inside (IOS). The local port may come first,
 last or in between; where it comes first, a further neighbour of the same port may leave it out. Deeper indented lines
 are details of another key, and so are not read, but for addresses.
@@ -20,6 +20,7 @@ _KEYS = {
     "chassis id subtype": "chassis_type",
     "chassis id type": "chassis_type",
     "chassis type": "chassis_type",
+    "expired time": "left",
     "hold time": "ttl",
     "local interface": "port",
     "local intf": "port",
@@ -41,6 +42,8 @@ _ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
 _LONGEST_KEY = 80  # characters with indentation; what is longer is prose
 _SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
 _COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
+VRP = re.compile(r"^[ \t]*([A-Za-z]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE)
+"""Huawei's heading of a port, with the number of its neighbours."""
 _REMOTE = ("chassis_id", "port_id", "name")
 _PORT_NAMES = frozenset({"local interface", "local intf"})
 """Keys whose value is the local port's name. Junos prints its SNMP index below, as `Local Port ID`."""
@@ -72,7 +75,7 @@ class _Block:
 def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
     """The neighbours in the blocks. Raises `Unreadable` where a block lacks its port or the answer is cut."""
     blocks = [block for block in _blocks(lines) if block.speaks]
-    total = announced(text)
+    total = _announced(text)
     if _is_half_a_key(lines[-1]):
         raise Unreadable("the answer is cut", line=len(lines), text=lines[-1])
     if total is None and not blocks:
@@ -85,11 +88,17 @@ def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
     yield from map(_neighbor, blocks)
 
 
+def _announced(text: str) -> int | None:
+    """How many neighbours the answer itself says it has, in all or port by port."""
+    ports = VRP.findall(text)
+    return sum(int(count) for _, count in ports) if ports else announced(text)
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
     block = _Block()
     base: int | None = None
     for number, line in enumerate(lines, 1):
-        heading = _COMWARE.match(line.lstrip())
+        heading = _COMWARE.match(line.lstrip()) or VRP.match(line)
         if heading or _SEPARATOR.fullmatch(line):
             block.closed = True
             yield block
@@ -145,14 +154,17 @@ def _is_half_a_key(line: str) -> bool:
 def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
     """Raises where the last block stops short of what ends each.
 
-    That is the line of dashes in OS10, `Vlan ID` in NX-OS where no total follows, `TTL` in AOS-CX with its total first.
+    That is the line of dashes in OS10, `Vlan ID` in NX-OS where no total follows, `TTL` in AOS-CX with its total first,
+    `Expired time` in VRP.
     """
     last = blocks[-1]
     short_of_dashes = last.first.startswith("remote ") and not last.closed
     nxos = last.first == "chassis id" and "local port id" in last.keys
     short_of_vlan = nxos and total is None and last.last != "vlan id"
     short_of_ttl = last.first == "port" and total is not None and "ttl" not in last.fields
-    if short_of_dashes or short_of_vlan or short_of_ttl:
+    vrp = bool(last.inherited) and last.first == "chassis type" and total is not None
+    short_of_expiry = vrp and "left" not in last.fields
+    if short_of_dashes or short_of_vlan or short_of_ttl or short_of_expiry:
         raise Unreadable("the last neighbour is cut", line=last.line)
 
 

@@ -1,7 +1,7 @@
 """LLDP neighbours in a table of fixed-width columns, as most switches print them without `detail`.
 
 Read by the header, not by the vendor: SONiC and OcNOS (`show lldp table`), NVUE and NCLU, EOS, NX-OS,
-IOS, Junos, Dell OS9 and OS10, AOS-CX, Comware. Traps that the reader knows:
+IOS, Junos, Dell OS9 and OS10, AOS-CX, Comware, VRP. Traps that the reader knows:
 
 - columns come from the ruler where it has one run of dashes per column (EOS rulers do not stand under their labels, but
   the cells do stand in the ruler's runs, unless somebody edited them), from the labels where it has not;
@@ -25,6 +25,7 @@ _LABELS = {
     "remote chassis id": "chassis_id",
     "device id": "name",
     "device-id": "name",
+    "neighbor dev": "name",
     "neighbor device": "name",
     "neighbor device id": "name",
     "rem host name": "name",
@@ -47,6 +48,8 @@ _LABELS = {
     "local-port": "port",
     "localport": "port",
     "port": "port",
+    "neighbor interface": "port_id",
+    "neighbor intf": "port_id",
     "neighbor port id": "port_id",
     "port id": "port_id",
     "port info": "port_id",
@@ -60,11 +63,14 @@ _LABELS = {
     "port-desc": "description",
     "remoteportdescr": "description",
     "capability": "",
+    "exptime(s)": "left",
     "parent interface": "",
     "remote ip": "",
     "sw version": "",
 }
 _SONIC = ("port", "name", "port_id")
+_NUMBERS = frozenset(("ttl", "left"))
+"""Cells of numbers: the time to live, and what is left of it (VRP), which is not taken for it."""
 _LABEL = re.compile(
     r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _LABELS), key=len, reverse=True)) + r")(?!\S)|\S+", re.IGNORECASE
 )
@@ -147,7 +153,7 @@ def _always_totalled(text: str, table: Header) -> bool:
     A header that begins as SONiC's does and has neither a time nor a chassis id is SONiC's, or another's that was cut.
     """
     start = table.fields[: len(_SONIC)]
-    sonic = start == _SONIC[: len(start)] and not {"ttl", "chassis_id"}.intersection(table.fields)
+    sonic = start == _SONIC[: len(start)] and not {"ttl", "left", "chassis_id"}.intersection(table.fields)
     cisco = table.fields[0] == "name" and "ttl" in table.fields
     return sonic or (cisco and not text.endswith("\n"))
 
@@ -249,7 +255,7 @@ def _astride(line: str, table: Header) -> bool:
 
 def _fits(cells: Sequence[str], table: Header) -> bool:
     """False where a cell of numbers holds something else: the row's cells do not stand where its header's labels do."""
-    return "ttl" not in table.fields or cells[table.fields.index("ttl")].isdigit()
+    return all(cells[at].isdigit() for at, field in enumerate(table.fields) if field in _NUMBERS)
 
 
 def _row(cells: Sequence[str], table: Header) -> Row:

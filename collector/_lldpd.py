@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["neighbors_from_json", "neighbors_from_keyvalue", "neighbors_from_plain", "neighbors_from_xml"]
 
+_EMPTY = frozenset(("label", "value"))
+"""What a list without a neighbour may have: the label that XML has."""
 _DEPTH = 3
 """How far below the root the values are: interface, chassis or port, id."""
 
@@ -70,8 +72,11 @@ def _as_json0(element: Element, depth: int) -> dict[str, Any]:
 def _interfaces(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if type(root) is not dict or "lldp" not in root:
         raise Unreadable("no `lldp` at the top: not lldpd's list of neighbours")
-    for group in _items(root["lldp"]):
-        for entry in _items(_object(group, "lldp").get("interface")):
+    for item in _items(root["lldp"]):
+        group = _object(item, "lldp")
+        if "interface" not in group and group.keys() - _EMPTY:
+            raise Unreadable("no `interface` below `lldp`: not lldpd's list of neighbours", text=", ".join(group))
+        for entry in _items(group.get("interface")):
             name = _object(entry, "interface").get("name")
             if type(name) is str:
                 yield name, entry

@@ -12,7 +12,9 @@ are made by hand:
 | Arista EOS | `show lldp neighbors [detail]`, text and `\\| json` |
 | Cisco NX-OS | `show lldp neighbors [detail]`, text, `\\| json`, `json-pretty`, `json native` |
 | Junos | `show lldp neighbors [detail]`, text, `\\| display json`, `\\| display xml` |
-| IOS, Dell OS9 and OS10, AOS-CX, Comware, OcNOS | their tables and their detailed text |
+| IOS, Dell OS9 and OS10, AOS-CX, Comware, VRP, OcNOS | their tables and their detailed text |
+| Nokia SR Linux | `show system lldp neighbor` |
+| OpenConfig, SR Linux' model | JSON of RESTCONF and gNMI |
 
 Sources: recorded answers of these systems; `lldpshow` in sonic-utilities for the SONiC table. Traps:
 
@@ -31,7 +33,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from collector import _lldp_blocks, _lldp_cumulus, _lldp_eos, _lldp_junos, _lldp_nxos, _lldp_table, _lldpd
+from collector import (
+    _lldp_blocks,
+    _lldp_boxed,
+    _lldp_cumulus,
+    _lldp_eos,
+    _lldp_junos,
+    _lldp_nxos,
+    _lldp_openconfig,
+    _lldp_table,
+    _lldpd,
+)
 from collector._answer import lines
 from collector._documents import unwrapped
 from collector._xml_document import root_of
@@ -97,13 +109,23 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
         Command("nv show interface lldp", ("cumulus",)),
         Command("display lldp neighbor-information verbose"),
         Command("display lldp neighbor-information list"),
+        *(
+            Command(text, ("capture",))
+            for text in (
+                "display lldp neighbor",
+                "display lldp neighbor brief",
+                "show system lldp neighbor",
+                "info from state system lldp | as json",
+                "openconfig-lldp",
+            )
+        ),
     ],
     every=minutes(1),
     yields=[Neighbor],
 )
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
-    if _LLDPD_JSON.match(answer):
+    if _LLDPD_JSON.match(answer) and not _lldp_openconfig.is_model(answer):
         return _lldpd.neighbors_from_json(answer)
     document = _DOCUMENT.match(answer)
     if document is None:
@@ -115,6 +137,8 @@ def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
 
 
 def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
+    if _lldp_openconfig.is_model(answer):
+        return _lldp_openconfig.neighbors(document)
     if not isinstance(document, dict):
         raise Unreadable("JSON that is not an object")
     if "lldpNeighbors" in document:
@@ -141,7 +165,9 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return _lldp_cumulus.neighbors_from_text(text)
     if _LLDPD_PLAIN.search(text):
         return _lldpd.neighbors_from_plain(text)
-    if _BLOCK.search(text):
+    if _lldp_boxed.is_table(rows):
+        return _lldp_boxed.neighbors(rows)
+    if _BLOCK.search(text) or _lldp_blocks.VRP.search(text):
         return _lldp_blocks.neighbors(text, rows)
     table = _lldp_table.header(rows)
     if table:

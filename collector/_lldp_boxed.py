@@ -1,0 +1,80 @@
+"""LLDP neighbours in a table with drawn borders: Nokia SR Linux' `show system lldp neighbor`.
+
+The labels stand between `+---+` and `+===+`, over one or two lines; columns differ between releases. What does not fit
+into a cell goes on in the line below, inside MACs and names, with an empty cell where the port stands. A table without
+its lower border is cut. Sources: answers in containerlab's and clabernetes' documentation.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from collector._lldp_words import identified, told
+from truerail.model import Neighbor, Unreadable
+
+_BORDER = re.compile(r"[ \t]*\+(?:-+\+)+[ \t]*")
+_BELOW_LABELS = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
+_FIELDS = {
+    "name": "port",
+    "interface": "port",
+    "neighborsystemname": "name",
+    "neighborchassisid": "chassis_id",
+    "neighborport": "port_id",
+}
+"""Labels without their blanks, which are where lines were broken."""
+_PORT = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
+Row = dict[str, str]
+
+
+def is_table(rows: Sequence[str]) -> bool:
+    """Whether such a table's labels stand in these lines."""
+    return any(_BELOW_LABELS.fullmatch(line) for line in rows)
+
+
+def neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
+    """The neighbours in all such tables. Raises `Unreadable` with the line where one is cut or of something else."""
+    for at, line in enumerate(rows):
+        if _BELOW_LABELS.fullmatch(line):
+            for row, number in _table(rows, at):
+                yield _neighbor(row, number)
+
+
+def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:
+    """The rows of the table whose labels end at this line, and the lines where they begin."""
+    above = next((at for at in range(ruler - 1, -1, -1) if _BORDER.fullmatch(rows[at])), 0)
+    labels = _joined([_cells(line, at) for at, line in enumerate(rows[above + 1 : ruler], above + 2)])
+    fields = [_FIELDS.get(label.replace(" ", "").lower(), "") for label in labels]
+    if not {"port", "chassis_id", "port_id"}.issubset(fields):
+        raise Unreadable("a table of something else than LLDP neighbours", line=above + 2, text=rows[above + 1])
+    row: Row = {}
+    begun = 0
+    for number, line in enumerate(rows[ruler + 1 :], ruler + 2):
+        if _BORDER.fullmatch(line):
+            if row:
+                yield row, begun
+            return
+        cells = dict(zip(fields, _cells(line, number, len(fields)), strict=True))
+        if cells["port"]:
+            if row:
+                yield row, begun
+            row, begun = cells, number
+        else:
+            row = {field: row.get(field, "") + cell for field, cell in cells.items()}
+    raise Unreadable("the table's lower border is missing: the answer is cut", line=len(rows), text=rows[-1])
+
+
+def _cells(line: str, number: int, count: int = 0) -> list[str]:
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    if not line.strip().startswith("|") or not line.strip().endswith("|") or (count and len(cells) != count):
+        raise Unreadable("a row that does not fit the table's labels: the answer is cut", line=number, text=line)
+    return cells
+
+
+def _joined(lines: Sequence[Sequence[str]]) -> list[str]:
+    return [" ".join(parts) for parts in zip(*lines, strict=False)]
+
+
+def _neighbor(row: Row, number: int) -> Neighbor:
+    if not _PORT.fullmatch(row.get("port", "")):
+        text = row.get("port", "")
+        raise Unreadable("a port's name that is broken over lines: the table is too narrow", line=number, text=text)
+    return Neighbor(row["port"], *identified(row["chassis_id"]), told(row.get("name")), *identified(row["port_id"]))
