@@ -48,6 +48,8 @@ def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:
     row: Row = {}
     begun = 0
     for number, line in enumerate(rows[ruler + 1 :], ruler + 2):
+        if not line.strip():
+            continue
         if _BORDER.fullmatch(line):
             if row:
                 yield row, begun

@@ -1,16 +1,18 @@
 """The words of network OSes for a port's state, in one table: what each says of the link, the operator and the reason.
 
 - up: `connected` (EOS, NX-OS), `up`
-- switched off by the operator: `disabled`, `Administratively down`, `Channel admin down`, admin `down`, ifAdminStatus 2
-- no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, the type
-  `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
+- switched off by the operator: `disabled`, `Administratively down`, `*down` (VRP), `Channel admin down`, admin `down`,
+  ifAdminStatus 2
+- no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, `No XCVR installed`
+  (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
 - no light, or no cable: `Link not connected`, `Link failure`, `notconnect` beside a module's type
 - shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and its kin
 - module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`
 - hardware failure: `Hardware failure`
 
 Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-templates (cisco_nxos, arista_eos,
-juniper_junos), ANTA's `tests/interfaces.py`, sonic-utilities `scripts/intfutil`, RFC 2863. Traps:
+juniper_junos, aruba_aoscx, huawei_vrp), ANTA's `tests/interfaces.py`, sonic-utilities `scripts/intfutil`, RFC 2863.
+Traps:
 
 - NX-OS cuts a word of its status table after nine letters.
 - NX-OS names the missing module also where the operator switched the port off: only `admin state is down`, in the line
@@ -61,6 +63,7 @@ _WORDS = (
     ("sfpabsen", _NO_MODULE),
     ("xcvrnotinserted", _NO_MODULE),
     ("sfpnotinserted", _NO_MODULE),
+    ("noxcvrinstalled", _NO_MODULE),
     ("xcvrnotpresent", _NO_MODULE),
     ("sfpnotpresent", _NO_MODULE),
     ("notconn", _UNCONNECTED),
@@ -85,6 +88,8 @@ _WORDS = (
 )
 """How each word begins, in small letters alone: NX-OS' table cuts them after nine."""
 
+_VRP = {"up": _UP, "down": _UNCONNECTED, "*down": _OFF}
+"""VRP's words; `^down` is a standby's, and what stands in brackets (`up(l)`, a loopback) says that it is no link."""
 _UP_OR_DOWN = {"up": True, "down": False}
 _NO_TYPE = frozenset(("", "na", "none", "unknown"))
 ADMIN_STATUS = {1: "up", 2: "down"}
@@ -120,6 +125,11 @@ def of_words(oper: Any, admin: Any, why: Any = None) -> PortState:
     if enabled is False and not up:
         return _OFF
     return PortState(up, enabled, reason if up is False else None)
+
+
+def of_vrp(word: str) -> PortState:
+    """The state from the column `PHY` of VRP."""
+    return _VRP.get(word.lower(), _UNKNOWN)
 
 
 def of_snmp(oper: int | None, admin: int | None) -> PortState:

@@ -27,6 +27,7 @@ ASK = (
     *(Command(text, ("junos",)) for text in ("show interfaces media", "show interfaces extensive")),
     Command("show interfaces", ("eos", "junos")),
     Command("show interface", ("nxos",)),
+    Command("display interface brief", ("capture",)),
 )
 """For each platform JSON first; what is printed in the fewest words before the rest."""
 

@@ -1,4 +1,4 @@
-"""Tables of ports and their speeds: `show interfaces status` of EOS, NX-OS and SONiC.
+"""Tables of ports: `show interfaces status` of EOS, NX-OS and SONiC, `display interface brief` of Huawei's VRP.
 
 EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is what somebody wrote: it may be empty, have
 blanks in it, or look like a row itself, and mails squeeze the columns. So a row is read backwards from the last word
@@ -6,6 +6,9 @@ that is a duplex; what the module is called comes behind the speed. NX-OS' table
 
 SONiC prints `Interface Lanes Speed MTU FEC Alias Vlan Oper Admin Type ...`, cells two blanks or more apart. Only the
 module's type may be missing, so the cells up to `Admin` are at their places. Edgecore adds `Oper Speed` at the end.
+
+VRP prints `Interface PHY Protocol InUti OutUti inErrors outErrors`, members indented below their trunk, `(10G)` behind
+a name, and no speed. Read are physical ports: trunks, VLANs and subinterfaces are left out.
 Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-templates' and genieparser's recordings.
 """
 
@@ -13,12 +16,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from collector._counted import may_be_cut
-from collector._port_words import of_word, of_words
+from collector._port_words import of_vrp, of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
+from truerail.model import Unreadable
 
 _GAP = re.compile(r"[ \t]{2,}")
 _DUPLEX = frozenset(("full", "half", "auto", "a-full", "a-half", "unconf"))
 _CISCO = ("status", "duplex", "speed")
+_VRP = ["interface", "phy", "protocol"]
+_VRP_PORT = re.compile(r"((?:\w*Ethernet|\d*X?GE|MEth)\d+(?:[/:]\d+)*)(?:\(\w+\))?")
+_VRP_CELLS = 7
 _LONGEST_ROW = 1000
 Row = Callable[[str], PortStatus | None]
 
@@ -57,6 +64,8 @@ def _reader(header: str) -> Row | None:
     if {"interface", "speed", "oper", "admin"}.issubset(labels):
         return lambda line: _sonic(labels, line)
     words = header.lower().split()
+    if words[:3] == _VRP:
+        return _vrp
     in_order = [word for word in words if word in _CISCO]  # Dell OS10 prints the speed before the duplex
     return _cisco if in_order == list(_CISCO) else None
 
@@ -76,6 +85,14 @@ def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     alias = told.get("alias", "")
     found = status(told["interface"], state, speed, int(mtu) if mtu.isdecimal() else None)
     return found._replace(alias=alias) if alias not in ("", "N/A", "-", told["interface"]) else found
+
+
+def _vrp(line: str) -> PortStatus | None:
+    cells = line.split()
+    found = _VRP_PORT.fullmatch(cells[0])
+    if found and len(cells) < _VRP_CELLS:
+        raise Unreadable("a row with too few cells: the table is cut", text=line)
+    return status(found[1], of_vrp(cells[1])) if found else None
 
 
 def _cisco(line: str) -> PortStatus | None:

@@ -1,10 +1,11 @@
-"""Ports and their speeds in prose: `show interface(s)` of Junos, EOS and NX-OS, a paragraph for each port.
+"""Ports and their speeds in prose: `show interface(s)` of Junos, EOS, NX-OS and AOS-CX, a paragraph for each port.
 
 Junos: `Physical interface: et-0/0/0, Enabled, Physical link is Up`, below it `Link-level type: ..., Speed: 400Gbps,`.
 EOS and NX-OS: `Ethernet1 is up, ...`, below it `Full-duplex, 10Gb/s, ...`; NX-OS gives a reason in brackets and the
-operator's will in the next line, `admin state is up, Dedicated Interface`. What people write follows `Description:` and
-is indented, so it begins no paragraph and is no such line. Sources: recorded answers in ntc-templates and genieparser,
-Juniper's articles about its ACX series.
+operator's will in the next line, `admin state is up, Dedicated Interface`. AOS-CX: `Interface 1/1/1 is up`, below it
+`Admin state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. What people write follows
+`Description:` and is indented, so it begins no paragraph and is no such line. Sources: recorded answers in
+ntc-templates and genieparser, Juniper's articles about its ACX series.
 """
 
 import re
@@ -18,11 +19,13 @@ _JUNOS = re.compile(
     r"[ \t]*Physical interface: ([\w/.:-]+)[ \t]*, (Enabled|Administratively down)[^,]{0,40}, "
     r"Physical link is (Up|Down)\b"
 )
-_CISCO = re.compile(r"([A-Za-z][\w/.:-]*) is (administratively down|up|down)\b(.{0,200})")
+_CISCO = re.compile(r"(?:Interface |(?=[A-Za-z]))([A-Za-z0-9][\w/.:-]*) is (administratively down|up|down)\b(.{0,200})")
 _REASON = re.compile(r".*?\((.+)\)")
-_ADMIN = re.compile(r"[ \t]*admin state is (up|down)\b")
+_ADMIN = re.compile(r"[ \t]*admin state is (up|down)\b", re.IGNORECASE)
+_STATE = re.compile(r"[ \t]+State information: (.{1,200})")
 _SPEED = re.compile(
-    r"[ \t]+(?:(?:Type|Link-level type): .{0,200}?\bSpeed: |(?:full|half|auto)-duplex, )([^,]+)(,?)", re.IGNORECASE
+    r"[ \t]+(?:(?:Type|Link-level type): .{0,200}?\bSpeed: |(?:full|half|auto)-duplex, |Speed )([^,]+)(,?)",
+    re.IGNORECASE,
 )
 
 
@@ -37,6 +40,8 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
             found.append(begun)
         elif admin:
             found[-1] = _willed(found[-1], admin[1])
+        elif found and (state := _STATE.match(line)) and found[-1].up is False and found[-1].enabled:
+            found[-1] = found[-1]._replace(reason=of_word(state[1]).reason)
         elif told and found[-1].gbps is None and (told[2] or at < len(text) or not may_be_cut(answer, line)):
             found[-1] = found[-1]._replace(gbps=gbps(told[1]))
     return found

@@ -15,6 +15,7 @@ from collector._answer import is_json, lines
 from collector._documents import listed, unwrapped
 from collector._module_json import DARK_DBM, Lanes
 from collector._module_json import optics as of_lanes
+from collector._optics_inventory import eos_json, eos_text, junos_text, junos_tree
 from collector._xml_document import root_of
 from truerail.model import Optic
 
@@ -54,6 +55,10 @@ def of_switch(answer: str) -> list[Optic] | None:
     if is_json(answer):
         return _from_json(answer)
     text = lines(answer)
+    for inventory in (eos_text, junos_text):
+        modules = inventory(text)
+        if modules is not None:
+            return modules
     if text[-1]:
         text = text[:-1]  # what no line feed ends may be cut
     if "SFP EEPROM " in answer:
@@ -62,6 +67,8 @@ def of_switch(answer: str) -> list[Optic] | None:
         root = root_of(answer)
         named = root.tag.endswith("interface-information")
         return list(_junos({"interface-information": [_tree(root)]} if named else _tree(root)))
+    if "<chassis-inventory" in answer:
+        return list(junos_tree(_tree(root_of(answer))))
     if "transceiver is " in answer:
         return list(_nxos_text(text))
     if "Physical interface: " in answer and "aser" in answer:
@@ -76,6 +83,10 @@ def _from_json(answer: str) -> list[Optic] | None:
         return list(_junos(unwrapped(answer)))
     if '"TABLE_interface' in answer and '"sfp"' in answer:
         return list(_nxos_json(unwrapped(answer)))
+    if '"xcvrSlots"' in answer:
+        return list(eos_json(unwrapped(answer)))
+    if '"chassis-inventory"' in answer:
+        return list(junos_tree(unwrapped(answer)))
     if '"vendorSn"' in answer or '"rxPower"' in answer:
         return list(_eos(unwrapped(answer)))
     return None

@@ -11,6 +11,7 @@ Needs: sysfs (any user); on a switch a login that may look.
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` tells no speed |
 | Cumulus NVUE | `nv show interface -o json` |
+| AOS-CX | `show interface` |
 
 Of sysfs `/sys/class/net/*/speed` (Mb/s) and `/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`) are read.
 Sources: the kernel's `Documentation/ABI/testing/sysfs-class-net` and `Documentation/ABI/stable/sysfs-class-infiniband`,

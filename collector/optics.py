@@ -7,10 +7,10 @@ login that may look; on Cumulus Linux as on a host.
 | network OS | answers |
 |---|---|
 | SONiC | `sonic-db-dump` of the transceivers in STATE_DB; `show interfaces transceiver eeprom [-d]` |
-| Arista EOS | `show interfaces transceiver [detail\\|dom] \\| json` |
+| Arista EOS | `show interfaces transceiver [detail\\|dom] \\| json`; `show inventory`, text and JSON |
 | Cisco NX-OS | `show interface transceiver [details]`, text and JSON |
-| Junos | `show interfaces diagnostics optics`, text, JSON and XML; it tells no serial numbers |
-| Cumulus Linux | `ethtool -m` of each port, the command above it |
+| Junos | `show interfaces diagnostics optics`, text, JSON and XML; `show chassis hardware` tells the serial numbers |
+| Cumulus Linux | `ethtool -m` of each port, the command above it; NVUE's `nv show platform transceiver -o json` |
 
 Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
 each port's answer; `mlxlink -m`, also with `--json`. Sources: ethtool `sff-common.c`, `sfpdiag.c`, `qsfp.c`, `cmis.c`
@@ -25,7 +25,7 @@ Traps:
 - JSON of ethtool up to 6.15 has the key `module_temperature` twice: for the reading, then for its limits.
 - `mlxlink` writes `1.88,1.98,2.28,1.97 [-10.41..6]`: the lanes, then the low and the high limit.
 - EOS tells a module's kind (`400GBASE-DR4`) and serial number, no part number: the kind stands for the part. Junos
-  tells neither here.
+  tells neither here. Inventories are in `collector/_optics_inventory.py`.
 - SONiC tells zeros of a cable of copper, and of a module without diagnostics: they are left out.
 - An answer that ends inside a name is refused; a last value that no line feed ends may be cut, and is left out.
 """
@@ -34,8 +34,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from collector._answer import is_json, lines
+from collector._documents import unwrapped
 from collector._module_json import DARK_DBM, from_ethtool, from_mlxlink, from_words
 from collector._module_json import optics as of_lanes
+from collector._optics_inventory import nvue
 from collector._sections import Section, asks, is_prompt, sections
 from collector._switch_optics import of_switch
 from truerail.model import EVERYWHERE, Command, Device, NotTold, Optic, Unreadable, collector, minutes
@@ -48,7 +50,7 @@ _CUMULUS = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in swp*; do [ -e $n ] || continue; "
     'echo "# ethtool -m $n"; ethtool -m $n; done; :'
 )
-_ASKED = asks("(?:ethtool|mlxlink)", "(?:-m|--module-info|--dump-module-eeprom|-d)")
+_ASKED = asks("(?:ethtool|mlxlink|nv)", "(?:-m|--module-info|--dump-module-eeprom|-d|interface|transceiver)")
 _LANE = re.compile(r"(.{1,60}?) ?\(Chan(?:nel)? (\d{1,3})\)")
 _DBM = re.compile(r"[\d.]{1,12} mW / (-?[\d.]{1,12}|-inf) dBm\b")
 _NUMBER = re.compile(r"(-?\d[\d.]{0,12})\s")
@@ -59,6 +61,9 @@ _NO_MODULE = re.compile(r"\s*(?:netlink error|Cannot get )", re.IGNORECASE)
 _MLXLINK_WORDS = frozenset(("Identifier", "Cable Technology", "Vendor Part Number"))
 """What the text of mlxlink has that no other tool prints."""
 _MLXLINK = '"Module Info"'
+_NVUE = ('"vendor-sn"', '"diagnostics-status"')
+_OTHER_INVENTORY = re.compile(r'^NAME: "', re.MULTILINE)
+"""Cisco's inventory, which names modules in each system otherwise."""
 Told = Mapping[str, Mapping[int, str]]
 """What a module says: by the name of the value, by lane; 0 where it is not that of a lane."""
 
@@ -82,6 +87,17 @@ Told = Mapping[str, Mapping[int, str]]
         Command("show interfaces diagnostics optics | display xml", ("junos",)),
         Command("show interfaces diagnostics optics", ("junos",)),
         *(
+            Command(text, ("capture",))
+            for text in (
+                "show inventory | json",
+                "show inventory",
+                "show chassis hardware | display json",
+                "show chassis hardware | display xml",
+                "show chassis hardware",
+                "nv show platform transceiver -o json",
+            )
+        ),
+        *(
             Command(text, ("linux", "cumulus"))
             for text in (
                 "ethtool -m {port}",
@@ -99,6 +115,8 @@ Told = Mapping[str, Mapping[int, str]]
 def optics(answer: str, device: Device) -> list[Optic]:
     """One `Optic` for each lane of each module, in the answer's order. Raises `Unreadable`, also without any module."""
     text = lines(answer)
+    if _OTHER_INVENTORY.search(answer):
+        raise NotTold("an inventory that is not read", line=1, text=text[0])
     of_ports = of_switch(answer)
     if of_ports is not None:
         return _some(of_ports, text)
@@ -115,6 +133,8 @@ def _some(found: list[Optic], text: list[str]) -> list[Optic]:
 
 def _of_port(section: Section) -> Iterator[Optic]:
     body = "\n".join(section.lines)
+    if is_json(body) and any(word in body for word in _NVUE):
+        return nvue(unwrapped(body), section.port.partition("_")[0])
     if is_json(body):
         return from_mlxlink(section.port, body) if _MLXLINK in body else from_ethtool(section.port, body)
     return _from_text(section)

@@ -12,6 +12,7 @@ The answer is read by what it looks like, not by the platform or the command:
 | Cisco NX-OS | `show interface counters`, tables and JSON; `show interface \\| json` |
 | Cumulus Linux, Linux | `ethtool -S` of each port, the command above it; NVUE's `nv show interface ... -o json` |
 | Junos | `show interfaces extensive \\| display json` |
+| AOS-CX | `show interface` |
 
 Sources: sonic-utilities `scripts/portstat` and its tests, SAI `saiport.h`, recorded answers of EOS and NX-OS, NVUE's
 documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' documentation. Traps:
@@ -31,8 +32,17 @@ documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' document
 
 from typing import Any
 
-from collector import _nvue, _port_eos, _port_ethtool, _port_junos, _port_nxos, _port_sonic, _sonic_database
-from collector._answer import is_json
+from collector import (
+    _nvue,
+    _port_aoscx,
+    _port_eos,
+    _port_ethtool,
+    _port_junos,
+    _port_nxos,
+    _port_sonic,
+    _sonic_database,
+)
+from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._ruled_table import tables
 from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
@@ -57,6 +67,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, 
         Command("show interfaces extensive | display json", ("junos",)),
         Command("show interfaces extensive | display json | no-more", ("junos",)),
         Command("show interfaces counters detailed {port}", ("sonic",)),
+        Command("show interface", ("capture",)),
         Command("ethtool -S {port}", ("cumulus", "linux")),
         Command("nv show interface {port}", ("cumulus",)),
     ],
@@ -70,6 +81,8 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
         return _sonic_database.port_counters(answer)
     if is_json(answer):
         return _nvue.port_counters(answer) if _nvue.understands(answer) else from_json(unwrapped(answer))
+    if _port_aoscx.is_text(answer):
+        return _port_aoscx.from_text(lines(answer))
     found = [table for table in tables(answer) if _port_sonic.is_table(table)]
     if found:
         return _port_sonic.from_tables(found)

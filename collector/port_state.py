@@ -9,6 +9,8 @@ Needs: a login that may look.
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
 | Junos | `show interfaces [media\\|extensive]` as JSON and text |
+| AOS-CX | `show interface` |
+| Huawei VRP | `display interface brief` |
 
 The answers are those of `link_speed`, which are asked for once. Each port becomes an interface with the kernel's words
 for its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags where it was switched off. Traps:

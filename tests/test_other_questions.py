@@ -31,6 +31,9 @@ SAY_THAT_THERE_IS_NOTHING = (
     "ERROR: No neighbour information",
     "GPU0",  # a matrix without NICs
     "STORM DETECTED/RESTORED",  # the watchdog's table without a row
+    '"openconfig-lldp:lldp"',
+    "Neighbor Chassis ID |",  # SR Linux' labels without a row
+    "has 0 neighbor(s)",
     "NIC statistics:",  # ports whose driver counts no pauses
 )
 """What an answer has that is understood and empty."""
@@ -62,6 +65,13 @@ NAMED = {
     "port_state/os10-status": ("link_speed", "show interface status of Dell OS10"),
     "lldp_switch/eos-detail-text": ("lldp_host", "show lldp neighbors detail"),
     "rdma_link/json": ("net_link", "rdma link"),
+    "lldp_local/nxos_all": ("lldp_switch", "show lldp all"),
+    "lldp_local/eos_text": ("lldp_switch", "show lldp local-info"),
+    "lldp_local/junos_text": ("lldp_switch", "show lldp local-information"),
+    "lldp_switch/srlinux-table": ("lldp_local", "show system lldp neighbor"),
+    "lldp_switch/openconfig-json": ("port_state", "openconfig-lldp"),
+    "lldp_switch/vrp-detail-text": ("port_state", "display lldp neighbor"),
+    "port_state/vrp-brief": ("lldp_switch", "display interface brief"),
     "pfc_watchdog/two-runs": ("queue_counters", "show pfcwd stats"),
     "nic_counters/ionic": ("optics", "ethtool -S"),
     "port_counters/sonic-table": ("pfc_counters", "show interfaces counters"),

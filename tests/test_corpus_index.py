@@ -1,0 +1,138 @@
+"""The index of the recorded answers: each file of it is read with expectations of its own, or refused by every
+collector, under the name of what it is.
+
+The corpus is not part of the project: where it is absent these tests are skipped, and the reason says so.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import test_corpus_host as host
+import test_corpus_switch as switch
+import test_corpus_switch_counters as switch_counters
+import test_ib_read_corpus as infiniband
+
+from collector import collectors
+from collector._questions import command_of
+from truerail.model import Device, Fact, Neighbor, NetLink, Optic, Role, Unreadable
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+INDEX = CORPUS / "INDEX.tsv"
+
+pytestmark = pytest.mark.skipif(not INDEX.is_file(), reason=f"no index of recorded answers at {CORPUS}")
+
+HERE = ("platforms", "optics")
+"""Folders whose expectations are those of the index itself, below."""
+NOT_OF_DEVICES = ("cabling", "plans", "jobs")
+"""Plans, and what schedulers and libraries say of jobs: no collector asks for them."""
+NOT_ASKED = ("bgp", "fdb", "lacp", "neigh")
+"""Answers of devices to questions that no collector asks."""
+HOST_COUNTERS = frozenset(("gcm_eth_learn_down_intf.json", "gcm_eth_learn_nic_swap.json"))
+"""Another tool's inventory, of which `test_counter_collectors_host` has two."""
+EVIDENCE_ONLY = frozenset(("iosxe_inventory_cable_pairs_fanout.txt", "iosxr_inventory_raw_8000.txt"))
+NAMELESS = frozenset(("inspector_v5.1.prom", "squeue_us_2205.txt", "topology_man.yaml"))
+"""Files of jobs that nothing marks as the answer of a command."""
+
+
+def index() -> list[dict[str, str]]:
+    with INDEX.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def files(*folders: str) -> list[str]:
+    return sorted(f"{folder}/{path.name}" for folder in folders for path in (CORPUS / folder).glob("*"))
+
+
+def answer_of(file: str) -> str:
+    return (CORPUS / file).read_bytes().decode("utf-8", "replace")
+
+
+def read(name: str, file: str) -> tuple[Fact, ...]:
+    asked = collectors()[name]
+    return asked.read(answer_of(file), Device("any", Role.HOST if Role.HOST in asked.on else asked.on[0]))
+
+
+def readers(file: str) -> Iterator[str]:
+    """The collectors that do not refuse a file."""
+    for name in sorted(collectors()):
+        try:
+            read(name, file)
+        except Unreadable:
+            continue
+        yield name
+
+
+def test_the_index_names_every_file_and_every_file_has_expectations() -> None:
+    listed = [row["file"] for row in index()]
+    assert len(listed) == len(set(listed)) == 304
+    assert sorted(listed) == files(*{name.partition("/")[0] for name in listed})
+    expected = {
+        *(f"{folder}/{name}" for _, folder, name in (*host.READ, *host.REFUSED)),
+        *(f"switch_lldp/{name}" for name in switch.SWITCH_LLDP),
+        *(f"snmp/{name}" for name in switch.SNMP),
+        *(f"switch_counters/{path.name}" for path in (CORPUS / "switch_counters").iterdir()),
+        *(f"ib/{path.name}" for path in (CORPUS / "ib").iterdir()),
+        *files("host_counters", *HERE, *NOT_OF_DEVICES, *NOT_ASKED),
+    }
+    assert expected == set(listed)
+    assert set(switch_counters.WHOLE) < {path.name for path in (CORPUS / "switch_counters").iterdir()}
+    assert set(infiniband.FABRICS) < {path.name for path in (CORPUS / "ib").iterdir()}
+
+
+def test_each_answer_of_a_host_s_counters_is_read_or_is_another_tools() -> None:
+    source = Path(__file__).with_name("test_counter_collectors_host.py").read_text()
+    for file in files("host_counters"):
+        name = file.partition("/")[2]
+        device = re.fullmatch(r"sysfs_\w+?_(mlx5_0|mlx5_bond_0|hfi1_0)\.\w+", name)
+        assert name in HOST_COUNTERS or name in source or (device and f'"{device[1]}"' in source), file
+        assert bool(list(readers(file))) != name.startswith("gcm_"), file
+
+
+@pytest.mark.parametrize("file", files(*NOT_ASKED, *NOT_OF_DEVICES) if INDEX.is_file() else [])
+def test_what_no_collector_asks_is_refused_by_each_and_named(file: str) -> None:
+    assert not list(readers(file))
+    folder, _, name = file.partition("/")
+    if folder in NOT_ASKED or (folder == "jobs" and name not in NAMELESS):
+        command = command_of(answer_of(file))
+        assert command
+        for collector in sorted(collectors()):
+            with pytest.raises(Unreadable, match=f"{re.escape(f'the answer of `{command}`')}|the device refused"):
+                read(collector, file)
+
+
+def expectations(folder: str) -> list[tuple[str, str]]:
+    rows = index() if INDEX.is_file() else []
+    return [(row["file"], row["expected"]) for row in rows if row["file"].startswith(folder)]
+
+
+ROWS = re.compile(r"(\w+) ([\w/]+): (\d+) rows; (\[.*\])")
+STATES = re.compile(r"port_state: (\d+) ports; (.*)")
+
+
+@pytest.mark.parametrize(("file", "expected"), [*expectations("platforms/"), *expectations("optics/")])
+def test_the_index_is_right(file: str, expected: str) -> None:
+    """Ports, names and ids, states, part and serial numbers are those that the index has."""
+    rows, states = ROWS.fullmatch(expected), STATES.fullmatch(expected)
+    if rows:
+        columns, count, first = rows[2].split("/"), int(rows[3]), json.loads(rows[4])
+        facts = [fact for fact in read(rows[1], file) if isinstance(fact, Neighbor | Optic)]
+        found = dict.fromkeys(tuple(getattr(fact, column) for column in columns) for fact in facts)
+        assert len(found) == count
+        assert [list(row) for row in found][: len(first)] == first
+    elif states:
+        links = [fact for fact in read("port_state", file) if isinstance(fact, NetLink)]
+        told = {link.netdev: state_of(link) for link in links}
+        assert len(told) == int(states[1])
+        listed = dict(pair.split("=") for pair in states[2].split(", "))
+        assert listed == {port: told[port] for port in listed}
+    else:
+        assert file.partition("/")[2] in EVIDENCE_ONLY
+        assert not list(readers(file))
+
+
+def state_of(link: NetLink) -> str:
+    return "up" if link.operstate == "UP" else "down" if "UP" in link.flags else "off"
