@@ -1,7 +1,8 @@
 """ibdiagnet's database, `ibdiagnet2.db_csv`: tables between `START_` and `END_`.
 
 Read are NODES, PORTS and LINKS; with LINKS alone nodes go by their GUIDs. In PORTS the active speed is a number whose
-bytes are the regular, the extended and the maker's own speed. Sources: the notes in the file itself, recorded files of
+bytes are the regular, the extended and the maker's own speed. What a port may run at is told by the bits of the same
+number under `LinkSpeedEn` and `LinkWidthEn`, else `...Sup`. Sources: the notes in the file itself, recorded files of
 ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
 """
 
@@ -26,6 +27,7 @@ _WIDTHS = {"1": "1x", "2": "4x", "4": "8x", "8": "12x", "16": "2x"}
 _REGULAR = {1: "SDR", 2: "DDR", 4: "QDR"}
 _EXTENDED = {1: "FDR", 2: "EDR", 4: "HDR", 8: "NDR", 16: "XDR"}
 _MOST_REGULAR = "FDR10"
+_SDR_GBPS = 2.5
 
 
 def recognised(answer: str) -> bool:
@@ -41,13 +43,16 @@ def from_db_csv(answer: str) -> Iterator[Fact]:
         key = guid_cell(row["NodeGUID"], number)
         make = adapter if row["NodeType"] == _ADAPTER else switch
         links.node(key, make, key, row["NodeDesc"].strip('"'))
-    speeds = {_end(row, "", number): _speed(row) for row, number in _table(answer, "PORTS")}
+    ports = [(_end(row, "", number), row) for row, number in _table(answer, "PORTS")]
+    speeds = {end: _speed(row) for end, row in ports}
+    most = {end: _most(row) for end, row in ports}
     for row, number in _table(answer, "LINKS"):
         ends = first, second = _end(row, "1", number), _end(row, "2", number)
         for key, _port in ends:
             links.node(key, _nameless, key, "")
-        links.link(first, second, speeds.get(first), number)
-        links.link(second, first, speeds.get(second), number)
+        able = _able(most.get(first), most.get(second))
+        links.link(first, second, speeds.get(first), number, able)
+        links.link(second, first, speeds.get(second), number, able)
     return links.facts()
 
 
@@ -66,6 +71,28 @@ def _speed(row: Mapping[str, str]) -> float | None:
     regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
     lane = _EXTENDED.get(extended) or (_MOST_REGULAR if own & 1 else _REGULAR.get(regular, ""))
     return gbps(_WIDTHS.get(row["LinkWidthActv"], ""), lane)
+
+
+def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
+    """Lanes, and Gb/s of a lane, that a port may run at; None where either is not told."""
+    told = row.get("LinkSpeedEn", row.get("LinkSpeedSup", ""))
+    wide = row.get("LinkWidthEn", row.get("LinkWidthSup", ""))
+    code, mask = (int(text) if text.isdecimal() else 0 for text in (told, wide))
+    regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
+    names = [name for bit, name in _REGULAR.items() if regular & bit] + [_MOST_REGULAR] * (own & 1)
+    names += [name for bit, name in _EXTENDED.items() if extended & bit]
+    lanes = [gbps(width, "SDR") for bit, width in _WIDTHS.items() if mask & int(bit)]
+    rates = [gbps("1x", name) for name in names]
+    widest, fastest = (
+        max(map(float, filter(None, lanes)), default=0.0),
+        max(map(float, filter(None, rates)), default=0.0),
+    )
+    return (widest / _SDR_GBPS, fastest) if widest and fastest else None
+
+
+def _able(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
+    """Gb/s that both ends of a link may run at."""
+    return min(one[0], other[0]) * min(one[1], other[1]) if one and other else None
 
 
 def _table(answer: str, name: str) -> Iterator[tuple[Mapping[str, str], int]]:

@@ -1,7 +1,8 @@
 """`iblinkinfo`: below each node a line for each port, with its peer; with `-l` the node stands on each line.
 
 Without `-l` a peer is told by its LID, which the part of the node itself has too. With `--switches-only` hosts have no
-part of their own. It tells the GUIDs of ports. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded answers.
+part of their own. It tells the GUIDs of ports. Behind the peer it says what both ends support and the link is not:
+`(Could be 4X Could be 106.25 Gbps)`. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded answers.
 """
 
 import re
@@ -20,9 +21,10 @@ _PORT = re.compile(
     r"==\(([^()]*(?:\(FDR10\)[^()]*)?)\)==>\s*(.*)"
 )
 """GUID and description where they are told, LID, port, what is said of the link, the peer."""
-_PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\([^()]*\)')
+_PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\(((?:[^()]|\([^()]*\))*)\)')
 _NO_PEER = re.compile(r'(?:\[\s*\]\s*""\s*\([^()]*\)|"Port not available")')
 _SPEED = re.compile(r"\s*(\d+X)\s+([\d.]+) Gbps\b.*", re.IGNORECASE)
+_COULD_BE = re.compile(r"Could be (?:(\d+X)|([\d.]+) Gbps|([A-Z]+\d*))\b", re.IGNORECASE)
 
 
 class _Seen(NamedTuple):
@@ -54,7 +56,8 @@ class _Reader:
         if peer:
             other = self.end(peer[1], peer[1], peer[2], int(peer[3]), peer[4], number)
             speed = _SPEED.fullmatch(found[5])
-            self.links.link(end, other, gbps(speed[1], speed[2]) if speed else None, number)
+            width, lane = (speed[1], speed[2]) if speed else ("", "")
+            self.links.link(end, other, gbps(width, lane), number, _able(peer[5], width, lane))
 
     def own(self, found: re.Match[str], number: int) -> tuple[str, int]:
         """The end that a line speaks of."""
@@ -100,6 +103,14 @@ class _Reader:
         """By its heading, else by how many ports it has."""
         kind = self.kinds.get(name)
         return kind == "CA" if kind else self.most[name] <= MOST_PORTS
+
+
+def _able(said: str, width: str, lane: str) -> float | None:
+    """The rate in Gb/s that both ends support, where a line says that it is another; None where it does not."""
+    found = [match.groups() for match in _COULD_BE.finditer(said)]
+    for wider, faster, name in found:
+        width, lane = wider or width, faster or name or lane
+    return gbps(width, lane) if found else None
 
 
 def recognised(answer: str) -> bool:

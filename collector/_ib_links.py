@@ -18,6 +18,7 @@ class Told(NamedTuple):
     peer: End
     gbps: float | None
     line: int
+    able_gbps: float | None = None
 
 
 class Links:
@@ -40,9 +41,9 @@ class Links:
         self._own.pop(key, None)
         self._own[key] = line
 
-    def link(self, end: End, peer: End, gbps: float | None, line: int) -> None:
-        """A node's own part tells of a link."""
-        self._told[end] = Told(peer, gbps, line)
+    def link(self, end: End, peer: End, gbps: float | None, line: int, able_gbps: float | None = None) -> None:
+        """A node's own part tells of a link; `able_gbps` is what both of its ends support."""
+        self._told[end] = Told(peer, gbps, line, able_gbps)
 
     def label(self, end: End, label: str) -> None:
         """What is printed beside a switch's port: `1/16/2` for cage 16."""
@@ -69,11 +70,11 @@ class Links:
         if not self._told:
             raise NotTold("no link in it")
         for end, told in self._told.items():
-            yield from self._end(end, told.peer, told.gbps)
+            yield from self._end(end, told.peer, told)
             if told.peer not in self._told:
-                yield from self._end(told.peer, end, told.gbps)
+                yield from self._end(told.peer, end, told)
 
-    def _end(self, end: End, peer: End, gbps: float | None) -> Iterator[Fact]:
+    def _end(self, end: End, peer: End, told: Told) -> Iterator[Fact]:
         node, other = self._nodes[end[0]], self._nodes[peer[0]]
         port = node.port(end[1])
         kind = "guid" if other.guid else None
@@ -90,5 +91,6 @@ class Links:
             of=node.of,
             of_guid=node.guid,
         )
-        if gbps is not None:
-            yield LinkSpeed(port, gbps, node.of, node.guid)
+        if told.gbps is not None:
+            more = told.able_gbps if told.able_gbps and told.able_gbps > told.gbps else None
+            yield LinkSpeed(port, told.gbps, node.of, node.guid, more)

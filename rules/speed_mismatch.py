@@ -1,4 +1,4 @@
-"""A link runs at another speed than planned, or its two ends tell different speeds.
+"""A link runs at another speed than planned, its two ends tell different speeds, or both could run faster.
 
 ## Why it matters
 One NIC at 200 Gb/s among others at 400 halves the whole ring: a collective goes as fast as its slowest link. The
@@ -10,6 +10,11 @@ the plan's and with the other end's. The other end is the one seen over LLDP, el
 have no speed: what a switch prints for them is configured. More than 1 % apart counts: the words for one speed are
 rounded differently. Where nobody tells a speed, the answer is "unknown". An RDMA device of Ethernet reports 400 for
 whatever is faster: where nothing else reports the speed, 400 contradicts less than 400, and nothing above.
+
+InfiniBand's discovery also says what both ends of a link support (`iblinkinfo`: `Could be 4X`, `Could be 106.25 Gbps`;
+the enabled widths and speeds in ibdiagnet's `PORTS`): a link with fewer lanes or a slower rate has lost them, in a
+cable, a module, or training. Where the plan tells the speed, the plan counts: cables may be slower than ports. Where
+no discovery says what the ends support, this stays unknown.
 
 ## What to do
 `ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
@@ -33,7 +38,7 @@ _TOLERANCE = 0.01
 
 @rule("LNK001", severity=Severity.WARNING, needs=[])
 def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
-    """Cables whose planned speed and told speeds are not one."""
+    """Cables whose planned speed and told speeds are not one, or that could be faster."""
     wiring = wiring_of(plan, seen)
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
@@ -43,11 +48,14 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     there[capped[other] & _above(there, index.speed_gbps, here)] = np.nan
     if np.isnan(here).all() and np.isnan(there).all():
         raise Undecided("no port told the speed of its link")
-    for cable in _bad(wiring, here, there, other).tolist():
+    able = np.fmax(wiring.states.able_gbps[index.a], wiring.states.able_gbps[other])
+    able[~np.isnan(index.speed_gbps)] = np.nan
+    for cable in _bad(wiring, here, there, other, able).tolist():
         ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
         told = [(port, speed) for port, speed in ends if not np.isnan(speed)]
         planned = float(index.speed_gbps[cable])
         wanted = "" if np.isnan(planned) else f", planned are {planned:g} Gb/s"
+        wanted += "" if np.isnan(able[cable]) else f", both ends support {able[cable]:g} Gb/s"
         yield speed_mismatch.found(
             index.a_port(cable),
             says=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in told)}{wanted}",
@@ -59,14 +67,15 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _bad(w: Wiring, here: Speeds, there: Speeds, other: Codes) -> Codes:
-    """The cables whose speeds differ. What a port without link reports is struck out of `here` and `there`, and what
+def _bad(w: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds) -> Codes:
+    """The cables whose speeds differ, or are less than both ends support (`able`). What a port without link reports is struck out of `here` and `there`, and what
     the port at its other end reports, unless that one says that it has link: a switch prints the configured speed.
     """
     planned = w.index.speed_gbps
 
     def differing() -> Codes:
-        return np.flatnonzero(_differ(here, planned) | _differ(there, planned) | _differ(here, there))
+        slow = (_differ(here, able) & (here < able)) | (_differ(there, able) & (there < able))
+        return np.flatnonzero(_differ(here, planned) | _differ(there, planned) | _differ(here, there) | slow)
 
     cables = differing()
     near, far = w.index.a[cables], other[cables]
@@ -145,6 +154,12 @@ FIRES = (
         ("gpu-1/nic0",),
     ),
     Case(
+        "A link of InfiniBand has one of four lanes: the discovery says what both ends support, the plan nothing.",
+        _PLAN,
+        {"gpu-2": [LinkSpeed("nic0", 100.0, able_gbps=400.0)]},
+        ("gpu-2/nic0",),
+    ),
+    Case(
         "Only the switch answered, in its command line.",
         _PLAN,
         {"leaf-0": [LinkSpeed("swp1", 200.0), LinkSpeed("swp2", 400.0)]},
@@ -167,6 +182,16 @@ QUIET = (
         "All tell 400 Gb/s.",
         _PLAN,
         {"gpu-1": [NetLink("nic0", speed_gbps=400.0)], "leaf-0": [NetLink("swp1", speed_gbps=400.0)]},
+    ),
+    Case(
+        "Both ends support more than the plan wants: the cable may be a slower one.",
+        _PLAN,
+        {"gpu-1": [LinkSpeed("nic0", 400.0, able_gbps=800.0)], "leaf-0": [LinkSpeed("swp1", 400.0, able_gbps=800.0)]},
+    ),
+    Case(
+        "The interface says that it runs at all that both ends support, or at more.",
+        _PLAN,
+        {"gpu-2": [NetLink("nic0", speed_gbps=800.0), LinkSpeed("nic0", 200.0, able_gbps=400.0)]},
     ),
     Case(
         "A port without link tells no speed that counts.",

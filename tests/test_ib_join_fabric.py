@@ -11,9 +11,10 @@ from ib_fabric import discovery, hca, link, plan, switch
 from small_fabric import AT
 from typer.testing import CliRunner
 
+from collector import collectors
 from rules import rules
 from truerail.cli.app import app
-from truerail.model import CauseKind, LinkSpeed, Plan, RdmaLink, Reading, Role, Snapshot, Status, Transport
+from truerail.model import CauseKind, Device, LinkSpeed, Plan, RdmaLink, Reading, Role, Snapshot, Status, Transport
 from truerail.model.history import NoHistory
 from truerail.oncall.capture import publication_of
 from truerail.oncall.why import why
@@ -93,6 +94,39 @@ def test_speeds_are_judged_where_nobody_else_tells_them() -> None:
     planned = Plan(planned.devices, (cable,), transport=Transport.INFINIBAND)
     one = discovery(link(hca(1), switch(0, 1)), speeds=[LinkSpeed("1", 200.0, "leaf-0", switch(0, 1)[0])])
     assert [finding.subject for finding in rules()["LNK001"].judge(planned, Snapshot(AT, [one]))] == ["gpu-1/mlx5_0"]
+
+
+DEGRADED = """CA: gpu-001 mlx5_0:
+      0xa088c20300000101     11    1[  ] ==( {}        {} Gbps Active/  LinkUp)==>       1    1[  ] "leaf-1" ({})
+Switch: 0xfc6a1c0300000100 leaf-1:
+           1    1[  ] ==( {}        {} Gbps Active/  LinkUp)==>      11    1[  ] "gpu-001 mlx5_0" ({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "lane", "said", "runs", "able"),
+    [
+        ("1X", "106.25", "Could be 4X ", 100, 400),
+        ("2X", "106.25", "Could be 4X ", 200, 400),
+        ("4X", "53.125", " Could be 106.25 Gbps", 200, 400),
+        ("4X", "53.125", " Could be NDR", 200, 400),
+        ("2X", "53.125", "Could be 4X Could be 106.25 Gbps", 100, 400),
+        ("4X", "106.25", " ", 400, None),
+        ("4X", "10.0", " Could be FDR10 (Found link at QDR but expected speed is FDR10)", 40, None),
+    ],
+)
+def test_a_link_that_lost_lanes_or_speed_is_found_without_a_planned_speed(
+    width: str, lane: str, said: str, runs: int, able: int | None
+) -> None:
+    facts = collectors()["ib_fabric"].read(DEGRADED.format(width, lane, said, width, lane, said), Device("ufm"))
+    speeds = [fact for fact in facts if isinstance(fact, LinkSpeed)]
+    assert [(speed.gbps, speed.able_gbps) for speed in speeds] == [(runs, able)] * 2
+    planned = plan("gpu-001/mlx5_0 leaf-1/1")
+    told = Reading("ufm", "ib_fabric", AT, facts)
+    found = list(rules()["LNK001"].judge(planned, Snapshot(AT, [told])))
+    assert [finding.subject for finding in found] == ["gpu-001/mlx5_0"] * (able is not None)
+    assert all(f"runs at {runs} Gb/s" in finding.says for finding in found)
+    assert all(finding.says.endswith(f"both ends support {able} Gb/s") for finding in found)
 
 
 def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:

@@ -38,7 +38,7 @@ _BOUNDS: dict[type[Fact], dict[str, tuple[float, float]]] = {
     GpuNicPath: {"gpu": (0, 2**20)},
     RdmaLink: {"port": (0, 2**20), "rate_gbps": _GBPS},
     NetLink: {"mtu": _PORT_MTU, "speed_gbps": _GBPS},
-    LinkSpeed: {"gbps": _GBPS},
+    LinkSpeed: {"gbps": _GBPS, "able_gbps": _GBPS},
     NetAddress: {"prefix_length": (0, 128)},
     PcieLink: {"speed_gts": _GBPS, "width": (0, 2**20), "max_speed_gts": _GBPS, "max_width": (0, 2**20)},
     Optic: {

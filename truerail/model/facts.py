@@ -106,6 +106,9 @@ class LinkSpeed(NamedTuple):
     of: str | None = None
     """The device whose port this is, where another one answers, as in `Neighbor`."""
     of_guid: str | None = None
+    able_gbps: float | None = None
+    """What both ends of the link support, where an InfiniBand discovery says that this is more: lanes were lost, or a
+    slower rate was trained."""
 
 
 class PortIdentity(NamedTuple):

@@ -193,6 +193,11 @@ class PortStates:
         of_port = np.where(np.isnan(of_link), of_file, of_link)
         return np.where(np.isnan(of_port), of_rdma, of_port)
 
+    @cached_property
+    def able_gbps(self) -> npt.NDArray[np.float64]:
+        """What both ends of the port's link support in Gb/s, where that is told to be more than it runs at."""
+        return np.array([*(speed.able_gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
+
 
 def _rate_gbps(link: RdmaLink) -> float | None:
     """The rate of an RDMA port, where it is that of its link: one that is down reports its driver's default (40 Gb/s
