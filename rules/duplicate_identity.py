@@ -62,7 +62,7 @@ def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             evidence=wiring.evidence(*ports[:_SHOWN]),
             detail=(("mac", mac),),
         )
-    for owner, name in sorted(wiring.identity.announces.items()):
+    for owner, name in sorted({**wiring.identity.announces, **wiring.identity.misnamed}.items()):
         yield duplicate_identity.found(
             names[owner],
             severity=Severity.WARNING,

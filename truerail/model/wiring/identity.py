@@ -41,6 +41,10 @@ class Identity:
     """Of the unplaced, those that are one planned switch by their hosts and another by their uplinks: code to codes."""
     unplaced: frozenset[int] = frozenset()
     """Switches without a name of their own that may be any of the planned ones that nothing else is known to be."""
+    misnamed: Mapping[int, int] = field(default_factory=dict)
+    """Hosts that announce another planned host's name while nobody announces theirs: device code to that of the name.
+    They are themselves by their MACs, and their reports stay their own.
+    """
 
     @property
     def index(self) -> PlanIndex:
@@ -80,8 +84,10 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
         claims = read_claims(names)
     found = discovered(names)
     owners, announces, duplicates = announced(index, claims, None if found is None else found.votes)
-    split = frozenset(duplicates)
-    if owners or announces or duplicates:
+    misnamed = _misnamed(index, claims, announces)
+    announces = {owner: name for owner, name in announces.items() if owner not in misnamed}
+    split = frozenset([*duplicates, *misnamed.values()])
+    if owners or announces or split:
         names = LocalNames(index, seen, announces, by_number=by_number)
         claims, found = read_claims(names, owners, split), discovered(names, owners, split)
     planned = own_names(names, claims)
@@ -92,10 +98,23 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
         known_ids = nameless_chassis(names, claims)
         if known_ids:
             claims = read_claims(names, owners, split, known_ids)
-        return Identity(names, claims, owners, duplicates)
+        return Identity(names, claims, owners, duplicates, misnamed=misnamed)
     found, by_place, contested, open_ = _placed(names, found, owners, split)
     told = without(found.claims, index, open_) if open_ else found.claims
-    return Identity(names, claims.and_(told), owners, {**found.shared, **duplicates}, found, by_place, contested, open_)
+    shared = {**found.shared, **duplicates}
+    return Identity(names, claims.and_(told), owners, shared, found, by_place, contested, open_, misnamed)
+
+
+def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) -> dict[int, int]:
+    """Of the devices that announce another's name, the hosts whose own name nobody is heard to send: they did not
+    exchange it for the other's, as a clone of the other's image has not.
+    """
+    heard = set(np.unique(claims.named).tolist())
+    return {
+        owner: name
+        for owner, name in announces.items()
+        if index.devices.is_host(owner) and owner not in heard and name not in announces
+    }
 
 
 def _by_number(names: LocalNames, claims: Claims) -> frozenset[int]:
