@@ -1,6 +1,6 @@
 """What a judgement of a fabric with odd devices is worth: no right cable moved, no fault passed over in silence."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from scoring import followed
@@ -89,11 +89,10 @@ def _cables(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
 
 
 def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
-    named = {(cause.kind, frozenset(cause.subjects)): cause for cause in judgement.causes}
+    named = Named(judgement.causes)
     truth = simulation.truth
     for cause in (*truth.causes, *truth.noise):
-        found = [named.pop(key, None) for key in _accepted(cause)]
-        if any(found):
+        if any(named.take(key) for key in _accepted(cause)):
             score.causes_found += 1
         elif _is_left_open(cause, simulation, judgement) or _is_seen_in_part(cause, named):
             score.causes_unknown += 1
@@ -102,7 +101,7 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
             score.problems.append(f"cause missed: {cause.kind} {' '.join(cause.subjects[:4])}")
     expected = {rule for flag in simulation.world.behaviours.choices for rule in CATALOGUE[flag].expected}
     rules = {finding.id: finding.rule for finding in judgement.findings}
-    for said in named.values():
+    for said in named.left():
         if said.kind is not CauseKind.UNKNOWN and not {rules.get(finding) for finding in said.explains} & expected:
             score.causes_false += 1
             score.problems.append(f"cause invented: {_brief(said)}")
@@ -111,8 +110,8 @@ def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
 def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
     yield cause.kind, frozenset(cause.subjects)
     for other in cause.alternatives:
-        if other.kind is CauseKind.GPU_NIC_ORDER:
-            yield other.kind, frozenset(port.device for port in cause.cables)
+        if other.subjects:
+            yield other.kind, frozenset(other.subjects)
         elif cause.kind is CauseKind.GPU_NIC_ORDER:
             yield other.kind, frozenset(map(str, cause.cables))
         else:
@@ -120,19 +119,20 @@ def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
 
 
 def _is_left_open(cause: TrueCause, simulation: Simulation, judgement: Judgement) -> bool:
-    """Whether nothing is claimed of the cables of a fault that was not found; of one that no cable shows and no answer,
-    whether the order of GPUs and NICs is said to be unknown.
+    """Whether nothing is claimed of the cables of a fault that was not found; of an order of GPUs and NICs that no
+    answer shows, whether it is said to be unknown.
 
     Where no answer tells the port at the other end (`Truth.unknown`), the device there is all that can be said. Such a
     fault is left open where each cable that is on another device is said to be wrong for an unknown cause: which port
     it should go to instead, and whether its neighbours are in theirs, is in no answer.
     """
-    if cause.kind is CauseKind.GPU_NIC_ORDER and not cause.cables and not cause.decidable:
-        return any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
+    hidden = any(other.kind is CauseKind.UNKNOWN for other in cause.alternatives)
+    if cause.kind is CauseKind.GPU_NIC_ORDER and hidden:
+        unknown = any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
+        return unknown and _is_in_no_answer(cause, judgement)
     if _is_on_other_devices(cause, simulation, judgement):
         return True
-    is_open = cause.kind in _OF_CABLES and any(other.kind is CauseKind.UNKNOWN for other in cause.alternatives)
-    return is_open and _is_in_no_answer(cause, judgement)
+    return cause.kind in _OF_CABLES and hidden and _is_in_no_answer(cause, judgement)
 
 
 _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
@@ -175,19 +175,58 @@ def _is_on_its_device(simulation: Simulation, port: Port) -> bool:
     return planned is not None and wired is not None and planned.device == wired.device
 
 
-def _is_seen_in_part(cause: TrueCause, named: dict[tuple[CauseKind, frozenset[str]], Cause]) -> bool:
-    """Whether paths of all cables of a circle that are seen wrong are named, and nothing else, where one that nobody
-    hears closes it. Takes these causes from `named`.
+def _is_seen_in_part(cause: TrueCause, named: "Named") -> bool:
+    """Whether the cables of a circle or of crossed bundles that are seen wrong are named, one by one or in pairs, and
+    nothing else, where others that nobody hears belong to it. Takes these causes from `named`.
     """
     seen = {str(port) for other in cause.alternatives if other.kind is CauseKind.CABLE_MOVE for port in other.cables}
     if not seen:
         return False
-    paths = [key for key in named if key[0] is CauseKind.CABLE_MOVE and key[1] <= seen]
+    kinds = {other.kind for other in cause.alternatives if other.cables}
+    paths = [key for key in named.remaining() if key[0] in kinds and key[1] <= seen]
     if set().union(*(subjects for _, subjects in paths)) != seen:
         return False
     for key in paths:
-        del named[key]
+        named.take(key)
     return True
+
+
+Key = tuple[CauseKind, frozenset[str]]
+
+
+class Named:
+    """The causes that are named and not yet taken for a true one, by kind and subjects. Two of one kind on the same
+    subjects are two. But one order of NICs may stand for several crossed bundles: where the answers bear out both, each
+    of the bundles is found in it, if it names them all as what else it may be.
+    """
+
+    def __init__(self, causes: Iterable[Cause]) -> None:
+        self._causes: dict[Key, list[Cause]] = {}
+        for cause in causes:
+            self._causes.setdefault((cause.kind, frozenset(cause.subjects)), []).append(cause)
+        self._more: dict[Key, int] = {}
+        """How many more true causes each of those taken last may stand for."""
+
+    def take(self, key: Key) -> bool:
+        """Whether there is such a cause, which is then no longer left; or one that was taken and has more alternatives
+        than true causes have been found in it.
+        """
+        causes = self._causes.get(key)
+        if causes is None:
+            return False
+        if causes:
+            self._more[key] = len(causes.pop(0).alternatives) - 1
+            return True
+        self._more[key] -= 1
+        return key[0] is CauseKind.GPU_NIC_ORDER and self._more[key] >= 0
+
+    def remaining(self) -> list[Key]:
+        """The kind and subjects of each that is left."""
+        return [key for key, causes in self._causes.items() for _ in causes]
+
+    def left(self) -> list[Cause]:
+        """All that are left."""
+        return [cause for causes in self._causes.values() for cause in causes]
 
 
 def _faultless(score: BehaviourScore, behaviours: Behaviours, judgement: Judgement) -> None:

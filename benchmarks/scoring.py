@@ -121,10 +121,7 @@ def _undecided(truth: TrueCause, told: dict[Key, Cause]) -> str:
 def _explanations(truth: TrueCause) -> Iterator[Key]:
     yield _true_key(truth)
     for other in truth.alternatives:
-        if other.kind is CauseKind.GPU_NIC_ORDER:
-            yield other.kind, frozenset(port.device for port in truth.cables)
-        else:
-            yield other.kind, frozenset(truth.subjects)
+        yield other.kind, frozenset(other.subjects or truth.subjects)
 
 
 def _moves(result: Score, truth: Truth, judgement: Judgement) -> None:

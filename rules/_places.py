@@ -16,6 +16,7 @@ from truerail.model.kept import kept
 from truerail.model.wiring import State, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]
+_SHOWN = 4
 
 
 class Misplaced(IntEnum):
@@ -93,6 +94,23 @@ def places_by_name(wiring: Wiring) -> Codes:
     tier = np.array([*wiring.index.devices.tier, NONE], dtype=np.int64)
     ports = ports[tier[wiring.index.ports.device_of(ports)] > 0]
     return np.bincount(heard[ports], minlength=len(wiring.index.devices.names))
+
+
+def unknown_among(wiring: Wiring, value: Codes) -> str:
+    """Why cables of one host may be on each other's rails or planes, the `value` by cable, and look right; empty where
+    they may not.
+    """
+    index = wiring.index
+    by_name = np.flatnonzero(places_by_name(wiring)[: index.devices.planned] > 1)
+    hosts = [
+        index.devices.names[code]
+        for code in by_name.tolist()
+        if len(np.unique(value[index.from_host & (index.a_device == code)])) > 1
+    ]
+    if not hosts:
+        return ""
+    shown = f"{', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''}"
+    return f"{len(hosts)} hosts ({shown}) are heard by name alone: which of a host's NICs is on which leaf is unknown"
 
 
 @kept

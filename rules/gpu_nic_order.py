@@ -11,7 +11,8 @@ which netdev each is; on InfiniBand the plan names the RDMA devices, and the mat
 belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A GPU that is equally near to all
 NICs says nothing. The RDMA device of a bond (`mlx5_bond_0`) stands for all members of the bond, so the order of GPUs
 inside a bond cannot be judged. Where a host's matrix cannot be joined to the plan at all (the members of its bonds
-were not read, all NICs are equally far), the answer is "unknown". Confidence is 0.9 where at least five hosts tell
+were not read, all NICs are equally far), the answer is "unknown"; so it is where most hosts agree with the plan on
+another order and no NIC is seen at a switch port. Confidence is 0.9 where at least five hosts tell
 their topology, else 0.7.
 
 ## What to do
@@ -23,7 +24,7 @@ the NIC of each rail in the right order.
 from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
-from truerail.model import Evidence, Finding, GpuNicPath, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.rule import Case, Undecided, rule
 from truerail.model.wiring import Wiring, wiring_of
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
@@ -39,7 +40,7 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
     wiring = wiring_of(plan, seen)
     paths = gpu_rails(wiring)
-    if not paths.misordered and (paths.unjudged or not paths.row):
+    if not paths.misordered and (paths.unjudged or not paths.row or paths.untested):
         raise Undecided(_unjudged(wiring, paths))
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):
@@ -64,6 +65,13 @@ def _unjudged(w: Wiring, paths: GpuRails) -> str:
     blind = blind_bonds(w)
     if blind:
         return blind
+    if paths.untested:
+        gpus = ", ".join(f"GPU{gpu}" for gpu in paths.untested[:_SHOWN])
+        return (
+            f"on most hosts {gpus}{', ...' if len(paths.untested) > _SHOWN else ''} are nearest to NICs of other rails "
+            "than their own, and no NIC is seen at a switch port: the plan may follow the vendor's order, or these "
+            "hosts name their NICs in another one"
+        )
     if not paths.row and not len(w.identity.seen.table(RdmaLink).rows):
         return "no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices"
     if not paths.unjudged:
@@ -116,6 +124,9 @@ def _host(order: tuple[int, ...]) -> list[GpuNicPath | RdmaLink | NetLink]:
     return [*links, *paths]
 
 
+_REVERSED = "\n".join(
+    f"gpu-{host}/nic{5 - rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in range(6)
+)
 _RIGHT = (0, 1, 2, 3, 4, 5)
 
 FIRES = (
@@ -136,10 +147,23 @@ FIRES = (
 QUIET = (
     Case("Each GPU is nearest to the NIC of its rail.", _PLAN, {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)}),
     Case(
-        "All hosts agree on another order, and so does the plan: that is the vendor's.",
-        "\n".join(
-            f"gpu-{host}/nic{5 - rail} leaf-{rail}/swp{host} rail={rail}" for host in (1, 2, 3) for rail in range(6)
-        ),
+        "All hosts agree on another order, and so do the plan and the cables: that is the vendor's.",
+        _REVERSED,
+        {
+            **{f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+            **{
+                f"leaf-{rail}": [
+                    Neighbor(f"swp{host}", system_name=f"gpu-{host}", port_id=f"nic{5 - rail}", port_id_type="ifname")
+                    for host in (1, 2, 3)
+                ]
+                for rail in range(6)
+            },
+        },
+    ),
+    Case(
+        "All hosts agree on another order, and so does the plan; of cables nothing is seen.",
+        _REVERSED,
         {f"gpu-{host}": _host(_RIGHT) for host in (1, 2, 3)},
+        unknown=True,
     ),
 )

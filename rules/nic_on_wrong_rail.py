@@ -21,13 +21,9 @@ the default interval of LLDP.
 
 from collections.abc import Iterator
 
-import numpy as np
-
-from rules._places import Misplaced, Places, places, places_by_name
+from rules._places import Misplaced, Places, places, unknown_among
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
 from truerail.model.rule import Case, Undecided, rule
-
-_SHOWN = 4
 
 
 @rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -48,23 +44,8 @@ def nic_on_wrong_rail(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, int(wiring.place[cable])),
         )
-    if not len(sorted_.of(Misplaced.RAIL)) and (unknown := _unknown_rails(sorted_)):
+    if not len(sorted_.of(Misplaced.RAIL)) and (unknown := unknown_among(wiring, wiring.index.rail)):
         raise Undecided(unknown)
-
-
-def _unknown_rails(sorted_: Places) -> str:
-    """Why cables of one host may be on each other's rails and look right; empty where they may not."""
-    index = sorted_.wiring.index
-    by_name = np.flatnonzero(places_by_name(sorted_.wiring)[: index.devices.planned] > 1)
-    hosts = [
-        index.devices.names[code]
-        for code in by_name.tolist()
-        if len(np.unique(index.rail[index.from_host & (index.a_device == code)])) > 1
-    ]
-    if not hosts:
-        return ""
-    shown = f"{', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''}"
-    return f"{len(hosts)} hosts ({shown}) are heard by name alone: which of a host's NICs is on which leaf is unknown"
 
 
 def _whose(sorted_: Places, cable: int) -> str:

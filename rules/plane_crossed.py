@@ -7,7 +7,8 @@ takes the rail of this host down.
 
 ## How it is seen
 LLDP at either end names a port of the planned rail whose plane is the other one. Two planes on one switch are told
-apart by the port, two switches of one rail by the switch.
+apart by the port, two switches of one rail by the switch. Where switches hear a host and not which of its NICs it is,
+its NICs in each other's places look right: then the answer is "unknown".
 
 ## What to do
 Most often the two cables of one NIC are exchanged: exchange them at the host, where both are in reach. Else move the
@@ -16,9 +17,9 @@ cable to the planned port.
 
 from collections.abc import Iterator
 
-from rules._places import Misplaced, places
+from rules._places import Misplaced, places, unknown_among
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, Undecided, rule
 
 
 @rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -26,7 +27,10 @@ def plane_crossed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Host cables that are seen on their rail, but on another plane."""
     sorted_ = places(plan, seen)
     wiring = sorted_.wiring
-    for cable in sorted_.of(Misplaced.PLANE):
+    crossed = sorted_.of(Misplaced.PLANE)
+    if not crossed and (unknown := unknown_among(wiring, wiring.index.plane)):
+        raise Undecided(unknown)
+    for cable in crossed:
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
         yield plane_crossed.found(
@@ -70,6 +74,15 @@ FIRES = (
 )
 
 QUIET = (
+    Case(
+        "Both switches hear the host's DPU, which does not say behind which NIC it is.",
+        _TWO_SWITCHES,
+        {
+            "leaf-1": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
+            "leaf-2": [Neighbor("swp1", system_name="dpu-gpu-1", port_id="p0", port_id_type="ifname")],
+        },
+        unknown=True,
+    ),
     Case(
         "Port 0 is on plane 0 and port 1 on plane 1.",
         _TWO_SWITCHES,

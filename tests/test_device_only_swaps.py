@@ -115,15 +115,18 @@ def test_exchanged_leaves_that_send_no_ports_are_one_cause(answering: str) -> No
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_cable_in_a_spare_port_of_its_own_leaf_does_not_pass_as_right(seed: int) -> None:
-    """The host hears its leaf and not the port; the planned port hears nobody, and another one hears the host."""
+def test_a_cable_in_a_spare_port_of_its_own_leaf_is_found(seed: int) -> None:
+    """The host hears its leaf and not the port; the planned port hears nobody, and another one hears the host: the only
+    NIC of the host that hears this leaf, and the leaf's only port that hears the host, are the ends of one cable.
+    """
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=8, spare_ports=4, platforms=("junos",))
     flags = ["junos_no_portid", "descr=peer_of_plan"]
     fault = [Fault(CauseKind.CABLE_MOVE, "one-leaf")]
     made = simulate(shape, fault, seed=seed, folders="inventory", behaviours=flags)
     judgement = judge(made.plan, made.snapshot())
     (port,) = made.truth.moved
-    assert judgement.cable_states[port] in (CableState.UNKNOWN, CableState.WRONG)
-    assert any(finding.subject == str(port) for finding in judgement.findings)
-    assert not any(cause.moves for cause in judgement.causes)
+    assert judgement.cable_states[port] is CableState.WRONG
+    (cause,) = judgement.causes
+    assert (cause.kind, cause.subjects) == (CauseKind.CABLE_MOVE, (str(port),))
+    assert [move.source for move in cause.moves] == [made.truth.wiring[port]]
     assert sum(state is CableState.RIGHT for state in judgement.cable_states.values()) == len(made.plan.cables) - 1

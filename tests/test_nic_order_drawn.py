@@ -1,5 +1,7 @@
 """Hosts whose NICs carry other names than planned, of which not every GPU and not every cable is seen."""
 
+from dataclasses import replace
+
 import pytest
 
 from truerail.model import CauseKind, Judgement, Status
@@ -93,3 +95,51 @@ def test_crossed_bundles_without_a_topology_may_be_another_order_of_nics(kind: C
     assert causes
     assert not [move for cause in causes for move in cause.moves]
     assert all(cause.alternatives and cause.decides for cause in causes)
+
+
+@pytest.mark.parametrize("rails_per_leaf", [1, 2])
+@pytest.mark.parametrize("order", [(0, 5, 2, 3, 4, 1, 6, 7), (4, 1, 0, 3, 2, 5, 6, 7), (3, 4, 5, 0, 1, 2, 6, 7)])
+def test_an_order_that_no_topology_shows_is_one_open_cause_of_all_its_hosts(
+    order: tuple[int, ...], rails_per_leaf: int
+) -> None:
+    """Twelve hosts with the same NICs in each other's places are one order of a model, or one way of cabling."""
+    shape = replace(SHAPE, rails_per_leaf=rails_per_leaf)
+    simulation = simulate(shape, [], seed=1, behaviours=["topo_no_nic"])
+    simulation.world.nic_order.update(dict.fromkeys(simulation.world.fabric.models, order))
+    (cause,) = judged(simulation).causes
+    assert (cause.kind, cause.moves) == (CauseKind.GPU_NIC_ORDER, ())
+    assert set(cause.subjects) == set(simulation.world.fabric.models)
+    moved = sum(place != rail for rail, place in enumerate(order)) * SHAPE.hosts
+    assert sum(len(other.moves) for other in cause.alternatives) == moved
+
+
+def test_two_hosts_with_one_open_order_stay_two_causes() -> None:
+    simulation = simulate(SHAPE, [], seed=1, behaviours=["topo_no_nic"])
+    for host in ("gpu-003", "gpu-005"):
+        simulation.world.nic_order[host] = (0, 5, 2, 3, 4, 1, 6, 7)
+    assert [cause.subjects for cause in judged(simulation).causes] == [("gpu-003",), ("gpu-005",)]
+
+
+def test_what_a_topology_shows_of_some_nics_of_a_host_and_not_of_others_is_one_order() -> None:
+    """Half of the GPUs have no NIC nearby: what is open of their NICs is an alternative, and no second cause."""
+    simulation = simulate(SHAPE, [], seed=1, behaviours=["topo_sparse"])
+    simulation.world.nic_order["gpu-003"] = (4, 5, 6, 7, 0, 1, 2, 3)
+    (cause,) = judged(simulation).causes
+    assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, ("gpu-003",), ())
+    assert [len(other.moves) for other in cause.alternatives] == [4]
+    assert cause.decides
+    assert len(cause.explains) >= 8
+
+
+@pytest.mark.parametrize("hosts", [1, SHAPE.hosts])
+def test_an_order_that_no_cable_shows_is_named_on_a_few_hosts_and_unknown_on_most(hosts: int) -> None:
+    """DPUs hide which NIC is where. One host that differs from the others shows it; an order that most hosts have may
+    be the vendor's, and the plan's.
+    """
+    simulation = simulate(SHAPE, [], seed=1, behaviours=["dpu"])
+    names = [*simulation.world.fabric.models][:hosts]
+    simulation.world.nic_order.update(dict.fromkeys(names, (0, 5, 2, 3, 4, 1, 6, 7)))
+    judgement = judged(simulation)
+    status = {one.rule: one.status for one in judgement.verdicts}["NIC001"]
+    assert status is (Status.FAIL if hosts == 1 else Status.UNKNOWN)
+    assert [cause.subjects for cause in judgement.causes] == ([("gpu-001",)] if hosts == 1 else [])

@@ -4,6 +4,7 @@ A leaf that hears host e where host d is planned, and d where e is planned, show
 of each host it is follows from nothing that was read, so no move is ordered: the pair is named, and how to see it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,10 +13,11 @@ import numpy as np
 from truerail.causes.draft import Draft
 from truerail.causes.moved import WIRING
 from truerail.causes.sightings import Sightings
-from truerail.model.columns import NONE
+from truerail.model.columns import NONE, Mask
 from truerail.model.finding import Alternative, CauseKind
 from truerail.model.names import natural_key
 from truerail.model.wiring import DEVICE_ONLY, State, Wiring
+from truerail.model.wiring.paths import gpu_rails
 
 _SHOWN = 4
 MIN_CABLES = 4
@@ -88,7 +90,8 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
 
 def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
     """One draft for each pair of switches that are heard in each other's places, by their names and without ports, and
-    in more places than in their own.
+    in more places than in their own: it is their host cables where their uplinks show the right names, else most likely
+    the names.
     """
     index = wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
@@ -101,12 +104,24 @@ def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
             votes.setdefault((int(planned[cable]), int(heard[cable])), set()).add(cable)
     right = wiring.state == State.RIGHT
     sure = right & (wiring.sure[index.a] > DEVICE_ONLY)  # by both devices and ports
+    named = set(index.a_device[_show_their_name(wiring)].tolist())
     for (one, other), cables in votes.items():
         both = cables | votes.get((other, one), set())
         own = np.isin(index.a_device, [one, other]) | np.isin(index.b_device, [one, other])
+        crossed = bool(index.from_host[sorted(both)].all()) and {one, other} <= named
+        own &= index.from_host | (not crossed)
         most = max(MIN_CABLES, int((right & own).sum()) + 1)
         if one < other and (other, one) in votes and len(both) >= most and not (sure & own).any():
-            yield _switches(wiring, one, other, sorted(both))
+            yield (_bundles if crossed else _switches)(wiring, one, other, sorted(both))
+
+
+def _show_their_name(wiring: Wiring) -> Mask:
+    """Uplinks at whose upper end the switch is heard that the plan has there, by its own name: it bears the right one,
+    whichever of its ports this is.
+    """
+    index = wiring.index
+    heard = (wiring.heard[index.b] == index.a_device) | (wiring.partner[index.b] == index.a)
+    return np.asarray((wiring.state == State.RIGHT) & ~index.from_host & heard, dtype=bool)
 
 
 def crossed_without_names(wiring: Wiring) -> Iterator[Draft]:
@@ -129,6 +144,39 @@ def crossed_without_names(wiring: Wiring) -> Iterator[Draft]:
             alternatives=(Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are in each other's places"),),
             decides=f"the labels of {both}: give their GUIDs as chassis_ids in the plan",
         )
+
+
+def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
+    index = wiring.index
+    names = tuple(sorted((index.devices.names[code] for code in (one, other)), key=natural_key))
+    both = " and ".join(names)
+    draft = Draft(
+        CauseKind.BUNDLE_SWAP,
+        names,
+        f"the host cables of {both} are crossed; their uplinks are not, so it is not the labels; "
+        "by which ports no answer shows",
+        f"Look where the bundles of {both} cross, most likely in the patch panel, and exchange them there. "
+        "Move no single cable before its port is confirmed.",
+        cables,
+        names,
+        (*WIRING, "TEL003"),
+        confidence=DEVICE_ONLY,
+    )
+    if _within_hosts(wiring, cables) and not gpu_rails(wiring).near[index.a[cables]].any():
+        hosts = len(np.unique(index.a_device[cables]))
+        other_order = f"{hosts} hosts name NICs in another order than planned, and no cable is wrong"
+        draft.alternatives = (Alternative(CauseKind.GPU_NIC_ORDER, other_order),)
+        draft.decides = "`nvidia-smi topo -m` and `rdma link` of a host: is each NIC nearest to the GPU of its rail?"
+    return draft
+
+
+def _within_hosts(wiring: Wiring, cables: list[int]) -> bool:
+    """Whether each host has as many of these cables planned on each switch: all may be in its own others' places."""
+    planned = Counter(zip(wiring.index.a_device[cables].tolist(), wiring.index.b_device[cables].tolist(), strict=True))
+    by_host: dict[int, set[int]] = {}
+    for (host, _), count in planned.items():
+        by_host.setdefault(host, set()).add(count)
+    return len(planned) == 2 * len(by_host) and all(len(counts) == 1 for counts in by_host.values())
 
 
 def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:

@@ -20,7 +20,7 @@ from truerail.causes.moved import (
     ORDER,
     bundle_moves,
     bundle_or_order,
-    chain_draft,
+    chain_drafts,
     may_be_names,
     moves,
     order_draft,
@@ -68,26 +68,29 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
     for stranger in renamed:
         sightings.settle(stranger.cables)
     drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
-    drafts += [*exchanged_switches(wiring), *crossed_without_names(wiring)]
-    before: list[Relabelling] = []
+    drafts += crossed_without_names(wiring)
+    switches, before = [*exchanged_switches(wiring)], list[Relabelling]()
     if sightings.wrong.any():
         gpus = gpu_rails(wiring)
         relabelled, before = _relabelled(wiring, sightings, gpus)
-        drafts += relabelled
-        for order in likely_orders(sightings, gpus):
+        drafts += _with_the_same(relabelled, switches)
+        for order in joined(sightings, likely_orders(sightings, gpus)):
             steps = moves(sightings, order.rows.tolist())
             sightings.retake(order.rows, order.cables)
             drafts.append(order_draft(sightings, order, steps))
+    else:
+        drafts += switches
     swapped, ports = _heard_by_name(wiring, sightings, before)
     drafts += swapped
     for shift in shifts(sightings):
         drafts.append(left_open(sightings, shift.rows.tolist(), shift_draft(sightings, shift, before), ports))
         sightings.place[shift.rows] = sightings.index.b[sightings.taken_for[shift.rows]]
-    for chain in chains(sightings):
-        drafts.append(left_open(sightings, chain.rows, chain_draft(sightings, chain, wiring, before), ports))
+    for rows, draft in chain_drafts(sightings, chains(sightings), wiring, before):
+        drafts.append(left_open(sightings, rows, draft, ports))
     done = {cable for draft in drafts for cable in draft.cables}
     done.update(wiring.index.cables_at(np.array(list(ports.values()), dtype=np.int64)).tolist())
-    return drafts + [pair for pair in exchanged_hosts(wiring) if done.isdisjoint(pair.cables)]
+    drafts += [pair for pair in exchanged_hosts(wiring) if done.isdisjoint(pair.cables)]
+    return _one_order(drafts)
 
 
 def _heard_by_name(
@@ -110,6 +113,38 @@ def _heard_by_name(
     rest = ~np.isin(cables, sightings.cable) & ~np.isin(places, sightings.place)
     sightings.add(cables[rest], places[rest], DEVICE_ONLY)
     return [hosts_draft(wiring, *pair) for pair in swapped], ports
+
+
+def _one_order(drafts: Sequence[Draft]) -> list[Draft]:
+    """Each host's order of NICs once: what a topology shows of some NICs, and what is open of others of the same hosts,
+    is one order, for that takes the fewest words. Each other explanation of a part stays an alternative.
+    """
+    whole: dict[tuple[str, ...], Draft] = {}
+    joined_in: list[Draft] = []
+    for one in sorted(drafts, key=lambda draft: len(draft.alternatives)):  # what is shown before what is open
+        if one.kind is not CauseKind.GPU_NIC_ORDER:
+            continue
+        first = whole.setdefault(one.subjects, one)
+        if first is not one and one.alternatives:
+            first.says = f"{first.says}; the same of further NICs, or {one.alternatives[0].says}"
+            first.cables = [*first.cables, *one.cables]
+            first.alternatives += one.alternatives
+            first.decides = first.decides or one.decides
+            first.confidence = min(first.confidence, one.confidence)
+            joined_in.append(one)
+    return [one for one in drafts if not any(one is part for part in joined_in)]
+
+
+def _with_the_same(relabelled: Sequence[Draft], heard: Sequence[Draft]) -> list[Draft]:
+    """Exchanged devices once each: what devices alone say of a pair that ports show as well joins what these show."""
+    drafts = list(relabelled)
+    for draft in heard:
+        same = next((one for one in relabelled if (one.kind, one.subjects) == (draft.kind, draft.subjects)), None)
+        if same is None:
+            drafts.append(draft)
+        else:
+            same.cables = [*same.cables, *draft.cables]
+    return drafts
 
 
 def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[list[Draft], list[Relabelling]]:

@@ -2,14 +2,15 @@
 alternatives.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from truerail.causes.cycles import Chain
 from truerail.causes.draft import Draft
 from truerail.causes.nic_names import Names, names_of
-from truerail.causes.nic_order import NicOrder
+from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, order_of
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
 from truerail.causes.sightings import Sightings
@@ -73,32 +74,79 @@ def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> list[Re
     ]
 
 
-def chain_draft(s: Sightings, chain: Chain, wiring: Wiring, before: Sequence[Relabelling] = ()) -> Draft:
-    """A swap, a rotation, or a path that ends in a free place. `before` are repairs that come first. Where the NICs of
-    a host may as well have exchanged their names, no move is ordered.
+def chain_drafts(
+    s: Sightings, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
+) -> Iterator[tuple[Sequence[int], Draft]]:
+    """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. Where the
+    NICs of a host may as well have exchanged their names, no move is ordered; the same order on three hosts or more is
+    one cause.
     """
-    rows = chain.rows if chain.closed else tuple(reversed(chain.rows))  # free the last place first
+    orders: dict[tuple[Pairs, bool], list[_Renamed]] = {}
+    for chain in found:
+        draft = _chain_draft(s, chain, before)
+        rows = list(_in_order(chain))
+        residents = s.resident()[rows].tolist()
+        inside = _within_a_host(s, chain, gpu_rails(wiring))
+        names = names_of(wiring, s.taken_for[rows].tolist(), residents) if inside else Names.RIGHT
+        if names is Names.RIGHT:
+            yield rows, draft
+        else:
+            key = order_of(s, rows, np.array(residents)), names is Names.EXCHANGED
+            orders.setdefault(key, []).append(_Renamed(int(s.index.a_device[residents[0]]), draft, rows, residents))
+    for (_, decided), hosts in _shared(orders):
+        yield [row for one in hosts for row in one.rows], _order_of_names(s, hosts, decided=decided)
+
+
+@dataclass(frozen=True)
+class _Renamed:
+    """A chain of the cables of one host whose NICs may have exchanged their names: what it is if they have not."""
+
+    host: int
+    moved: Draft
+    rows: Sequence[int]
+    residents: Sequence[int]
+
+
+def _shared(orders: Mapping[tuple[Pairs, bool], list[_Renamed]]) -> Iterator[tuple[tuple[Pairs, bool], list[_Renamed]]]:
+    """The hosts that belong to one cause: all of an order that three or more have, with those of which a part of it is
+    seen and which fit no other; else each for itself.
+    """
+    orders = {key: list(members) for key, members in orders.items()}
+    for key in sorted(orders, key=lambda key: len(key[0])):
+        larger = [one for one in orders if one[1] == key[1] and set(key[0]) < set(one[0])]
+        if len(larger) == 1 and _is_common(orders[larger[0]]):
+            orders[larger[0]] += orders.pop(key)
+    for key, members in orders.items():
+        yield from [(key, members)] if _is_common(members) else [(key, [one]) for one in members]
+
+
+def _is_common(members: Iterable[_Renamed]) -> bool:
+    """Whether so many hosts have one order that it is one cause."""
+    return len({one.host for one in members}) >= MIN_HOSTS_FOR_ONE_CAUSE
+
+
+def _in_order(chain: Chain) -> tuple[int, ...]:
+    """The rows of a chain in the order in which they are moved: of a path, the last place is freed first."""
+    return chain.rows if chain.closed else tuple(reversed(chain.rows))
+
+
+def _chain_draft(s: Sightings, chain: Chain, before: Sequence[Relabelling]) -> Draft:
+    """A swap, a rotation, or a path that ends in a free place, as cables that are moved."""
+    rows = _in_order(chain)
     steps = moves_on(s, rows, before)
     subjects = tuple(sorted((str(m.cable) for m in steps), key=natural_key))
     sure = float(min(s.sure[r] for r in rows))
     cables = [int(s.cable[r]) for r in rows]
     if not chain.closed:
-        draft = _path_draft(s, chain, steps, subjects, cables, sure)
+        return _path_draft(s, chain, steps, subjects, cables, sure)
+    if len(rows) == 2:
+        kind, says = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
+        do = f"Exchange the two cables: {_walk(steps)}."
     else:
-        if len(rows) == 2:
-            kind, says = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
-            do = f"Exchange the two cables: {_walk(steps)}."
-        else:
-            kind = CauseKind.CABLE_ROTATION
-            says = f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
-            do = f"Move each to its place: {_walk(steps)}."
-        draft = Draft(kind, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure)
-    if _within_a_host(s, chain, gpu_rails(wiring)):
-        residents = s.resident()[list(rows)].tolist()
-        names = names_of(wiring, s.taken_for[list(rows)].tolist(), residents)
-        if names is not Names.RIGHT:
-            return _order_of_names(s, draft, rows, residents, decided=names is Names.EXCHANGED)
-    return draft
+        kind = CauseKind.CABLE_ROTATION
+        says = f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
+        do = f"Move each to its place: {_walk(steps)}."
+    return Draft(kind, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure)
 
 
 def _within_a_host(s: Sightings, chain: Chain, gpus: GpuRails) -> bool:
@@ -111,24 +159,30 @@ def _within_a_host(s: Sightings, chain: Chain, gpus: GpuRails) -> bool:
     return unseen and bool(inside)
 
 
-def _order_of_names(
-    s: Sightings, moved: Draft, rows: Sequence[int], residents: Sequence[int], *, decided: bool
-) -> Draft:
-    """The same of names that may be exchanged, or are: no cable moves."""
-    index = s.index
-    host = index.devices.names[index.a_device[residents[0]]]
-    names = [index.a_port(cable).name for cable in residents]
-    own = ", ".join(f"{index.a_port(int(s.taken_for[r])).name} is {name}" for r, name in zip(rows, names, strict=True))
-    draft = Draft(
-        CauseKind.GPU_NIC_ORDER, (host,), "", "", moved.cables, (host,), ORDER, confidence=0.95 if decided else 0.5
+def _order_of_names(s: Sightings, found: Sequence[_Renamed], *, decided: bool) -> Draft:
+    """Names of NICs that may be exchanged, or are, on one host or on several alike: no cable moves."""
+    index, first = s.index, found[0]
+    hosts = tuple(sorted({index.devices.names[one.host] for one in found}, key=natural_key))
+    host, many = hosts[0], len(hosts) > 1
+    names = [index.a_port(cable).name for cable in first.residents]
+    own = ", ".join(
+        f"{index.a_port(int(s.taken_for[r])).name} is {name}" for r, name in zip(first.rows, names, strict=True)
     )
+    cables = [cable for one in found for cable in one.moved.cables]
+    draft = Draft(CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, confidence=0.95 if decided else 0.5)
+    who = f"{len(hosts)} hosts ({host}, ...)" if many else host
     if decided:
-        draft.says = f"{host} finds its NICs in another order: by their PCI addresses, {own}"
+        finds = "find their NICs" if many else "finds its NICs"
+        draft.says = f"{who} {finds} in another order: by their PCI addresses, {own}"
         draft.do = "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
         return draft
-    draft.says = f"{host} names NICs in another order than planned ({own}), or their cables are exchanged"
+    draft.says = (
+        f"{who} name{'s' * (not many)} NICs in another order than planned ({own}), or their cables are exchanged"
+    )
     draft.do = "Move no cable before it is confirmed which of the two it is."
-    draft.alternatives = (Alternative(moved.kind, moved.says, moved.moves),)
+    more = f", and the same on {len(hosts) - 1} more host{'s' * (len(hosts) > 2)}" if many else ""
+    steps = tuple(step for one in found for step in one.moved.moves)
+    draft.alternatives = (Alternative(first.moved.kind, f"{first.moved.says}{more}", steps),)
     draft.decides = (
         f"to confirm: `nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
         f"rail? Or `ethtool -p {names[0]}`: does the card of its planned rail blink?"

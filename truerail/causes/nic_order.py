@@ -19,7 +19,7 @@ MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3
 
 
-_Pairs = tuple[tuple[int, int], ...]
+Pairs = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class NicOrder:
     hosts: tuple[int, ...]
     rows: Codes
     cables: Codes
-    order: _Pairs
+    order: Pairs
     """(rail by name, rail by position), ascending; only those that differ."""
     witnessed: bool
 
@@ -51,7 +51,7 @@ def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     slot = _slot_cables(s, rows, near[rows], np.where(by_slot[rows], resident[rows], NONE))
     rows, slot = rows[slot >= 0], slot[slot >= 0]
     return [
-        NicOrder((host,), rows[at], slot[at], _order(s, rows[at], slot[at]), True) for host, at in _by_host(s, rows)
+        NicOrder((host,), rows[at], slot[at], order_of(s, rows[at], slot[at]), True) for host, at in _by_host(s, rows)
     ]
 
 
@@ -85,7 +85,7 @@ def _with(s: Sightings, found: NicOrder, more: dict[int, int]) -> NicOrder:
     if not more:
         return found
     rows, cables = np.array(list(more)), np.array(list(more.values()))
-    order = tuple(sorted({*found.order, *_order(s, rows, cables)}))
+    order = tuple(sorted({*found.order, *order_of(s, rows, cables)}))
     s.retake(rows, cables)
     return NicOrder(found.hosts, np.append(found.rows, rows), np.append(found.cables, cables), order, found.witnessed)
 
@@ -97,7 +97,7 @@ def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     inside &= gpus.near[s.index.a[s.cable]] == 0
     every = np.flatnonzero(inside)
     return [
-        NicOrder((host,), rows, resident[rows], _order(s, rows, resident[rows]), False)
+        NicOrder((host,), rows, resident[rows], order_of(s, rows, resident[rows]), False)
         for host, at in _by_host(s, every)
         if len(rows := every[at]) >= MIN_WITHOUT_TOPOLOGY
         and (s.index.plane[s.taken_for[rows]] == s.index.plane[resident[rows]]).all()
@@ -133,7 +133,8 @@ def _by_host(s: Sightings, rows: Codes) -> Iterator[tuple[int, Codes]]:
         yield host, np.flatnonzero(owner == host)
 
 
-def _order(s: Sightings, rows: Codes, cables: Codes) -> _Pairs:
+def order_of(s: Sightings, rows: Codes | list[int], cables: Codes) -> Pairs:
+    """(rail by name, rail by position) of these sightings, ascending."""
     rail = s.index.rail
     return tuple(sorted({*zip(rail[s.taken_for[rows]].tolist(), rail[cables].tolist(), strict=True)}))
 
@@ -142,7 +143,7 @@ def joined(s: Sightings, single: list[NicOrder]) -> list[NicOrder]:
     """One order on three hosts or more is one cause: a model's firmware, or the plan's own idea of the order. A host
     that shows a part of it, and whose other NICs are not seen, has it as well.
     """
-    groups: dict[tuple[_Pairs, bool], list[NicOrder]] = {}
+    groups: dict[tuple[Pairs, bool], list[NicOrder]] = {}
     for found in single:
         groups.setdefault((found.order, found.witnessed), []).append(found)
     for key in sorted(groups, key=lambda key: len(key[0])):

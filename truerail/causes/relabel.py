@@ -130,6 +130,7 @@ def _switches(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
     tier = s.index.devices.tier
     places = Counter({pair: n for pair, n in ballot.places.items() if tier[pair[0]] > 0})
     uplinks = Counter({pair: n for pair, n in ballot.owners.items() if tier[pair[0]] > 0})
+    uplinks += Counter({pair: n for pair, n in s.labels.items() if pair[0] != pair[1]})
     seen = ballot.place_seen + ballot.owner_seen
     by_hosts = _chains(_favourites(places, _place_seen(s, ballot)))
     by_both = _chains(_favourites(places + uplinks, seen))
@@ -138,7 +139,7 @@ def _switches(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
         by_place = sum(places[pair] for pair in true_name.items())
         by_uplink = sum(uplinks[pair] for pair in true_name.items())
         broken = sum(int(ballot.place_right[d]) for d in cycle)
-        uplinks_right = sum(int(ballot.owner_right[d]) for d in cycle if tier[d] > 0)
+        uplinks_right = sum(int(ballot.owner_right[d]) + s.labels[d, d] for d in cycle if tier[d] > 0)
         decided = by_uplink + uplinks_right > 0
         pairs = len(cycle) - 1
         label = by_place + by_uplink - broken - uplinks_right - LABEL_COST * pairs

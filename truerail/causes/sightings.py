@@ -7,8 +7,9 @@ it changes which cable a sighting is taken for, or which place, and what was wro
 is ever undone: an explanation is applied, and the next one is sought in what is left.
 """
 
+from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from truerail.model.index import PlanIndex
 from truerail.model.wiring import State, Wiring
 
 Mask = npt.NDArray[np.bool_]
+Labels = Counter[tuple[int, int]]
 
 MIN_HELPED_PER_CARRIED = 6
 """Cables that an exchange of whole bundles must put right for each that it carries from one wrong place to another."""
@@ -60,13 +62,23 @@ class Slots:
         return np.where((device >= 0) & (self._packed[at] == wanted), self._order[at], NONE)
 
 
+def _labels(wiring: Wiring) -> Labels:
+    index = wiring.index
+    heard = wiring.heard[index.b]
+    judged = (wiring.state == State.RIGHT) | (wiring.state == State.WRONG)
+    use = np.flatnonzero(judged & ~index.from_host & (wiring.place < 0) & (heard >= 0))
+    return Counter(zip(heard[use].tolist(), index.a_device[use].tolist(), strict=True))
+
+
 @dataclass
 class Sightings:
     """Cables that are seen somewhere, shape (sightings,).
 
     `cable` is the cable as its label says; `taken_for` the cable it really is, `place` the place it really is in, after
     the explanations applied so far. At first these are what was seen. `stands` is the place where a technician finds it
-    once labels are put right: unlike `place`, it does not assume that crossed bundles were already exchanged.
+    once labels are put right: unlike `place`, it does not assume that crossed bundles were already exchanged. `labels`
+    counts (switch heard, switch planned) at the upper ends of uplinks where a switch is heard and not its port: this
+    shows its label and no place.
     """
 
     index: PlanIndex
@@ -76,6 +88,7 @@ class Sightings:
     place: Codes
     stands: Codes
     sure: npt.NDArray[np.float64]
+    labels: Labels = field(default_factory=Counter)
 
     @classmethod
     def of(cls, wiring: Wiring) -> "Sightings":
@@ -83,7 +96,8 @@ class Sightings:
         index = wiring.index
         seen = np.flatnonzero((wiring.place >= 0) & np.isin(wiring.state, [State.RIGHT, State.WRONG]))
         sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[wiring.place[seen]])
-        return cls(index, Slots(index), seen, seen.copy(), wiring.place[seen].copy(), wiring.place[seen].copy(), sure)
+        places = wiring.place[seen]
+        return cls(index, Slots(index), seen, seen.copy(), places.copy(), places.copy(), sure, _labels(wiring))
 
     def add(self, cables: Codes, places: Codes, sure: float) -> None:
         """Adds cables that are likely in these places, after what was explained so far."""
@@ -118,6 +132,7 @@ class Sightings:
         self.place = self._renamed(self.place, table, chosen)
         if not places_of_hosts_only:
             self.stands = self._renamed(self.stands, table, chosen)
+            self.labels = Counter({(int(table[heard]), planned): n for (heard, planned), n in self.labels.items()})
             owner = self.index.a_device[self.taken_for]
             moved = table[owner] != owner
             other = self.slots.cable(table[owner[moved]], self.slots.of[self.taken_for[moved]])

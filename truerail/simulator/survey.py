@@ -86,14 +86,16 @@ def _unheard(ether: Ether, a: Port, b: Port) -> bool:
     if world.fabric.shape.infiniband:
         return not world.carrier(a) or _is_nameless_adapter(world, a) or _is_box(world, b.device)
     if world.behaviours.choices:
-        return not any(_decides(ether, port) for port in (a, b))
+        return not (any(_decides(ether, port) for port in (a, b)) or _agree(ether, a, b))
     ends = [list(world.heard(port)) for port in (a, b) if port.device not in world.absent]
     return all(len(heard) != 1 for heard in ends)
 
 
 def _is_nameless_adapter(world: World, port: Port) -> bool:
-    """Whether an adapter's description leaves its host open, and the host's own answers do not settle it."""
-    open_names = world.behaviours.value_for("ib_desc", port.device) in ("default", "localhost")
+    """Whether an adapter's description leaves its host open, or names an interface that the plan does not know, and the
+    host's own answers do not settle it.
+    """
+    open_names = world.behaviours.value_for("ib_desc", port.device) in ("default", "localhost", "netdev")
     return open_names and port.device in world.absent
 
 
@@ -112,6 +114,23 @@ def _names_port(world: World, port: Port, sender: Port, frame: Frame) -> bool:
     return frame.tells is Tells.PORT and (not by_description or _describes(world, sender, frame))
 
 
+def _agree(ether: Ether, a: Port, b: Port) -> bool:
+    """Whether both ends name each other, and nobody else whom one of them names does so: what else is listed there is
+    somebody of the past, who is heard elsewhere by now or nowhere.
+    """
+    if not (_names(ether, a, b) and _names(ether, b, a)):
+        return False
+    others = ((port, other) for port, end in ((a, b), (b, a)) for other in ether.world.heard(port) if other != end)
+    return not any(_names(ether, other, port) for port, other in others)
+
+
+def _names(ether: Ether, port: Port, far: Port) -> bool:
+    """Whether this port lists the other one, by its port."""
+    if port.device in ether.world.absent or far not in ether.world.heard(port):
+        return False
+    return any(_names_port(ether.world, port, far, frame) for frame in ether.frames(far) if not frame.is_second)
+
+
 def _is_junos(world: World, port: Port) -> bool:
     return not world.is_host(port.device) and world.platform(port.device) == "junos"
 
@@ -124,14 +143,21 @@ def _describes(world: World, sender: Port, frame: Frame) -> bool:
 
 
 def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> TrueCause:
-    """The cause with what else the answers bear out. Of a circle, a cable that nobody hears leaves a path: that it is
-    closed, and by which cable, is then in no answer. Cables that are heard as the plan wants them, and by their devices
-    alone, may be right.
+    """The cause with what else the answers bear out, which depends on what of it is seen:
+
+    - Of a circle, a cable that nobody hears leaves a path: that it is closed, and by which cable, is then in no answer.
+      So it is with crossed bundles of which less than half is heard for certain: nothing shows that the others, which
+      may be as planned, belong to them.
+    - Cables that are heard as the plan wants them, and by their devices alone, may be right: also those of NICs that
+      bear each other's names, but for topologies of a minority of hosts that show it (`_shows_order`).
     """
-    more = tuple(_alternatives(ether.world, cause))
-    if cause.kind in _OF_CABLES and cause.cables and not any(_contradicts(ether, port) for port in cause.cables):
+    more = tuple(_alternatives(ether.world, cause, found))
+    shown = any(_contradicts(ether, port) for port in cause.cables) or _shows_order(ether.world, cause)
+    if cause.kind in _OF_CABLES and cause.cables and not shown:
         more += (Explanation(CauseKind.UNKNOWN, 0),)
     seen = tuple(port for port in cause.cables if port in found["wrong"])
+    if cause.kind is CauseKind.BUNDLE_SWAP and 0 < 2 * len(seen) < len(cause.cables):
+        more += (Explanation(CauseKind.CABLE_MOVE, len(seen), seen), Explanation(CauseKind.CABLE_SWAP, len(seen), seen))
     seen = seen or tuple(port for port in cause.cables if _is_named(ether, port))
     if cause.kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and 0 < len(seen) < len(cause.cables):
         more += (Explanation(CauseKind.CABLE_MOVE, len(seen), seen),)
@@ -152,7 +178,7 @@ def _is_named(ether: Ether, jack: Port) -> bool:
     )
 
 
-_OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
+_OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP, CauseKind.GPU_NIC_ORDER)
 """Faults of cables that may stay among those of one host."""
 
 
@@ -162,24 +188,42 @@ def _contradicts(ether: Ether, lower: Port) -> bool:
 
     The ARM of a DPU sends `dpu-gpu-001` and `p0` from each of its NICs, and a MAC that stands in no other answer. A
     leaf that hears it where it is planned says the same whichever of the host's NICs is there: of two cables of one
-    host in each other's places, every answer is that of a right fabric.
+    host in each other's places, every answer is that of a right fabric. Somebody of the past beside the planned one
+    shows nothing.
     """
     world = ether.world
     upper = world.fabric.plan.peer_of(lower)
     if upper is None or not world.behaviours.choices or world.fabric.shape.infiniband:
         return True
     for end, planned in ((lower, upper), (upper, lower)):
-        for sender in world.heard(end) if end.device not in world.absent else ():
-            said = world.announced_port(sender)
-            for frame in ether.frames(sender):
-                by_port = _names_port(world, end, sender, frame)
-                by_device = frame.tells is not Tells.NOTHING and said.device != planned.device
-                if by_device or (by_port and said != planned):
-                    return True
+        senders = list(world.heard(end)) if end.device not in world.absent else []
+        others = [_is_another(ether, end, sender, planned) for sender in senders]
+        if others and all(others):
+            return True
     return False
 
 
-def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
+def _is_another(ether: Ether, end: Port, sender: Port, planned: Port) -> bool:
+    """Whether what this end hears of a sender is not what the planned port would send."""
+    said = ether.world.announced_port(sender)
+    for frame in ether.frames(sender):
+        by_port = _names_port(ether.world, end, sender, frame)
+        by_device = frame.tells is not Tells.NOTHING and said.device != planned.device
+        if by_device or (by_port and said != planned):
+            return True
+    return False
+
+
+def _shows_order(world: World, cause: TrueCause) -> bool:
+    """Whether the topologies of hosts show that their NICs are named in another order, where no cable does: they
+    differ from those of most hosts. An order that most hosts have may be the vendor's, which the plan follows.
+    """
+    telling = [host for host in world.fabric.models if not _hides_places(world, host)]
+    renamed = [host for host in telling if host in world.nic_order]
+    return cause.kind is CauseKind.GPU_NIC_ORDER and bool(renamed) and 2 * len(renamed) < len(telling)
+
+
+def _alternatives(world: World, cause: TrueCause, found: dict[str, set[Port]]) -> Iterable[Explanation]:
     """What else the answers bear out.
 
     Folders named by inventory give exchanged labels away: the MACs in a machine's own answers are heard under another's
@@ -187,7 +231,10 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
     """
     kind, tied = cause.kind, world.folders == "inventory"
     if kind is CauseKind.BUNDLE_SWAP and all(_hides_places(world, port.device) for port in cause.cables):
-        yield Explanation(CauseKind.GPU_NIC_ORDER, 0)
+        hosts = dict.fromkeys(port.device for port in cause.cables if port in found["wrong"])
+        yield Explanation(
+            CauseKind.GPU_NIC_ORDER, 0, subjects=tuple(hosts)
+        )  # of a host that nobody hears, nothing is said
     tied &= not (kind is CauseKind.LEAF_SWAP and world.fabric.shape.infiniband)  # its switches have no folders
     if kind is CauseKind.HOST_SWAP and (cause.moves or not tied):
         yield Explanation(kind, 0 if cause.moves else len(cause.cables))
@@ -196,7 +243,7 @@ def _alternatives(world: World, cause: TrueCause) -> Iterable[Explanation]:
     elif kind is CauseKind.BUNDLE_SWAP and not _has_uplinks(world, cause.subjects[0]):
         yield Explanation(CauseKind.LEAF_SWAP, 0)
     elif kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and _is_nic_order(world, cause.cables):
-        yield Explanation(CauseKind.GPU_NIC_ORDER, 0)
+        yield Explanation(CauseKind.GPU_NIC_ORDER, 0, subjects=(cause.cables[0].device,))
     elif (
         kind is CauseKind.GPU_NIC_ORDER and cause.cables and all(_hides_places(world, name) for name in cause.subjects)
     ):

@@ -9,12 +9,14 @@ from truerail.model import CauseKind, Port
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Another explanation that the same answers bear out, and the moves it would ask for. `cables` are those of the
-    cause that it speaks of, where they are not all.
+    cause that it speaks of, where they are not all; `subjects` are empty where they are those of the cause, or its
+    cables.
     """
 
     kind: CauseKind
     moves: int
     cables: tuple[Port, ...] = ()
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_n
 from truerail.model.wiring.far_ports import Heard, far_ports
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.macs import mac_table
+from truerail.model.wiring.only_pairs import only_pairs
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def read_claims(
     hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
     agrees = _agrees(index, u, w, hint)
     v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)
+    v = only_pairs(index, u, v, w, ~doubt, split)
     old = _outdated(index, u, v, table.column("age_seconds")[row])
     v, w = np.where(old, NONE, v), np.where(old, NONE, w)
     keep = u >= 0

@@ -170,6 +170,7 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
     size = len(index.ports)
     partner, sure, ambiguous = partners(index, identity.claims, size)
     heard = heard_devices(identity.claims, index.devices.planned, ambiguous)
+    heard[heard == index.ports.device_of(partner)] = NONE  # its port is known from the other end
     read, listened = _who_answered(identity)
     wiring = Wiring(
         index, identity, states, partner, sure, ambiguous, heard,
@@ -208,10 +209,11 @@ def _judge_cables(w: Wiring) -> None:
     w.place[:] = seen_at
     wrong = (seen_at >= 0) & (seen_at != b)
     right = (seen_at == b) & (b >= 0)
-    vague = (seen_at < 0) & (w.partner[b] < 0) & ((w.heard[a] >= 0) | (w.heard[b] >= 0))
-    vague &= ~(w.ambiguous[a] | w.ambiguous[b])
-    agrees = ((w.heard[a] < 0) | (w.heard[a] == index.b_device)) & ((w.heard[b] < 0) | (w.heard[b] == index.a_device))
-    astray = vague & agrees & _heard_elsewhere(w)
+    taken = w.partner[b] >= 0  # by the cable of another port
+    at_b = np.where(taken, NONE, w.heard[b])
+    vague = (seen_at < 0) & ((w.heard[a] >= 0) | (at_b >= 0)) & ~(w.ambiguous[a] | w.ambiguous[b])
+    agrees = ((w.heard[a] < 0) | (w.heard[a] == index.b_device)) & ((at_b < 0) | (at_b == index.a_device))
+    astray = vague & agrees & (taken | _heard_elsewhere(w))
     right |= vague & agrees & ~astray
     astray |= vague & ~agrees & _heard_too_often(w)
     wrong |= vague & ~agrees & ~astray

@@ -47,6 +47,10 @@ class GpuRails:
     """Codes of planned hosts that reported a topology of which nothing follows: none of its NICs could be tied to a
     planned one, or no GPU is nearer to some of them than to others.
     """
+    untested: tuple[int, ...] = ()
+    """GPUs whose nearest NICs have another rail in the plan than their index says, on most hosts, where no NIC is seen
+    at a switch port that would show it: the vendor's order, or all hosts of a model name their NICs in another one.
+    """
     _told: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
@@ -140,7 +144,16 @@ def _join(wiring: Wiring) -> GpuRails:
         for host in hosts
         if host.code in misordered
     }
-    return GpuRails(near, misordered, nearest, reading, unjudged, tuple(hosts), convention)
+    untested = sorted({key[0] for key in convention if _is_untested(key, rails, convention[key], by_sight)})
+    return GpuRails(near, misordered, nearest, reading, unjudged, tuple(untested), tuple(hosts), convention)
+
+
+def _is_untested(
+    key: tuple[int, int], rails: int, convention: int, by_sight: Mapping[tuple[int, int], Counter[int]]
+) -> bool:
+    """Whether the plan alone says that a GPU has other rails than that of its own index."""
+    gpu, gpus = key
+    return convention != 0 and not convention & 1 << (gpu * rails // gpus) and key not in by_sight
 
 
 def _judged(

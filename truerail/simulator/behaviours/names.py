@@ -124,6 +124,14 @@ def rdma(world: "World", host: str, planned: str) -> str:
     )
 
 
+def is_paired(world: "World", behaviour: str, machine: str) -> bool:
+    """Whether this host has the image of another, or another has its."""
+    if behaviour not in world.behaviours or not world.is_host(machine):
+        return False
+    pair = [host for host in world.fabric.models if _original(world, host) == _original(world, machine)]
+    return len(pair) > 1 and world.behaviours.hits(behaviour, pair[0])
+
+
 def is_clone(world: "World", behaviour: str, machine: str) -> bool:
     """Whether this host has the image of another: the second of a pair in the plan's order."""
     if behaviour not in world.behaviours or not world.is_host(machine):

@@ -147,8 +147,8 @@ class Ether:
         if firmware == "only":
             return (replace(linux.firmware(port), is_second=False),)
         own = linux.networkd(port) if behaviours.hits("networkd", host) else linux.lldpd(port)
-        if is_nameless:
-            own = replace(own, tells=port.by_mac)
+        if is_nameless or names.is_paired(self.world, "clone_name", host):
+            own = replace(own, tells=self._tells(port, own))
         more = [linux.firmware(port)] if firmware else []
         if behaviours.hits("msap_change", host, port.slot):
             more.append(replace(linux.lldpd_after_alias(port), is_second=True))
@@ -157,6 +157,14 @@ class Ether:
         if behaviours.hits("cdp_beside", host, port.slot):
             more.append(replace(own, via="CDPv2", is_second=True))
         return (own, *more)
+
+    def _tells(self, port: HostPort, own: Frame) -> Tells:
+        """What a frame tells whose name, or whose chassis id, is another's too: its MACs say which machine sends it,
+        where that answers. systemd-networkd sends no MAC, and a machine id that no other answer has.
+        """
+        shares_name = self.world.behaviours.hits("default_name", port.host)
+        shares_name |= names.is_paired(self.world, "clone_name", port.host)
+        return Tells.NOTHING if own.speaker.chassis_type == "local" and shares_name else port.by_mac
 
     def heard(self, jack: Port, local: str, number: int) -> Iterator[Heard]:
         """The neighbours on one jack; a stale one is the older, a second speaker now older, now younger."""

@@ -1,0 +1,76 @@
+"""What the truth of a simulated fabric leaves open, and how a verdict that leaves it open is scored."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from truerail.model import Cause, CauseKind
+from truerail.model.finding import Alternative
+from truerail.rounds import judge
+from truerail.simulator import Fault, Shape, simulate
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from behaviour_scoring import Named, behaviour_score  # type: ignore[import-not-found]  # a folder of scripts
+
+SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, platforms=("cumulus",))
+
+
+def test_hosts_of_which_nothing_is_heard_are_not_part_of_an_order_that_others_may_have() -> None:
+    faults = [Fault(CauseKind.BUNDLE_SWAP), Fault(CauseKind.UNREACHABLE, "off")]
+    made = simulate(SHAPE, faults, seed=1, behaviours=["topo_no_nic"])
+    bundle, lost = made.truth.causes
+    (order,) = bundle.alternatives
+    assert order.kind is CauseKind.GPU_NIC_ORDER
+    assert set(order.subjects) == set(made.world.fabric.models).difference(lost.subjects)
+    score = behaviour_score(made, judge(made.plan, made.snapshot()))
+    assert (score.causes_found, score.problems) == (2, [])
+
+
+@pytest.mark.parametrize("young", ["", "young_link@0.1"])
+def test_ends_that_name_each_other_decide_beside_a_neighbour_of_the_past(young: str) -> None:
+    """After a swap all ports list both neighbours. Where the old one says nothing any more, the two that hear each
+    other are one cable, and of the bundle only such cables are seen.
+    """
+    shape = replace(SHAPE, hosts=24)
+    flags = ["swap_two_neighbors", *([young] if young else [])]
+    made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=3, folders="inventory", behaviours=flags)
+    assert bool(made.truth.wrong) == bool(young)
+    score = behaviour_score(made, judge(made.plan, made.snapshot()))
+    assert (score.causes_unknown, score.problems) == (1, [])
+
+
+def test_a_name_that_two_hosts_send_without_a_mac_says_nothing() -> None:
+    """systemd-networkd sends the machine id and the interface's name: which of two hosts of one name it is, neither."""
+    made = simulate(SHAPE, [], seed=1, behaviours=["networkd", "clone_name@0.4"])
+    unknown = {port.device for port in made.truth.unknown}
+    assert unknown
+    pairs = {frozenset((f"gpu-{2 * i - 1:03}", f"gpu-{2 * i:03}")) for i in range(1, 7)}
+    assert unknown == set().union(*(pair for pair in pairs if pair & unknown))
+    by_mac = simulate(SHAPE, [], seed=1, behaviours=["clone_name@0.4"])
+    assert not by_mac.truth.unknown
+
+
+def order(alternatives: int) -> Cause:
+    others = tuple(Alternative(CauseKind.BUNDLE_SWAP, f"bundles {i}") for i in range(alternatives))
+    return Cause("C1", CauseKind.GPU_NIC_ORDER, ("gpu-1", "gpu-2"), "", "", (), (), 0.5, others)
+
+
+KEY = (CauseKind.GPU_NIC_ORDER, frozenset(("gpu-1", "gpu-2")))
+
+
+def test_one_order_stands_for_as_many_crossed_bundles_as_it_names() -> None:
+    named = Named([order(2)])
+    assert [named.take(KEY) for _ in range(3)] == [True, True, False]
+    assert not named.left()
+
+
+def test_two_causes_of_one_kind_on_the_same_subjects_are_two() -> None:
+    named = Named([order(1), order(1)])
+    assert named.take(KEY)
+    assert len(named.left()) == 1
+    assert named.take(KEY)
+    assert not named.take(KEY)
+    assert not named.take((CauseKind.HOST_SWAP, KEY[1]))
