@@ -1,8 +1,10 @@
 """Faults of cables whose hosts are heard by their names alone: named by the hosts, and nothing is moved."""
 
+from dataclasses import replace
+
 import pytest
 
-from truerail.model import Cause, CauseKind
+from truerail.model import Cause, CauseKind, Neighbor, Reading, Snapshot
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -45,3 +47,56 @@ def test_all_explain_every_finding_of_two_faults_that_touch(seed: int) -> None:
     made = simulate(SHAPE, faults, seed=seed, folders="inventory", behaviours=["dpu"], compound=True)
     found = {(cause.kind, frozenset(cause.subjects)) for cause in causes(made)}
     assert found == {(cause.kind, frozenset(cause.subjects)) for cause in made.truth.causes}
+
+
+def silenced(made: Simulation) -> Snapshot:
+    """Its snapshot; the fault's first place hears nobody, though its link is up."""
+    seen, cable = made.snapshot(), made.truth.causes[0].cables[0]
+    place = made.plan.peer_of(cable)
+    assert place is not None
+
+    def told(reading: Reading) -> Reading:
+        if reading.device != place.device:
+            return reading
+        rest = [fact for fact in reading.facts if not isinstance(fact, Neighbor) or fact.port != place.name]
+        return replace(reading, facts=tuple(rest))
+
+    return Snapshot(seen.at, [told(reading) for reading in seen.readings])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_circle_that_a_silent_cable_closes_the_path_is_named(seed: int) -> None:
+    fault = [Fault(CauseKind.CABLE_ROTATION, "hosts")]
+    made = simulate(SHAPE, fault, seed=seed, folders="inventory", behaviours=["dpu"])
+    (cause,) = (one for one in judge(made.plan, silenced(made)).causes if one.kind is not CauseKind.UNKNOWN)
+    assert cause.kind is CauseKind.CABLE_MOVE
+    assert len(cause.subjects) == len(made.truth.causes[0].cables) - 1
+    assert cause.moves == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_silent_cable_of_the_same_host_is_not_the_one_that_is_elsewhere(seed: int) -> None:
+    made = simulate(
+        SHAPE, [Fault(CauseKind.CABLE_ROTATION, "hosts")], seed=seed, folders="inventory", behaviours=["dpu"]
+    )
+    faulty = made.truth.causes[0].cables[0]
+    other = next(one for one in made.plan.cables if one.a.device == faulty.device and one.a != faulty)
+    seen = made.snapshot()
+    told = [
+        replace(one, facts=tuple(f for f in one.facts if not isinstance(f, Neighbor) or f.port != other.b.name))
+        if one.device == other.b.device
+        else one
+        for one in seen.readings
+    ]
+    kinds = {one.kind: set(one.subjects) for one in judge(made.plan, Snapshot(seen.at, told)).causes}
+    assert kinds[CauseKind.CABLE_ROTATION] == set(made.truth.causes[0].subjects)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_circle_of_hosts_that_share_a_name_is_open(seed: int) -> None:
+    """Nobody can say of the ARM of a host that was never named whose it is: the truth has the path as well."""
+    fault = [Fault(CauseKind.CABLE_ROTATION, "hosts")]
+    made = simulate(SHAPE, fault, seed=seed, folders="inventory", behaviours=["dpu", "default_name@0.25"])
+    (cause,) = made.truth.causes
+    nameless = [port for port in cause.cables if made.world.behaviours.hits("default_name", port.device)]
+    assert bool(nameless) == (not cause.decidable)

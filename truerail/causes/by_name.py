@@ -63,10 +63,13 @@ def strays(wiring: Wiring, true_name: Mapping[int, int]) -> Strays:
     found.held.update(hosts[owner == hosts].tolist())
     lost = index.from_host & (wiring.partner[index.a] < 0) & wiring.listened[index.b_device]
     lost &= ~np.isin(index.b, places[owner == hosts]) & ~np.isin(wiring.why, _NOT_ELSEWHERE)
-    lost &= np.isin(index.b, wiring.identity.claims.u) | ~wiring.states.up(index.b)  # not in its place and just silent
     lost &= np.isin(index.a_device, list(found.places))
     for cable in np.flatnonzero(lost).tolist():
         found.lost.setdefault(int(index.a_device[cable]), []).append(cable)
+    vacant = np.isin(index.b, wiring.identity.claims.u) | ~wiring.states.up(index.b)
+    for host, own in found.lost.items():
+        if len(own) > len(found.places[host]):  # some are in their places and silent
+            found.lost[host] = [cable for cable in own if vacant[cable]]
     return found
 
 
