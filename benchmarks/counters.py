@@ -148,7 +148,7 @@ def _judged(rule: Rule, plan: Plan, seen: Snapshot) -> tuple[float, str]:
     found: list[Finding] = []
     began = time.process_time()
     try:
-        found += rule.judge(plan, seen)
+        found += rule.findings(plan, seen)
     except Undecided as why:
         return time.process_time() - began, f"undecided: {why}"
     return time.process_time() - began, f"{len(found):,}"

@@ -76,7 +76,7 @@ def outcome_of(seed: int) -> Outcome:
 def _found(code: str, made: Scene) -> set[str] | None:
     """The subjects of a rule's findings; None where it cannot say."""
     try:
-        return {finding.subject for finding in rules()[code].judge(made.plan, made.seen)}
+        return {finding.subject for finding in rules()[code].findings(made.plan, made.seen)}
     except Undecided:
         return None
 
@@ -98,7 +98,7 @@ def show(seed: int, console: Console) -> None:
     console.print(trial, f"polarized: {sorted(made.polarized)}", f"dead: {made.dead}", sep="\n", markup=False)
     for code in WORDS:
         try:
-            for finding in rules()[code].judge(made.plan, made.seen):
+            for finding in rules()[code].findings(made.plan, made.seen):
                 console.print(f"{code} {finding.subject} {finding.says}", markup=False)
         except Undecided as why:
             console.print(f"{code} unknown: {why}", markup=False)

@@ -2,16 +2,20 @@
 
 import numpy as np
 
+from truerail.model import Unjudged
 from truerail.model.wiring import Wiring
 
 _SHOWN = 4
 
 
-def blind_bonds(wiring: Wiring) -> str:
-    """Which planned hosts have RDMA devices on bonds whose members were not read, in words; empty where none has."""
+def blind_bonds(wiring: Wiring) -> tuple[Unjudged, ...]:
+    """The planned hosts that have RDMA devices on bonds whose members were not read; empty where none has."""
     planned = np.unique(wiring.index.a_device[wiring.index.from_host])
-    names = [wiring.index.devices.names[code] for code in planned[wiring.blind_bonds[planned]].tolist()]
+    names = tuple(wiring.index.devices.names[code] for code in planned[wiring.blind_bonds[planned]].tolist())
+    if not names:
+        return ()
     more = ", ..." if len(names) > _SHOWN else ""
     shown = f"{', '.join(names[:_SHOWN])}{more}"
     count = f"{len(names)} host{'s' if len(names) > 1 else ''}"
-    return f"the members of the bonds of {count} ({shown}) were not read: `ip -j -d link` lists them" if names else ""
+    why = f"the members of the bonds of {count} ({shown}) were not read: `ip -j -d link` lists them"
+    return (Unjudged(why, what="host", count=len(names), of=len(planned), subjects=names, rest_judged=True),)

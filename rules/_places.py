@@ -3,15 +3,16 @@
 Every wrong cable has exactly one kind, so no cable is reported twice.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model import Plan, Snapshot
+from truerail.model import Plan, Snapshot, Unjudged
 from truerail.model.columns import NONE, Codes
+from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.kept import kept
 from truerail.model.wiring import State, Why, Wiring, wiring_of
 
@@ -96,21 +97,43 @@ def places_by_name(wiring: Wiring) -> Codes:
     return np.bincount(heard[ports], minlength=len(wiring.index.devices.names))
 
 
-def unknown_among(wiring: Wiring, value: Codes) -> str:
-    """Why cables of one host may be on each other's rails or planes, the `value` by cable, and look right; empty where
-    they may not.
-    """
+def unknown_among(wiring: Wiring, value: Codes) -> Iterator[Unjudged]:
+    """Hosts whose cables may be on each other's rails or planes, the `value` by cable, and look right."""
     index = wiring.index
     by_name = np.flatnonzero(places_by_name(wiring)[: index.devices.planned] > 1)
-    hosts = [
+    hosts = tuple(
         index.devices.names[code]
         for code in by_name.tolist()
         if len(np.unique(value[index.from_host & (index.a_device == code)])) > 1
-    ]
-    if not hosts:
-        return ""
-    shown = f"{', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''}"
-    return f"{len(hosts)} hosts ({shown}) are heard by name alone: which of a host's NICs is on which leaf is unknown"
+    )
+    if hosts:
+        many = f"{len(hosts)} hosts ({', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''})"
+        why = f"{many} are heard by name alone: which of a host's NICs is on which leaf is unknown"
+        yield Unjudged(why, what="host", count=len(hosts), subjects=hosts, rest_judged=True)
+
+
+_NOT_SEEN = {
+    Why.SILENT: "both ends listen and neither hears the other",
+    Why.NOT_READ: "neither end could be read",
+    Why.AMBIGUOUS: "what is heard on their ports contradicts itself",
+    Why.DEVICE_SILENT: "the LLDP of a device seems to be off",
+    Why.PENDING: "the host is down",
+    Why.UNDECIDED: "without a plan too few hosts show where they belong",
+}
+"""Why the state of a cable is unknown."""
+
+
+def unseen_cables(w: Wiring, among: Mask) -> Iterator[Unjudged]:
+    """The cables of which nobody can say where they lead, one part for each reason. `among` has shape (cables,)."""
+    of, unknown = int(np.count_nonzero(among)), among & (w.state == State.UNKNOWN)
+    for why, reason in _NOT_SEEN.items():
+        rows = np.flatnonzero(unknown & (w.why == why))
+        if len(rows):
+            shown = tuple(str(w.index.a_port(cable)) for cable in rows[:MOST_EXAMPLES].tolist())
+            more = ", ..." if len(rows) > len(shown) else ""
+            cables = f"{len(rows):,} of {of:,} cables {'is' if len(rows) == 1 else 'are'} not seen"
+            says = f"{cables}: {reason} ({', '.join(shown)}{more})"
+            yield Unjudged(says, what="cable", count=len(rows), of=of, subjects=shown, rest_judged=True)
 
 
 @kept

@@ -1,7 +1,7 @@
-"""What a rule of counters cannot see: links that neither end counts.
+"""What a rule of counters cannot see: links that neither end counts, and hosts that carry too little to compare.
 
-A rule that found nothing passes only where it looked at every link. One without carrier carries nothing that could be
-wrong: it counts as seen.
+A rule passes only where it looked at every link, and says beside its findings at which it did not. One without carrier
+carries nothing that could be wrong: it counts as seen.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,10 @@ from rules._counted import other_ends
 from truerail.model.asked import folded
 from truerail.model.columns import Mask
 from truerail.model.counters import Quantity
+from truerail.model.counters.rails import rails_of
 from truerail.model.counters.telemetry import Telemetry
-from truerail.model.rule import Undecided
+from truerail.model.names import natural_key
+from truerail.model.rule import Undecided, Unjudged
 from truerail.model.wiring import State
 
 
@@ -49,9 +51,18 @@ def every_link(
         raise Undecided(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
     ports = np.concatenate([a[blind], b[blind]])
     devices = np.unique(index.ports.device_of(ports[~seen[ports]]))
-    names = folded(index.devices.names[device] for device in devices.tolist())
+    subjects = sorted((index.devices.names[device] for device in devices.tolist()), key=natural_key)
     links_of = f"{np.count_nonzero(blind):,} of {np.count_nonzero(~dark):,} links{' between switches' * switches}"
-    raise Undecided(f"neither end of {links_of} counts {what}: {names}")
+    raise Undecided(
+        Unjudged(
+            f"neither end of {links_of} counts {what}: {folded(subjects)}",
+            what="link",
+            count=int(np.count_nonzero(blind)),
+            of=int(np.count_nonzero(~dark)),
+            subjects=tuple(subjects),
+            rest_judged=True,
+        )
+    )
 
 
 def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int | None, least: int) -> Iterator[Mask]:
@@ -62,3 +73,13 @@ def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int 
                 yield telemetry.summed(quantity, priority).samples >= least
             else:
                 yield telemetry.tells(quantity, priority, last)
+
+
+def unjudged_hosts(telemetry: Telemetry) -> Iterator[Unjudged]:
+    """The hosts that carry traffic, and whose NICs cannot be held against each other."""
+    rails = rails_of(telemetry)
+    codes = rails.host[rails.active & ~rails.busy].tolist()
+    if codes:
+        why = f"{len(codes)} hosts with traffic: not all their NICs are told, or they carry too little"
+        names = tuple(telemetry.wiring.index.devices.names[code] for code in codes)
+        yield Unjudged(why, what="host", count=len(codes), of=int(np.count_nonzero(rails.active)), subjects=names)

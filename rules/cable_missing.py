@@ -39,9 +39,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._places import places
+from rules._places import places, unseen_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, report_unjudged, rule
 from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair, wiring_of
 
 _REASONS = {
@@ -73,6 +73,7 @@ def cable_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             evidence=wiring.evidence(a, b),
             detail=(("reason", _REASONS[why]),),
         )
+    report_unjudged(unseen_cables(wiring, ~unseen))
 
 
 def _severity(why: Why, *, from_host: bool) -> Severity:
@@ -281,6 +282,7 @@ QUIET = (
         _INFINIBAND,
         {"gpu-2": [link for link in _DISCOVERED if link.of != "leaf-0" and link.system_name != "leaf-0"]},
         transport=Transport.INFINIBAND,
+        unknown=True,
     ),
     Case(
         "All cables are there, as the leaf hears.",
@@ -297,5 +299,6 @@ QUIET = (
         _PLAN,
         {"spine-1": [Neighbor("swp1", system_name="leaf-0", port_id="swp9", port_id_type="ifname")]},
         errors={"gpu-1": "timed out", "leaf-0": "timed out"},
+        unknown=True,
     ),
 )

@@ -27,11 +27,11 @@ import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import overall
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance
 from truerail.model.uplinks.dead import dead_members
 from truerail.model.uplinks.siblings import polarized
-from truerail.model.uplinks.tiers import balance_to_judge, tell_idle, tell_unjudged
+from truerail.model.uplinks.tiers import balance_to_judge, idle_switches, unjudged
 
 
 @rule("LBL003", severity=Severity.WARNING, needs=[PortCounters])
@@ -41,12 +41,11 @@ def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     found = dead_members(b)
     for group, chance in found.items():
         yield _finding(b, group, chance)
-    if not found:
-        explained = np.zeros(len(b.switch), dtype=bool)
-        for siblings in polarized(b):
-            explained[siblings.groups] = True
-        tell_idle(b, explained)
-        tell_unjudged(b)
+    explained = np.zeros(len(b.switch), dtype=bool)
+    explained[list(found)] = True
+    for siblings in polarized(b):
+        explained[siblings.groups] = True
+    report_unjudged([*idle_switches(b, explained), *unjudged(b)])
 
 
 def _finding(b: Balance, group: int, chance: float) -> Finding:

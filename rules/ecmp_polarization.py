@@ -29,15 +29,15 @@ Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_m
 algorithm or set of fields; or use adaptive routing. Then look whether all uplinks carry traffic.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.plan import LoadBalancing, Transport
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Unjudged, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance
 from truerail.model.uplinks.parallel import Bundled, bundled
 from truerail.model.uplinks.siblings import CHANCE, Siblings, polarized
-from truerail.model.uplinks.tiers import balance_to_judge, tell_unclear
+from truerail.model.uplinks.tiers import balance_to_judge, unclear_tiers
 
 
 @rule(
@@ -56,10 +56,15 @@ def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     below = bundled(b)
     sure = [one for one in below if one.chance < CHANCE]
     yield from (_downwards(b, one) for one in sure)
-    if not found and not sure:
-        tell_unclear(b)
-        if below:
-            raise Undecided("more flows: links of parallel ones stay idle as a repeated hash leaves them, or by chance")
+    report_unjudged([*unclear_tiers(b), *_faint(b, below)])
+
+
+def _faint(b: Balance, below: Sequence[Bundled]) -> Iterator[Unjudged]:
+    """Switches whose bundles of parallel links are used as a repeated hash uses them, or by chance."""
+    names = tuple(b.telemetry.wiring.index.devices.names[one.switch] for one in below if one.chance >= CHANCE)
+    if names:
+        why = "more flows: links of parallel ones stay idle as a repeated hash leaves them, or by chance"
+        yield Unjudged(why, what="switch", count=len(names), subjects=names)
 
 
 def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:

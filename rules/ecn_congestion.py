@@ -106,7 +106,10 @@ def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
         some = share[ports[order[first : first + nics]]]
         says = f"{nics} NICs on it receive {some.min():.1%} to {some.max():.1%} of packets marked"
         do = "Nothing yet: congestion is seen and answered, look again when jobs are slow"
-        scene.of(code // 2).add(Severity.INFO, "marked", says, do, INFERRED)
+        said = scene.of(code // 2)
+        said.add(Severity.INFO, "marked", says, do, INFERRED)
+        marked = ports[order[first : first + nics]].tolist()
+        said.detail.append(("marked_ports", tuple(str(scene.t.wiring.index.spell(port)) for port in marked)))
 
 
 def _flooding(scene: Scene) -> None:

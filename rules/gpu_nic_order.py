@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
 from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Undecided, Unjudged, rule
 from truerail.model.wiring import Wiring, wiring_of
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
@@ -40,8 +40,6 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
     wiring = wiring_of(plan, seen)
     paths = gpu_rails(wiring)
-    if not paths.misordered and (paths.unjudged or not paths.row or paths.untested):
-        raise Undecided(_unjudged(wiring, paths))
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):
         host = wiring.index.devices.names[code]
@@ -58,28 +56,31 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             evidence=_evidence(wiring, paths, code),
             detail=(("gpus", tuple(sorted(gpus))),),
         )
+    if paths.unjudged or not paths.row or paths.untested:
+        raise Undecided(*_unjudged(wiring, paths))
 
 
-def _unjudged(w: Wiring, paths: GpuRails) -> str:
+def _unjudged(w: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
     """Why some hosts' topologies say nothing."""
-    blind = blind_bonds(w)
-    if blind:
+    if blind := blind_bonds(w):
         return blind
     if paths.untested:
         gpus = ", ".join(f"GPU{gpu}" for gpu in paths.untested[:_SHOWN])
-        return (
+        why = (
             f"on most hosts {gpus}{', ...' if len(paths.untested) > _SHOWN else ''} are nearest to NICs of other rails "
             "than their own, and no NIC is seen at a switch port: the plan may follow the vendor's order, or these "
             "hosts name their NICs in another one"
         )
+        return (why,)
     if not paths.row and not len(w.identity.seen.table(RdmaLink).rows):
-        return "no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices"
+        return ("no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices",)
     if not paths.unjudged:
-        return "no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)"
-    names = [w.index.devices.names[code] for code in paths.unjudged]
+        return ("no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)",)
+    names, hosts = [w.index.devices.names[code] for code in paths.unjudged], len(paths.unjudged) + len(paths.row)
     shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
-    of = f"{len(names)} of {len(names) + len(paths.row)} hosts ({shown})"
-    return f"the matrix of {of} shows no planned NIC that is nearer to a GPU than the others are"
+    of = f"{len(names)} of {hosts} hosts ({shown})"
+    why = f"the matrix of {of} shows no planned NIC that is nearer to a GPU than the others are"
+    return (Unjudged(why, what="host", count=len(names), of=hosts, subjects=tuple(names), rest_judged=True),)
 
 
 def _rails(bits: int) -> str:

@@ -23,11 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.columns import Codes
+from truerail.model.columns import Codes, Mask
 from truerail.model.counters.carried import TOO_FEW, Carried, carried_of, overall
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
 
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""
@@ -64,25 +64,34 @@ def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     switch = telemetry.wiring.index.ports.device_of(egress)
     several = np.unique(switch, return_inverse=True, return_counts=True)
     met = np.flatnonzero(marked | (pausing >= PAUSED_PORTS)).tolist()
-    if not met and (blind := _untold(telemetry, egress)):
-        raise Undecided(f"{blind} ports to hosts are full in one direction, and their switches tell no marks or pauses")
-    if not met and (faint := np.count_nonzero((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS))):
-        raise Undecided(
-            f"{faint} ports to hosts are full in one direction, with fewer marks and pauses than incast makes"
-        )
     for n in met:
         sure = bool(marked[n]) or several[2][several[1][n]] == 1
         yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)
+    faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & ~np.isin(np.arange(len(egress)), met)
+    blind = _untold(telemetry, egress)
+    report_unjudged(
+        Unjudged(
+            f"{len(ports)} ports to hosts are full in one direction, {why}",
+            what="port",
+            count=len(ports),
+            subjects=tuple(str(telemetry.wiring.index.spell(port)) for port in ports.tolist()),
+        )
+        for ports, why in (
+            (egress[blind], "and their switches tell no marks or pauses"),
+            (egress[faint], "with fewer marks and pauses than incast makes"),
+        )
+        if len(ports)
+    )
 
 
-def _untold(telemetry: Telemetry, egress: Codes) -> int:
-    """How many of these ports belong to switches none of whose ports tells of congestion."""
+def _untold(telemetry: Telemetry, egress: Codes) -> Mask:
+    """Which of these ports belong to switches none of whose ports tells of congestion."""
     told = np.zeros(telemetry.ports, dtype=bool)
     for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
         for priority in telemetry.priorities(quantity):
             told |= telemetry.summed(quantity, priority).samples > 0
     device_of = telemetry.wiring.index.ports.device_of
-    return int(np.count_nonzero(~np.isin(device_of(egress), device_of(np.flatnonzero(told)))))
+    return np.asarray(~np.isin(device_of(egress), device_of(np.flatnonzero(told))), dtype=bool)
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:

@@ -95,14 +95,20 @@ def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     gained = flapping_only(telemetry, ports, gained, spans)
     falling = np.nansum(gained, axis=1) > 0
     ports, gained = ports[falling], gained[falling]
-    if not len(ports):
-        every_link(telemetry, "falls", Quantity.LINK_DOWNS)
-        return
+    if len(ports):
+        yield from _findings(telemetry, ports, gained, counted.samples > 0)
+    every_link(telemetry, "falls", Quantity.LINK_DOWNS)
+
+
+def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: npt.NDArray[np.bool_]) -> Iterator[Finding]:
+    """One for each link that fell, or for the device that lost all of its links. `gained` has shape (ports, samples),
+    `counted` tells which planned ports count falls.
+    """
     bits, seconds = telemetry.part(Quantity.RX_BITS, None, ports)
     falls, rates, times = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
     fallen = _Fallen(telemetry, falls, rates, times, other_ends(telemetry.wiring))
     links = _links(fallen)
-    for device, of_device in _whole_devices(fallen, counted.samples > 0, links).items():
+    for device, of_device in _whole_devices(fallen, counted, links).items():
         yield _device_fell(fallen, device, [links.pop(subject) for subject in of_device])
     for subject, ends in links.items():
         yield _link_fell(fallen, subject, ends)

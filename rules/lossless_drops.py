@@ -35,7 +35,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Undecided, Unjudged, rule
 from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
 
@@ -65,14 +65,18 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     more, untold = _more_than_usual(told, ports, hosts, last)
     for port in ports[more].tolist():
         yield _found_in_total(told, port, last, at_host=bool(hosts[port]))
-    if dropped.any() or more.any():
-        return
     if untold.any():
         index = told.wiring.index
         names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports[untold])).tolist())
+        many = int(np.count_nonzero(untold))
         raise Undecided(
-            f"{np.count_nonzero(untold)} ports pause and drop packets that no priority counts: a trickle, or a loss of "
-            f"the lossless one: {names}"
+            Unjudged(
+                f"{many} ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless "
+                f"one: {names}",
+                what="port",
+                count=many,
+                subjects=tuple(str(index.spell(port)) for port in ports[untold].tolist()),
+            )
         )
     every_link(told, "drops", *DROPS, last=last)
 

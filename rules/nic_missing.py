@@ -31,7 +31,7 @@ from rules._bonds import blind_bonds
 from rules._places import places
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, report_unjudged, rule
 from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
@@ -49,9 +49,6 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs that their host does not have."""
     wiring = wiring_of(plan, seen)
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
-    unseen = blind_bonds(wiring)
-    if unseen and not len(absent) and not wiring.identity.names.renumbered:
-        raise Undecided(unseen)
     yield from _shifted(wiring)
     planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
     for cable in absent.tolist():
@@ -67,6 +64,7 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),
         )
+    report_unjudged(blind_bonds(wiring))
 
 
 def _shifted(w: Wiring) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance, balance_of
 from truerail.model.wiring import State
 
@@ -67,26 +67,30 @@ def oversubscribed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield _short(b, group, (hosts[group], design[group], left[group]), [index.spell(int(b.port[r])) for r in gone])
     for group in np.flatnonzero(saturated).tolist():
         yield _saturated(b, group, hosts[group] / design[group])
-    if not (short | saturated).any():
-        _tell_unknown(b, hosts > 0, full)
+    report_unjudged(_unjudged(b, hosts > 0, full))
 
 
-def _tell_unknown(b: Balance, leaves: Mask, full: Mask) -> None:
-    """Raises Undecided where a leaf may lack uplinks, or have full ones, that nobody tells of."""
+def _unjudged(b: Balance, leaves: Mask, full: Mask) -> Iterator[Unjudged]:
+    """Leaves that may lack uplinks, or have full ones, that nobody tells of."""
     unread = ~_seen(b) & leaves[b.group]
     if unread.any():
-        names = _names(b, np.unique(b.group[unread]))
-        raise Undecided(
-            f"nothing tells whether {np.count_nonzero(unread):,} of {len(unread):,} uplinks are up: {names}"
-        )
+        many, groups = int(np.count_nonzero(unread)), np.unique(b.group[unread])
+        why = f"nothing tells whether {many:,} of {len(unread):,} uplinks are up: {_names(b, groups)}"
+        yield Unjudged(why, what="uplink", count=many, of=len(unread), subjects=tuple(b.names(groups)))
     if not b.carried.enough:
-        raise Undecided(f"whether uplinks are full: {TOO_FEW}")
+        yield Unjudged(f"whether uplinks are full: {TOO_FEW}")
+        return
     untold = np.flatnonzero(leaves & (b.members > 0) & np.isnan(b.total))
     if len(untold):
-        raise Undecided(f"the load of all uplinks is not told at {_names(b, untold)}")
+        yield _switches(b, untold, f"the load of all uplinks is not told at {_names(b, untold)}")
     mute = np.flatnonzero(full & ~np.isin(b.switch, _telling(b.telemetry)))
     if len(mute):
-        raise Undecided(f"all uplinks are full at {_names(b, mute)}, which counts neither marks nor pauses")
+        why = f"all uplinks are full at {_names(b, mute)}, which counts neither marks nor pauses"
+        yield _switches(b, mute, why)
+
+
+def _switches(b: Balance, groups: Codes, why: str) -> Unjudged:
+    return Unjudged(why, what="switch", count=len(groups), of=len(b.switch), subjects=tuple(b.names(groups)))
 
 
 def _names(b: Balance, groups: Codes) -> str:

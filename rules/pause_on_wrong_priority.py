@@ -62,10 +62,9 @@ def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         priorities.setdefault(port, set()).add(priority)
         certain[port] = max(confidence, certain.get(port, 0.0))
     stopping = _stopping(told, last)
-    if not priorities and not stopping:
-        every_link(told, "pauses", *SIGNS, last=last)
     for port in sorted(priorities.keys() | stopping):
         yield _found(told, port, sorted(priorities.get(port, ())), certain.get(port, BY_PORT), stops=port in stopping)
+    every_link(told, "pauses", *SIGNS, last=last)
 
 
 def _stopping(told: Telemetry, last: int) -> set[int]:

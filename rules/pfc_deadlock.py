@@ -43,8 +43,7 @@ def pfc_deadlock(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             if found.subject not in told:
                 told.add(found.subject)
                 yield found
-    if not told:
-        every_link(pauses.told, "pauses", *PAUSES, last=recent(pauses.told), switches=True)
+    every_link(pauses.told, "pauses", *PAUSES, last=recent(pauses.told), switches=True)
 
 
 def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:

@@ -52,8 +52,6 @@ def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
     pauses = pauses_of(plan, seen)
     storms = list(by_port(storm_culprits(pauses)))
-    if not storms:
-        every_link(pauses.told, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.told))
     for culprits in storms:
         worst = culprits[0]
         port = spelled(pauses, worst.port)
@@ -63,6 +61,7 @@ def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             says=_says(port, culprits),
             **told(pauses, culprits),
         )
+    every_link(pauses.told, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.told))
 
 
 def _says(port: str, culprits: Sequence[Culprit]) -> str:

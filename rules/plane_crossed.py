@@ -17,9 +17,9 @@ cable to the planned port.
 
 from collections.abc import Iterator
 
-from rules._places import Misplaced, places, unknown_among
+from rules._places import Misplaced, places, unknown_among, unseen_cables
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, report_unjudged, rule
 
 
 @rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -27,10 +27,7 @@ def plane_crossed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Host cables that are seen on their rail, but on another plane."""
     sorted_ = places(plan, seen)
     wiring = sorted_.wiring
-    crossed = sorted_.of(Misplaced.PLANE)
-    if not crossed and (unknown := unknown_among(wiring, wiring.index.plane)):
-        raise Undecided(unknown)
-    for cable in crossed:
+    for cable in sorted_.of(Misplaced.PLANE):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
         yield plane_crossed.found(
@@ -44,6 +41,8 @@ def plane_crossed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )
+    of_a_plane = wiring.index.from_host & (wiring.index.plane >= 0)
+    report_unjudged([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])
 
 
 _TWO_SWITCHES = """

@@ -28,11 +28,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
+from rules._uncounted import unjudged_hosts
 from truerail.model import Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.model.counters.rails import ACTIVE, IDLE, LOW, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Undecided, report_unjudged, rule
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -64,14 +65,13 @@ def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
     rows = np.flatnonzero(rails.judged & always.any(axis=1)).tolist()
     ways = directions(telemetry) if rows else None
-    if not rows and rails.unjudged:
-        raise Undecided(f"{rails.unjudged} hosts with traffic: not all their NICs are told, or they carry too little")
     for row in rows:
         nics = np.flatnonzero(always[row])
         nic = int(nics[np.argmin(rails.typical[row, nics])])
         port = rails.port[row, [nic]]
         if ways and not telemetry.wiring.states.down(port)[0]:
             yield _finding(telemetry, ways, row, nic)
+    report_unjudged(unjudged_hosts(telemetry))
 
 
 def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Finding:

@@ -25,7 +25,7 @@ from rules._bonds import blind_bonds
 from rules._places import places
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, report_unjudged, rule
 from truerail.model.wiring import ONE_END, Why, evidence_of, wiring_of
 
 
@@ -35,9 +35,6 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     wiring = wiring_of(plan, seen)
     index, states = wiring.index, wiring.states
     inactive = np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0))
-    unseen = blind_bonds(wiring)
-    if unseen and not len(inactive):
-        raise Undecided(unseen)
     meant = wiring.why[inactive] == Why.DISABLED  # by the operator of either end
     off_here = states.disabled(index.a[inactive])
     for cable, off, here in zip(inactive.tolist(), off_here | meant, off_here, strict=True):
@@ -57,6 +54,7 @@ def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             evidence=(told,),
             detail=(("state", state), ("physical_state", physical)),
         )
+    report_unjudged(blind_bonds(wiring))
 
 
 def _do(plan: Plan, link: RdmaLink, port: Port) -> str:

@@ -108,15 +108,13 @@ def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         raise Undecided("no port told twice of FEC, symbol, CRC or receive errors")
     other = other_ends(telemetry.wiring)
     bad = _bad_ports(telemetry, _suspects(telemetry), other)
-    if not bad:
-        every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
-        return
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
     cards = suspected_cards(telemetry, told, other, bad)
     for subject, ends in links.items():
         yield _finding(telemetry, subject, {port: bad[port] for port in ends}, other, told, cards)
+    every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
 
 
 def _told(t: Telemetry) -> Mask:

@@ -38,11 +38,12 @@ import numpy as np
 
 from rules._held_up import Directions, Why, directions
 from rules._lagging import LINE_RATE, Lagging, in_step, lagging
+from rules._uncounted import unjudged_hosts
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.rails import LEAST_PEERS, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
 """Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
@@ -69,27 +70,30 @@ def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         if why in (Why.ITSELF, Why.EITHER) and code not in named and not down:
             named |= {code, *others}
             yield _finding(telemetry, ways, (row, nic), why, others)
-    if not named:
-        _tell_unknown(ways, lags)
+    report_unjudged(_unjudged(telemetry, ways, lags))
 
 
-def _tell_unknown(ways: Directions, lags: Lagging) -> None:
-    """Raises Undecided where a NIC may be slow that nothing can be compared with."""
-    if lags.compared < lags.rails:
-        missing = lags.rails - lags.compared
-        raise Undecided(f"{missing} of {lags.rails} rails have fewer than {LEAST_PEERS} NICs that carry enough")
-    if hosts := ways.rails.unjudged:
-        raise Undecided(f"{hosts} hosts with traffic: not all their NICs are told, or they carry too little")
+def _unjudged(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Iterator[Unjudged]:
+    """NICs that may be slow, and that nothing can be compared with."""
+    index, rails = telemetry.wiring.index, ways.rails
+    if missing := lags.rails - lags.compared:
+        why = f"{missing} of {lags.rails} rails have fewer than {LEAST_PEERS} NICs that carry enough"
+        yield Unjudged(why, what="rail", count=missing, of=lags.rails)
+    yield from unjudged_hosts(telemetry)
     places = np.argwhere(lags.doubtful).tolist()
-    slow = sum(ways.why(row, nic)[0] in (Why.ITSELF, Why.EITHER) for row, nic in places)
+    slow = [at for at in places if ways.why(*at)[0] in (Why.ITSELF, Why.EITHER)]
     if slow:
-        raise Undecided(f"{slow} NICs carry less than is expected, and their peers are apart by as much")
-    together = np.count_nonzero(in_step(ways.rails))
-    if together and not lags.found.any():  # a NIC that lags for a known reason holds nobody to its rate
-        raise Undecided(
-            f"{together} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would hold all of them "
-            "to its own rate"
+        why = f"{len(slow)} NICs carry less than is expected, and their peers are apart by as much"
+        ports = tuple(str(index.spell(int(rails.port[row, nic]))) for row, nic in slow)
+        yield Unjudged(why, what="NIC", count=len(ports), subjects=ports)
+    together = np.flatnonzero(in_step(rails))
+    if len(together) and not lags.found.any():  # a NIC that lags for a known reason holds nobody to its rate
+        why = (
+            f"{len(together)} hosts move in step below {LINE_RATE:.0%} of the line rate: a slow NIC would hold all of "
+            "them to its own rate"
         )
+        hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
+        yield Unjudged(why, what="host", count=len(hosts), subjects=hosts)
 
 
 def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: Why, others: tuple[int, ...]) -> Finding:

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._places import Misplaced, Places, places
+from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, report_unjudged, rule
 from truerail.model.wiring import DEVICE_ONLY
 
 
@@ -46,6 +46,7 @@ def unexpected_neighbor(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
             evidence=wiring.evidence(port, partner),
         )
+    report_unjudged(unseen_cables(wiring, np.ones(len(wiring.state), dtype=bool)))
 
 
 def _lower_ends(sorted_: Places) -> Codes:
@@ -143,6 +144,7 @@ QUIET = (
             ],
             "gpu-1": [Neighbor("eno1", system_name="mgmt-sw", port_id="Gi1/0/8", port_id_type="ifname")],
         },
+        unknown=True,
     ),
     Case(
         "Two NICs in each other's places are CAB002; a NIC in an uplink's port is CAB002 and CAB006.",
@@ -153,10 +155,12 @@ QUIET = (
                 Neighbor("swp9", system_name="gpu-1", port_id="eth1", port_id_type="ifname"),
             ]
         },
+        unknown=True,
     ),
     Case(
         "An uplink that only its spine sees, and sees wrong, is CAB006.",
         _PLAN,
         {"spine-1": [Neighbor("swp1", system_name="leaf-1")]},
+        unknown=True,
     ),
 )

@@ -26,13 +26,13 @@ import numpy as np
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance, Numbers
 from truerail.model.uplinks.dead import dead_members
 from truerail.model.uplinks.flow_bounds import flow_bounds
 from truerail.model.uplinks.occupancy import idle_chance
 from truerail.model.uplinks.siblings import CHANCE, polarized, weighted
-from truerail.model.uplinks.tiers import balance_to_judge, tell_uneven, tell_unjudged
+from truerail.model.uplinks.tiers import balance_to_judge, uneven_switches, unjudged
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
@@ -55,12 +55,10 @@ def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     expected = _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
     candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
     candidates = candidates[~_weighted(b, uneven)[candidates]]
-    found = [_finding(b, group, float(expected[group])) for group in candidates.tolist() if _always(b, group)]
-    yield from found
-    if not found:
-        by_chance = np.flatnonzero(uneven & ~np.isin(np.arange(len(uneven)), candidates) & ~_weighted(b, uneven))
-        tell_uneven(sum(_always(b, group) for group in by_chance.tolist()))
-        tell_unjudged(b)
+    yield from (_finding(b, group, float(expected[group])) for group in candidates.tolist() if _always(b, group))
+    by_chance = np.flatnonzero(uneven & ~np.isin(np.arange(len(uneven)), candidates) & ~_weighted(b, uneven))
+    always = [group for group in by_chance.tolist() if _always(b, group)]
+    report_unjudged([*uneven_switches(b, always), *unjudged(b)])
 
 
 def _scatter_by_chance(b: Balance) -> Numbers:

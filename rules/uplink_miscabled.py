@@ -15,9 +15,9 @@ crossed the leaves' labels are exchanged and no cable has to move: the cause say
 
 from collections.abc import Iterator
 
-from rules._places import Misplaced, places
+from rules._places import Misplaced, places, unseen_cables
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, report_unjudged, rule
 
 
 @rule("CAB006", severity=Severity.WARNING, needs=[Neighbor])
@@ -43,6 +43,7 @@ def uplink_miscabled(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )
+    report_unjudged(unseen_cables(wiring, ~wiring.index.from_host))
 
 
 _PLAN = """

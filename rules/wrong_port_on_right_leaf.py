@@ -15,9 +15,9 @@ Move the cable to the planned port, or, where all agree that it should stay, cor
 
 from collections.abc import Iterator
 
-from rules._places import Misplaced, places
+from rules._places import Misplaced, places, unseen_cables
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Case, report_unjudged, rule
 
 
 @rule("CAB002", severity=Severity.WARNING, needs=[Neighbor])
@@ -38,6 +38,7 @@ def wrong_port_on_right_leaf(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )
+    report_unjudged(unseen_cables(wiring, wiring.index.from_host))
 
 
 _PLAN = """

@@ -21,7 +21,7 @@ def found(
     rates: Rates | None = None,
     **more: Any,
 ) -> list[Finding]:
-    return list(rules()[code].judge(*scene(Case("", plan, facts or {}, rates=rates or {}, **more))))
+    return list(rules()[code].findings(*scene(Case("", plan, facts or {}, rates=rates or {}, **more))))
 
 
 def only(findings: list[Finding]) -> Finding:

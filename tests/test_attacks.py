@@ -86,7 +86,9 @@ def logging_as_before() -> Iterator[None]:
     of_server = server.propagate, server.disabled, server.level, server.parent
     server.propagate, server.disabled, server.parent = True, False, root  # as serve runs it, whatever ran before
     server.setLevel(logging.NOTSET)
-    logging.captureWarnings(capture=False)  # a test before this one may have left it on, and set-up then changes nothing
+    logging.captureWarnings(
+        capture=False
+    )  # a test before this one may have left it on, and set-up then changes nothing
     yield
     root.handlers[:], root.level = handlers, level
     server.propagate, server.disabled, server.level, server.parent = of_server

@@ -244,7 +244,7 @@ def test_a_bond_that_is_down_is_down_on_each_member() -> None:
     found = files()
     found["gpu-2/ibdev2netdev"] = ibdev2netdev().replace("bond1 (Up)", "bond1 (Down)")
     seen = snapshot(found)
-    (one, other) = rules()["NIC002"].judge(plan(), seen)
+    (one, other) = rules()["NIC002"].findings(plan(), seen)
     assert {one.subject, other.subject} == {"gpu-2/ens1f0np0", "gpu-2/ens1f1np1"}
 
 

@@ -29,7 +29,7 @@ EARLIER = {"link_downs": [0.0] * 2 + [0.1] + [0.0] * 9, "tx_bytes": 1e9}
 
 
 def found(code: str, case: Case) -> list[Finding]:
-    return list(rules()[code].judge(*scene(case)))
+    return list(rules()[code].findings(*scene(case)))
 
 
 def by_subject(code: str, case: Case) -> dict[str, Finding]:
@@ -87,7 +87,7 @@ def test_equal_hosts_share_their_facts_and_each_is_told() -> None:
     plan, seen = scene(Case("", PLAN, {"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}))
     shared = (HostSetting("nvidia_peermem", "not loaded"),)
     readings = [Reading(f"gpu-{host}", "host_facts", AT, shared) for host in (1, 2)]
-    findings = rules()["NIC004"].judge(plan, Snapshot(AT, (*seen.readings, *readings)))
+    findings = rules()["NIC004"].findings(plan, Snapshot(AT, (*seen.readings, *readings)))
     assert {finding.subject for finding in findings} == {"gpu-1", "gpu-2"}
 
 

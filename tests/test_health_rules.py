@@ -39,7 +39,7 @@ def test_evidence_shows_the_counters_that_count_and_no_other() -> None:
     rates: Rates = {"gpu-1/nic0": {"link_downs": at({6: 0.1}), "tx_bytes": 1e9}, "gpu-2/nic0": {"link_downs": 0.0}}
     plan, seen = scene(Case("", FOUR, {}, rates=rates))
     more = Reading("gpu-1", "nic_counters", AT, (PortCounters("nic0", (Counter("tx_bytes"),), (1,)),))
-    finding = only(list(rules()["LNK003"].judge(plan, replace(seen, readings=(*seen.readings, more)))))
+    finding = only(list(rules()["LNK003"].findings(plan, replace(seen, readings=(*seen.readings, more)))))
     assert [one.fact for one in finding.evidence] == [PortCounters("nic0", (Counter("link_downs"),), (1_000_000_001,))]
 
 

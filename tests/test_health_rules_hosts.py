@@ -41,7 +41,7 @@ MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code: str) -> None:
     for plan, seen in ((plan_of(Case("", "", {})), Snapshot(AT, ())), (plan_of(Case("", FOUR, {})), Snapshot(AT, ()))):
         try:
-            assert list(rules()[code].judge(plan, seen)) == []
+            assert list(rules()[code].findings(plan, seen)) == []
         except Undecided as why:
             assert str(why)  # noqa: PT017 - it may be raised, and then says why
 
@@ -71,7 +71,7 @@ def test_answers_that_say_nothing_of_it_are_unknown_not_fine(
 def test_the_first_reading_of_counters_decides_nothing() -> None:
     plan, seen = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": [NAN] * 12}}))
     with pytest.raises(Undecided):
-        list(rules()["LNK003"].judge(plan, seen))
+        list(rules()["LNK003"].findings(plan, seen))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_counters_without_a_window_are_undecided() -> None:
     plan, seen = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
     for code in ("LNK003", "LNK004", "ECN001"):
         with pytest.raises(Undecided):
-            list(rules()[code].judge(plan, replace(seen, window=None)))
+            list(rules()[code].findings(plan, replace(seen, window=None)))
 
 
 # NIC004
@@ -141,7 +141,7 @@ def test_equal_hosts_may_share_their_facts() -> None:
         Reading(f"gpu-{n}", "gpu_nic_topology", AT, near if n < 4 else tuple(paths("SYS"))) for n in (1, 2, 3, 4)
     ]
     readings += [Reading(f"gpu-{n}", "host_facts", AT, bad) for n in (1, 2)]
-    findings = list(rules()["NIC004"].judge(plan, Snapshot(AT, readings)))
+    findings = list(rules()["NIC004"].findings(plan, Snapshot(AT, readings)))
     assert {f.subject for f in findings} == {"gpu-1", "gpu-2", "gpu-4"}
     assert {one.device for f in findings for one in f.evidence if f.subject != "gpu-4"} == {"gpu-1", "gpu-2"}
 
@@ -288,7 +288,7 @@ def test_two_roles_may_be_set_differently_where_that_is_each_devices_own() -> No
 def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_told() -> None:
     plan, seen = scene(Case("", FOUR, {f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}))
     again = Reading("gpu-4", "nic_qos", AT, (PortQos("nic0", pfc_priorities=(4,)),))
-    finding = only(list(rules()["CFG001"].judge(plan, replace(seen, readings=(*seen.readings, again), _tables={}))))
+    finding = only(list(rules()["CFG001"].findings(plan, replace(seen, readings=(*seen.readings, again), _tables={}))))
     assert (finding.subject, finding.observed) == ("gpu-4/nic0", "PFC on 4")
 
 
@@ -423,4 +423,4 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule() -> None:
     headless = replace(plan, devices={name: device for name, device in plan.devices.items() if name != "leaf-0"})
     seen = Snapshot(seen.at, seen.readings, window=seen.window)
     for code in ("LNK003", "LNK004", "LNK005", "NIC005", "ECN001"):
-        assert {f.subject for f in rules()[code].judge(headless, seen)} == {"gpu-1/nic0"}, code
+        assert {f.subject for f in rules()[code].findings(headless, seen)} == {"gpu-1/nic0"}, code

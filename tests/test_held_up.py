@@ -32,12 +32,14 @@ def rates_with(changed: Mapping[str, Mapping[str, float]], of_all: dict[str, flo
 
 def judged(code: str, rates: Rates, **more: Any) -> list[Finding]:
     case = replace(rules()["RAL002"].fires[0], rates=rates, **more)
-    return list(rules()[code].judge(*scene(case)))
+    return list(rules()[code].findings(*scene(case)))
 
 
 def causes_of(rates: Rates) -> tuple[Cause, ...]:
     plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates))
-    return explain(wiring_of(plan, seen), [*rules()["RAL001"].judge(plan, seen), *rules()["RAL002"].judge(plan, seen)])
+    return explain(
+        wiring_of(plan, seen), [*rules()["RAL001"].findings(plan, seen), *rules()["RAL002"].findings(plan, seen)]
+    )
 
 
 def test_who_counts_no_congestion_is_believed_less() -> None:
@@ -149,7 +151,7 @@ def test_what_was_exchanged_with_a_nic_without_link_is_explained_by_that(
             Severity.INFO, "the other end of its flows has no link", ("h5/nic2",),
         )  # fmt: skip
     plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=ALONE))
-    everything = [one for code in ("CAB003", "RAL001", "RAL002") for one in rules()[code].judge(plan, seen)]
+    everything = [one for code in ("CAB003", "RAL001", "RAL002") for one in rules()[code].findings(plan, seen)]
     causes = explain(wiring_of(plan, seen), everything)
     assert [(one.kind, one.subjects) for one in causes] == [(CauseKind.LINK_DOWN, ("h5/nic2",))]
     assert {one.id for one in found} <= set(causes[0].explains)
@@ -179,7 +181,7 @@ def test_the_neighbours_of_a_port_that_was_switched_off_need_no_cause() -> None:
     off = {"h5": [replace_flags(OFF)], "leaf-2": []}
     rates = rates_with({"h5/nic2": NOTHING, "h4/nic2": BEFORE, "h6/nic2": BEHIND})
     plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=off))
-    found = [*rules()["RAL001"].judge(plan, seen), *rules()["RAL002"].judge(plan, seen)]
+    found = [*rules()["RAL001"].findings(plan, seen), *rules()["RAL002"].findings(plan, seen)]
     assert {one.severity for one in found} == {Severity.INFO}
     assert explain(wiring_of(plan, seen), found) == ()
 
@@ -260,4 +262,4 @@ def test_rails_that_cannot_be_compared_are_unknown() -> None:
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
     with pytest.raises(Undecided, match="too few to tell a habit from a moment"):
-        list(rules()["RAL001"].judge(fabric.plan, seen))
+        list(rules()["RAL001"].findings(fabric.plan, seen))

@@ -84,7 +84,7 @@ def test_rules_of_ethernet_do_not_apply() -> None:
 def test_a_link_at_half_its_speed_is_told_by_the_discovery_alone() -> None:
     simulation = simulate(POD, [Fault(CauseKind.DEGRADED_LINK, "uplink")], seed=2)
     slow = {str(port) for port in simulation.world.slow}
-    told = list(rules()["LNK001"].judge(simulation.plan, alone(simulation.snapshot())))
+    told = list(rules()["LNK001"].findings(simulation.plan, alone(simulation.snapshot())))
     assert [finding.subject in slow for finding in told] == [True]
 
 
@@ -93,7 +93,7 @@ def test_speeds_are_judged_where_nobody_else_tells_them() -> None:
     cable = planned.cables[0]._replace(speed_gbps=400.0)
     planned = Plan(planned.devices, (cable,), transport=Transport.INFINIBAND)
     one = discovery(link(hca(1), switch(0, 1)), speeds=[LinkSpeed("1", 200.0, "leaf-0", switch(0, 1)[0])])
-    assert [finding.subject for finding in rules()["LNK001"].judge(planned, Snapshot(AT, [one]))] == ["gpu-1/mlx5_0"]
+    assert [finding.subject for finding in rules()["LNK001"].findings(planned, Snapshot(AT, [one]))] == ["gpu-1/mlx5_0"]
 
 
 DEGRADED = """CA: gpu-001 mlx5_0:
@@ -133,8 +133,8 @@ def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     found = discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2")
     own = Reading("gpu-1", "rdma_link", AT, (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"),))
-    (by_one,) = rules()["CAB003"].judge(planned, Snapshot(AT, [found]))
-    (by_two,) = rules()["CAB003"].judge(planned, Snapshot(AT, [found, own]))
+    (by_one,) = rules()["CAB003"].findings(planned, Snapshot(AT, [found]))
+    (by_two,) = rules()["CAB003"].findings(planned, Snapshot(AT, [found, own]))
     assert by_one.says.endswith("as the discovery of the fabric says")
     assert by_two.says.endswith("as gpu-1/mlx5_0 and the discovery of the fabric say")
     assert by_one.confidence < by_two.confidence
@@ -239,11 +239,11 @@ def test_files_beside_the_folders_that_tell_of_no_fabric_are_still_ignored(dump:
 def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2")
     seen = Snapshot(AT, [discovery(link(hca(1), switch(0, 1)), link(hca(2), switch(1, 1, "leaf-0")))])
-    torn = list(rules()["CAB005"].judge(planned, seen))
+    torn = list(rules()["CAB005"].findings(planned, seen))
     assert {finding.do for finding in torn} == {
         "Give each device a name of its own (CAB007), then discover the fabric again."
     }
-    (twice,) = rules()["CAB007"].judge(planned, seen)
+    (twice,) = rules()["CAB007"].findings(planned, seen)
     assert twice.says == f"2 devices announce the name leaf-0: {switch(0, 1)[0]} and {switch(1, 1)[0]}"
 
 

@@ -40,7 +40,7 @@ def judged(changed: Mapping[str, Mapping[str, float]], code: str = "RAL002") -> 
 
 
 def found_in(rates: Mapping[str, Mapping[str, float]], code: str = "RAL002") -> list[Finding]:
-    return list(rules()[code].judge(*scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))))
+    return list(rules()[code].findings(*scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))))
 
 
 def test_what_collisions_hold_up_is_not_slow() -> None:
@@ -108,7 +108,7 @@ def test_pauses_that_the_rule_has_weighed_do_not_explain_its_finding_again() -> 
     rates = {f"h{h}/nic{r}": carries(1.0) for h in range(HOSTS) for r in range(RAILS)} | paused
     rates["h5/nic1"] = carries(0.75 * 0.7, 40.0) | {"rx_pause_us:3": 1.5e5}
     plan, seen = scene(replace(rules()["RAL002"].fires[0], plan=PLAN, rates=rates))
-    findings = [finding for code in ("RAL002", "PFC002") for finding in rules()[code].judge(plan, seen)]
+    findings = [finding for code in ("RAL002", "PFC002") for finding in rules()[code].findings(plan, seen)]
     (slow,) = [finding for finding in findings if finding.rule == "RAL002"]
     assert slow.subject == "h5/nic1"
     (cause,) = [cause for cause in explain(wiring_of(plan, seen), findings) if slow.id in cause.explains]

@@ -29,7 +29,7 @@ def judged(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "byte
                 up, sent = {f"tx_{unit}": 1e10 / size}, {f"tx_{unit}": float(down[spine, n, link]) / size}
                 rates |= {f"leaf-{n}/up{u}": up, port: sent}
     try:
-        return {one.subject for one in rules()["LBL001"].judge(*scene(Case("", "\n".join(plan), {}, rates=rates)))}
+        return {one.subject for one in rules()["LBL001"].findings(*scene(Case("", "\n".join(plan), {}, rates=rates)))}
     except Undecided:
         return None
 

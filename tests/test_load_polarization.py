@@ -144,7 +144,7 @@ CASE = rules()["LBL001"].fires[0]
 
 
 def told(case: Case, code: str = "LBL001") -> set[str]:
-    return {finding.subject for finding in rules()[code].judge(*scene(case))}
+    return {finding.subject for finding in rules()[code].findings(*scene(case))}
 
 
 def test_siblings_with_one_that_does_not_fit_are_named_without_it() -> None:

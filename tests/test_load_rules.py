@@ -189,7 +189,7 @@ def pod(below: int, above: int, siblings: int) -> Pod:
 def found(plan: Plan, seen: Snapshot, code: str = "LBL001") -> set[str]:
     """What a rule finds; nothing where it cannot say."""
     try:
-        return {finding.subject for finding in rules()[code].judge(plan, seen)}
+        return {finding.subject for finding in rules()[code].findings(plan, seen)}
     except Undecided:
         return set()
 
@@ -255,7 +255,7 @@ def test_queue_pairs_alone_are_believed_to_a_quarter() -> None:
 def test_too_few_samples_are_no_verdict(code: str) -> None:
     plan, seen = scene(replace(rules()[code].fires[0], rates={}))
     with pytest.raises(Undecided, match="too few"):
-        list(rules()[code].judge(plan, seen))
+        list(rules()[code].findings(plan, seen))
 
 
 @pytest.mark.parametrize(
@@ -273,19 +273,19 @@ def test_nothing_to_judge_is_no_verdict(code: str, why: str) -> None:
     case = rules()[code].fires[0]
     quiet = {port: {"tx_bytes": 1e3, "rx_bytes": 1e3} for port in case.rates}
     with pytest.raises(Undecided, match=why):
-        list(rules()[code].judge(*scene(replace(case, rates=quiet))))
+        list(rules()[code].findings(*scene(replace(case, rates=quiet))))
 
 
 def test_without_uplinks_capacity_is_no_verdict() -> None:
     with pytest.raises(Undecided, match="no uplinks"):
-        list(rules()["CAP001"].judge(*scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
+        list(rules()["CAP001"].findings(*scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
 
 
 def test_a_member_of_which_nobody_tells_leaves_its_switch_unjudged_unless_it_is_down() -> None:
     case = rules()["LBL002"].fires[0]
     silent = {port: of for port, of in case.rates.items() if port != "leaf-0/up3"}
     with pytest.raises(Undecided):
-        list(rules()["LBL002"].judge(*scene(replace(case, rates=silent))))
+        list(rules()["LBL002"].findings(*scene(replace(case, rates=silent))))
     down = {"leaf-0": [NetLink("up3", operstate="DOWN")]}
     assert found(*scene(replace(case, rates=silent, facts=down)), "LBL002") == {"leaf-0"}
     far = {"spine-3": [NetLink("p0", operstate="DOWN")]}
@@ -331,7 +331,7 @@ def test_how_loud_a_low_rail_is() -> None:
     case = rules()["RAL001"].fires[0]
     for share, severity in ((0.75, Severity.WARNING), (0.5, Severity.CRITICAL), (0.0, Severity.CRITICAL)):
         rates = dict(case.rates) | {"h1/nic3": dict.fromkeys(("tx_bytes", "rx_bytes"), 2e10 * share)}
-        (finding,) = rules()["RAL001"].judge(*scene(replace(case, rates=rates)))
+        (finding,) = rules()["RAL001"].findings(*scene(replace(case, rates=rates)))
         assert (finding.severity, finding.rail, dict(finding.detail)["port"]) == (severity, 3, "h1/nic3")
 
 
@@ -348,12 +348,12 @@ def test_stragglers_are_found_in_noise_and_nobody_else() -> None:
     assert found(*scene(replace(case, rates=rates)), "RAL002") == {"h4/nic2"}
     without = case.plan.replace("rail=2", "")
     with pytest.raises(Undecided):
-        list(rules()["RAL002"].judge(*scene(replace(case, plan="\n".join(without.splitlines()[:8])))))
+        list(rules()["RAL002"].findings(*scene(replace(case, plan="\n".join(without.splitlines()[:8])))))
 
 
 def test_which_of_two_egress_ports_the_pauses_are_for_is_told_with_less_confidence() -> None:
     case = rules()["INC001"].fires[0]
     rates = dict(case.rates) | {"leaf-0/p1": case.rates["leaf-0/p0"]}
-    sure = {f.subject: f.confidence for f in rules()["INC001"].judge(*scene(replace(case, rates=rates)))}
+    sure = {f.subject: f.confidence for f in rules()["INC001"].findings(*scene(replace(case, rates=rates)))}
     assert sure == {"leaf-0/p0": 0.5, "leaf-0/p1": 0.5}
-    assert {f.confidence for f in rules()["INC001"].judge(*scene(case))} == {0.8}
+    assert {f.confidence for f in rules()["INC001"].findings(*scene(case))} == {0.8}

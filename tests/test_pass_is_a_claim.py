@@ -64,7 +64,7 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
         window.put(last)
     seen = seen_now(still, traffic, last, window)
     try:
-        found = list(rules()[code].judge(fabric.plan, seen))
+        found = list(rules()[code].findings(fabric.plan, seen))
     except Undecided:
         return "unknown"
     return "fail" if found else "pass"

@@ -31,7 +31,7 @@ def found(
     code: str, plan: str, rates: Mapping[str, Mapping[str, float | Sequence[float]]], **more: Any
 ) -> list[Finding]:
     case = Case("", plan, more.pop("facts", {}), rates=rates, **more)
-    return list(rules()[code].judge(*scene(case)))
+    return list(rules()[code].findings(*scene(case)))
 
 
 def stopped(priority: int = 3) -> dict[str, float | Sequence[float]]:

@@ -99,7 +99,7 @@ def test_disabled_is_the_operators_word_on_infiniband_only(layer: str | None, tr
         {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", "DISABLED", link_layer=layer)]}, transport=transport,
     )  # fmt: skip
     assert wiring_of(*scene(case)).why.tolist() == [why]
-    (finding,) = rules()["NIC002"].judge(*scene(case))
+    (finding,) = rules()["NIC002"].findings(*scene(case))
     assert finding.severity is (Severity.INFO if why is Why.DISABLED else Severity.WARNING)
 
 
@@ -121,9 +121,9 @@ def test_the_speed_of_a_port_without_link_is_never_compared() -> None:
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
     down = rdma("mlx5_0", "DOWN", "DISABLED")._replace(rate_gbps=40.0)
     for leaf in (NetLink("swp1", speed_gbps=100.0), LinkSpeed("swp1", 100.0)):
-        assert not [*rules()["LNK001"].judge(*scene(Case("", plan, {"gpu-1": [down], "leaf-0": [leaf]})))]
+        assert not [*rules()["LNK001"].findings(*scene(Case("", plan, {"gpu-1": [down], "leaf-0": [leaf]})))]
     lit = NetLink("swp1", operstate="UP", flags=("UP", "LOWER_UP"), speed_gbps=100.0)
-    assert [*rules()["LNK001"].judge(*scene(Case("", plan, {"gpu-1": [down], "leaf-0": [lit]})))]
+    assert [*rules()["LNK001"].findings(*scene(Case("", plan, {"gpu-1": [down], "leaf-0": [lit]})))]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def falls(known: Replugged, facts: dict[str, list[Fact]] | None = None, rates: R
     plan, seen = scene(Case("", FOUR, facts or {}, rates=rates))
     assert seen.window is not None
     seen.window.replugged = replace(known, plan=plan)
-    return [one.subject for one in rules()["LNK003"].judge(plan, seen)]
+    return [one.subject for one in rules()["LNK003"].findings(plan, seen)]
 
 
 def test_a_fall_within_a_move_is_not_counted_and_one_beside_it_is() -> None:
@@ -57,9 +57,9 @@ def test_what_fell_after_the_neighbour_was_read_last_waits_until_it_is_read_agai
     plugs = Plugs()
     assert seen.window is not None
     seen.window.replugged = plugs.update(wiring_of(plan, before), Replugged())
-    assert [*rules()["LNK003"].judge(plan, seen)] == []
+    assert [*rules()["LNK003"].findings(plan, seen)] == []
     seen.window.replugged = plugs.update(wiring_of(plan, seen), seen.window.replugged)
-    assert [one.subject for one in rules()["LNK003"].judge(plan, seen)] == [NIC]
+    assert [one.subject for one in rules()["LNK003"].findings(plan, seen)] == [NIC]
 
 
 @pytest.mark.parametrize(("fallen", "named"), [({6: 0.1}, []), ({3: 0.1, 6: 0.1}, [NIC])])

@@ -24,7 +24,10 @@ def test_a_rule_whose_facts_nobody_answered_is_unknown_and_never_passed() -> Non
 
 def test_an_answer_without_a_neighbour_is_an_answer() -> None:
     judgement = judge(make_plan(), Snapshot(AT, [Reading("leaf-0", "lldp_switch", AT)]))
-    assert {v.rule: v.status for v in judgement.verdicts}["CAB001"] is Status.PASS
+    assert {v.rule: v.status for v in judgement.verdicts}["CAB001"] is Status.UNKNOWN
+    (part, *_) = next(v for v in judgement.verdicts if v.rule == "CAB001").unjudged
+    assert part.what == "cable", "it was asked and answered, and says nothing of the cables"
+    assert next(v for v in judgement.verdicts if v.rule == "CAB001").missing == ()
 
 
 def test_a_rule_that_breaks_is_told_and_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

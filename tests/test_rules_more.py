@@ -39,7 +39,7 @@ def judged(plan: Plan, seen: Snapshot) -> list[Finding]:
     found: list[Finding] = []
     for rule in rules().values():
         with suppress(Undecided):  # no counters here: what rules about them say then is tested with them
-            found += rule.judge(plan, seen)
+            found += rule.findings(plan, seen)
     return found
 
 
@@ -109,7 +109,7 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
 
 def test_two_nameless_ports_on_one_port_are_a_contradiction() -> None:
     case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="gpu-1"), Neighbor("swp1", system_name="gpu-2")]})
-    found = list(rules()["CAB005"].judge(*scene(case)))
+    found = list(rules()["CAB005"].findings(*scene(case)))
     assert [finding.subject for finding in found] == ["gpu-1/nic0"]
     assert "leaf-0/swp1 names gpu-1 and gpu-2" in found[0].says
 
@@ -118,7 +118,7 @@ def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
     case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="br-7"), Neighbor("swp1", system_name="gpu-1")]})
     plan, seen = scene(case)
     assert wiring_of(plan, seen).state[0] == State.RIGHT
-    assert not list(rules()["CAB005"].judge(plan, seen))
+    assert not list(rules()["CAB005"].findings(plan, seen))
 
 
 def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
@@ -140,32 +140,32 @@ def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
 
 def test_infiniband_has_no_lldp_to_miss() -> None:
     plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0"), NetLink("nic1")]}))
-    assert [f.subject for f in rules()["TEL003"].judge(plan, seen)] == ["gpu-1"]
+    assert [f.subject for f in rules()["TEL003"].findings(plan, seen)] == ["gpu-1"]
     assert not rules()["TEL003"].applies_to(replace(plan, transport=Transport.INFINIBAND))
 
 
 def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() -> None:
     plan = plan_of(Case("", PLAN, {}))
     asked_links = Reading("gpu-2", "net_link", AT, (NetLink("nic0", operstate="UP"),))
-    (found,) = rules()["TEL003"].judge(plan, Snapshot(AT, (asked_links,)))
+    (found,) = rules()["TEL003"].findings(plan, Snapshot(AT, (asked_links,)))
     assert (found.subject, found.severity) == ("gpu-2", Severity.WARNING)
     assert "not asked" in found.says
     leaf = Reading("leaf-0", "lldp_switch", AT, (Neighbor("swp2", system_name="gpu-2", port_id="nic0"),))
-    assert "gpu-2" not in {f.subject for f in rules()["TEL003"].judge(plan, Snapshot(AT, (asked_links, leaf)))}
+    assert "gpu-2" not in {f.subject for f in rules()["TEL003"].findings(plan, Snapshot(AT, (asked_links, leaf)))}
 
 
 def test_a_newer_answer_to_the_same_question_is_not_stale() -> None:
     plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, ages_seconds={"gpu-1": 900.0}))
     rule = rules()["TEL002"]
-    assert [f.subject for f in rule.judge(plan, seen)] == ["gpu-1"]
+    assert [f.subject for f in rule.findings(plan, seen)] == ["gpu-1"]
     again = tuple(replace(reading, at=AT) for reading in seen.readings)
-    assert not list(rule.judge(plan, Snapshot(AT, (*seen.readings, *again))))
+    assert not list(rule.findings(plan, Snapshot(AT, (*seen.readings, *again))))
 
 
 def _why_unreachable(*errors: str) -> str:
     plan = plan_of(Case("", PLAN, {}))
     readings = [Reading("gpu-1", f"c{number}", AT, error=error) for number, error in enumerate(errors, 1)]
-    (found,) = (f for f in rules()["TEL001"].judge(plan, Snapshot(AT, readings)) if f.subject == "gpu-1")
+    (found,) = (f for f in rules()["TEL001"].findings(plan, Snapshot(AT, readings)) if f.subject == "gpu-1")
     return found.says
 
 

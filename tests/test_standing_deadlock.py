@@ -115,4 +115,4 @@ def test_a_deadlock_is_found_for_as_long_as_it_stands(priorities: bool, duration
 
 
 def _found(code: str, plan: object, seen: object) -> list[Finding]:
-    return list(rules()[code].judge(plan, seen))  # type: ignore[arg-type]
+    return list(rules()[code].findings(plan, seen))  # type: ignore[arg-type]

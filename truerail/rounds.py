@@ -29,7 +29,7 @@ from truerail.model import (
 from truerail.model.asked import folded, not_listed, roles_not_asked
 from truerail.model.finding import with_actions
 from truerail.model.names import natural_key, printable
-from truerail.model.rule import Rule, Undecided
+from truerail.model.rule import Rule
 from truerail.model.wiring import State, Wiring, wiring_of
 from truerail.rule_faults import without_culprit
 
@@ -88,14 +88,14 @@ def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> t
         why = _ONE_ROUND if missing == (PortCounters.__name__,) and seen.window is None else ""
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
-        found = tuple(rule.judge(plan, seen))
-    except Undecided as why:
-        return Verdict(rule.code, Status.UNKNOWN, why=str(why)), ()
+        judged = rule.look(plan, seen)
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
         culprit, found = without_culprit(rule, plan, seen)
         on = f"; {culprit} causes it, the others are judged" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
-    return Verdict(rule.code, Status.FAIL if found else Status.PASS), found
+    status = Status.FAIL if judged.findings else Status.UNKNOWN if judged.unjudged else Status.PASS
+    why = "; ".join(part.why for part in judged.unjudged)
+    return Verdict(rule.code, status, why=why, unjudged=judged.unjudged), judged.findings
 
 
 def _answered(seen: Snapshot) -> set[type[Fact]]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from truerail.model import Finding, Plan, Snapshot
-from truerail.model.rule import Rule, Undecided
+from truerail.model.rule import Rule
 
 
 def without_culprit(rule: Rule, plan: Plan, seen: Snapshot) -> tuple[str, tuple[Finding, ...]]:
@@ -25,9 +25,7 @@ def without_culprit(rule: Rule, plan: Plan, seen: Snapshot) -> tuple[str, tuple[
         return "", ()
     rest = _without(seen, suspects)
     try:
-        return suspects[0], tuple(rule.judge(plan, rest))
-    except Undecided:
-        return suspects[0], ()
+        return suspects[0], rule.look(plan, rest).findings
     except Exception:  # noqa: BLE001 - it was not this device, or not this one alone
         return "", ()
 
@@ -39,9 +37,7 @@ def _without(seen: Snapshot, devices: Sequence[str]) -> Snapshot:
 
 def _breaks(rule: Rule, plan: Plan, seen: Snapshot) -> bool:
     try:
-        tuple(rule.judge(plan, seen))
-    except Undecided:
-        return False
+        rule.look(plan, seen)
     except Exception:  # noqa: BLE001 - that is what is asked
         return True
     return False

@@ -11,8 +11,6 @@ from truerail.model.facts import Fact, Neighbor
 from truerail.model.finding import Finding, Judgement, Status
 from truerail.model.wiring import State, Wiring
 
-_CANNOT_SAY = (Status.UNKNOWN, Status.ERROR)
-
 
 @cache
 def _needs() -> dict[str, frozenset[type[Fact]]]:
@@ -29,7 +27,7 @@ class Witness:
 
     def __init__(self, judgement: Judgement, wiring: Wiring) -> None:
         self._wiring = wiring
-        self._verdict = {verdict.rule: verdict.status for verdict in judgement.verdicts}
+        self._verdict = {verdict.rule: verdict for verdict in judgement.verdicts}
 
     def could_say(self, finding: Finding) -> bool:
         """Whether this round would have had the finding, were it still true: its rule ran and had its facts, its
@@ -37,7 +35,7 @@ class Witness:
 
         A device that is in no plan any more has nobody to ask, and nothing to be found on: then it could.
         """
-        if self._verdict.get(finding.rule, Status.UNKNOWN) in _CANNOT_SAY:
+        if not self._judged(finding):
             return False
         index = self._wiring.index
         device = index.devices.find(finding.device)
@@ -45,6 +43,17 @@ class Witness:
             return False
         state = self._cable_state(finding, device)
         return state is not State.UNKNOWN and self._heard(finding, cable_known=state is not None)
+
+    def _judged(self, finding: Finding) -> bool:
+        """Whether the rule judged what the finding is about, as far as its verdict says. The part that it could not
+        judge may be the finding's; what is unknown for one part says nothing against the rest.
+        """
+        verdict = self._verdict.get(finding.rule)
+        if verdict is None or verdict.status is Status.ERROR:
+            return False
+        if verdict.status is Status.UNKNOWN and not (verdict.unjudged and all(p.rest_judged for p in verdict.unjudged)):
+            return False
+        return all({finding.subject, finding.device}.isdisjoint(part.subjects) for part in verdict.unjudged)
 
     def _cable_state(self, finding: Finding, device: int) -> State | None:
         """The state of the cable planned at the finding's port; None where there is none."""

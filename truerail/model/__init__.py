@@ -31,6 +31,7 @@ from truerail.model.finding import (
     Severity,
     Status,
     Summary,
+    Unjudged,
     Verdict,
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
@@ -88,6 +89,7 @@ __all__ = [
     "Table",
     "Target",
     "Transport",
+    "Unjudged",
     "Unreadable",
     "Verdict",
     "collector",

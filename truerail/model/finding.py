@@ -197,9 +197,48 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Unjudged:
+    """A part of the fabric that a rule could not judge: `why` is a sentence without its full stop, `count` of `of`
+    things of the kind `what` ("cable", "link", "host", "switch", ...) are the part; both are 0 where it has no number.
+    """
+
+    why: str
+    what: str = ""
+    count: int = 0
+    of: int = 0
+    subjects: tuple[str, ...] = ()
+    """Devices or `device/port`, as the plan names them: examples of the part, or all of it."""
+    rest_judged: bool = False
+    """Whether the rule judged everything else: a finding that is neither on a cable of unknown state nor about one of
+    the `subjects` would have been found again.
+    """
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """The first few subjects."""
+        return self.subjects[:MOST_EXAMPLES]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "what": self.what,
+            "count": self.count,
+            "of": self.of,
+            "why": self.why,
+            "examples": list(self.examples),
+        }
+
+
+MOST_EXAMPLES = 8
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a rule could say: `missing` names the kinds of facts that nobody answered, `why` says what else keeps it
     from judging, `error` what went wrong inside.
+
+    `unjudged` holds the parts of the fabric that it could not judge. They stand beside findings too: the status is then
+    `fail`, and `why` says what it does not cover. Without findings the status is `unknown`.
     """
 
     rule: str
@@ -207,6 +246,12 @@ class Verdict:
     missing: tuple[str, ...] = ()
     why: str = ""
     error: str = ""
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a part of the fabric, or all of it, could not be judged."""
+        return self.status is Status.UNKNOWN or bool(self.unjudged)
 
     @property
     def reason(self) -> str:

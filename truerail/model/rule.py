@@ -1,12 +1,12 @@
 """A rule: from plan and snapshot to findings, with its explanation and its own examples."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from truerail.model.facts import Fact
-from truerail.model.finding import Evidence, Finding, Severity
+from truerail.model.finding import Evidence, Finding, Severity, Unjudged
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.snapshot import Snapshot
 
@@ -44,6 +44,32 @@ class Case:
     """
 
 
+class Undecided(Exception):  # noqa: N818 - what is said of a rule
+    """Raised by a rule that was answered and still cannot say: too few samples, no eligible switch. Says why.
+
+    A rule that raises it after its last finding keeps its findings: then the parts are what it could not judge beside
+    them. `parts` are sentences, or parts with their number and examples.
+    """
+
+    def __init__(self, *parts: Unjudged | str) -> None:
+        self.parts = tuple(Unjudged(part) if isinstance(part, str) else part for part in parts)
+        super().__init__("; ".join(part.why for part in self.parts))
+
+
+def report_unjudged(parts: Iterable[Unjudged]) -> None:
+    """The last step of a rule: raises Undecided where there are parts that it could not judge."""
+    if unjudged := tuple(parts):
+        raise Undecided(*unjudged)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All that a rule said of a snapshot: what it found, and the parts that it could not judge."""
+
+    findings: tuple[Finding, ...]
+    unjudged: tuple[Unjudged, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of thing that can be wrong, how it is seen and what to do about it."""
@@ -71,6 +97,22 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
+    def look(self, plan: Plan, seen: Snapshot) -> Judged:
+        """What the rule finds, and what it could not judge beside it. `judge` raises Undecided for the latter."""
+        findings: list[Finding] = []
+        try:
+            findings.extend(self.judge(plan, seen))  # what is found before it raises stays
+        except Undecided as undecided:
+            return Judged(tuple(findings), undecided.parts)
+        return Judged(tuple(findings))
+
+    def findings(self, plan: Plan, seen: Snapshot) -> tuple[Finding, ...]:
+        """What the rule finds. Raises Undecided where it finds nothing and could not judge everything."""
+        judged = self.look(plan, seen)
+        if judged.unjudged and not judged.findings:
+            raise Undecided(*judged.unjudged)
+        return judged.findings
+
     def found(
         self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any
     ) -> Finding:
@@ -97,10 +139,6 @@ class _Declared:
     ) -> Finding:
         name = getattr(self.judge, "__name__", "")
         return Finding(self.code, name, severity or self.severity, str(subject), says, do, **more)
-
-
-class Undecided(Exception):  # noqa: N818 - what is said of a rule
-    """Raised by a rule that was answered and still cannot say: too few samples, no eligible switch. Says why."""
 
 
 def rule(
@@ -147,4 +185,15 @@ def rule_of(module_name: str) -> Rule:
     )
 
 
-__all__ = ["HEADINGS", "Case", "Evidence", "Rule", "Undecided", "rule", "rule_of"]
+__all__ = [
+    "HEADINGS",
+    "Case",
+    "Evidence",
+    "Judged",
+    "Rule",
+    "Undecided",
+    "Unjudged",
+    "report_unjudged",
+    "rule",
+    "rule_of",
+]

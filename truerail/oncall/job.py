@@ -10,7 +10,7 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.publication import Publication
 from truerail.oncall.answers import CauseLine, Job, JobHost, JobRail
 from truerail.oncall.harm import STARVING
-from truerail.oncall.job_words import headline, host_says, rail_says, to_do, unjudged, verdict
+from truerail.oncall.job_words import headline, host_says, rail_says, to_do, verdict
 from truerail.oncall.lines import cause_lines
 from truerail.oncall.pairs import count_pairs
 from truerail.oncall.standing import Stand, Standing, standing_of
@@ -60,7 +60,7 @@ def job(publication: Publication, nodeset: str) -> Job:
         pairs=pairs,
         worst=worst,
         causes=lines,
-        says=f"{verdict(lines, affected, len(asked.codes), _tally(cells), unjudged(publication.judgement))} "
+        says=f"{verdict(lines, affected, len(asked.codes), _tally(cells), publication.judgement)} "
         f"{headline(len(asked.codes), asked.unplanned, _tally(cells), len(rails), pairs)}",
         do=to_do(worst, lines, cut=pairs.cut > 0),
     )

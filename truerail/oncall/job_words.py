@@ -1,11 +1,11 @@
 """The sentences of a job's answer, and what is said of one host's cables."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from truerail.files.nodesets import fold
 from truerail.model.columns import NONE
-from truerail.model.finding import CauseKind, Judgement, Severity, Status, is_down
+from truerail.model.finding import CauseKind, Judgement, Severity, Status, Verdict, is_down
 from truerail.model.wiring import State
 from truerail.oncall.answers import CauseLine, JobHost, Pairs
 from truerail.oncall.lines import seen_end, why_words
@@ -34,19 +34,31 @@ TRAFFIC_RULES = ("PFC", "RAL", "LNK", "LBL", "ECN", "INC", "NIC004", "NIC005")
 
 
 def verdict(
-    causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, tally: tuple[int, int, int], unjudged: str
+    causes: Sequence[CauseLine],
+    affected: Mapping[str, int],
+    hosts: int,
+    tally: tuple[int, int, int],
+    judgement: Judgement,
 ) -> str:
-    """The answer to "is the network slowing this job?": yes and why, perhaps, or no and what could not be judged.
+    """The answer to "is the network slowing this job?": yes and why, perhaps, or no; and what could not be judged.
 
     `causes` stand with those first that affect most hosts, `affected` says how many by the cause's key.
     """
+    found = _fault(causes, affected, hosts, tally[0])
+    if found:
+        return f"{found}{beside(judgement)}"
+    rails = "this host's rails" if hosts == 1 else "these hosts' rails"
+    return f"No network fault is known on {rails}{unjudged(judgement)}."
+
+
+def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
+    """What slows the job, or may; empty where nothing is known to. `lost` hosts have lost a rail."""
     touching = [cause for cause in causes if affected.get(cause.key)]
     hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE]
     if hurting:
         more = len(hurting) - 1
         also = f" {count(more, 'more cause')} affect{'s' if more == 1 else ''} them." if more else ""
         return f"Yes: {_what(hurting[0], affected, hosts)}.{also}"
-    lost = tally[0]
     if lost:
         return f"Yes: {_of_hosts(lost, hosts)} {_has(lost)} lost a rail."
     if touching:
@@ -54,8 +66,7 @@ def verdict(
     above = [cause for cause in causes if cause.kind not in _NAMES and Severity(cause.severity) is not Severity.INFO]
     if above:
         return f"Perhaps: {_named(above[0])} is on their way, though no link of theirs is affected."
-    rails = "this host's rails" if hosts == 1 else "these hosts' rails"
-    return f"No network fault is known on {rails}{unjudged}."
+    return ""
 
 
 _NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NIC_ORDER.value)
@@ -63,14 +74,28 @@ _NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NI
 
 def unjudged(judgement: Judgement) -> str:
     """What could not be judged that may slow a job, behind a comma; empty where all was."""
-    unknown = [one for one in judgement.verdicts if one.status is Status.UNKNOWN and one.rule.startswith(TRAFFIC_RULES)]
+    words = _incomplete(one for one in judgement.verdicts if one.incomplete)
+    return f", but {words}" if words else ""
+
+
+def beside(judgement: Judgement) -> str:
+    """What rules that found something could not judge beside it, as a sentence behind a space; empty where nothing."""
+    words = _incomplete(one for one in judgement.verdicts if one.incomplete and one.status is Status.FAIL)
+    return f" Beside what is found, {words}." if words else ""
+
+
+def _incomplete(verdicts: Iterable[Verdict]) -> str:
+    """The commonest reason among rules about traffic, the rules that it keeps from judging, and how many more."""
+    unknown = [one for one in verdicts if one.rule.startswith(TRAFFIC_RULES)]
     if not unknown:
         return ""
     reason, rules = Counter(one.reason for one in unknown).most_common(1)[0]
     more = f", and {count(len(unknown) - rules, 'more rule')}" if len(unknown) > rules else ""
-    codes = ", ".join(sorted(one.rule for one in unknown if one.reason == reason)[:MOST_RULES])
+    of = [one for one in unknown if one.reason == reason]
+    codes = ", ".join(sorted(one.rule for one in of)[:MOST_RULES])
     shown = codes if rules <= MOST_RULES else f"{count(rules, 'rule')} ({codes}, ...)"
-    return f", but {shown} could not be judged ({reason}){more}"
+    judged = "could not judge everything" if all(one.unjudged for one in of) else "could not be judged"
+    return f"{shown} {judged} ({reason}){more}"
 
 
 MOST_RULES = 6

@@ -19,10 +19,13 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """Rules, by code, that could not judge for one reason."""
+    """Rules, by code, that could not judge the fabric, or a part of it, for one reason. `failing` are those of them
+    that found something in the rest.
+    """
 
     rules: tuple[str, ...]
     why: str
+    failing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ def doubts(judgement: Judgement) -> Doubts:
     verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict.rule)
     return Doubts(
         grouped(judgement.unread),
-        _unjudged(v for v in verdicts if v.status is Status.UNKNOWN),
+        _unjudged(v for v in verdicts if v.incomplete),
         tuple(v for v in verdicts if v.status is Status.ERROR),
         judgement.summary.cables_unknown,
     )
@@ -51,10 +54,14 @@ def doubts(judgement: Judgement) -> Doubts:
 
 def _unjudged(verdicts: Iterable[Verdict]) -> tuple[Unjudged, ...]:
     """Verdicts with equal reasons told once, in the order of each reason's first rule."""
-    alike: dict[str, list[str]] = {}
+    alike: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        alike.setdefault(verdict.reason, []).append(verdict.rule)
-    return tuple(Unjudged(tuple(codes), why) for why, codes in alike.items())
+        for why in [part.why for part in verdict.unjudged] or [verdict.reason]:
+            alike.setdefault(why, []).append(verdict)
+    return tuple(
+        Unjudged(tuple(verdict.rule for verdict in of), why, tuple(v.rule for v in of if v.status is Status.FAIL))
+        for why, of in alike.items()
+    )
 
 
 def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:

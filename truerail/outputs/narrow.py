@@ -37,7 +37,8 @@ def _narrowed_cause(cause: Cause, kept: Collection[str]) -> Cause:
 
 def _narrowed_verdict(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdict:
     clean = verdict.status is Status.FAIL and all(finding.rule != verdict.rule for finding in findings)
-    return replace(verdict, status=Status.PASS) if clean else verdict
+    rest = Status.UNKNOWN if verdict.unjudged else Status.PASS
+    return replace(verdict, status=rest) if clean else verdict
 
 
 def _states(judgement: Judgement, devices: Collection[str]) -> dict[Port, CableState]:

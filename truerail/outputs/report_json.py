@@ -128,6 +128,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "missing": list(verdict.missing),
         "why": verdict.why,
         "error": verdict.error or None,
+        "unknown": [part.as_dict() for part in verdict.unjudged],
     }
 
 

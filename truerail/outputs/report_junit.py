@@ -62,13 +62,13 @@ def _found(finding: Finding, fail_on: Severity) -> ET.Element:
 
 def _judged(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
     """The rule's own case. A rule whose findings have cases needs none, unless it could not judge all."""
-    if found and verdict.status in (Status.PASS, Status.FAIL):
+    if found and verdict.status in (Status.PASS, Status.FAIL) and not verdict.incomplete:
         return
     case = _case(verdict.rule, rule_name(verdict.rule), "the whole fabric")
     if verdict.status is Status.ERROR:
         ET.SubElement(case, "error", type="rule", message=_xml(sentence(verdict.error)))
-    elif verdict.status is Status.UNKNOWN:
-        message = f"unknown: {verdict.reason}"
+    elif verdict.incomplete:
+        message = f"unknown{' beside its findings' * found}: {verdict.reason}"
         ET.SubElement(case, "skipped", message=_xml(sentence(message)))
     elif verdict.status is Status.NOT_APPLICABLE:
         ET.SubElement(case, "skipped", message="not applicable to this fabric")

@@ -92,6 +92,11 @@ class Ground:
         planned = len(self._peer)
         return [end for end in (link, self._peer[link] if 0 <= link < planned else NONE) if 0 <= end < planned]
 
+    def switches_of(self, links: Iterable[int]) -> list[int]:
+        """The switches at the ends of some links, the lower one first."""
+        owners = dict.fromkeys(self.owner[end] for link in links for end in self.ends(link))
+        return [device for device in owners if device >= 0 and not self.is_host(device)]
+
     def places(self, names: Sequence[str]) -> tuple[Codes, Codes]:
         """Device and port codes of `device/port` or `device`; -1 where there is no port, or none such. Shapes (n,)."""
         index = self.wiring.index

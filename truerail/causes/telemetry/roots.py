@@ -21,6 +21,7 @@ from truerail.causes.telemetry.table import (
     Row,
     Scope,
 )
+from truerail.causes.telemetry.upstream import upstream
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import CauseKind
 
@@ -153,8 +154,20 @@ def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
             yield from ((number, 1) for device in root.switches for number in found.pausing_uplinks.get(device, ()))
         case Scope.OTHER_END:
             yield from ((number, 1) for link in root.links for number in found.pointing_at.get(link, ()))
+        case Scope.UPSTREAM | Scope.OWN_SWITCH:
+            yield from _beyond(found, root, scope)
         case Scope.PAUSED:
             yield from _paused(found, root)
+
+
+def _beyond(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]:
+    """At the switches of the root's links, or at those that they hold up."""
+    for switch in found.ground.switches_of(root.links):
+        if scope is Scope.OWN_SWITCH:
+            yield from ((number, 0) for number in found.of_device.get(switch, ()))
+            continue
+        for device, far in upstream(found.ground, switch).items():
+            yield from ((number, far) for number in found.in_device.get(device, ()))
 
 
 def _paused(found: Found, root: Root) -> Iterator[tuple[int, int]]:

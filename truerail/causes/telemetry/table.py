@@ -31,6 +31,10 @@ class Scope(StrEnum):
     """A culprit that pauses an uplink of the root's switch."""
     OTHER_END = "other end"
     """About a NIC whose flows end at the root's link, and that may come from there, as the symptom says."""
+    UPSTREAM = "upstream"
+    """About a switch, or a port of it, that the switch of the root's port holds up over other switches."""
+    OWN_SWITCH = "own switch"
+    """About the switch of the root's port as a whole."""
     PAUSED = "paused"
     """At a link that the root pauses, or about a device that such a port belongs to."""
 
@@ -105,6 +109,18 @@ def held_up(found: Found, root: int, symptom: int) -> bool:
 def untold_egress(found: Found, root: int, symptom: int) -> bool:
     """The culprit is a switch of which no port shows where it is held up: its uplinks, as far as anybody can tell."""
     return found.details[symptom].get("sub_cause") == Reason.EGRESS_UNTOLD.value
+
+
+MARKED_HERE = 0.5
+"""Share of the NICs of a leaf that receive marked packets, from which one egress is to blame for all. Judgement."""
+
+
+def marked_here(found: Found, root: int, symptom: int) -> bool:
+    """The leaf's NICs that receive marked packets are mostly the one behind the root's port."""
+    named = found.details[symptom].get("marked_ports", ())
+    _, ports = found.ground.places([str(port) for port in named])
+    here = sum(link == int(found.link[root]) for link in found.ground.link_of(ports).tolist())
+    return here > 0 and here >= MARKED_HERE * len(named)
 
 
 S = Scope
@@ -223,6 +239,8 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("load", S.HOST, ("RAL001",), held_up),
         Row("load", S.PAUSED, ("ECN001",)),
         Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
+        Row("load", S.OWN_SWITCH, ("ECN001",), marked_here),
+        Row("load", S.UPSTREAM, ("PFC002",), _and(untold_egress, same_priority)),
     ),
     "PFC002": (
         Row("load", S.LINK, ("PFC004", "ECN001", "RAL002")),

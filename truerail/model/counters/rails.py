@@ -108,11 +108,10 @@ class Rails:
         return found
 
     @property
-    def unjudged(self) -> int:
-        """How many hosts carry traffic and are not judged: too little, by too few NICs, or not told of."""
+    def active(self) -> Mask:
+        """Hosts that carry traffic."""
         with np.errstate(invalid="ignore"):
-            active = (self.use >= IDLE).any(axis=1)
-        return int(np.count_nonzero(active & ~self.busy))
+            return np.asarray((self.use >= IDLE).any(axis=1), dtype=bool)
 
     @cached_property
     def judged(self) -> Mask:

@@ -1,6 +1,8 @@
 """What the load rules could look at. A switch whose uplinks nobody tells, or that carries too little to be judged, is
-unknown, and so is what too few flows leave open: a rule without findings says so instead of passing.
+unknown, and so is what too few flows leave open: a rule says so instead of passing, and beside its findings.
 """
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from truerail.model import Plan, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.rule import Undecided
+from truerail.model.rule import Undecided, Unjudged
 from truerail.model.uplinks.balance import IDLE, Balance, balance_of
 from truerail.model.uplinks.siblings import hashed_twice, unclear
 
@@ -26,29 +28,31 @@ def balance_to_judge(plan: Plan, seen: Snapshot) -> Balance:
     return b
 
 
-def tell_unjudged(b: Balance) -> None:
-    """Raises Undecided where a switch has traffic on its uplinks, or may have, and is not judged."""
-    _tell(b, np.ones(len(b.switch), dtype=bool))
+def unjudged(b: Balance) -> Iterator[Unjudged]:
+    """Switches that have traffic on their uplinks, or may have, and are not judged."""
+    yield from _not_judged(b, np.ones(len(b.switch), dtype=bool))
 
 
-def tell_unclear(b: Balance) -> None:
-    """The same of tiers that a repeated hash can polarize. Raises Undecided also where it may have done so, and there
-    are too few flows to tell it from chance.
+def unclear_tiers(b: Balance) -> Iterator[Unjudged]:
+    """The same of tiers that a repeated hash can polarize, and tiers in which it may have done so, where there are too
+    few flows to tell it from chance.
     """
-    _tell(b, hashed_twice(b))
-    if doubtful := len(unclear(b)):
-        tiers = "a tier of one pod" if doubtful == 1 else f"tiers of {doubtful} pods"
-        raise Undecided(f"more flows: in {tiers} uplinks stay idle as a repeated hash leaves them, or by chance")
+    yield from _not_judged(b, hashed_twice(b))
+    if doubtful := unclear(b):
+        tiers = "a tier of one pod" if len(doubtful) == 1 else f"tiers of {len(doubtful)} pods"
+        names = tuple(name for siblings in doubtful for name in b.names(siblings.groups))
+        why = f"more flows: in {tiers} uplinks stay idle as a repeated hash leaves them, or by chance"
+        yield Unjudged(why, what="switch", count=len(names), of=len(b.switch), subjects=names)
 
 
-def tell_idle(b: Balance, explained: Mask) -> None:
-    """Raises Undecided where judged switches leave uplinks idle in every window, and nothing but few flows or a dead
-    member explains it.
+def idle_switches(b: Balance, explained: Mask) -> Iterator[Unjudged]:
+    """Judged switches that leave uplinks idle in every window, where nothing but few flows or a dead member explains
+    it.
     """
     groups = np.flatnonzero(b.judged & (b.idle_members > 0) & ~explained)
-    idle = sum(_always_idle(b, group) for group in groups.tolist())
+    idle = [group for group in groups.tolist() if _always_idle(b, group)]
     if idle:
-        raise Undecided(f"more flows: {_switches(idle)} uplinks idle, as dead members are or as so few flows do")
+        yield _few_flows(b, idle, "idle, as dead members are or as so few flows do")
 
 
 def _always_idle(b: Balance, group: int) -> bool:
@@ -58,23 +62,27 @@ def _always_idle(b: Balance, group: int) -> bool:
         return bool((windows < IDLE * windows.mean(axis=0)).all(axis=1).any())
 
 
-def tell_uneven(uneven: int) -> None:
-    """Raises Undecided where so many switches are uneven for as long as they are told, and few flows may be why."""
+def uneven_switches(b: Balance, uneven: Sequence[int]) -> Iterator[Unjudged]:
+    """These groups are uneven for as long as they are told, and few flows may be why."""
     if uneven:
-        raise Undecided(f"more flows: {_switches(uneven)} uplinks uneven, by a fault or as so few flows do")
+        yield _few_flows(b, uneven, "uneven, by a fault or as so few flows do")
 
 
-def _switches(number: int) -> str:
-    return "1 switch leaves" if number == 1 else f"{number} switches leave"
+def _few_flows(b: Balance, groups: Sequence[int], how: str) -> Unjudged:
+    switches = "1 switch leaves" if len(groups) == 1 else f"{len(groups)} switches leave"
+    names = tuple(b.names(np.array(groups)))
+    why = f"more flows: {switches} uplinks {how}"
+    return Unjudged(why, what="switch", count=len(groups), of=len(b.switch), subjects=names)
 
 
-def _tell(b: Balance, of: Mask) -> None:
+def _not_judged(b: Balance, of: Mask) -> Iterator[Unjudged]:
     with np.errstate(invalid="ignore", divide="ignore"):
         quiet = b.sum(b.load / b.speed) < SILENT * b.members
     every = of & (b.members > 1) & ~quiet
-    missing = int(np.count_nonzero(every & ~b.judged))
-    if missing:
-        raise Undecided(
-            f"uplinks of {missing} of {np.count_nonzero(every)} switches: not all are told, or they carry too little "
-            "to be judged"
+    missing = np.flatnonzero(every & ~b.judged)
+    if len(missing):
+        switches = int(np.count_nonzero(every))
+        why = (
+            f"uplinks of {len(missing)} of {switches} switches: not all are told, or they carry too little to be judged"
         )
+        yield Unjudged(why, what="switch", count=len(missing), of=switches, subjects=tuple(b.names(missing)))

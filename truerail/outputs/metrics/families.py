@@ -8,7 +8,7 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from rules import rules
-from truerail.model.finding import Cause, CauseKind, Finding, Severity, Status
+from truerail.model.finding import Cause, CauseKind, Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
 from truerail.model.publication import Publication
 from truerail.outputs.metrics import declared
@@ -35,7 +35,7 @@ class FabricWide(Collector):
     def __init__(self, publication: Publication) -> None:
         self._publication = publication
         self._fabric = {"fabric": publication.fabric}
-        judged = [verdict for verdict in publication.judgement.verdicts if verdict.status in (Status.PASS, Status.FAIL)]
+        judged = [verdict for verdict in publication.judgement.verdicts if _judged(verdict)]
         self._judged = tuple(verdict.rule for verdict in judged)
 
     def collect(self) -> Iterator[Metric]:
@@ -99,6 +99,13 @@ class FabricWide(Collector):
 
     def _counted(self, labels: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> Samples:
         return [(self._fabric | dict(zip(labels, key, strict=True)), count) for key, count in counts.items()]
+
+
+def _judged(verdict: Verdict) -> bool:
+    """Whether the rule judged the fabric, all of it or all but a part: then a count of 0 means something."""
+    if verdict.status is Status.UNKNOWN:
+        return bool(verdict.unjudged) and all(part.rest_judged for part in verdict.unjudged)
+    return verdict.status in (Status.PASS, Status.FAIL)
 
 
 def muted(finding: Finding, mutes: Mapping[str, Mute]) -> str:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from truerail.files.nodesets import fold
 from truerail.model import Judgement
-from truerail.outputs.doubts import Unread, doubts, rule_name
+from truerail.outputs.doubts import Unjudged, Unread, doubts, rule_name
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET
@@ -26,7 +26,7 @@ def not_judged(judgement: Judgement, options: Options) -> Iterator[RenderableTyp
         yield _line(f"{count(found.cables, 'planned cable')}: no end of it could be read, or the ends do not decide")
     yield from _unread(found.unread, options)
     for unjudged in found.unknown:
-        yield _line(f"{_rules(unjudged.rules)}: {sentence(unjudged.why)}")
+        yield _line(f"{_rules(unjudged.rules)}{_failing(unjudged)}: {sentence(unjudged.why)}")
     for verdict in found.broken:
         yield _line(f"{_rules((verdict.rule,))} failed inside: {sentence(verdict.error)}")
 
@@ -45,6 +45,15 @@ def _rules(codes: tuple[str, ...]) -> str:
     if len(codes) > 1:
         return f"rules {', '.join(codes)}"
     return " ".join(dict.fromkeys(("rule", *codes, *map(rule_name, codes))))
+
+
+def _failing(unjudged: Unjudged) -> str:
+    """Which of the rules found something in what they could judge."""
+    if not unjudged.failing:
+        return ""
+    if unjudged.failing == unjudged.rules:
+        return " (fails beside it)" if len(unjudged.rules) == 1 else " (all fail beside it)"
+    return f" ({', '.join(unjudged.failing)} fail{'s' * (len(unjudged.failing) == 1)} beside it)"
 
 
 def _line(words: str) -> RenderableType:

@@ -24,9 +24,22 @@ router = APIRouter(tags=["fabric"])
 
 
 @dataclass(frozen=True, slots=True)
+class UnjudgedLine:
+    """A part of the fabric that a rule could not judge: `count` of `of` things of the kind `what` (cable, link, host,
+    ...); 0 where it has no number. `examples` are devices or `device/port`, a few of them.
+    """
+
+    what: str
+    count: int
+    of: int
+    why: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class VerdictLine:
     """What a rule could say of the fabric: `missing` names the kinds of facts that nobody answered, `why` says what
-    else keeps it from judging.
+    else keeps it from judging. `unknown` holds the parts that it could not judge, beside findings too.
     """
 
     rule: str
@@ -35,6 +48,7 @@ class VerdictLine:
     missing: tuple[str, ...]
     why: str
     error: str
+    unknown: tuple[UnjudgedLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +105,8 @@ async def unread(request: Request, shown: Newest, part: Wanted) -> Response:
 
 def _verdict(verdict: Verdict) -> VerdictLine:
     name = rule_name(verdict.rule)
-    return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.why, verdict.error)
+    unknown = tuple(UnjudgedLine(one.what, one.count, one.of, one.why, one.examples) for one in verdict.unjudged)
+    return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.why, verdict.error, unknown)
 
 
 def _unread(reading: Reading) -> UnreadLine:

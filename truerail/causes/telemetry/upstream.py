@@ -1,0 +1,62 @@
+"""Who is held up by a switch over other switches: back-pressure that passes a hop too weak to be a finding there.
+
+An incast behind one leaf pauses spines, these pause the spines of another pod, and those the leaf of the senders. In
+between, where the load comes over many links, each is paused for a few hundredths of the time: less than what joins
+two ports to one pause tree. At its far end, where the links are few again, the pause is a finding whose switch shows no
+full port.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.causes.telemetry.found import Ground
+from truerail.model.columns import Mask
+from truerail.model.counters.quantities import Quantity
+
+HELD_UP = 0.01
+"""Share of the time for which a port must be paused to pass it on, a fifth of what makes a wait of a pause tree
+(`waiting.waits.LEAST_SHARE`). Measured in the simulator: 0.026 to 0.1 between spines behind an incast, 0.006 at most
+where the same fabric carries other jobs. Judgement.
+"""
+FRAMES = 100.0
+"""Pause frames a second that count as much where nobody counts the time (`rules.incast.PAUSE_FRAMES`)."""
+
+
+def upstream(ground: Ground, switch: int) -> Mapping[int, int]:
+    """The switches that a switch pauses, directly or over others, with their distance in links; without itself."""
+    peer, owner = ground.peer, ground.owner
+    pausing: dict[int, list[int]] = {}
+    for port in np.flatnonzero(_pausing(ground)).tolist():
+        if 0 <= peer[port] < len(owner):
+            pausing.setdefault(owner[port], []).append(owner[int(peer[port])])
+    found, edge = {switch: 0}, [switch]
+    while edge:
+        reached = dict.fromkeys(other for device in edge for other in pausing.get(device, ()))
+        far = found[edge[0]] + 1
+        edge = [other for other in reached if other not in found and not ground.is_host(other)]
+        found.update(dict.fromkeys(edge, far))
+    del found[switch]
+    return found
+
+
+def _pausing(ground: Ground) -> Mask:
+    """Planned ports that pause the other end long enough to hold it up, as either end counts."""
+    by_time = _rate(ground, Quantity.TX_PAUSE_US, Quantity.RX_PAUSE_US)
+    by_frames = _rate(ground, Quantity.TX_PAUSE_FRAMES, Quantity.RX_PAUSE_FRAMES)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((by_time >= HELD_UP * 1e6) | (np.isnan(by_time) & (by_frames >= FRAMES)), dtype=bool)
+
+
+def _rate(ground: Ground, sent: Quantity, received: Quantity) -> npt.NDArray[np.float64]:
+    """What each planned port sends a second on the priority on which that is most, as it counts itself or the other
+    end does; NaN where neither tells.
+    """
+    told, peer = ground.told, ground.peer
+    there = (peer >= 0) & (peer < told.ports)
+    most = np.full(told.ports, np.nan)
+    for priority in told.priorities(sent, received):
+        own, other = (told.summed(quantity, priority).rate for quantity in (sent, received))
+        most = np.fmax(most, np.fmax(own, np.where(there, other[np.where(there, peer, 0)], np.nan)))
+    return most
