@@ -185,7 +185,7 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
     return Draft(
         CauseKind.LEAF_SWAP,
         names,
-        f"the switches {both} are exchanged: each is heard in the places of the other, by name and without its ports",
+        f"the switches {both} may be exchanged by name: each is heard in the places of the other, without its ports",
         f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed.",
         cables,
         names,

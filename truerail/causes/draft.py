@@ -87,13 +87,13 @@ def attach(index: PlanIndex, drafts: list[Draft], findings: Iterable[Finding]) -
 
 
 def names_only(draft: Draft) -> bool:
-    """Whether only names are wrong: no cable has to move, and none carries anything to a wrong place. NICs whose cables
-    may be exchanged as well are not among them.
+    """Whether only names are wrong: no cable has to move, and none carries anything to a wrong place. What may as well
+    be exchanged cables (`alternatives`) is not among them: it ranks by what is affected if it is.
     """
-    if draft.moves:
+    if draft.moves or draft.alternatives:
         return False
     return draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) or (
-        draft.kind is CauseKind.GPU_NIC_ORDER and len(draft.cables) > 0 and not draft.alternatives
+        draft.kind is CauseKind.GPU_NIC_ORDER and len(draft.cables) > 0
     )
 
 

@@ -299,6 +299,8 @@ def relabel_draft(
     if announced:
         draft.says += "; their own MAC addresses say that it is their names"
     elif not found.decided:
+        draft.says = f"the {what} {both} may be exchanged by name: each is cabled, as a whole, as the other is planned"
+        draft.do = f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed."
         other = CauseKind.HOST_SWAP if found.kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
         draft.alternatives = (Alternative(other, f"all cables of {both} are exchanged, their names are right", steps),)
         draft.decides = (

@@ -1,7 +1,7 @@
 """Rows of the journal as values."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -61,9 +61,7 @@ def link_changes(
         .outerjoin(_was, _links.c.was == _was.c.id)
         .outerjoin(_now, _links.c.now == _now.c.id)
     )
-    asked = _within(connection, asked, _links, start, end, page)
-    if devices is not None:
-        asked = asked.where(_link_on(connection, devices))
+    asked = _within(connection, asked, _links, start, end, page, on=_link_on, devices=devices)
     return salvage.rows(connection, asked, _links.c.seq, lambda row: LinkChange(*row))
 
 
@@ -92,9 +90,7 @@ def finding_events(
     asked = asked.select_from(
         _events.join(findings, _events.c.finding == findings.c.id).outerjoin(texts, _events.c.says == texts.c.id)
     )
-    asked = _within(connection, asked, _events, start, end, page)
-    if devices is not None:
-        asked = asked.where(_finding_on(connection, devices))
+    asked = _within(connection, asked, _events, start, end, page, on=_finding_on, devices=devices)
     return salvage.rows(connection, asked, _events.c.seq, _event)
 
 
@@ -112,9 +108,21 @@ def _finding_on(connection: Connection, devices: Collection[str]) -> Any:
 
 
 def _within(
-    connection: Connection, asked: Select[*tuple[Any, ...]], table: Any, start: datetime, end: datetime, page: Page
+    connection: Connection,
+    asked: Select[*tuple[Any, ...]],
+    table: Any,
+    start: datetime,
+    end: datetime,
+    page: Page,
+    *,
+    on: Callable[[Connection, Collection[str]], Any],
+    devices: Collection[str] | None,
 ) -> Select[*tuple[Any, ...]]:
-    """Rows of a time, newest first. Rows are numbered in the order of time: a number is a time too."""
+    """Rows of a time, newest first; where devices are given, those `on` them. Rows are numbered in the order of time:
+    a number is a time too.
+    """
+    if devices is not None:
+        asked = asked.where(on(connection, devices))
     if page.before is not None:
         at = connection.execute(select(table.c.at).where(table.c.seq == page.before)).scalar_one_or_none()
         end = min(end, at) if at is not None else end

@@ -148,9 +148,24 @@ class Cause:
     """Only names are wrong: every cable carries what it should to where it should, so that nobody is affected."""
 
     @property
+    def undecided(self) -> bool:
+        """Whether exchanged cables explain it as well as exchanged names do, so that nothing is moved: its impact is
+        then that of what may be wrong.
+        """
+        return self.kind in _EXCHANGES and bool(self.alternatives) and not self.moves
+
+    @property
     def key(self) -> str:
         """Stable over rounds and restarts, unlike `id`: depends on the kind and the subjects only."""
         return cause_key(self.kind, self.subjects)
+
+
+_EXCHANGES = frozenset(
+    (
+        *(CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP, CauseKind.LEAF_SWAP),
+        *(CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER),
+    )
+)
 
 
 def cause_key(kind: CauseKind, subjects: Iterable[str]) -> str:

@@ -54,7 +54,7 @@ def verdict(
 def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
     """What slows the job, or may; empty where nothing is known to. `lost` hosts have lost a rail."""
     touching = [cause for cause in causes if affected.get(cause.key)]
-    hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE]
+    hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE and not cause.undecided]
     if hurting:
         more = len(hurting) - 1
         also = f" {count(more, 'more cause')} affect{'s' if more == 1 else ''} them." if more else ""
@@ -103,6 +103,9 @@ MOST_RULES = 6
 
 def _what(cause: CauseLine, affected: Mapping[str, int], hosts: int) -> str:
     does = _DOES.get(CauseKind(cause.kind), ("", _WRONG_RAIL))[1]
+    if cause.undecided:
+        verb, _, rest = does.partition(" ")
+        does = f"may {verb.removesuffix('s')} {rest}"
     return f"{_named(cause)} {does.format(_of_hosts(affected[cause.key], hosts))}"
 
 

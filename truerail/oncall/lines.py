@@ -106,6 +106,7 @@ def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
         state=_life_word(life),
         since=life.since if life else None,
         muted=_muted(view, cause.explains),
+        undecided=cause.undecided,
     )
 
 

@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 
 from rules._places import Misplaced, Places, places
-from truerail.model import Cause, CauseKind, Judgement
+from truerail.model import CauseKind, Judgement
 from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Role
@@ -137,11 +137,11 @@ def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
 
 
 def _renamed(judgement: Judgement, wiring: Wiring, *, open_too: bool) -> Mask:
-    """Wrong cables that a cause about names alone explains; `open_too`: also where a host's cables are as likely.
+    """Wrong cables that a cause about names alone explains; `open_too`: also where exchanged cables are as likely.
     So are cables in another port of their own leaf, behind its wrong name.
     """
     causes = [c for c in judgement.causes if c.kind in _NAMES_ONLY and not c.moves]
-    told = {finding for c in causes if open_too or not _is_open(c) for finding in c.explains}
+    told = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
     subjects = {finding.subject for finding in judgement.findings if finding.id in told}
     subjects |= {str(port) for port in hidden_by_names(judgement.plan, judgement.causes)}
     renamed = np.zeros(len(wiring.state), dtype=bool)
@@ -149,11 +149,6 @@ def _renamed(judgement: Judgement, wiring: Wiring, *, open_too: bool) -> Mask:
         wrong = wiring.cables(State.WRONG).tolist()
         renamed[[cable for cable in wrong if str(wiring.index.a_port(cable)) in subjects]] = True
     return renamed
-
-
-def _is_open(cause: Cause) -> bool:
-    """Whether it is as likely that cables of the host are in each other's places as that NICs have other names."""
-    return cause.kind is CauseKind.GPU_NIC_ORDER and bool(cause.alternatives)
 
 
 def _parts(index: PlanIndex, end: Codes, use: Mask, size: int) -> Codes:

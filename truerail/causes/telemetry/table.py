@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from truerail.causes.telemetry.found import Found
 from truerail.model.finding import Severity
 from truerail.model.waiting.reasons import Reason
@@ -119,7 +121,7 @@ def marked_here(found: Found, root: int, symptom: int) -> bool:
     """The leaf's NICs that receive marked packets are mostly the one behind the root's port."""
     named = found.details[symptom].get("marked_ports", ())
     _, ports = found.ground.places([str(port) for port in named])
-    here = sum(link == int(found.link[root]) for link in found.ground.link_of(ports).tolist())
+    here = int(np.count_nonzero(found.ground.link_of(ports) == found.link[root]))
     return here > 0 and here >= MARKED_HERE * len(named)
 
 

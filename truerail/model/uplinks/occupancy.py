@@ -14,7 +14,10 @@ import numpy.typing as npt
 LEAST = 1e-300
 """What is less likely than this is said to be as likely as this."""
 MOST_FLOWS = 1 << 16
-"""Beyond this many flows nothing changes any more."""
+"""Beyond this many flows nothing changes any more. Over 64 uplinks, as many as a switch of 51.2 Tb/s has at 800 Gb/s, a
+fair hash leaves one of them idle less often than `LEAST` (64 e^-1024), and the busiest stays within an eighth of the
+mean (`spread.expected`).
+"""
 
 
 def idle_chance(flows: int, members: int, idle: int) -> float:

@@ -15,12 +15,11 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.plan import LoadBalancing, Plan
 from truerail.model.uplinks.balance import Balance, Numbers
 from truerail.model.uplinks.flow_bounds import flow_bounds
+from truerail.model.uplinks.occupancy import MOST_FLOWS
 from truerail.model.uplinks.siblings import unclear
 
 RARE = 0.01
 """How often a fair hash exceeds `expected`, at most."""
-MOST_FLOWS = 100_000.0
-"""More flows are as even as this many: under a tenth above the mean over 64 uplinks."""
 
 
 @dataclass(frozen=True)

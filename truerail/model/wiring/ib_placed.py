@@ -29,10 +29,9 @@ def placed(index: PlanIndex, claims: Claims, nameless: Collection[int], free: Co
     ports = index.ports
     node = np.concatenate([ports.device_of(claims.u), claims.w])
     near = np.concatenate([claims.v, claims.u])
-    cable = index.cables_at(near)
-    use = (cable >= 0) & np.isin(node, list(nameless))
-    node, near, cable = node[use], near[use], cable[use]
-    planned = np.where(index.a[cable] == near, index.b_device[cable], index.a_device[cable])
+    far = index.far_ends(near)
+    use = (far >= 0) & np.isin(node, list(nameless))
+    node, planned = node[use], ports.device_of(far[use])
     votes, count = np.unique(node << 32 | planned, return_counts=True)
     of_node, switch = votes >> 32, votes & 0xFFFFFFFF
     size = len(index.devices.names)

@@ -62,7 +62,9 @@ class MoveLine:
 
 @dataclass(frozen=True, slots=True)
 class CauseLine:
-    """A cause in a list, in order of harm. `harm` is the number of GPUs that lose their rail while it lasts."""
+    """A cause in a list, in order of harm. `harm` is the number of GPUs that lose their rail while it lasts, or may
+    lose it where it is `undecided` whether names or cables are exchanged.
+    """
 
     key: str
     id: str
@@ -84,6 +86,7 @@ class CauseLine:
     since: datetime | None
     muted: str | None
     """Set where every finding that it explains is muted."""
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from truerail.model.columns import NONE, Codes, either
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.finding import Cause, CauseKind, Judgement
+from truerail.model.finding import Judgement
 from truerail.model.publication import Publication
 from truerail.model.snapshot import Table
 from truerail.model.wiring import State, Wiring
@@ -212,14 +212,9 @@ def seen_instead(layout: Layout, publication: Publication) -> Series:
     return Series(LINK_SEEN_INFO, layout.links.rows.take(row), [1] * len(row), labels)
 
 
-def _is_open(cause: Cause) -> bool:
-    """Whether it is as likely that cables of the host are in each other's places as that NICs have other names."""
-    return cause.kind is CauseKind.GPU_NIC_ORDER and bool(cause.alternatives)
-
-
 def _actions(judgement: Judgement) -> dict[str, Action]:
     """What the causes say, by the port at the cable's end nearer to the GPUs."""
-    named = {one for cause in judgement.causes if cause.names_only and not _is_open(cause) for one in cause.explains}
+    named = {one for cause in judgement.causes if cause.names_only for one in cause.explains}
     actions = {finding.subject: Action.NONE for finding in judgement.findings if finding.id in named}
     moved = (str(move.cable) for cause in judgement.causes for move in cause.moves if not move.after)
     return {**actions, **dict.fromkeys(moved, Action.MOVE)}

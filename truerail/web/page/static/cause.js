@@ -24,12 +24,19 @@ function draw(cause) {
       "p.soft",
       null,
       el(`b.${cause.severity}`, null, kindWords(cause.kind)),
-      ` · ${percent(cause.confidence)} sure · ${cause.harm ? `${count(cause.harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts` : "no GPU hurt"}`,
+      ` · ${percent(cause.confidence)} sure · ${harmWords(cause)}`,
     ),
       el("h1", null, sentence(cause.says)), el("p.do", null, instruction(cause)), el("p", null, life(cause))),
     el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.says, cause.muted))),
     moves(cause), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));
+}
+
+/** @param {any} cause */
+function harmWords({ harm, undecided }) {
+  if (!harm) return "no GPU hurt";
+  if (undecided) return `${count(harm, "GPU", "GPUs")} may lose ${harm === 1 ? "its" : "their"} rail: it is not decided`;
+  return `${count(harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts`;
 }
 
 /** @param {any} cause */
