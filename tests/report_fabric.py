@@ -287,6 +287,7 @@ def _counted(m: Maker) -> None:
             (CauseKind.ECMP_POLARIZATION, "LBL001", "ecmp_polarization"),
             (CauseKind.DEAD_MEMBER, "LBL003", "dead_member"),
             (CauseKind.OVERLOAD, "INC001", "incast"),
+            (CauseKind.MAINTENANCE, "CAP001", "oversubscribed"),
         )
     ):
         subject = str(host_port(3, number % 8))

@@ -28,6 +28,7 @@ from truerail.model import (
 )
 from truerail.model.asked import folded, not_listed, roles_not_asked
 from truerail.model.finding import with_actions
+from truerail.model.maintained import Maintained
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule
 from truerail.model.wiring import State, Wiring, wiring_of
@@ -45,11 +46,18 @@ _STATES = {
 }
 
 
-def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, notes: Iterable[str] = ()) -> Judgement:
+def judge(
+    plan: Plan,
+    seen: Snapshot,
+    *,
+    only: Collection[str] | None = None,
+    notes: Iterable[str] = (),
+    work: Sequence[Maintained] = (),
+) -> Judgement:
     """Compares what was seen with what should be: findings, their causes, and what could not be judged.
 
     `only` limits the rules by code. A rule whose facts nobody answered is `unknown`, never passed; a rule that
-    breaks is an `error` verdict, and the others still run.
+    breaks is an `error` verdict, and the others still run. `work` is what maintenance windows cover now.
     """
     wiring = wiring_of(plan, seen)
     answered = _answered(seen)
@@ -61,7 +69,7 @@ def judge(plan: Plan, seen: Snapshot, *, only: Collection[str] | None = None, no
             verdicts.append(verdict)
             findings += found
     ordered = tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
-    causes = explain(wiring, ordered)
+    causes = explain(wiring, ordered, work)
     return Judgement(
         at=seen.at,
         plan=plan,

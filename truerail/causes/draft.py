@@ -39,6 +39,7 @@ _SHOWN_FIRST = (
     CauseKind.ECMP_POLARIZATION,
     CauseKind.DEAD_MEMBER,
     CauseKind.OVERLOAD,
+    CauseKind.MAINTENANCE,
     CauseKind.UNREACHABLE,
     CauseKind.UNKNOWN,
 )
@@ -97,13 +98,22 @@ def names_only(draft: Draft) -> bool:
     )
 
 
+def _affects_nobody(draft: Draft) -> bool:
+    """Whether nobody is affected, whatever it is: names alone, or cables that would stay on their switches."""
+    if names_only(draft):
+        return True
+    moves = [move for other in draft.alternatives for move in other.moves]
+    swap = draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) and not draft.moves
+    return swap and bool(moves) and all(move.source.device == move.target.device for move in moves)
+
+
 def number(drafts: Iterable[Draft]) -> tuple[Cause, ...]:
     """Causes with ids C1, C2, ...: blocks first, then cables, then what is down, the larger before the smaller. Last
-    come those of which only names are wrong: they affect nobody.
+    come those that affect nobody, as those of which only names are wrong.
     """
     ordered = sorted(
         drafts,
-        key=lambda d: (names_only(d), _SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects),
+        key=lambda d: (_affects_nobody(d), _SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects),
     )
     return tuple(
         Cause(

@@ -42,12 +42,15 @@ from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
+from truerail.model.maintained import Maintained
 from truerail.model.wiring import DEVICE_ONLY, Wiring
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
 
-def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
-    """The causes of the findings. Every finding is in at most one cause; a clean fabric has no cause."""
+def explain(wiring: Wiring, findings: Sequence[Finding], work: Sequence[Maintained] = ()) -> tuple[Cause, ...]:
+    """The causes of the findings. Every finding is in at most one cause; a clean fabric has no cause. `work` is what
+    maintenance windows cover now: it explains what it does to others.
+    """
     found = tuple(findings)
     if not found:
         return ()
@@ -60,7 +63,7 @@ def explain(wiring: Wiring, findings: Sequence[Finding]) -> tuple[Cause, ...]:
     orders = _enumeration_drafts(wiring, left)
     left = attach(wiring.index, orders, left)
     drafts += [d for d in orders if d.explains] + _unknown_drafts(left)
-    return number([*drafts, *correlate(wiring, drafts, left)])
+    return number([*drafts, *correlate(wiring, drafts, left, work)])
 
 
 def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:

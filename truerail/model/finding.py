@@ -101,6 +101,8 @@ class CauseKind(StrEnum):
     DEAD_MEMBER = "dead-member"
     OVERLOAD = "overload"
     """Incast, too few uplinks, load by design."""
+    MAINTENANCE = "maintenance"
+    """Work on a device that is announced, as a reason of what its neighbours show."""
     UNKNOWN = "unknown"
 
 

@@ -25,6 +25,7 @@ _DOES = {
     CauseKind.FLAPPING_LINK: ("flapping link", "interrupts {}"),
     CauseKind.SLOW_HOST: ("slow host", "slows {}"),
     CauseKind.UNREACHABLE: ("no answer", "leaves open how the rails of {} stand"),
+    CauseKind.MAINTENANCE: ("maintenance", "touches {}"),
     CauseKind.UNKNOWN: ("a fault that is not understood", "affects {}"),
 }
 """What a kind of cause is called in a sentence, and what it does to hosts. The others put cables on wrong rails."""

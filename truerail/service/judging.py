@@ -24,7 +24,7 @@ from truerail.oncall.steps import step_lines
 from truerail.oncall.view import view_of, warm
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import judge
-from truerail.service.marks import mutes
+from truerail.service.marks import mutes, work_now
 from truerail.service.plans import digest_of
 from truerail.service.settings import Settings
 
@@ -131,7 +131,7 @@ class Judge:
             self.window.replugged = window.replugged = self.plugs.update(
                 wiring_of(plan, snapshot), self.window.replugged.since(self.window.oldest)
             )
-            judgement = judge(plan, snapshot, notes=notes)
+            judgement = judge(plan, snapshot, notes=notes, work=work_now(plan, windows, now))
             changes = self.lives.update(judgement, wiring_of(plan, snapshot))
             publication = Publication(
                 number=self.number,

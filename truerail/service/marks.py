@@ -8,7 +8,8 @@ from truerail.model import Finding, Plan, Port
 from truerail.model.finding import Cause
 from truerail.model.history import Acknowledgement, MaintenanceWindow
 from truerail.model.life import Mute, MuteKind
-from truerail.model.names import device_key
+from truerail.model.maintained import Maintained
+from truerail.model.names import device_key, printable
 from truerail.oncall.answers import BadQuestion
 
 SCOPES = ("device", "rail", "pod", "nodes")
@@ -38,6 +39,23 @@ def mutes(
             mark = Mute(MuteKind.ACKNOWLEDGED, note.id, note.author, note.reason, note.until)
             found.update(dict.fromkeys(explained.get(note.target, (note.target,)), mark))
     return found
+
+
+def work_now(plan: Plan, windows: Iterable[MaintenanceWindow], now: datetime) -> tuple[Maintained, ...]:
+    """What the open windows cover, by devices, in the order of the windows. A rail has no device of its own."""
+    known = {device_key(name): name for name in plan.devices}
+    covered = ((window, _devices(plan, window)) for window in windows if window.covers(now))
+    named = ((window, tuple(known[name] for name in names if name in known)) for window, names in covered)
+    return tuple(
+        Maintained(
+            names,
+            printable(window.author, 64),
+            printable(window.reason, 200),
+            min(window.ends, window.ended_at or window.ends),
+        )
+        for window, names in named
+        if names
+    )
 
 
 class _Covered:

@@ -10,27 +10,34 @@ from truerail.causes.telemetry.board import Board
 from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.doubts import doubt_slow_nics
 from truerail.causes.telemetry.found import Ground, found_in
+from truerail.causes.telemetry.maintenance import maintenance_roots
 from truerail.causes.telemetry.roots import DOWN, MOVED, Root, root_of_draft
 from truerail.causes.telemetry.table import PHYSICAL, ROWS
 from truerail.causes.telemetry.words import behind, impact, listed
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, Finding
+from truerail.model.maintained import Maintained
 from truerail.model.wiring import ONE_END, State, Wiring
 
 MOST_RIVALS = 3
 """Other causes that are named beside one, those that would explain most of it first."""
 
 
-def correlate(wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Finding]) -> list[Draft]:
+def correlate(
+    wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Finding], work: Sequence[Maintained] = ()
+) -> list[Draft]:
     """The causes that are left to be named once `drafts`, those of the cabling, have explained what they can.
 
     `findings` are those that no draft explains yet. Drafts get the ids of what they explain, and say so. Every finding
     of a rule in the table is then explained by exactly one cause. Linear in findings and victims but for sorting.
+
+    `work` is what maintenance windows cover now. What is down explains before it, all else after it.
     """
     ground = Ground(wiring)
     board = Board(found_in(ground, [finding for finding in findings if finding.rule in ROWS]))
     crossings = _crossings(ground, drafts)
     board.expand(_roots(ground, (draft for draft in drafts if draft.kind in DOWN), crossings))
+    board.expand(maintenance_roots(ground, work))
     for rule in PHYSICAL:
         board.rank(rule)
     board.expand(_roots(ground, (draft for draft in drafts if draft.kind not in DOWN), crossings))
@@ -43,7 +50,7 @@ def correlate(wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Findin
     given = set(map(id, drafts))
     for key, draft in board.drafts.items():
         _say_behind(board, draft, own=key not in given)
-    return [draft for key, draft in board.drafts.items() if key not in given]
+    return [draft for key, draft in board.drafts.items() if key not in given and draft.explains]
 
 
 def _by_traffic_only(board: Board) -> list[Draft]:

@@ -73,6 +73,15 @@ def _root(
     return Root(number, rows, links, _known(hosts), _known(switches), whole, paused)
 
 
+def root_of_device(ground: Ground, device: int, rows: tuple[Row, ...], links: Codes) -> Root:
+    """A device with some of its links (numbers as in `Ground.link_of`) as a root; a switch without any concerns
+    nothing.
+    """
+    if not len(links) and not ground.is_host(device):
+        return Root(-1, ())
+    return _root(ground, -1, rows, tuple(links.tolist()), (device,))
+
+
 def root_of_draft(ground: Ground, draft: Draft, crossing: Crossing | None) -> Root | None:
     """A cause of the cabling as a root; None where it has no effect on traffic (two cables on the same leaf)."""
     if draft.kind is CauseKind.GPU_NIC_ORDER:

@@ -177,6 +177,19 @@ OFF = (
     Row("C6", S.LINK, ("LNK003", "LBL003", "RAL002")),
     Row("C6", S.DEVICE, ("LNK003", "RAL001", "RAL002")),
 )
+MAINTAINED_HOST = (
+    Row("maintenance", S.OTHER_END, LAGS),
+    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002")),
+    Row("maintenance", S.DEVICE, ("LNK003", "RAL001", "RAL002")),
+)
+MAINTAINED_SWITCH = (
+    Row("maintenance", S.LINK, ("LNK003", "LBL003", "RAL002")),
+    Row("maintenance", S.HOST, ("RAL001",)),
+    Row("maintenance", S.OTHER_END, LAGS),
+    Row("maintenance", S.SWITCH, ("LBL002", "CAP001")),
+    Row("maintenance", S.UPLINKS, CROWDED, egress),
+)
+"""What work on a device explains at its neighbours: what the loss of its links does (C6)."""
 WRONG_RAIL = (
     Row("C1", S.LINK, ("RAL002",)),
     Row("C1", S.HOST, ("RAL001",)),

@@ -31,6 +31,6 @@ def _rail(path: RailPath, *, alone: bool) -> RenderableType:
 def _hop(hop: Hop, leaves_at: str) -> Text:
     ports = ":".join(name(port) for port in (hop.in_port, hop.out_port) if port)
     line = Text().append(name(hop.device), style="bold red" if hop.device == leaves_at else PORT)
-    line.append(f" (NVLink {hop.nvlink}) " if hop.nvlink else "", style=QUIET)
+    line.append(f" (NVLink {name(hop.nvlink)}) " if hop.nvlink else "", style=QUIET)
     line.append(f"/{ports}" if ports else "")
     return line.append(f" ×{hop.choices}", style=QUIET) if hop.choices > 1 else line

@@ -1,0 +1,67 @@
+"""Work that is announced explains what it does to others: a drained spine leaves uplinks idle, a drained host NICs.
+
+Nothing else may say that anything happens there: the links are up, and what is drained is without a finding. A switch
+explains only what a link without traffic explains: one that is not drained yet carries what it always did.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from truerail.causes.draft import Draft
+from truerail.causes.telemetry.found import Ground
+from truerail.causes.telemetry.roots import Root, root_of_device
+from truerail.causes.telemetry.table import MAINTAINED_HOST, MAINTAINED_SWITCH
+from truerail.causes.telemetry.words import listed
+from truerail.model.columns import Codes
+from truerail.model.counters.carried import carried_of, overall
+from truerail.model.finding import CauseKind
+from truerail.model.maintained import Maintained
+
+DRAINED = 0.001
+"""Share of its speed below which a link carries what switches say to each other only (`uplinks.tiers.SILENT`)."""
+SURE = 0.8
+"""Confidence: the window says that somebody works there, not what is done. Judgement."""
+
+
+def maintenance_roots(ground: Ground, work: Iterable[Maintained]) -> Iterator[tuple[Draft, Root]]:
+    """One cause for each window, as a root for each of its devices."""
+    for window in work:
+        codes, _ = ground.places(window.devices)
+        draft = Draft(CauseKind.MAINTENANCE, window.devices, _says(window), _do(window), confidence=SURE)
+        for code in dict.fromkeys(codes[codes >= 0].tolist()):
+            yield draft, _root(ground, code)
+
+
+def _says(window: Maintained) -> str:
+    what = f"{listed(window.devices)} {'are' if len(window.devices) > 1 else 'is'} in maintenance"
+    why = f": {window.reason}" if window.reason else ""
+    return f"{what} until {window.until:%Y-%m-%d %H:%M} UTC ({window.author}){why}"
+
+
+def _do(window: Maintained) -> str:
+    return f"Nothing now: look again when the maintenance of {listed(window.devices)} ends."
+
+
+def _root(ground: Ground, device: int) -> Root:
+    links = _links(ground, device)
+    if ground.is_host(device):
+        return root_of_device(ground, device, MAINTAINED_HOST, links)
+    return root_of_device(ground, device, MAINTAINED_SWITCH, links[_drained(ground, links)])
+
+
+def _links(ground: Ground, device: int) -> Codes:
+    index = ground.wiring.index
+    ports = np.arange(index.planned_ports)
+    return np.unique(ground.link_of(ports[index.ports.device_of(ports) == device]))
+
+
+def _drained(ground: Ground, links: Codes) -> "np.typing.NDArray[np.bool_]":
+    """Links that are down or carry nothing, as far as counters tell; without counters those that are down."""
+    down = ground.wiring.states.down(links)
+    carried, speed = carried_of(ground.told), ground.told.speed()[links]
+    if not carried.enough:
+        return down
+    busiest = np.fmax(overall(carried.tx[links]), overall(carried.rx[links]))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(down | (busiest < DRAINED * speed), dtype=bool)
