@@ -62,9 +62,9 @@ def test_hostile_strings_stay_in_their_cells_and_start_no_formula():
     assert not any(ord(char) < 32 or char == "\u202e" for cell in found[0].values() for char in cell)
 
 
-def test_the_workbook_has_three_sheets_each_with_frozen_header_filter_and_widths():
+def test_the_workbook_has_four_sheets_each_with_frozen_header_filter_and_widths():
     workbook = book(fabric.every_cause())
-    assert workbook.sheetnames == ["Summary", "Causes", "Findings"]
+    assert workbook.sheetnames == ["Summary", "Punch list", "Causes", "Findings"]
     for sheet in workbook:
         assert sheet.freeze_panes == "B2"
         assert sheet.auto_filter.ref == sheet.dimensions
@@ -115,5 +115,5 @@ def test_no_cell_of_the_workbook_is_a_formula_or_a_link(made):
 
 def test_an_empty_judgement_still_makes_all_sheets():
     empty = replace(fabric.clean(), cable_states={}, findings=(), causes=())
-    assert [sheet.max_row for sheet in book(empty)] == [1, 1, 1]
+    assert [sheet.max_row for sheet in book(empty)] == [1, 1, 1, 1]
     assert rows(empty) == []

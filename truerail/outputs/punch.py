@@ -35,6 +35,24 @@ def punch_list(judgement: Judgement) -> list[Step]:
     return sorted(steps, key=lambda step: _walk(step, judgement.plan))
 
 
+def steps_of(judgement: Judgement) -> dict[str, tuple[int, ...]]:
+    """By the id of each finding that a cause explains: the numbers of the steps of the punch list that mend it, counted
+    from one. Where its cause moves cables, these are the steps for its own cable, else all of its cause.
+    """
+    steps = list(enumerate(punch_list(judgement), 1))
+    subject = {finding.id: finding.subject for finding in judgement.findings}
+    of_cause: dict[str, list[int]] = {}
+    of_cable: dict[tuple[str, str], list[int]] = {}
+    for number, step in steps:
+        of_cause.setdefault(step.cause, []).append(number)
+        of_cable.setdefault((step.cause, str(step.far)), []).append(number)
+    return {
+        finding: tuple(of_cable.get((cause.id, subject.get(finding, "")), of_cause.get(cause.id, ())))
+        for cause in judgement.causes
+        for finding in cause.explains
+    }
+
+
 def _walk(step: Step, plan: Plan) -> tuple[object, ...]:
     device = plan.devices.get(step.device) or Device(step.device)
     unit = -device.unit if device.unit is not None else 0  # racks are read from the top down

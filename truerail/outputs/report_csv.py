@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator
 
 from truerail.model import Finding, Judgement
+from truerail.outputs.punch import steps_of
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.words import name, place_of, sentence
 
@@ -23,7 +24,10 @@ COLUMNS = (
     "confidence",
     "says",
     "do",
+    "steps",
 )
+"""`steps` are the numbers of the steps of the punch list that mend a finding, as in the workbook and on the page."""
+
 Row = tuple[str | int | float | None, ...]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -42,10 +46,11 @@ def render_csv(judgement: Judgement) -> str:
 def rows(judgement: Judgement) -> Iterator[Row]:
     """One row of `COLUMNS` for each finding, loudest first."""
     kinds = {cause.id: cause.kind.value for cause in judgement.causes}
-    cause_of = judgement.cause_of
+    cause_of, steps = judgement.cause_of, steps_of(judgement)
     for finding in sorted_findings(judgement):
         cause = cause_of.get(finding.id, "")
-        yield _row(finding, judgement, cause, kinds.get(cause, ""))
+        numbers = " ".join(map(str, steps.get(finding.id, ())))
+        yield (*_row(finding, judgement, cause, kinds.get(cause, "")), numbers)
 
 
 def _row(finding: Finding, judgement: Judgement, cause: str, kind: str) -> Row:

@@ -42,10 +42,10 @@ MOST_CAUSES = 500
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """One rack on the walk, and what is to be done there."""
+    """One rack on the walk, and what is to be done there: steps with their numbers."""
 
     rack: str
-    steps: list[Step]
+    steps: list[tuple[int, Step]]
 
 
 def render_html(judgement: Judgement) -> str:
@@ -114,11 +114,11 @@ def _context(judgement: Judgement) -> dict[str, Any]:
 def _stops(steps: list[Step], judgement: Judgement) -> Iterator[Stop]:
     devices = judgement.plan.devices
 
-    def rack(step: Step) -> str:
-        device = devices.get(step.device)
+    def rack(numbered: tuple[int, Step]) -> str:
+        device = devices.get(numbered[1].device)
         return device.rack if device else ""
 
-    for where, here in groupby(steps, key=rack):
+    for where, here in groupby(enumerate(steps, 1), key=rack):
         yield Stop(where, list(here))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerail.model import CableState, Cause, Judgement
+from truerail.outputs.punch import punch_list
 from truerail.outputs.report_csv import COLUMNS, rows
 from truerail.outputs.words import headline, name, order, place, place_of, sentence, title
 
@@ -34,14 +35,14 @@ class Sheet:
 
 
 def render_xlsx(judgement: Judgement) -> bytes:
-    """The workbook's bytes: sheets Summary, Causes, Findings, each with a frozen header and filters."""
+    """The workbook's bytes: sheets Summary, Punch list, Causes, Findings, each with a frozen header and filters."""
     import xlsxwriter
 
     out = io.BytesIO()
     verdict = headline(judgement)
     with xlsxwriter.Workbook(out, _SAFE) as book:
         book.set_properties({"title": f"truerail: {title(judgement.plan)}", "comments": verdict.cables})
-        for sheet in (_summary(judgement), _causes(judgement), _findings(judgement)):
+        for sheet in (_summary(judgement), _punch(judgement), _causes(judgement), _findings(judgement)):
             _write(book, sheet)
     return out.getvalue()
 
@@ -75,12 +76,45 @@ def _worst(states: Counter[CableState]) -> tuple[int, ...]:
     return tuple(-states[state] for state in (CableState.MISSING, CableState.WRONG, CableState.UNKNOWN))
 
 
+def _punch(judgement: Judgement) -> Sheet:
+    columns = ("step", "rack", "unit", "go to", "do", "put into", "other end", "label", "not before", "cause", "kind")
+    return Sheet("Punch list", columns, (6, 10, 6, 24, 50, 24, 28, 16, 40, 8, 16), _steps(judgement))
+
+
+def _steps(judgement: Judgement) -> Iterator[Row]:
+    """One row a step in walking order; those that wait for another repair come last. Sorting by `step` restores it."""
+    for number, step in enumerate(punch_list(judgement), 1):
+        device = judgement.plan.devices.get(step.device)
+        yield (
+            number,
+            name(device.rack) if device else "",
+            device.unit if device else None,
+            name(str(step.at)),
+            sentence(step.do),
+            name(str(step.to or "")),
+            name(str(step.far or "")),
+            name(step.label),
+            step.after,
+            step.cause,
+            step.kind,
+        )
+
+
 def _causes(judgement: Judgement) -> Sheet:
     columns = (
         *("cause", "kind", "subjects", "says", "do", "explains", "confidence", "move", "take out of", "place"),
-        *("put into", "place of target", "other end", "place of other end", "label", "alternatives", "to decide"),
+        *(
+            "put into",
+            "place of target",
+            "other end",
+            "place of other end",
+            "label",
+            "alternatives",
+            "to decide",
+            "not before",
+        ),
     )
-    widths = (8, 16, 36, 50, 40, 10, 11, 7, 22, 18, 22, 18, 26, 18, 16, 40, 40)
+    widths = (8, 16, 36, 50, 40, 10, 11, 7, 22, 18, 22, 18, 26, 18, 16, 40, 40, 40)
     lines = (line for cause in judgement.causes for line in _cause_lines(cause, judgement))
     return Sheet("Causes", columns, widths, lines)
 
@@ -93,17 +127,17 @@ def _cause_lines(cause: Cause, judgement: Judgement) -> Iterator[Row]:
     others = "; ".join(f"{other.kind.value}: {sentence(other.says)}" for other in cause.alternatives)
     tail = (others, sentence(cause.decides))
     if not cause.moves:
-        yield (*told, cause.confidence, *(None,) * 8, *tail)
+        yield (*told, cause.confidence, *(None,) * 8, *tail, "")
     for number, move in enumerate(cause.moves, 1):
         cable = plan.cable_at(move.cable)
         ends = [
             text for port in (move.source, move.target, move.cable) for text in (name(str(port)), place_of(port, plan))
         ]
-        yield (*told, cause.confidence, number, *ends, name(cable.label) if cable else "", *tail)
+        yield (*told, cause.confidence, number, *ends, name(cable.label) if cable else "", *tail, move.after)
 
 
 def _findings(judgement: Judgement) -> Sheet:
-    widths = (14, 9, 22, 10, 28, 20, 6, 22, 22, 8, 16, 11, 60, 60)
+    widths = (14, 9, 22, 10, 28, 20, 6, 22, 22, 8, 16, 11, 60, 60, 10)
     return Sheet("Findings", COLUMNS, widths, rows(judgement))
 
 

@@ -49,10 +49,14 @@ def as_sentence(text: str) -> str:
 
 
 def instruction(cause: Cause) -> str:
-    """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table."""
+    """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table. What
+    must be repaired before the moves is said.
+    """
     head, colon, tail = cause.do.partition(": ")
-    repeated = colon and cause.moves and str(cause.moves[0].target) in tail
-    return as_sentence(head if repeated else cause.do)
+    if not (colon and cause.moves and str(cause.moves[0].target) in tail):
+        return as_sentence(cause.do)
+    first = " and ".join(dict.fromkeys(move.after for move in cause.moves if move.after))
+    return as_sentence(f"{head}, not before {first}" if first else head)
 
 
 def count(number: int, one: str, many: str = "") -> str:
