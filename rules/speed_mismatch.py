@@ -68,8 +68,9 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
 
 
 def _bad(w: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds) -> Codes:
-    """The cables whose speeds differ, or are less than both ends support (`able`). What a port without link reports is struck out of `here` and `there`, and what
-    the port at its other end reports, unless that one says that it has link: a switch prints the configured speed.
+    """The cables whose speeds differ, or are less than both ends support (`able`). What a port without link reports is
+    struck out of `here` and `there`, and what the port at its other end reports, unless that one says that it has link:
+    a switch prints the configured speed.
     """
     planned = w.index.speed_gbps
 

@@ -49,8 +49,8 @@ def as_sentence(text: str) -> str:
 
 
 def instruction(cause: Cause) -> str:
-    """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table. What
-    must be repaired before the moves is said.
+    """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table.
+    What must be repaired before the moves is said.
     """
     head, colon, tail = cause.do.partition(": ")
     if not (colon and cause.moves and str(cause.moves[0].target) in tail):
