@@ -45,6 +45,7 @@ _COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
 VRP = re.compile(r"^[ \t]*([A-Za-z]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE)
 """Huawei's heading of a port, with the number of its neighbours."""
 _REMOTE = ("chassis_id", "port_id", "name")
+_IDENTITY = frozenset((*_REMOTE, "description"))
 _PORT_NAMES = frozenset({"local interface", "local intf"})
 """Keys whose value is the local port's name. Junos prints its SNMP index below, as `Local Port ID`."""
 
@@ -83,6 +84,7 @@ def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
     if len(blocks) < (total or 0):
         raise Unreadable(f"{len(blocks)} of {total} neighbours: the answer is cut")
     if blocks:
+        _refuse_unfinished(blocks[-1], lines)
         _refuse_cut(blocks, total)
         _refuse_strays(blocks)
     yield from map(_neighbor, blocks)
@@ -149,6 +151,14 @@ def _is_half_a_key(line: str) -> bool:
     """True for an answer's last line, where no end of line follows and a key began."""
     begun = (*_KEYS, "remote", "neighbor")
     return bool(line.strip()) and ":" not in line and any(key.startswith(_plain(line)) for key in begun)
+
+
+def _refuse_unfinished(last: _Block, lines: Sequence[str]) -> None:
+    """Raises where the last neighbour has no port id, which LLDP knows none without, or where no end of line follows
+    the value of who the neighbour is."""
+    field = _KEYS.get(_plain(lines[-1].partition(":")[0]), "")
+    if "port_id" not in last.fields or (lines[-1].strip() and field in _IDENTITY):
+        raise Unreadable("the last neighbour is cut", line=last.line)
 
 
 def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:

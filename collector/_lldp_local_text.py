@@ -35,7 +35,10 @@ def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
         raise NotTold("says which ports send LLDP, but not the ids that they send")
     begun = next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0)
     if begun:
-        return list(_junos(text, begun))
+        pairs = list(_junos(text, begun))
+        if not pairs:
+            raise Unreadable("labels without a port below: the table is cut", line=begun, text=text[begun - 1])
+        return pairs
     blocks = [number for number, line in enumerate(text, 1) if _BLOCK.fullmatch(line)]
     return [pair for pair in (_eos(text, at) for at in blocks) if pair] if blocks else None
 

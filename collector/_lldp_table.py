@@ -69,6 +69,8 @@ _LABELS = {
     "sw version": "",
 }
 _SONIC = ("port", "name", "port_id")
+_IDS = frozenset(("port_id", "chassis_id", "name"))
+"""Cells that are another's when they are cut short."""
 _NUMBERS = frozenset(("ttl", "left"))
 """Cells of numbers: the time to live, and what is left of it (VRP), which is not taken for it."""
 _LABEL = re.compile(
@@ -140,36 +142,39 @@ def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighb
     """The neighbours in a table. Raises `Unreadable` where the table is cut or a row does not fit the header."""
     rows = [row for row in _rows(lines, table) if row.get("port_id") or row.get("name") or row.get("chassis_id")]
     total = announced(text)
-    if total is None and _always_totalled(text, table):
+    if total is None and _always_totalled(text, table, empty=not rows):
         raise Unreadable("no total below the table: the answer is cut")
     if total is not None and len(rows) < total:
         raise Unreadable(f"{len(rows)} of {total} neighbours: the answer is cut")
     yield from map(_neighbor, rows)
 
 
-def _always_totalled(text: str, table: Header) -> bool:
-    """SONiC and OcNOS always print a total; IOS and NX-OS do too, but who trims it off leaves the last line whole.
+def _always_totalled(text: str, table: Header, *, empty: bool) -> bool:
+    """SONiC and OcNOS always print a total; IOS and NX-OS do too, but who trims it off leaves rows, the last one whole.
 
     A header that begins as SONiC's does and has neither a time nor a chassis id is SONiC's, or another's that was cut.
     """
     start = table.fields[: len(_SONIC)]
     sonic = start == _SONIC[: len(start)] and not {"ttl", "left", "chassis_id"}.intersection(table.fields)
     cisco = table.fields[0] == "name" and "ttl" in table.fields
-    return sonic or (cisco and not text.endswith("\n"))
+    return sonic or (cisco and (empty or not text.endswith("\n")))
 
 
 def _rows(lines: Sequence[str], table: Header) -> list[Row]:
     rows: list[Row] = []
     name = ""
+    labels = [lines[at].split() for at in range(max(0, table.body - 2), table.body)]
     for number, raw in enumerate(lines[table.body :], table.body + 1):
         line = raw[table.indent :] if not raw[: table.indent].strip() else raw.lstrip()
         if not line.strip() or (not rows and not line.strip("- ")):
             continue
+        if line.split() in labels:
+            continue  # a pager, or a second answer, prints the labels again
         if _END.match(line.lstrip()):
             break
         if table.fields[0] == "name" and _stands_alone(line):
             following = _next_line(lines, number)[table.indent :]
-            if rows and not following[:1].isspace():
+            if rows and not following[:1].isspace() and "ttl" not in table.fields:
                 _continue(rows[-1], {"name": line.strip()})
             else:
                 name = line.strip()
@@ -183,7 +188,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
             _continue(rows[-1], row)
         else:
             raise Unreadable("a row without a local port", line=number, text=line)
-    return _whole(rows, name, lines)
+    return _whole(rows, name, lines, table)
 
 
 def _next_line(lines: Sequence[str], start: int) -> str:
@@ -200,9 +205,17 @@ def _continue(row: Row, more: Row) -> None:
         row[field] = row.get(field, "") + cell
 
 
-def _whole(rows: list[Row], name: str, lines: Sequence[str]) -> list[Row]:
-    """The rows, unless the last one is cut: a name without its row, or a row that ends before its neighbour's port."""
+def _whole(rows: list[Row], name: str, lines: Sequence[str], table: Header) -> list[Row]:
+    """The rows, unless the last one is cut: a name without its row, or a row that ends before its neighbour's port, or
+    inside it.
+    """
     last = rows[-1] if rows else {}
+    port_id = last.get("port_id", "")
+    unfinished = last and lines[-1].strip() and "port_id" in table.fields
+    goes_on = any(cell and field in _IDS and lines[-1].rstrip().endswith(cell) for field, cell in last.items())
+    wrapped = table.fields[0] == "name" and not _NUMBERS.intersection(table.fields)
+    if unfinished and (not port_id or goes_on or wrapped):
+        raise Unreadable("the last row is cut", line=len(lines), text=lines[-1])
     if name or (rows and not last.get("port_id") and not last.get("name") and not last.get("chassis_id")):
         raise Unreadable("the last row is cut", line=len(lines), text=name or last["port"])
     if len(rows) > 1 and not last.get("port_id") and all(row.get("port_id") for row in rows[:-1]):

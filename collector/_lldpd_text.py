@@ -15,6 +15,8 @@ _ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "
 
 _INTERFACE = re.compile(r"Interface:\s+(?P<port>\S.*?), via: (?P<via>[^,]+)(?:, RID: \d+)?(?:, Time: (?P<age>.*))?$")
 _TITLE = re.compile(r"^[#> \t]*LLDP neighbors:[ \t\r]*$", re.MULTILINE)
+_CLOSED = re.compile(r"[ \t]*-{10,}[ \t]*")
+"""What closes the title, also of a list without a neighbour."""
 _VIA = re.compile(r"lldp\.(?P<port>.+)\.via=(?P<via>.*)$")
 _AGE = re.compile(r"(\d+) days?, (\d+):(\d\d):(\d\d)")
 _KEY_INDENT = 4
@@ -108,8 +110,15 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
     if record is not None:
         _refuse_cut(record, text)
         yield record.neighbor()
+    elif not any(_CLOSED.fullmatch(line) for line in text[_titled(text) :]):
+        raise Unreadable("cut short: nothing below the title", line=len(text))
     elif ", via: " in answer:
         raise Unreadable("interfaces that are quoted or commented out, but not all of the answer is")
+
+
+def _titled(text: list[str]) -> int:
+    """How many lines there are up to the title, itself included."""
+    return next((number for number, line in enumerate(text, 1) if _TITLE.fullmatch(line)), 0)
 
 
 def _opened(line: str, number: int) -> _Record:

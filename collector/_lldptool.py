@@ -10,6 +10,7 @@ _TLV = re.compile(r"[A-Z].* TLV$")
 _FRAME = "=-#*:[]<> \t"
 """What people put around the name of an interface above its answer."""
 _END = "End of LLDPDU TLV"
+_IDENTITY = frozenset(("Chassis ID TLV", "Port ID TLV", "Port Description TLV", "System Name TLV"))
 _ID_TYPES = {
     "mac": "mac",
     "ifname": "ifname",
@@ -33,7 +34,8 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
     """
     port, name, begun, ended = "", "", 0, 0
     values: dict[str, list[str]] = {}
-    for number, line in enumerate(lines(answer), 1):
+    text = lines(answer)
+    for number, line in enumerate(text, 1):
         stripped = line.strip()
         if stripped == "Chassis ID TLV" or stripped == _END:
             if begun:
@@ -45,6 +47,8 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
             name = stripped
         elif stripped:
             values.setdefault(name, []).append(stripped)
+    if begun and text[-1].strip() and name in _IDENTITY:
+        raise Unreadable("cut short", line=len(text), text=text[-1])
     if begun:
         yield _neighbor(port, values, begun)
     if not ended:

@@ -38,7 +38,10 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
                 raise Unreadable(f"{count} rows before this line: cut short", line=number, text=line)
             if total or line.lstrip().startswith(_FOOT):
                 return
-            yield _row(line, last, number)
+            row = _row(line, last, number)
+            if number == len(text) and row.port_id and line.rstrip().endswith(row.port_id):
+                raise Unreadable("cut short in a port id, or behind it", line=number, text=line)
+            yield row
             count += 1
     if not count:
         raise Unreadable("neither a row nor the count of rows below the head of the table: cut short")

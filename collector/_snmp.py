@@ -98,7 +98,8 @@ def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Va
             raise Unreadable("half a row: the walk is cut", line=here, text=line)
     if _open(raw):
         raise Unreadable("a string without its end: the walk is cut", line=number, text=raw)
-    if oid.startswith(wanted) and not raw.startswith(_ABSENT):
+    whole = not lines[-1] or raw.startswith('STRING: "')  # what no line feed ends may have lost digits
+    if whole and oid.startswith(wanted) and not raw.startswith(_ABSENT):
         yield oid, _value(raw, number)
 
 

@@ -21,6 +21,8 @@ from truerail.model import Unreadable
 
 _BITS_IN_GIGABIT = 1e9
 _MEGABIT = 1_000_000
+_LONGEST = 20
+"""Digits of a number that is none."""
 
 
 def statuses(found: Any) -> list[PortStatus]:
@@ -36,8 +38,8 @@ def statuses(found: Any) -> list[PortStatus]:
 
 def _eos(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
     for port, told in ports.items():
-        bits = told.get("bandwidth")
-        whole = type(bits) is int and bits > 0 and bits % _MEGABIT == 0
+        bits = _count(told.get("bandwidth"))
+        whole = bits > 0 and bits % _MEGABIT == 0
         word = told.get("linkStatus", told.get("interfaceStatus"))
         yield status(port, of_word(word, told.get("interfaceType")), bits / _BITS_IN_GIGABIT if whole else None)
 
@@ -68,9 +70,15 @@ def _nvue(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
         at = told.get("link") or {}
         state = at.get("oper-status", at.get("state"))
         word = next(iter(state), None) if isinstance(state, dict) else state
-        mtu = at.get("mtu")
         state = of_words(word, at.get("admin-status"))
-        yield status(port, state, gbps(at.get("speed")), mtu if type(mtu) is int else None)
+        yield status(port, state, gbps(at.get("speed")), _count(at.get("mtu")) or None)
+
+
+def _count(value: Any) -> int:
+    """A number, which some exports put between quotes; 0 where there is none."""
+    if type(value) is str and value.isascii() and value.isdecimal() and len(value) < _LONGEST:
+        return int(value)
+    return value if type(value) is int else 0
 
 
 _READERS = {

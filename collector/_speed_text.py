@@ -24,7 +24,7 @@ _REASON = re.compile(r".*?\((.+)\)")
 _ADMIN = re.compile(r"[ \t]*admin state is (up|down)\b", re.IGNORECASE)
 _STATE = re.compile(r"[ \t]+State information: (.{1,200})")
 _SPEED = re.compile(
-    r"[ \t]+(?:(?:Type|Link-level type): .{0,200}?\bSpeed: |(?:full|half|auto)-duplex, |Speed )([^,]+)(,?)",
+    r"[ \t]+(?:(?:Type|Link-level type): .{0,200}?\bSpeed: |(?:full|half|auto)-duplex, |Speed )([^,]++)(,(?!\d)|(?!,))",
     re.IGNORECASE,
 )
 

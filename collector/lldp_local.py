@@ -30,7 +30,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from collector import _lldpd
-from collector._answer import lines
+from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._lldp_local_text import from_text
 from collector._ruled_table import rows, tables
@@ -62,8 +62,8 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
 )
 def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
     """A `PortIdentity` for each port whose id is told. Raises `Unreadable`."""
-    start = answer.lstrip()[:1]
-    pairs = _from_xml(answer) if start == "<" else _from_json(answer) if start in ("{", "[") else _from_text(answer)
+    markup = answer.lstrip().startswith("<") or f"<{_JUNOS}" in answer
+    pairs = _from_xml(answer) if markup else _from_json(answer) if is_json(answer) else _from_text(answer)
     return [PortIdentity(port, sent) for port, sent in pairs]
 
 
@@ -75,7 +75,10 @@ def _from_text(answer: str) -> Iterable[tuple[str, str]]:
     found = [table for table in tables(answer) if table.labels == ("name", "alias")]
     if not found:
         raise Unreadable("not the ids that a switch's ports send", line=1, text=text[0])
-    return [(name, alias) for _, (name, alias) in rows(found, "name", "alias")]
+    aliases = [(name, alias) for _, (name, alias) in rows(found, "name", "alias")]
+    if not aliases:
+        raise Unreadable("labels without a port below: the table is cut", line=len(text))
+    return [(name, alias) for name, alias in aliases if alias not in ("N/A", "-")]
 
 
 def _from_json(answer: str) -> Iterable[tuple[str, str]]:

@@ -32,8 +32,8 @@ _STATES = frozenset(("RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR", "UNKNOW
 _READY = "RTS"
 _PORT = re.compile(r"[^\s/]+/(?:\d+|-)")
 _NONE = "-"
-_QueuePair = tuple[str, bool]
-"""Its port, `mlx5_0/1`, and whether it is a connection's and ready to send."""
+_QueuePair = tuple[str, str, bool]
+"""Its port, `mlx5_0/1`, its number, and whether it is a connection's and ready to send."""
 
 
 @collector(
@@ -57,7 +57,8 @@ _QueuePair = tuple[str, bool]
 def rdma_flows(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` with the gauge `flows` for each port that has queue pairs. Raises `Unreadable`."""
     flows: Tally[str] = Tally()
-    for port, counts in _from_json(answer) if is_json(answer) else _from_text(answer):
+    pairs = dict.fromkeys(_from_json(answer) if is_json(answer) else _from_text(answer))  # each once, if told twice
+    for port, _, counts in pairs:
         flows[port] += counts
     ports = [PortCounters(port, _FLOWS, (count,)) for port, count in flows.items() if not port.endswith(f"/{_NONE}")]
     if not ports:
@@ -81,7 +82,8 @@ def _link(words: list[str], line: int) -> _QueuePair:
     told = words[: words.index("comm")] if "comm" in words else words
     if len(told) < 2 or not _PORT.fullmatch(told[1]):
         raise Unreadable("a queue pair without its port: cut short", line=line, text=" ".join(told))
-    return told[1], _counts(dict(zip(told[2::2], told[3::2], strict=False)), line, told[1])
+    said = dict(zip(told[2::2], told[3::2], strict=False))
+    return told[1], str(said.get("lqpn")), _counts(said, line, told[1])
 
 
 def _from_json(answer: str) -> Iterator[_QueuePair]:
@@ -96,7 +98,7 @@ def _entry(entry: Any) -> _QueuePair:
     spelled = f"{name}/{port}"
     if type(name) is not str or not _PORT.fullmatch(spelled):
         raise Unreadable("an entry that is no queue pair")
-    return spelled, _counts(entry, 0, spelled)
+    return spelled, str(entry.get("lqpn")), _counts(entry, 0, spelled)
 
 
 def _counts(said: dict[str, Any], line: int, port: str) -> bool:
