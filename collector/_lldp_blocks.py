@@ -84,10 +84,12 @@ def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
     if len(blocks) < (total or 0):
         raise Unreadable(f"{len(blocks)} of {total} neighbours: the answer is cut")
     if blocks:
-        _refuse_unfinished(blocks[-1], lines)
         _refuse_cut(blocks, total)
         _refuse_strays(blocks)
-    yield from map(_neighbor, blocks)
+    found = [_neighbor(block) for block in blocks]
+    if blocks:
+        _refuse_unfinished(blocks[-1], lines)
+    yield from found
 
 
 def _announced(text: str) -> int | None:

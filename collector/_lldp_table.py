@@ -146,7 +146,17 @@ def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighb
         raise Unreadable("no total below the table: the answer is cut")
     if total is not None and len(rows) < total:
         raise Unreadable(f"{len(rows)} of {total} neighbours: the answer is cut")
+    if rows and lines[-1].strip():
+        _refuse_unfinished(rows[-1], lines, table)
     yield from map(_neighbor, rows)
+
+
+def _refuse_unfinished(last: Row, lines: Sequence[str], table: Header) -> None:
+    """Raises where no end of line follows the last row, and it ends before its neighbour's port or in some name."""
+    goes_on = any(cell and field in _IDS and lines[-1].rstrip().endswith(cell) for field, cell in last.items())
+    wrapped = table.fields[0] == "name" and not _NUMBERS.intersection(table.fields)
+    if "port_id" in table.fields and (not last.get("port_id") or goes_on or wrapped):
+        raise Unreadable("the last row is cut", line=len(lines), text=lines[-1])
 
 
 def _always_totalled(text: str, table: Header, *, empty: bool) -> bool:
@@ -188,7 +198,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
             _continue(rows[-1], row)
         else:
             raise Unreadable("a row without a local port", line=number, text=line)
-    return _whole(rows, name, lines, table)
+    return _whole(rows, name, lines)
 
 
 def _next_line(lines: Sequence[str], start: int) -> str:
@@ -205,17 +215,9 @@ def _continue(row: Row, more: Row) -> None:
         row[field] = row.get(field, "") + cell
 
 
-def _whole(rows: list[Row], name: str, lines: Sequence[str], table: Header) -> list[Row]:
-    """The rows, unless the last one is cut: a name without its row, or a row that ends before its neighbour's port, or
-    inside it.
-    """
+def _whole(rows: list[Row], name: str, lines: Sequence[str]) -> list[Row]:
+    """The rows, unless the last one is cut: a name without its row, or a row that ends before its neighbour's port."""
     last = rows[-1] if rows else {}
-    port_id = last.get("port_id", "")
-    unfinished = last and lines[-1].strip() and "port_id" in table.fields
-    goes_on = any(cell and field in _IDS and lines[-1].rstrip().endswith(cell) for field, cell in last.items())
-    wrapped = table.fields[0] == "name" and not _NUMBERS.intersection(table.fields)
-    if unfinished and (not port_id or goes_on or wrapped):
-        raise Unreadable("the last row is cut", line=len(lines), text=lines[-1])
     if name or (rows and not last.get("port_id") and not last.get("name") and not last.get("chassis_id")):
         raise Unreadable("the last row is cut", line=len(lines), text=name or last["port"])
     if len(rows) > 1 and not last.get("port_id") and all(row.get("port_id") for row in rows[:-1]):
