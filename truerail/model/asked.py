@@ -94,7 +94,7 @@ def roles_not_asked(wiring: Wiring) -> tuple[Role, ...]:
     Whom the discovery of an InfiniBand fabric met has been asked: its switches answer nobody else.
     """
     devices = wiring.index.devices
-    tried = {wiring.identity.filed(reading.device) for reading in wiring.identity.seen.readings}
+    tried = {wiring.identity.filed(name) for name in {reading.device for reading in wiring.identity.seen.readings}}
     tried.update(wiring.met)
     planned = Counter(devices.tier[: devices.planned])
     seen = {devices.tier[code] for code in tried}

@@ -1,7 +1,8 @@
 """Columns: what arrays are called, and values as numbers."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,15 @@ def mapped(number: Callable[[Any], int], values: Iterable[Any]) -> Codes:
     for start in range(0, len(known), PIECE):
         part = known[start : start + PIECE]
         found[start : start + len(part)] = np.fromiter(map(number, part), dtype=np.int64, count=len(part))
+    return found
+
+
+def looked_up(numbers: Mapping[Any, int], values: Objects) -> Codes:
+    """The number of each value, -1 for those that have none."""
+    found = np.empty(len(values), dtype=np.int64)
+    for start in range(0, len(values), PIECE):  # in pieces, as above
+        part = values[start : start + PIECE]
+        found[start : start + len(part)] = np.fromiter(map(numbers.get, part, repeat(NONE)), np.int64, len(part))
     return found
 
 

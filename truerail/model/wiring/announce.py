@@ -34,7 +34,7 @@ def announced(
         by_owner.setdefault(owner, Counter())[name] = count
     says: dict[int, set[int]] = {}
     for owner, counts in by_owner.items():
-        name, count = counts.most_common(1)[0]
+        ((name, count),) = counts.items() if len(counts) == 1 else counts.most_common(1)
         if name >= planned or name == owner or (count >= 2 and count >= _TIMES_ITS_OWN * counts[owner]):
             says.setdefault(name, set()).add(owner)
     names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}

@@ -9,7 +9,7 @@ each met in the field, and what is done about them:
 - A DPU in NIC mode may announce its MAC plus 0x10, its ARM one that is 0x10 or 0x25 more than the host's: a hint.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -88,10 +88,11 @@ def read_claims(
     witness = index.ports.device_of(owner)
     chassis = table.column("chassis_id")[row]
     witness = np.where(witness >= 0, witness, macs.devices(chassis))
-    named = _named_devices(index, table.column("system_name")[row], owners)
-    split = split | _never_named(index, table.column("system_name")[row], chassis)
+    system, system_names = factorize(table.column("system_name")[row])
+    named = _named_devices(index, system_names, owners)[system]
+    split = split | _never_named(index, system, system_names, chassis)
     w = _heard_devices(index, named, witness, chassis, split, known_ids)
-    dpu = _dpu_hosts(index, table.column("system_name")[row])
+    dpu = _dpu_hosts(index, system_names)[system]
     w, named = np.where((dpu >= 0) & (w == named), dpu, w), np.where(dpu >= 0, NONE, named)
     w = _by_address(index, w, table.column("management_addresses")[row])
     shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
@@ -132,22 +133,23 @@ def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
     return {one: told[0] for one, told in votes.items() if len(told) > 1 and len(set(told)) == 1}
 
 
-def _named_devices(index: PlanIndex, system_names: Objects, owners: Mapping[int, int]) -> Codes:
-    codes, distinct = factorize(system_names)
-    found = np.array([index.devices.find_or_add(name) if name.strip() else NONE for name in distinct] + [NONE])
-    return np.array([owners.get(code, code) for code in found.tolist()], dtype=np.int64)[codes]
+def _named_devices(index: PlanIndex, system_names: Sequence[str], owners: Mapping[int, int]) -> Codes:
+    """The device of each name, -1 for a blank one; the last slot is that of no name."""
+    found = [index.devices.find_or_add(name) if name.strip() else NONE for name in system_names]
+    return np.array([*(owners.get(code, code) for code in found), owners.get(NONE, NONE)], dtype=np.int64)
 
 
-def _dpu_hosts(index: PlanIndex, system_names: Objects) -> Codes:
-    """The planned host whose DPU has this name; -1 where it is no DPU's. Its cable is the host's."""
-    codes, distinct = factorize(system_names)
-    found = np.full(len(distinct) + 1, NONE, dtype=np.int64)
-    for number, name in enumerate(distinct):
+def _dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
+    """The planned host whose DPU has each name; -1 where it is no DPU's. Its cable is the host's. The last slot is that
+    of no name.
+    """
+    found = np.full(len(system_names) + 1, NONE, dtype=np.int64)
+    for number, name in enumerate(system_names):
         host = host_of_dpu(name)
         if host is not None and not 0 <= index.devices.find(name) < index.devices.planned:
             code = index.devices.find(host)
             found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
-    return found[codes]
+    return found
 
 
 def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:
@@ -237,13 +239,11 @@ def _heard_devices(
     return w
 
 
-def _never_named(index: PlanIndex, system_names: Objects, chassis: Objects) -> frozenset[int]:
+def _never_named(index: PlanIndex, system: Codes, system_names: Sequence[str], chassis: Objects) -> frozenset[int]:
     """Names that devices have before they are given one, where several devices send them."""
-    heard: dict[str, set[str]] = {}
-    for name, chassis_id in {*zip(system_names.tolist(), chassis.tolist(), strict=True)}:
-        if name is not None and short_name(device_key(name)) in DEFAULT_NAMES:
-            heard.setdefault(name, set()).add(chassis_id)
-    found = {index.devices.find_or_add(name) for name, ids in heard.items() if len(ids) > 1}
+    usual = [code for code, name in enumerate(system_names) if short_name(device_key(name)) in DEFAULT_NAMES]
+    ids = ((code, set(chassis[system == code].tolist())) for code in usual)
+    found = {index.devices.find_or_add(system_names[code]) for code, sent in ids if len(sent) > 1}
     return frozenset(code for code in found if code >= index.devices.planned)
 
 

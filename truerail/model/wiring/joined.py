@@ -186,10 +186,11 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
 def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     devices = identity.index.devices
     answers: dict[str, bool] = {}
+    for name in dict.fromkeys(reading.device for reading in identity.seen.readings):
+        identity.filed(name)  # now: who is filed later would have no place in what is made here
     for reading in identity.seen.readings:
-        identity.filed(reading.device)  # now: who is filed later would have no place in what is made here
-        if not reading.error:
-            answers[reading.device] = answers.get(reading.device, False) or reading.collector.startswith("lldp")
+        if not reading.error and not answers.get(reading.device):
+            answers[reading.device] = reading.collector.startswith("lldp")
     codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
     read = np.zeros(len(devices.names) + 1, dtype=bool)
     listened = np.zeros(len(devices.names) + 1, dtype=bool)

@@ -7,18 +7,18 @@ interface does. On InfiniBand `DISABLED` is the operator's. EFA reports `ACTIVE`
 
 An IPoIB interface may be down, or never set up, above an InfiniBand port that works: what it says of itself is its own.
 
-Most ports are right where LLDP says so, and nobody asks for their link. So states are read for the ports asked about,
-and columns over all ports are made when a rule first wants one.
+Columns over all rows are made when one is first wanted, and each kind of state is looked at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.facts import DownReason, LinkSpeed, NetLink, RdmaLink
 from truerail.model.plan import Transport
 from truerail.model.wiring.discovery import discoveries
@@ -100,22 +100,27 @@ class PortStates:
     def disabled(self, port: Codes) -> Mask:
         """Whether the port's operator switched it off: down by design. False where nothing says so."""
         off = self._ask(self.rdma_row[port], self._off)
-        return np.asarray((self._ask(self.link_row[port], self._enabled) == NO) | (off == YES), dtype=bool)
+        return np.asarray((self._enabled(port) == NO) | (off == YES), dtype=bool)
 
     def _carrier(self, port: Codes) -> Codes:
-        return self._ask(self.link_row[port], self._has_carrier)
+        return self._link_words[0][self.link_row[port]]
 
-    def _has_carrier(self, row: int) -> int:
-        link = self.links[row]
-        if ipoib_guid(link.mac):
-            return NONE
-        if "NO-CARRIER" in link.flags or (link.operstate or "").upper() in _OPERSTATE_DOWN:
-            return NO
-        return YES if "LOWER_UP" in link.flags or (link.operstate or "").upper() == "UP" else NONE
+    @cached_property
+    def _link_words(self) -> tuple[Codes, Codes]:
+        """Whether each row of the NetLink table has carrier, and whether its operator left it on; row -1 is the last.
 
-    def _enabled(self, row: int) -> int:
-        flags = self.links[row].flags
-        return NONE if not flags or ipoib_guid(self.links[row].mac) else YES if "UP" in flags else NO
+        A fabric has a handful of different flags and states: each is looked at once.
+        """
+        kind, kinds = factorize(map(_FLAGS_AND_STATE, self.links))
+        carrier = np.array([*(_has_carrier(*words) for words in kinds), NONE], dtype=np.int64)[[*kind, NONE]]
+        enabled = np.array([*(_is_enabled(flags) for flags, _ in kinds), NONE], dtype=np.int64)[[*kind, NONE]]
+        long = (row for row, mac in enumerate(map(_MAC, self.links)) if mac is not None and len(mac) > _MAC_DIGITS)
+        ipoib = [row for row in long if ipoib_guid(self.links[row].mac)]
+        carrier[ipoib] = enabled[ipoib] = NONE
+        return carrier, enabled
+
+    def _enabled(self, port: Codes) -> Codes:
+        return self._link_words[1][self.link_row[port]]
 
     def empty(self, port: Codes) -> Mask:
         """Whether the port's cage has no module, as its device reports, and its operator left it on, or may have."""
@@ -133,7 +138,7 @@ class PortStates:
         operator switched it off.
         """
         ethernet = [row >= 0 and not self._of_infiniband(self.rdma[row]) for row in self.rdma_row[port].tolist()]
-        unread = self._ask(self.link_row[port], self._enabled) == NONE
+        unread = self._enabled(port) == NONE
         return np.asarray(np.array(ethernet, dtype=bool) & unread & (self.rdma_active[port] == NO), dtype=bool)
 
     def _of_infiniband(self, link: RdmaLink) -> bool:
@@ -177,19 +182,18 @@ class PortStates:
         200 Gb/s is reported as 400 where the driver gives no number of lanes (Linux drivers/infiniband/core/verbs.c,
         ib_get_width_and_speed).
         """
-        capped = np.array(
-            [*(_rate_gbps(one) == RDMA_CAP_GBPS and not self._of_infiniband(one) for one in self.rdma), 0]
-        )
-        of_link = np.array([*(link.speed_gbps for link in self.links), None], dtype=np.float64)[self.link_row]
-        of_file = np.array([*map(_speed_gbps, self.speeds), None], dtype=np.float64)[self.speed_row]
-        return np.asarray(capped.astype(bool)[self.rdma_row] & np.isnan(of_link) & np.isnan(of_file), dtype=bool)
+        of_link, of_file, of_rdma = self._speeds
+        capped = np.flatnonzero(of_rdma == RDMA_CAP_GBPS)
+        rdma = self.rdma_row[capped]
+        capped = capped[[not self._of_infiniband(self.rdma[row]) for row in rdma.tolist()]] if len(capped) else capped
+        found = np.zeros(len(of_rdma), dtype=bool)
+        found[capped] = True
+        return np.asarray(found & np.isnan(of_link) & np.isnan(of_file), dtype=bool)
 
     @cached_property
     def speed_gbps(self) -> npt.NDArray[np.float64]:
         """The speed of the link, from the interface, else from the system's files, else from its RDMA device."""
-        of_link = np.array([*(link.speed_gbps for link in self.links), None], dtype=np.float64)[self.link_row]
-        of_file = np.array([*map(_speed_gbps, self.speeds), None], dtype=np.float64)[self.speed_row]
-        of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)[self.rdma_row]
+        of_link, of_file, of_rdma = self._speeds
         of_port = np.where(np.isnan(of_link), of_file, of_link)
         return np.where(np.isnan(of_port), of_rdma, of_port)
 
@@ -198,17 +202,48 @@ class PortStates:
         """What both ends of the port's link support in Gb/s, where that is told to be more than it runs at."""
         return np.array([*(speed.able_gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
 
+    @cached_property
+    def _speeds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """What the interface, the system's files and the RDMA device report of each port."""
+        of_link = np.array([*map(_GBPS, self.links), None], dtype=np.float64)
+        of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)
+        return of_link[self.link_row], _file_gbps(self.speeds)[self.speed_row], of_rdma[self.rdma_row]
+
+
+_FLAGS_AND_STATE = itemgetter(NetLink._fields.index("flags"), NetLink._fields.index("operstate"))
+_MAC_DIGITS = 17
+_MAC = itemgetter(NetLink._fields.index("mac"))
+_GBPS = itemgetter(NetLink._fields.index("speed_gbps"))
+_FILE_PORT, _FILE_GBPS = itemgetter(LinkSpeed._fields.index("port")), itemgetter(LinkSpeed._fields.index("gbps"))
+
+
+def _has_carrier(flags: tuple[str, ...], operstate: str | None) -> int:
+    state = (operstate or "").upper()
+    if "NO-CARRIER" in flags or state in _OPERSTATE_DOWN:
+        return NO
+    return YES if "LOWER_UP" in flags or state == "UP" else NONE
+
+
+def _is_enabled(flags: tuple[str, ...]) -> int:
+    return NONE if not flags else YES if "UP" in flags else NO
+
 
 def _rate_gbps(link: RdmaLink) -> float | None:
     """The rate of an RDMA port, where it is that of its link: one that is down reports its driver's default (40 Gb/s
     with mlx5, 2.5 with bnxt_re), an EFA 100 whatever it is.
     """
+    if link.rate_gbps is None:
+        return None
     runs = link.state in (None, *_ACTIVE) and not link.device.startswith(_ALWAYS_ACTIVE)
     return link.rate_gbps if runs else None
 
 
-def _speed_gbps(speed: LinkSpeed) -> float | None:
-    return None if speed.port.startswith(_ALWAYS_ACTIVE) else speed.gbps
+def _file_gbps(speeds: Sequence[LinkSpeed]) -> npt.NDArray[np.float64]:
+    """The speed of each row of the LinkSpeed table, NaN where it means nothing; row -1 is the last."""
+    port, names = factorize(map(_FILE_PORT, speeds))  # some hundred names in a fabric
+    found = np.array([*map(_FILE_GBPS, speeds), None], dtype=np.float64)
+    found[:-1][np.array([name.startswith(_ALWAYS_ACTIVE) for name in names], dtype=bool)[port]] = np.nan
+    return found
 
 
 def port_states(identity: Identity) -> PortStates:

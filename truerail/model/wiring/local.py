@@ -51,8 +51,14 @@ class LocalNames:
 
     def devices_of(self, table: Table[Any]) -> Codes:
         """The device code of every row of a table, under the name it announces."""
-        codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
-        return codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
+        kept: dict[int, tuple[Table[Any], Codes]] = self.__dict__.setdefault("_devices_of", {})
+        found = kept.get(id(table))
+        if found is None or found[0] is not table:
+            codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
+            rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
+            rows.setflags(write=False)
+            found = kept[id(table)] = (table, rows)
+        return found[1]
 
     def ports(self, device: Codes, names: Codes) -> Codes:
         """Port codes of a device's own names for its ports, brought to the plan's names where the plan uses others."""

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, mapped
+from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, looked_up
 from truerail.model.facts import NetLink
 from truerail.model.kept import kept
 from truerail.model.names import canonical_mac
@@ -62,13 +62,13 @@ class MacTable:
 
     def devices(self, chassis: Objects) -> Codes:
         """The device that owns each chassis id, -1 where unknown."""
-        get = self._port.get
-        return self._devices(mapped(lambda owner: get(owner, NONE), chassis))
+        return self._devices(looked_up(self._port, chassis))
 
     def ports(self, port_id: Objects, kind: Objects) -> Codes:
         """The port that owns each port id of type `mac`, -1 where unknown or not a MAC."""
-        get, is_mac = self._port.get, equals(kind, "mac")
-        return np.array([get(p, NONE) if m else NONE for p, m in zip(port_id, is_mac, strict=True)], dtype=np.int64)
+        found, rows = np.full(len(port_id), NONE, dtype=np.int64), np.flatnonzero(equals(kind, "mac"))
+        found[rows] = looked_up(self._port, port_id[rows])
+        return found
 
     def offset_ports(self, port_id: Objects, where: Mask) -> Codes:
         """The port whose MAC is 0x10 less, for chosen rows: so a DPU in NIC mode announces itself.
