@@ -1,6 +1,6 @@
 """Days on which nothing is wrong: what is said of them nevertheless is a false alarm."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
@@ -13,7 +13,7 @@ from truerail.model.counters import Window
 from truerail.model.pause import garbage_collection_paused
 from truerail.rounds import judge
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.flows import HABITS, FlowSimulation, Polls, flows
+from truerail.simulator.flows import HABITS, LATER, FlowSimulation, Habits, Polls, flows
 
 DAY = 86400.0
 EVERY = 300.0
@@ -43,11 +43,11 @@ class Alarm:
     subject: str
     says: str
     true: bool = False
-    """Whether it names a host that did restart."""
+    """Whether it names a host that did restart, or whose PFC is off."""
 
     @property
     def load(self) -> bool:
-        """Whether it warns of what is there: congestion, or a host that restarted."""
+        """Whether it warns of what is there: congestion, a host that restarted, or one whose PFC is off."""
         return (self.rule in LOAD or self.true) and self.severity != Severity.CRITICAL
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,7 +72,8 @@ class Day:
 def habits_of(number: int) -> tuple[str, ...]:
     """What the devices of a day do that looks ill: each habit on about every third day."""
     rng = Random(f"habits of day {number}")  # noqa: S311 - reproducible is what is wanted, not secret
-    return tuple(habit for habit in HABITS if rng.random() < 0.35)
+    more = Random(f"more habits of day {number}")  # noqa: S311 - as above
+    return tuple(habit for habit in HABITS if (more if habit in LATER else rng).random() < 0.35)
 
 
 def draw_day(number: int, seconds: float = DAY, habits: Sequence[str] | None = None) -> Day:
@@ -107,7 +108,18 @@ def alarms_of(day: Day, seconds: float = DAY) -> Iterator[Alarm]:
             if finding.severity.rank > loudest.get(finding.id, 0):
                 loudest[finding.id] = finding.severity.rank
                 alarm = _alarm(day.number, traffic.now, finding)
-                yield replace(alarm, true=finding.rule == "LNK003" and finding.subject in traffic.habits.restarted)
+                yield replace(alarm, true=finding.subject in _TRUE.get(finding.rule, _none)(traffic.habits))
+
+
+def _none(_: Habits) -> set[str]:
+    return set()
+
+
+_TRUE: Mapping[str, Callable[[Habits], set[str]]] = {
+    "LNK003": lambda habits: habits.restarted,
+    "CFG001": lambda habits: habits.without_pfc,
+}
+"""By rule, the hosts that it rightly names."""
 
 
 def _alarm(day: int, at: float, finding: Finding) -> Alarm:

@@ -9,6 +9,7 @@ from truerail.model.counters import Window
 from truerail.rounds import judge
 from truerail.simulator import Fault, NoRoom, Shape, Simulation, simulate
 from truerail.simulator.flows import (
+    HABITS,
     FlowFault,
     FlowFaultKind,
     FlowSimulation,
@@ -61,7 +62,8 @@ class Drawn:
 
     def __str__(self) -> str:
         shape = self.fabric.world.fabric.shape
-        return f"seed {self.seed}, {self.kind}: {shape.hosts} hosts, {shape.rails} rails, {shape.pods} pods"
+        habits = "".join(f", {habit}" for habit in sorted(self.traffic.habits.names))
+        return f"seed {self.seed}, {self.kind}: {shape.hosts} hosts, {shape.rails} rails, {shape.pods} pods{habits}"
 
 
 def draw(seed: int, kind: str | None = None) -> Drawn:
@@ -87,11 +89,19 @@ def _told_by_switches(seed: int) -> dict[str, bool]:
     return {"durations": rng.random() < 0.7, "priorities": rng.random() < 0.5}
 
 
+def habits_of(seed: int) -> tuple[str, ...]:
+    """What the devices of a run do that looks ill: half of the runs have two habits or so."""
+    rng = Random(f"telemetry habits {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
+    if rng.random() < 0.5:
+        return ()
+    return tuple(habit for habit in HABITS if rng.random() < 0.12)
+
+
 def _run(seed: int, attempt: int, kind: str, shape: Shape, polls: Polls, rng: Random) -> Drawn:
     cables = [rng.choice(CABLING[kind])] if kind in CABLING else []
     fabric = simulate(shape, cables, seed=seed * 8 + attempt)
     jobs = _jobs(fabric, shape, kind, rng)
-    traffic = flows(fabric, jobs, (), seed * 8 + attempt, polls=polls)
+    traffic = flows(fabric, jobs, (), seed * 8 + attempt, polls=polls, habits=habits_of(seed))
     if kind not in CABLING and kind != HEALTHY:
         traffic.plant(FlowFault(K.STRAGGLER if kind == IN_STEP else K(kind), since=SINCE))
     return Drawn(seed, kind, fabric, traffic)

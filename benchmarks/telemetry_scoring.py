@@ -77,7 +77,7 @@ def _end(result: Score, drawn: Drawn, judgement: Judgement, faults: list[FlowTru
     result.culprit = int(bool(true))
     critical = {finding.id for finding in judgement.findings if finding.severity.rank == 2}
     others = [cause for cause in judgement.causes if cause.key not in {one.key for one in true}]
-    wrong = [cause for cause in others if cause.kind not in LOAD]
+    wrong = [cause for cause in others if cause.kind not in LOAD and not _is_habit(drawn, cause)]
     result.false.update(cause.kind for cause in wrong)
     result.false_critical = sum(not critical.isdisjoint(cause.explains) for cause in wrong)
     result.loads = int(len(others) > len(wrong))
@@ -85,6 +85,14 @@ def _end(result: Score, drawn: Drawn, judgement: Judgement, faults: list[FlowTru
     if kinds and not true:
         result.mistakes.append(f"{drawn}: {_place(faults)} not named")
     result.mistakes += [f"{drawn}: {cause.kind} at {cause.subjects[0]}, which is not so" for cause in wrong]
+
+
+def _is_habit(drawn: Drawn, cause: Cause) -> bool:
+    """Whether it names what a host's habits make true: it restarted, or its PFC is off."""
+    habits = drawn.traffic.habits
+    if cause.kind is C.CONFIGURATION:
+        return set(cause.subjects) <= habits.without_pfc
+    return cause.kind is C.FLAPPING_LINK and set(cause.subjects) <= habits.restarted
 
 
 def _place(faults: list[FlowTruth]) -> str:

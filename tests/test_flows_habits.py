@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truerail.model import PortCounters
+from truerail.model import Counter, PortCounters
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import HABITS, FlowSimulation, Polls, flows
 from truerail.simulator.flows.ledger import PLACE, Key, Q
@@ -103,6 +103,54 @@ def test_a_device_tells_what_it_knew_when_it_looked_last(habit: str, collector: 
     values = told(living(habit), "leaf-0", collector, counter)
     changes = sum(one != other for one, other in pairwise(values))
     assert abs(changes - fresh) <= 1
+
+
+def counted_by(made: FlowSimulation, collector: str) -> dict[str, set[str]]:
+    """The counters that each device tells."""
+    return {
+        reading.device: {
+            str(c.counter) for fact in reading.facts if isinstance(fact, PortCounters) for c in fact.counters
+        }
+        for reading in made.readings()
+        if reading.collector == collector
+    }
+
+
+def test_one_host_without_pfc_tells_of_no_pauses() -> None:
+    made = living("pfc_missing")
+    told = counted_by(made, "nic_counters")
+    (without,) = (
+        device
+        for device, counters in told.items()
+        if not any("pause" in name and "storm" not in name for name in counters)
+    )
+    assert made.habits.without_pfc == {without}
+
+
+def test_pauses_over_all_priorities_have_none() -> None:
+    facts = [fact for r in living("pfc_total_only").readings() if r.collector == "pfc_counters" for fact in r.facts]
+    assert {c for fact in facts if isinstance(fact, PortCounters) for c in fact.counters} == {
+        Counter("rx_pause_frames"), Counter("tx_pause_frames")
+    }  # fmt: skip
+
+
+def test_what_an_asic_does_not_count_is_in_no_answer_of_it() -> None:
+    told = counted_by(living("na_cells"), "port_counters")
+    with_fec = {device for device, counters in told.items() if "fec_uncorrected" in counters}
+    assert 0 < len(with_fec) < len(told)
+    arrays = [of for of in living("na_cells").answers() if of.collector == "port_counters" and of.devices]
+    assert {len(of.counters) for of in arrays} == {len(counters) for counters in told.values()}
+
+
+def test_a_cache_that_is_renewed_port_by_port_jumps_at_moments_of_each_port() -> None:
+    made, steps = living("port_cache"), []
+    for _ in range(8):
+        made.step(10.0)
+        values = next(of.values for of in made.answers() if of.collector == "port_counters")
+        steps.append(values[:, 0].copy())
+    moved = np.array([later != earlier for earlier, later in pairwise(steps)])
+    assert (moved.sum(axis=0) <= 2).all()
+    assert moved.any(axis=1).all()
 
 
 def test_an_idle_host_restarts_and_the_ports_of_its_leaves_tell_it_later() -> None:

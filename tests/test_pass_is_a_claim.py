@@ -10,6 +10,7 @@ from truerail.model.counters import Window
 from truerail.model.rule import Undecided
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
+from truerail.simulator.flows.habits import PORT_CACHE
 
 K = FlowFaultKind
 RULES = {
@@ -26,7 +27,16 @@ RULES = {
 }
 FEW = Shape(hosts=4, rails=4, spines=2, uplinks=4)
 DEEP = Shape(hosts=16, rails=4, pods=2, spines=4, uplinks=8, superspines=4)
-WEAK = ("two-samples", "few-samples", "few-flows", "few-hosts", "totals-only", "slow-polls", "little-load")
+WEAK = (
+    "two-samples",
+    "few-samples",
+    "few-flows",
+    "few-hosts",
+    "totals-only",
+    "slow-polls",
+    "little-load",
+    "port-cache",
+)
 
 
 def conditions() -> Iterator[object]:
@@ -53,7 +63,8 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
     jobs = () if kind is K.INCAST else jobs  # what the host sends itself would make it no incast
     polls = Polls(priorities=weak != "totals-only", durations=weak != "totals-only")
     at = str(fabric.plan.cables[0].a) if kind is K.INCAST else ""
-    traffic = flows(fabric, jobs, [FlowFault(kind, at=at)], 5, polls=polls)
+    habits = [PORT_CACHE] if weak == "port-cache" else []
+    traffic = flows(fabric, jobs, [FlowFault(kind, at=at)], 5, polls=polls, habits=habits)
     window, still = Window(), fabric.snapshot()
     window.put(traffic.readings())
     last: list[Reading] = []

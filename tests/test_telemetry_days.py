@@ -17,6 +17,7 @@ import telemetry_results  # type: ignore[import-not-found]  # a folder of script
 from telemetry_accuracy import measure, publish  # type: ignore[import-not-found]  # as above
 from telemetry_bounds import at_least, at_most  # type: ignore[import-not-found]  # as above
 from telemetry_days import Alarm, alarms_of, draw_day  # type: ignore[import-not-found]  # as above
+from telemetry_drawn import draw, habits_of  # type: ignore[import-not-found]  # as above
 from telemetry_jobs import jobs_of_day  # type: ignore[import-not-found]  # as above
 from telemetry_report import report  # type: ignore[import-not-found]  # as above
 from telemetry_results import Results, State
@@ -51,6 +52,14 @@ def test_a_quiet_hour_has_no_alarm_and_a_storm_in_it_has() -> None:
     told = list(alarms_of(stormy, 900.0))
     assert {(alarm.rule, alarm.severity) for alarm in told} >= {("PFC001", "critical")}
     assert len({(alarm.rule, alarm.severity, alarm.subject) for alarm in told}) == len(told)
+
+
+def test_runs_with_a_fault_have_habits_too_and_keep_their_traffic() -> None:
+    drawn = [habits_of(seed) for seed in range(60)]
+    assert {habit for of in drawn for habit in of} > {"port_cache", "na_cells", "pfc_total_only"}
+    assert 20 < sum(not of for of in drawn) < 50
+    seed = next(number for number, of in enumerate(drawn) if of)
+    assert draw(seed).traffic.habits.names == {*drawn[seed]}
 
 
 def test_the_same_number_is_the_same_day() -> None:

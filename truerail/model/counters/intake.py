@@ -16,8 +16,8 @@ from truerail.model.facts import Counter, PortCounters
 from truerail.model.reading import Reading
 
 CACHED_SECONDS = 35.0
-"""For so long a device whose counters all stand still is taken for one that answers from a cache: agents refresh theirs
-every 5 to 30 seconds (detection.md 5.9), and a poll may come just before that.
+"""For so long a device whose counters all stand still, or a port of it, is taken for one that answers from a cache:
+agents refresh theirs every 5 to 30 seconds (detection.md 5.9), and a poll may come just before that.
 """
 
 
@@ -93,8 +93,8 @@ def _take(source: Source, chunks: Sequence[Chunk], devices: int, sample: int, pa
     pace = max(pace, source.pace)
     gains = [_gains(source, chunk, pace) for chunk in chunks]
     moves = _moves(chunks, gains, devices)
-    for chunk, gained in zip(chunks, gains, strict=True):
-        _put(chunk, gained, _live(source, chunk, moves), sample)
+    for chunk, gained, moved in zip(chunks, gains, moves, strict=True):
+        _put(chunk, gained, _live(source, chunk, moved), sample)
     _stamp(source, chunks, moves, sample)
 
 
@@ -194,13 +194,24 @@ def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
     return across(gained, seconds, skipped=skipped, kind=series.kind, pace=asked.pace, samples=samples)
 
 
-def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: int) -> Mask:
-    """Devices of which any port counted any traffic, or of which that is not known.
-
-    Agents refresh their counters every 5 to 30 seconds; two polls in between give the same values, then a double step.
-    A reading in which nothing moved on the whole device therefore counts as none, for a while.
+class _Moves(NamedTuple):
+    """What moves in a reading, shapes (ports,): ports that counted traffic, ports of which that is not known, and ports
+    of devices of which either is so of any.
     """
-    moves = np.zeros(devices, dtype=bool)
+
+    port: Mask
+    unknown: Mask
+    device: Mask
+
+
+def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: int) -> list[_Moves]:
+    """What moves in each piece of a round.
+
+    Agents refresh their counters every 5 to 30 seconds, all at once or port by port; two polls in between give the same
+    values, then a double step. A reading in which nothing moved on the whole device, or on a port that did before,
+    therefore counts as none, for a while.
+    """
+    moves, by_port = np.zeros(devices, dtype=bool), []
     for chunk, gained in zip(chunks, gains, strict=True):
         moved, known = (np.zeros(len(chunk.rows), dtype=bool) for _ in range(2))
         for series, _, more in gained:
@@ -208,14 +219,16 @@ def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: in
                 moved |= more > 0
                 known |= ~np.isnan(more)
         moves[chunk.device[moved | ~known]] = True
-    return moves
+        by_port.append((moved, ~known))
+    return [_Moves(*of, moves[chunk.device]) for of, chunk in zip(by_port, chunks, strict=True)]
 
 
-def _live(source: Source, chunk: Chunk, moves: Mask) -> Mask:
-    """Ports whose reading counts: their device moves, or has stood still for longer than any cache lasts. Of a device
-    that tells when it renewed each port's counters, ports that it has renewed since they were last read.
+def _live(source: Source, chunk: Chunk, moves: _Moves) -> Mask:
+    """Ports whose reading counts: they and their device move, or have stood still for longer than any cache lasts. Of a
+    device that tells when it renewed each port's counters, ports that it has renewed since they were last read.
     """
-    moving = moves[chunk.device] | ~(chunk.at - source.moved_at[chunk.rows] < CACHED_SECONDS)
+    moving = moves.device | ~(chunk.at - source.moved_at[chunk.rows] < CACHED_SECONDS)
+    moving &= moves.port | moves.unknown | ~(chunk.at - source.stirred_at[chunk.rows] < CACHED_SECONDS)
     if chunk.aged.any():
         since = chunk.at - source.at[chunk.rows]
         moving &= ~(chunk.aged & (since >= 0) & (since < RENEWED_SECONDS))
@@ -233,13 +246,17 @@ def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
         series.last[rows], series.last_at[rows] = now[which], at
 
 
-def _stamp(source: Source, chunks: Sequence[Chunk], moves: Mask, sample: int) -> None:
+def _stamp(source: Source, chunks: Sequence[Chunk], moves: Sequence[_Moves], sample: int) -> None:
     """Notes when every port was read, and the time behind its sample. A clock that was set back gives no time."""
-    rows, at, live, moving = (
+    rows, at, live, moving, stirred = (
         np.concatenate(parts)
-        for parts in zip(*((c.rows, c.at, _live(source, c, moves), moves[c.device]) for c in chunks), strict=True)
+        for parts in zip(
+            *((c.rows, c.at, _live(source, c, of), of.device, of.port) for c, of in zip(chunks, moves, strict=True)),
+            strict=True,
+        )
     )
     source.moved_at[rows[moving]] = at[moving]
+    source.stirred_at[rows[stirred]] = at[stirred]
     rows, at = rows[live], at[live]
     seconds = at - source.at[rows]
     seconds[seconds <= 0] = np.nan

@@ -67,6 +67,8 @@ class Source:
         """When each port was last read, in Unix seconds."""
         self.moved_at: Seconds = np.full(0, np.nan)
         """When its device was last seen to count anything: see `intake`."""
+        self.stirred_at: Seconds = np.full(0, np.nan)
+        """When the port itself was last seen to count traffic, likewise. It is not kept over a restart."""
         self.paces: Floats = np.full(samples, np.nan, dtype=np.float32)
         """The seconds that usually lay behind each sample."""
         self.full: dict[Quantity, Codes] = {}
@@ -111,6 +113,7 @@ class Source:
         if rows > len(self.at):
             self.span = _taller(self.span, rows)
             self.at, self.moved_at = _longer(self.at, rows), _longer(self.moved_at, rows)
+            self.stirred_at = _longer(self.stirred_at, rows)
             for series in self.series.values():
                 series.grow(rows)
 
@@ -141,6 +144,7 @@ class Source:
         for row in rows.tolist():
             found.row(*self.ports[row])
         found.span, found.at, found.moved_at = self.span[rows], self.at[rows], self.moved_at[rows]
+        found.stirred_at = self.stirred_at[rows]
         found.paces = self.paces
         found.series = {key: series.only(rows) for key, series in self.series.items()}
         return found
@@ -151,6 +155,7 @@ class Source:
         found.ports, found._row, found._spelled = list(self.ports), dict(self._row), self.spelled
         found.span, found.paces = _fixed(self.span), _fixed(self.paces)
         found.at, found.moved_at = _fixed(self.at), _fixed(self.moved_at)
+        found.stirred_at = _fixed(self.stirred_at)
         found.full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
         found.series = {key: series.frozen() for key, series in self.series.items()}
         return found

@@ -4,7 +4,7 @@ Flows are fluids: each step is one stretch of steady rates, not a run of packets
 """
 
 from truerail.simulator.flows.faults import KINDS, FlowFault, FlowFaultKind
-from truerail.simulator.flows.habits import HABITS
+from truerail.simulator.flows.habits import HABITS, LATER, Habits
 from truerail.simulator.flows.hashing import Hash
 from truerail.simulator.flows.jobs import Job, Pattern
 from truerail.simulator.flows.paths import Switching
@@ -16,10 +16,12 @@ from truerail.simulator.flows.truth import FlowTruth, Victim
 __all__ = [
     "HABITS",
     "KINDS",
+    "LATER",
     "FlowFault",
     "FlowFaultKind",
     "FlowSimulation",
     "FlowTruth",
+    "Habits",
     "Hash",
     "Job",
     "Pattern",

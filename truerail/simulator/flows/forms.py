@@ -67,6 +67,7 @@ SWITCH_COUNTERS: dict[str, tuple[Key, ...]] = {
     ),
 }  # fmt: skip
 _QUEUE_WORDS = {Q.TX_PACKETS: Q.QUEUE_PACKETS, Q.TX_BYTES: Q.QUEUE_BYTES}
+_FRAMES = frozenset((Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES))
 _DURATIONS = frozenset((Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS))
 
 
@@ -79,9 +80,28 @@ class Form:
     mask: npt.NDArray[np.uint64]
 
 
-def form_of(collector: str, switching: Switching, *, durations: bool, priorities: bool, flows: bool) -> Form:
-    """The form of a collector; `durations`, `priorities` and `flows` as in `Polls`."""
+PFC_MISSING, PFC_TOTALS, NOT_COUNTED = "pfc_missing", "pfc_total_only", "na_cells"
+_NOT_COUNTED = frozenset(
+    (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_TRANSITIONS, Q.QUEUE_DROPS, Q.RX_DISCARDS, Q.ECN_MARKED_PACKETS,
+     Q.FEC_SYMBOLS, Q.FEC_CORRECTED, Q.FEC_UNCORRECTED)
+)  # fmt: skip
+"""What some ASICs do not count, and SONiC's tables show as `N/A`."""
+
+
+def form_of(
+    collector: str, switching: Switching, gaps: frozenset[str] = frozenset(), *, durations: bool, priorities: bool,
+    flows: bool,
+) -> Form:  # fmt: skip
+    """The form of a collector; `durations`, `priorities` and `flows` as in `Polls`, `gaps` what the device lacks:
+    pauses (`pfc_missing`), their priorities and times (`pfc_total_only`), what its ASIC does not count (`na_cells`).
+    """
     named = _named(collector, switching, durations=durations, priorities=priorities, flows=flows)
+    if PFC_MISSING in gaps:
+        named = [(counter, key) for counter, key in named if "_pause" not in counter.counter]
+    if PFC_TOTALS in gaps and collector == "pfc_counters":
+        named = [(Counter(counter.counter), key) for counter, key in named if key[0] in _FRAMES]
+    if NOT_COUNTED in gaps:
+        named = [(counter, key) for counter, key in named if key[0] not in _NOT_COUNTED]
     rows = np.array([PLACE[key] for _, key in named])
     mask = [(1 << 32) - 1 if collector == "rdma_counters" and key[0] in NARROW else (1 << 64) - 1 for _, key in named]
     return Form(tuple(counter for counter, _ in named), rows, np.array(mask, dtype=np.uint64)[:, None])

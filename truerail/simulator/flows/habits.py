@@ -4,15 +4,18 @@ symbols, caches. Each habit is a flag; its size is what healthy hosts and ports 
 Sources: a ConnectX-7's counters on a working cluster (out_of_sequence 1,811,101), a bnxt's (rx_discards 11,763,190),
 sonic-utilities PR#4124 (four uncorrectable frames at link-up), sonic-swss PR#3757 (corrected symbols beside corrected
 codewords; pre-FEC 1e-12 to 2e-9 on eight ports), sonic-buildimage#26839 (a port without FEC freezes), sonic-swss
-portsorch.cpp (counters are refreshed every 1, 10 or 60 s), net-snmp#1029 (a cache of seconds), bnxt.h (one second).
+portsorch.cpp (counters are refreshed every 1, 10 or 60 s), net-snmp#1029 (a cache of seconds), bnxt.h (one second),
+mlx5's counters.rst (pauses of a priority are there where PFC is on for it), EOS' and NX-OS' pause frames over all
+priorities, and `N/A` in SONiC's tables where an ASIC does not count.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from truerail.simulator.flows.accounts import PAUSE_FRAME_BYTES, Step
+from truerail.simulator.flows.forms import NOT_COUNTED, PFC_MISSING, PFC_TOTALS
 from truerail.simulator.flows.ledger import PLACE, Key, Ledger, Q
 from truerail.simulator.flows.net import Rates
 
@@ -21,12 +24,21 @@ FROZEN, BIT_ERRORS = "counters_frozen", "fec_healthy"
 SYMBOLS_AFTER, SYMBOLS_NONE = "symbol_is_post", "symbol_is_none"
 PAUSES_UNCOUNTED, SNMP_CACHE, BNXT_CACHE = "pause_not_in_bytes", "snmp_cache", "stats_period=1s"
 SONIC_FLEX, SONIC_SLOW = "sonic_flex=10s", "sonic_flex=60s"
+PORT_CACHE = "port_cache"
+"""Agents that refresh one port after the other, each every 40 s."""
+GAPS = (PFC_MISSING, PFC_TOTALS, NOT_COUNTED)
+"""What devices do not count: pauses on one host, pauses by priority on switches, some counters on some switches."""
 HABITS = (
     OLD_COUNTS, WRAP_SOON, TRICKLE, SOFT_PAUSE, LINK_UP, FROZEN, BIT_ERRORS, SYMBOLS_AFTER, SYMBOLS_NONE,
-    PAUSES_UNCOUNTED, SNMP_CACHE, BNXT_CACHE, SONIC_FLEX, SONIC_SLOW,
+    PAUSES_UNCOUNTED, SNMP_CACHE, BNXT_CACHE, SONIC_FLEX, SONIC_SLOW, *GAPS,
+    PORT_CACHE,
 )  # fmt: skip
+LATER = (*GAPS, PORT_CACHE)
+"""Drawn from numbers of their own: the days and runs of before keep what they drew."""
 _SWITCHES, _QUEUES = ("port_counters", "pfc_counters"), ("queue_counters",)
+_EVERYTHING = (*_SWITCHES, *_QUEUES, "nic_counters", "rdma_counters")
 REFRESH_SECONDS: Mapping[str, Mapping[str, float]] = {
+    PORT_CACHE: dict.fromkeys(_EVERYTHING, 40.0),
     SNMP_CACHE: dict.fromkeys((*_SWITCHES, *_QUEUES), 30.0),
     BNXT_CACHE: dict.fromkeys(("nic_counters", "rdma_counters"), 1.0),
     SONIC_FLEX: {**dict.fromkeys(_SWITCHES, 1.0), **dict.fromkeys(_QUEUES, 10.0)},
@@ -48,6 +60,8 @@ _WRAPPING = tuple(
 _DISCARDS_PER_SECOND = 3.0
 _SOFT_SHARE, _SOFT_FRAMES_PER_SECOND, _SOFT_PAUSE_US = 0.05, 300.0, 8.0
 """Share of busy ports that are paused for moments in a step, and by how many frames of which length."""
+_NOT_COUNTING = 0.4
+"""Share of switches whose ASIC lacks counters that others have."""
 _REBOOT_EVERY_SECONDS = 6 * 3600.0
 _FROZEN_SECONDS = 120.0
 _IDLE_BYTES_PER_SECOND = 1e5
@@ -68,12 +82,15 @@ class Habits:
         self.names = frozenset(names)
         if unknown := self.names - {*HABITS}:
             raise ValueError(f"no such habit: {', '.join(sorted(unknown))}")
+        self._seed = seed
         self._rng = np.random.default_rng([seed, 0xAB17])
         self.bit_errors: Rates | None = None
         if BIT_ERRORS in self.names:
             self.bit_errors = 10 ** self._rng.uniform(-12, -8, ports)
         self.restarted: set[str] = set()
         """The hosts that did, by their planned names."""
+        self.without_pfc: set[str] = set()
+        """The hosts whose NICs pause nothing, by their planned names: their settings differ from all others'."""
         self._frozen: dict[int, _Frozen] = {}
 
     def refresh_seconds(self) -> dict[str, float]:
@@ -83,6 +100,22 @@ class Habits:
             for collector, seconds in REFRESH_SECONDS[name].items():
                 found[collector] = max(seconds, found.get(collector, 0.0))
         return found
+
+    def gaps(self, devices: Sequence[str], hosts: int) -> dict[str, frozenset[str]]:
+        """What each device does not count, of `GAPS`; of `devices` so many `hosts` come first."""
+        rng = np.random.default_rng([self._seed, 0x9A])
+        found: dict[str, set[str]] = {}
+        chosen = {
+            PFC_MISSING: [devices[int(rng.integers(hosts))]],
+            PFC_TOTALS: list(devices[hosts:]),
+            NOT_COUNTED: [device for device in devices[hosts:] if rng.random() < _NOT_COUNTING],
+        }
+        if PFC_MISSING in self.names:
+            self.without_pfc.update(chosen[PFC_MISSING])
+        for gap in self.names & chosen.keys():
+            for device in chosen[gap]:
+                found.setdefault(device, set()).add(gap)
+        return {device: frozenset(gaps) for device, gaps in found.items()}
 
     def begin(self, ledger: Ledger) -> None:
         """What was counted before anybody looked."""

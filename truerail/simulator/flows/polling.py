@@ -52,14 +52,15 @@ class Polls:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """A device that can be read: the name that its readings are filed under, its ports, and how each collector calls
-    them.
+    """A device that can be read: the name that its readings are filed under, its ports, how each collector calls
+    them, and what it does not count.
     """
 
     number: int
     name: str
     ports: slice
     spelled: dict[str, tuple[str, ...]]
+    gaps: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,19 @@ class Poller:
 
     def __init__(
         self, net: Net, polls: Polls, switching: Switching, rng: np.random.Generator,
-        refresh_seconds: Mapping[str, float] | None = None,
+        refresh_seconds: Mapping[str, float] | None = None, gaps: Mapping[str, frozenset[str]] | None = None,
+        *, port_by_port: bool = False,
     ) -> None:  # fmt: skip
         self._net, self._polls, self._rng = net, polls, rng
+        self._gaps = gaps or {}
         make = partial(
             form_of, switching=switching, durations=polls.durations, priorities=polls.priorities, flows=polls.flows
         )
-        self._forms = {collector: make(collector) for collector in (*_HOSTS_TELL, *_SWITCHES_TELL)}
+        self._forms = {
+            (collector, of): make(collector, gaps=of)
+            for collector in (*_HOSTS_TELL, *_SWITCHES_TELL)
+            for of in sorted({frozenset[str](), *self._gaps.values()}, key=sorted)
+        }
         self._base: Rates | None = None
         """What each port had counted when its device was last reset."""
         self._kept = np.zeros((len(PLACE), len(net.ports)), dtype=np.uint64)
@@ -96,7 +103,10 @@ class Poller:
         self._silent_until, self._stale_until = self._kept_at.copy(), self._kept_at.copy()
         self._machines: list[_Machine] = []
         self._refresh = dict(refresh_seconds or {})
-        self._phase = np.random.default_rng(len(net.devices)).random(len(net.devices))
+        phases = np.random.default_rng(len(net.devices))
+        self._phase = phases.random(len(net.devices))[net.device]
+        if port_by_port:
+            self._phase = phases.random(len(net.ports))
         self._cached: dict[str, tuple[Rates, npt.NDArray[np.uint64]]] = {}
 
     def rewire(self, net: Net) -> None:
@@ -119,7 +129,7 @@ class Poller:
         """The same round as arrays, without what failed."""
         heard = self._round(ledger, at.timestamp())
         told = [machine for machine in self._answering() if not heard.lost[machine.number]]
-        return [self._columns(collector, told, heard) for collector in self._forms]
+        return [self._columns(collector, gaps, told, heard) for collector, gaps in self._forms]
 
     def _round(self, ledger: Ledger, at: float) -> _Round:
         """Asks every device, each at its own moment."""
@@ -142,14 +152,16 @@ class Poller:
     def _cache(
         self, collector: str, seconds: float, ledger: Ledger, at: float, read_at: Rates
     ) -> npt.NDArray[np.uint64]:
-        """What devices hold that refresh their counters every so many seconds, each at its own moments."""
+        """What devices hold that refresh their counters every so many seconds, each device, or each of its ports, at
+        its own moments.
+        """
         phase = self._phase * seconds
-        refreshed_at = np.floor((read_at - phase) / seconds) * seconds + phase
+        refreshed_at = np.floor((read_at[self._net.device] - phase) / seconds) * seconds + phase
         known = self._cached.get(collector)
-        total = ledger.as_of((at - refreshed_at)[self._net.device])
+        total = ledger.as_of(at - refreshed_at)
         now = (total if self._base is None else np.maximum(total - self._base, 0)).astype(np.uint64)
         if known is not None:
-            now = np.where((refreshed_at > known[0])[self._net.device], now, known[1])
+            now = np.where(refreshed_at > known[0], now, known[1])
         self._cached[collector] = refreshed_at, now
         return now
 
@@ -181,8 +193,8 @@ class Poller:
         world = self._net.world
         for number, device in enumerate(self._net.devices):
             if device not in world.absent:
-                name = known.names[known.find(world.folder(device))]
-                yield _Machine(number, name, self._net.span_of(device), self._spelled(number, device))
+                name, gaps = known.names[known.find(world.folder(device))], self._gaps.get(device, frozenset())
+                yield _Machine(number, name, self._net.span_of(device), self._spelled(number, device), gaps)
 
     def _spelled(self, number: int, device: str) -> dict[str, tuple[str, ...]]:
         """The names of a device's ports, by collector."""
@@ -198,15 +210,15 @@ class Poller:
     def _told(self, machine: _Machine, heard: _Round, at: datetime) -> Iterator[Reading]:
         read_at = float(heard.read_at[machine.number])
         for collector, names in machine.spelled.items():
-            form = self._forms[collector]
+            form = self._forms[collector, machine.gaps]
             ports = np.arange(machine.ports.start, machine.ports.stop)
             rows = map(tuple, _values(form, heard.of(collector), ports).tolist())
             facts = tuple(map(PortCounters, names, repeat(form.counters), rows))
             yield Reading(machine.name, collector, at, facts, read_at=read_at)
 
-    def _columns(self, collector: str, told: list[_Machine], heard: _Round) -> Answers:
-        form = self._forms[collector]
-        of = [machine for machine in told if collector in machine.spelled]
+    def _columns(self, collector: str, gaps: frozenset[str], told: list[_Machine], heard: _Round) -> Answers:
+        form = self._forms[collector, gaps]
+        of = [machine for machine in told if collector in machine.spelled and machine.gaps == gaps]
         ports = np.concatenate([np.arange(m.ports.start, m.ports.stop) for m in of] or [np.empty(0, dtype=np.int64)])
         read_at = heard.read_at[[machine.number for machine in of]]
         devices = [(machine.name, machine.spelled[collector]) for machine in of]

@@ -13,7 +13,7 @@ from truerail.simulator.flows.accounts import Step, gains_of
 from truerail.simulator.flows.conditions import Conditions, healthy
 from truerail.simulator.flows.connections import Connections, connections
 from truerail.simulator.flows.faults import FlowFault, FlowFaultKind, Placed, Room, act, place, room_of
-from truerail.simulator.flows.habits import Habits
+from truerail.simulator.flows.habits import PORT_CACHE, Habits
 from truerail.simulator.flows.hashing import Hasher
 from truerail.simulator.flows.jobs import Job, mixed_jobs
 from truerail.simulator.flows.ledger import new_ledger
@@ -47,7 +47,10 @@ class FlowSimulation:
         self.habits = Habits(habits, len(self.net.ports), seed)
         self.habits.begin(self.ledger)
         refresh = self.habits.refresh_seconds()
-        self.poller = Poller(self.net, polls, switching, np.random.default_rng([seed, 1]), refresh)
+        gaps = self.habits.gaps(self.net.devices, self.net.hosts)
+        rng = np.random.default_rng([seed, 1])
+        by_port = PORT_CACHE in self.habits.names
+        self.poller = Poller(self.net, polls, switching, rng, refresh, gaps, port_by_port=by_port)
         self.last: Step | None = None
         self._rng = np.random.default_rng([seed, 2])
         self._length = np.random.default_rng([seed, 3]).random(len(self.net.ports))
