@@ -19,7 +19,8 @@ that lacks less in its other direction is not slow; where both may be, both are 
 
 Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not judged,
 NICs that lack as much while their peers are apart by as much, and hosts that move in step below 90 % of the line rate:
-all NICs of a host within 5 %, and another host within 1 % of its level. Synchronous collectives do so with a slow NIC
+all NICs of a host within 5 %, and another host within 1 % of its level; hosts whose NICs are renewed at different
+moments, for of them nothing tells whether they move in step. Synchronous collectives do so with a slow NIC
 and without one: it drags its peers to its own rate. A NIC that lags for a known reason shows that its job does not.
 
 What cannot be told: a slow NIC whose flows collide with many others, where NICs told as much are apart by as much as it
@@ -40,8 +41,10 @@ from rules._held_up import Directions, Why, directions
 from rules._lagging import LINE_RATE, Lagging, in_step, lagging
 from rules._uncounted import unjudged_hosts
 from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
+from truerail.model.columns import Mask
 from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.rails import LEAST_PEERS, rails_of
+from truerail.model.counters.quantities import Quantity
+from truerail.model.counters.rails import LEAST_PEERS, Rails, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
 
@@ -94,6 +97,19 @@ def _unjudged(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Iterator
         )
         hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
         yield Unjudged(why, what="host", count=len(hosts), subjects=hosts)
+    apart = np.flatnonzero(_renewed_apart(telemetry, rails))
+    if len(apart) and not lags.found.any():
+        why = f"{len(apart)} hosts count their NICs at different moments: a slow NIC that holds its job would not show"
+        hosts = tuple(index.devices.names[code] for code in rails.host[apart].tolist())
+        yield Unjudged(why, what="host", count=len(hosts), subjects=hosts)
+
+
+def _renewed_apart(telemetry: Telemetry, rails: Rails) -> Mask:
+    """Judged hosts of whose NICs most readings renew some and leave the others as they were. Shape (hosts,)."""
+    gained = telemetry.part(Quantity.TX_BYTES, None, rails.port.ravel())[0]
+    known = ~np.isnan(gained).reshape(*rails.port.shape, gained.shape[1])
+    some, every = known.any(axis=1), (known | (rails.port < 0)[..., None]).all(axis=1)
+    return np.asarray(rails.judged & (2 * (some & ~every).sum(axis=1) > some.sum(axis=1)))
 
 
 def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: Why, others: tuple[int, ...]) -> Finding:
