@@ -110,10 +110,10 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
     if record is not None:
         _refuse_cut(record, text)
         yield record.neighbor()
-    elif not any(_CLOSED.fullmatch(line) for line in text[_titled(text) :]):
-        raise Unreadable("cut short: nothing below the title", line=len(text))
     elif ", via: " in answer:
         raise Unreadable("interfaces that are quoted or commented out, but not all of the answer is")
+    elif not any(_CLOSED.fullmatch(line) for line in text[_titled(text) :]):
+        raise Unreadable("cut short: nothing below the title", line=len(text))
 
 
 def _titled(text: list[str]) -> int:
