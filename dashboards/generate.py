@@ -17,7 +17,7 @@ from dashboards.grafana.links import uid
 from dashboards.grafana.written import text as board_text
 from dashboards.outputs.alertmanager import alertmanager
 from dashboards.outputs.prometheus import rules_file
-from dashboards.outputs.runbooks import runbooks
+from dashboards.outputs.runbooks import NOTE, runbooks
 from dashboards.rules import GROUPS
 from rules import rules
 from truerail.outputs.monitoring import RULES, RUNBOOKS, TRUERAIL, write
@@ -37,8 +37,9 @@ def files() -> dict[str, str]:
 
 
 def stale(root: Path, made: dict[str, str]) -> list[str]:
-    """The files that are missing, differ, or are no longer made."""
-    kept = {str(path.relative_to(root)) for folder in (GENERATED, "docs/runbooks") for path in _below(root / folder)}
+    """The files that are missing, differ, or are no longer made. Runbooks that are written by hand are none of them."""
+    made_before = [path for path in _below(root / "docs/runbooks") if path.read_text(encoding="utf-8").startswith(NOTE)]
+    kept = {str(path.relative_to(root)) for path in (*_below(root / GENERATED), *made_before)}
     return sorted((kept - made.keys()) | {name for name, text in made.items() if _read(root / name) != text})
 
 

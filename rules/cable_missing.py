@@ -33,6 +33,18 @@ names it and the repair. Otherwise reseat both ends, look at the transceiver (`e
 transceiver`), then replace the cable. `silent`: look for a second cable in a neighbouring port; check that LLDP is sent
 on this port (TEL003).
 `pending`: power the host and check again.
+
+## Decide
+- `has no module`: put a module into the named port, or reseat the one in it.
+- `link-down`: reseat both ends, then try another cable, then another transceiver.
+- `switched off by its operator`: somebody did this. Ask who, or read the change log, before switching it on.
+- `host down`: no power or no boot. Go to the host's BMC; leave its cables alone.
+- `! unknown`: the link is up and the cable's other end is unknown. Find the other end by hand; look at LLDP on both
+  ports (TEL003).
+
+## False positives
+A link younger than 30 seconds has sent no LLDP frame yet. A host that reboots takes all of its links down at once: with
+two or more of them, and no answer, it is `host down` and no alert.
 """
 
 from collections.abc import Iterator

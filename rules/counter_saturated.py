@@ -12,16 +12,36 @@ told, never as "no new errors".
 ## What to do
 Write down what it says, then clear it, on the host or from the subnet manager's: `perfquery -R` for the port. truerail
 itself clears nothing. A counter that is full again soon after is a fault of its own: look at the link.
+
+## Decide
+- `symbol_errors`: errors of the link since the last clearing. Note the value, clear it, and look again in ten minutes:
+  full again is a bad link (LNK004).
+- `counts no more`: what happens since is unknown. Clear this one port's counters only: `perfquery -R LID PORT`.
+
+## False positives
+A counter that filled up over months and was never cleared. The link may be in order.
 """
 
 from collections.abc import Iterator
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 
 
-@rule("TEL004", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "TEL004",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "CounterSaturated",
+        (Severity.WARNING,),
+        10,
+        "has a full counter that counts no more",
+        "Note its value, then clear it (`perfquery -R`).",
+        on="host",
+    ),
+)
 def counter_saturated(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned ports of which a counter is full."""
     telemetry = telemetry_of(plan, seen)

@@ -19,6 +19,15 @@ that leaves uplinks idle as so few flows do.
 ## What to do
 Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,
 and whether the link is in the group at all; then at its errors: adaptive routing avoids a bad link.
+
+## Decide
+- `carries 0.00 Gb/s`: not used at all: no route over it, drained, or missing in the ECMP group. `show ip route` on the
+  switch.
+- `dead-member`: the other uplinks carry its share. If its error counters rise, adaptive routing avoids a bad link: see
+  LNK004.
+
+## False positives
+A neighbour that is drained for maintenance. Announce the maintenance in truerail.
 """
 
 from collections.abc import Iterator
@@ -27,14 +36,27 @@ import numpy as np
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import overall
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Alert, Case, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance
 from truerail.model.uplinks.dead import dead_members
 from truerail.model.uplinks.siblings import polarized
 from truerail.model.uplinks.tiers import balance_to_judge, idle_switches, unjudged
 
 
-@rule("LBL003", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "LBL003",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "DeadMember",
+        (Severity.WARNING,),
+        10,
+        "has an uplink that is up and carries nothing",
+        "Look at the routes over it, and whether it is in its group at all.",
+        on="switch",
+    ),
+    first="where SWITCH/PORT",
+)
 def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Uplinks that are up and get nothing."""
     b = balance_to_judge(plan, seen)

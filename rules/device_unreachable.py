@@ -23,6 +23,20 @@ the plan. Where a machine does not tell its fabric, run `ibnetdiscover` there un
 comes with infiniband-diags, wants access to `/dev/infiniband/umad*`, and an InfiniBand port that is up. Where host
 cables and uplinks disagree about a switch, either bundle is crossed: read its label before any cable moves, and give
 GUIDs as chassis_ids in the plan.
+
+## Decide
+- `Permission denied`: truerail's key or user on this device. Compare with a device that answers.
+- `host down`: no answer and no link: power or boot. Go to the BMC.
+- `known from their other ends`: its cables are still judged; its counters and settings are not. It can wait for the
+  day.
+- `stays unknown`, `stay unknown`: its cables are unknown, not right. Ask it by hand: `ssh` with truerail's user and
+  key.
+- `the plan does not have it`: a machine that discovers the InfiniBand fabric for the others did not do it. Run
+  `ibnetdiscover` there under truerail's account.
+
+## False positives
+A device in maintenance, or taken out of service but still in the plan. Many at once are the management network or
+truerail's own access: TruerailManyDevicesUnreachable.
 """
 
 from collections import Counter
@@ -32,7 +46,7 @@ from rules._places import unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.asked import not_listed, roles_not_asked
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import State, Why, Wiring, wiring_of
 from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
 
@@ -41,7 +55,20 @@ _SHOWN_ERRORS = 3
 _UNMET = ", and the discovery of the fabric did not meet it"
 
 
-@rule("TEL001", severity=Severity.WARNING, needs=[])
+@rule(
+    "TEL001",
+    severity=Severity.WARNING,
+    needs=[],
+    alert=Alert(
+        "DeviceUnreachable",
+        (Severity.WARNING,),
+        10,
+        "does not answer, or is not in the inventory",
+        "Ask it by hand with truerail's user and key; check power and the management network.",
+        on="host",
+    ),
+    first="where DEVICE",
+)
 def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned devices without any good answer."""
     wiring = wiring_of(plan, seen)

@@ -15,6 +15,16 @@ one MAC address share it: such an address tells nobody apart, and is a warning.
 ## What to do
 Compare serial number or management MAC of both machines with the inventory. Then set the right host name
 (`hostnamectl set-hostname`, on a switch its `hostname` command), restart lldpd, and correct the label on the machine.
+
+## Decide
+- `host-swap`, `leaf-swap`: two devices carry each other's names. Exchange the names and labels; no cable moves.
+- `announce the name`: two devices have one name. Compare serial numbers with the inventory, and give each its own.
+- `one chassis id`: a cloned image. Give each host its own machine-id, or lldpd its own chassis id.
+- `one MAC address`: one of them was set by hand. `ethtool -P` on each shows the factory's.
+
+## False positives
+Virtual machines and containers with LLDP of their own that share the host's name. A host that was replaced, while the
+old one still runs on the bench.
 """
 
 from collections.abc import Iterator
@@ -23,13 +33,26 @@ import numpy as np
 
 from truerail.model import Evidence, Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs, wiring_of
 
 _SHOWN = 4
 
 
-@rule("CAB007", severity=Severity.CRITICAL, needs=[Neighbor])
+@rule(
+    "CAB007",
+    severity=Severity.CRITICAL,
+    needs=[Neighbor],
+    alert=Alert(
+        "DuplicateIdentity",
+        (Severity.CRITICAL, Severity.WARNING),
+        5,
+        "announces a name that another device announces too",
+        "Read the cause: two devices may carry each other's name. No cable has to move.",
+        on="switch",
+    ),
+    first="where DEVICE",
+)
 def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Names and MAC addresses that several devices have, and devices that announce another one's name."""
     wiring = wiring_of(plan, seen)

@@ -27,13 +27,22 @@ whose uplinks are not all told or carry too little, and idle uplinks that fit a 
 ## What to do
 Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_multipath_hash_seed`), or another hash
 algorithm or set of fields; or use adaptive routing. Then look whether all uplinks carry traffic.
+
+## Decide
+- `uplinks stay idle`: the hash of the tier below is repeated here. Give this tier another hash seed; in a quiet hour,
+  since flows are rehashed.
+- `parallel links to each of`: the spines repeat the leaves' hash downwards. Give the spines another seed.
+
+## False positives
+Few large flows leave uplinks idle by chance; the rule bounds that, below one in a million. Uplinks taken out of routing
+on purpose on several siblings.
 """
 
 from collections.abc import Iterator, Sequence
 
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.plan import LoadBalancing, Transport
-from truerail.model.rule import Case, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, Unjudged, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance
 from truerail.model.uplinks.parallel import Bundled, bundled
 from truerail.model.uplinks.siblings import CHANCE, Siblings, polarized
@@ -46,6 +55,15 @@ from truerail.model.uplinks.tiers import balance_to_judge, unclear_tiers
     needs=[PortCounters],
     transports=(Transport.ROCE,),
     balancing=(LoadBalancing.ECMP,),
+    alert=Alert(
+        "EcmpPolarization",
+        (Severity.CRITICAL,),
+        10,
+        "hashes flows as the tier below did: a part of its uplinks is idle",
+        "Give the tiers different hash seeds, or hash over more fields.",
+        on="switch",
+    ),
+    first="where SWITCH",
 )
 def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Switches that leave the share of their uplinks idle that a repeated hash does."""

@@ -21,6 +21,20 @@ the window, and over two minutes at least:
 ## What to do
 Look which flows meet at that NIC (incast: INC001; a slow receiver: PFC001). For a broken loop compare the DSCP and
 priority of RoCE and CNP packets, trust, and ECN enables along the path (CFG001), and the ECN thresholds with PFC's.
+
+## Decide
+- `marked as congested`, `congestion notices a second`: real congestion towards this NIC. Look who sends there (INC001),
+  and whether the host takes its traffic in (PFC001, PFC002).
+- `sent no congestion notice`, `ignored`: congestion control is off on this NIC. Switch it on as `do` says; senders are
+  not slowed down until then.
+- `counts none as marked`, `no NIC of their rail got any`: marks or notices are lost on the way. Compare DSCP, priority
+  and trust along the path (CFG001).
+- `marks no packet before that`: PFC acts before ECN. Lower the ECN threshold of the switch.
+- `info ECN001`: congestion is seen and answered. Nothing to do at night.
+
+## False positives
+Checkpoints and all-to-all phases mark packets for minutes, and the loop is meant to do so: compare with the job's
+phases. Cleared counters during the window.
 """
 
 from collections.abc import Iterator
@@ -35,7 +49,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.marks import rdma_priorities
 from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 
 Q = Quantity
 
@@ -60,7 +74,19 @@ INFERRED, TOLD = 0.8, 0.9
 _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it gets (PFC001)"
 
 
-@rule("ECN001", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+@rule(
+    "ECN001",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "EcnCongestion",
+        (Severity.CRITICAL, Severity.WARNING),
+        5,
+        "receives many marked packets, or the loop that slows senders fails",
+        "Look which flows meet there; compare DSCP trust, ECN and the priority of CNP packets along the path.",
+    ),
+)
 def ecn_congestion(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = telemetry_of(plan, seen)

@@ -15,6 +15,16 @@ Wait until the TTL has run out and check again. If it stays, a device in between
 media converter), or two devices carry one name (CAB007). It is only noted where the planned neighbour is among those
 named, with its port or by its device alone, or where all who are named are named in their own places as well; else it
 is a warning.
+
+## Decide
+- `warning CAB005`: the planned neighbour is not among those named. Check again in two minutes; if it stays, look for a
+  bridge or media converter in between, and for a name used twice (CAB007).
+- `info CAB005`: the planned neighbour is among those named. Most often a neighbour that has left; wait for its time to
+  live.
+- `unreachable`: the device that could decide does not answer. Restore its access first (TEL001).
+
+## False positives
+Every moved cable looks so for up to two minutes, the usual time to live of LLDP. The finding ends by itself.
 """
 
 from collections import defaultdict
@@ -27,7 +37,7 @@ import numpy as np
 from rules._places import places
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import ONE_END, State, Why, Wiring
 
 _TTL_SECONDS = 120
@@ -37,7 +47,18 @@ _WAIT = "Check again in {wait} s, when the older entry has expired; if it stays,
 _NAMES = "Give each device a name of its own (CAB007), then discover the fabric again."
 
 
-@rule("CAB005", severity=Severity.WARNING, needs=[Neighbor])
+@rule(
+    "CAB005",
+    severity=Severity.WARNING,
+    needs=[Neighbor],
+    alert=Alert(
+        "EndsDisagree",
+        (Severity.WARNING,),
+        10,
+        "is contradicted: its ends name different neighbours",
+        "Look at both ends; wait for two LLDP intervals after a move.",
+    ),
+)
 def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables whose ends cannot be told, because what is said about them contradicts itself."""
     sorted_ = places(plan, seen)

@@ -19,13 +19,23 @@ their topology, else 0.7.
 Move no cable. Look why this host differs: a card in another slot, another BIOS (PCI enumeration), another driver or
 udev naming rule. Put the order back, or correct the plan's NIC names for this model; until then NCCL_IB_HCA can name
 the NIC of each rail in the right order.
+
+## Decide
+- `Move no cable`: the host counts its cards in another order than its peers. Compare BIOS, driver and udev rules with a
+  host that is right.
+- `N GPUs hurt`: the affected GPUs send over a distant NIC. Until it is mended, name the NICs in NCCL_IB_HCA in the
+  right order.
+
+## False positives
+Another model of host in the same plan. All GPUs equally far from all NICs, as in many virtual machines, is unknown and
+no finding.
 """
 
 from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
 from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Case, Undecided, Unjudged, rule
+from truerail.model.rule import Alert, Case, Undecided, Unjudged, rule
 from truerail.model.wiring import Wiring, wiring_of
 from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
@@ -35,7 +45,20 @@ _SURE, _UNSURE = 0.9, 0.7
 _SHOWN = 4
 
 
-@rule("NIC001", severity=Severity.WARNING, needs=[GpuNicPath])
+@rule(
+    "NIC001",
+    severity=Severity.WARNING,
+    needs=[GpuNicPath],
+    alert=Alert(
+        "GpuNicOrder",
+        (Severity.WARNING,),
+        5,
+        "has GPUs whose nearest NICs are on other rails than their own",
+        "Read the cause: rename the NICs, or exchange the cables of the whole host.",
+        on="host",
+    ),
+    first="where HOST",
+)
 def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
     wiring = wiring_of(plan, seen)

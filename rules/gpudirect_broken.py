@@ -21,6 +21,15 @@ A host that does not tell one of these is not judged by it; `lspci` shows ACS to
 `modprobe nvidia-peermem`, or make sure of DMA-BUF (`NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`, or `DMABUF`).
 Switch ACS off in the BIOS or with `setpci`, and the IOMMU off or to `iommu=pt` on the kernel's command line. For a GPU
 that is far from its NIC compare the slots with a right host.
+
+## Decide
+- `nvidia-peermem is not loaded`: `modprobe nvidia-peermem`; make it permanent in the image.
+- `ACS redirects`: a BIOS or kernel setting. Drain the host, switch ACS off, reboot.
+- `IOMMU translates`: set `iommu=pt`, at the next reboot.
+
+## False positives
+With the open kernel module and DMA-BUF NCCL needs no nvidia-peermem: `NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`
+or `DMABUF`. Virtual machines need ACS and the IOMMU.
 """
 
 from collections import Counter
@@ -41,7 +50,7 @@ from truerail.model import (
     Transport,
 )
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
 from truerail.model.wiring.paths import CLOSENESS
 
@@ -86,7 +95,21 @@ _SAYS = {
 }
 
 
-@rule("NIC004", severity=Severity.WARNING, needs=[HostSetting], transports=[Transport.ROCE, Transport.INFINIBAND])
+@rule(
+    "NIC004",
+    severity=Severity.WARNING,
+    needs=[HostSetting],
+    transports=[Transport.ROCE, Transport.INFINIBAND],
+    alert=Alert(
+        "GpudirectBroken",
+        (Severity.WARNING,),
+        5,
+        "has GPUs that do not reach their NICs directly",
+        "Compare ACS, IOMMU and the peer-memory module with a host that is well.",
+        on="host",
+    ),
+    first="where HOST",
+)
 def gpudirect_broken(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned hosts on which something stands between GPUs and NICs."""
     hosts = _told(wiring_of(plan, seen))

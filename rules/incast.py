@@ -15,6 +15,15 @@ passed: such a port with a tenth of these marks, or two other ports paused, as a
 ## What to do
 Look which job receives there. Spread the receivers, stagger checkpoints, or let congestion control react earlier (ECN
 thresholds below PFC's). If the host pauses the switch instead, it is a slow receiver: PFC001.
+
+## Decide
+- `other ports`: the switch pauses its senders: other jobs on this leaf are affected. Spread or stagger the senders.
+- `marks packets here`: ECN already slows the senders down. Look which job receives there; often nothing has to be done
+  at night.
+
+## False positives
+Checkpoints and data loading from few storage hosts are incast by design. If the host itself pauses the switch it is a
+slow receiver: PFC001, PFC002.
 """
 
 from collections.abc import Iterator
@@ -27,7 +36,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.carried import TOO_FEW, Carried, carried_of, overall
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, Undecided, Unjudged, report_unjudged, rule
 
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""
@@ -47,7 +56,18 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused."""
 
 
-@rule("INC001", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "INC001",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "Incast",
+        (Severity.WARNING,),
+        10,
+        "is where many senders meet",
+        "Look which job sends there; spread it, or check DCQCN on the senders.",
+    ),
+)
 def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
     telemetry = telemetry_of(plan, seen)

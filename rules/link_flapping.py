@@ -23,6 +23,16 @@ link that has not come back from its fall is down (CAB003) and does not flap.
 Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 tell which end sends badly. If
 several links of one card fall, look at the card, its firmware and its power. A port that somebody switched off and on
 falls as well: look at the logs first.
+
+## Decide
+- `fell once`: note it. If it falls again, reseat and clean both ends.
+- `fell N times`: take the host out of jobs, then clean, reseat, and exchange cable and transceiver in that order.
+- `without link in all`: long falls break RDMA connections. Treat it as `link-down` (CAB003) even if it is up now.
+- `fell together`: the device restarted or lost power. Look at its log; no cable is to blame.
+
+## False positives
+A port that somebody switched off and on, a firmware update, a host's reboot: look at the change log. Moved plugs are
+left out, where the neighbour changed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +48,7 @@ from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.counters import Quantity, Window
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import BOTH_ENDS, ONE_END
 
 FALLS_AN_HOUR = 3
@@ -83,7 +93,18 @@ class _Fallen:
         return int(np.argmax(self.gained[port] > 0))
 
 
-@rule("LNK003", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "LNK003",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "LinkFlapping",
+        (Severity.CRITICAL, Severity.WARNING),
+        1,
+        "has a link that falls and comes back",
+        "Reseat the cable at both ends; keep jobs off this NIC until it is quiet.",
+    ),
+)
 def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
     telemetry = telemetry_of(plan, seen)

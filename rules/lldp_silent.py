@@ -23,6 +23,16 @@ counts these ports. InfiniBand has no LLDP: this does not apply to it.
   disable-fw-lldp on`.
 - Receiving is switched off: `lldpcli configure lldp status rx-and-tx`; on a switch `feature lldp` (NX-OS), `lldp run`
   (EOS), `set protocols lldp interface all` (Junos), `config feature state lldp enabled` (SONiC).
+
+## Decide
+- `unable to connect to socket`: lldpd does not run: `systemctl enable --now lldpd`.
+- `listens and hears`: LLDP runs and no frame arrives: the NIC's firmware keeps them, or the switch does not send. See
+  Fix.
+- `name the host alone`: a DPU sends its host's name and no port. Two swapped cables of this host would look right.
+- `cannot be judged`: cables are unknown because of it. Not urgent for traffic, but a wrong cable would not be found.
+
+## False positives
+A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves see them, and it stays information.
 """
 
 from collections.abc import Iterator
@@ -33,7 +43,7 @@ import numpy.typing as npt
 from rules._places import places_by_name, unknown_cables
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]
@@ -54,7 +64,21 @@ _SWITCH_IT_ON = (
 _ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory leaves this out."
 
 
-@rule("TEL003", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE, Transport.EFA])
+@rule(
+    "TEL003",
+    severity=Severity.WARNING,
+    needs=[],
+    transports=[Transport.ROCE, Transport.EFA],
+    alert=Alert(
+        "LldpSilent",
+        (Severity.WARNING,),
+        10,
+        "answers, but hears no LLDP neighbour on its planned ports",
+        "See that lldpd runs and that the NIC's firmware does not keep LLDP for itself.",
+        on="host",
+    ),
+    first="where DEVICE",
+)
 def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned devices that answer and do not tell of any neighbour on a planned port."""
     wiring = wiring_of(plan, seen)

@@ -21,6 +21,15 @@ A queue in which a PFC watchdog found a storm drops on purpose: a warning, see P
 ## What to do
 Check that headroom fits the cable's length and speed, that both ends pause the same priority (CFG001), and that traffic
 is classified as it should be (DSCP trust). At a NIC: its receive buffer (`mlnx_qos --buffer_size`), PCIe, the host.
+
+## Decide
+- `which is lossless`, `which are lossless`: headroom or buffers are too small, or the ends differ (CFG001). Compare
+  with a port beside it.
+- `by no priority`: the drops may be of other traffic. Look at the drops by queue before changing anything.
+- `watchdog found a storm`: dropped on purpose. The storm is the fault: PFC001.
+
+## False positives
+Drops of other classes where the device counts a total only; a cleared counter; a link that falls while it is paused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +44,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, Unjudged, rule
+from truerail.model.rule import Alert, Case, Undecided, Unjudged, rule
 from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
 
@@ -48,7 +57,19 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 """Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Judgement."""
 
 
-@rule("PFC004", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])
+@rule(
+    "PFC004",
+    severity=Severity.CRITICAL,
+    needs=[PortCounters],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "LosslessDrops",
+        (Severity.CRITICAL, Severity.WARNING),
+        2,
+        "drops packets of a lossless class although it is paused",
+        "Compare PFC, buffers and headroom of both ends.",
+    ),
+)
 def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""
     told = telemetry_of(plan, seen)

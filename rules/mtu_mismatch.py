@@ -12,6 +12,14 @@ one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than hal
 Set one MTU on all NICs of a rail (`ip link set dev <nic> mtu 9000`, and in the host's network configuration), and the
 same or a larger one on every switch port (9216 is usual). RoCE needs 4096 bytes of payload and its headers: 4200 at
 least.
+
+## Decide
+- `takes only`: the host's frames are larger than its switch port takes: they are dropped. Raise the switch's MTU first,
+  9216 is usual.
+- `most NICs of rail`: this NIC differs from its rail. Set it as the others; connections to it may hang meanwhile.
+
+## False positives
+A rollout of another MTU in progress: then a whole rail changes sides.
 """
 
 from collections.abc import Iterator
@@ -21,13 +29,24 @@ import numpy as np
 from truerail.model import Finding, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, wiring_of
 
 _LEAST_TOLD = 3
 
 
-@rule("LNK002", severity=Severity.WARNING, needs=[NetLink])
+@rule(
+    "LNK002",
+    severity=Severity.WARNING,
+    needs=[NetLink],
+    alert=Alert(
+        "MtuMismatch",
+        (Severity.WARNING,),
+        5,
+        "has an MTU that its switch port or its rail does not have",
+        "Set the MTU that most of the rail has.",
+    ),
+)
 def mtu_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port cannot take, or that differ from most NICs of their rail."""
     wiring = wiring_of(plan, seen)

@@ -21,6 +21,13 @@ name devices by number (`NCCL_IB_HCA`) mean other NICs there.
 passed through to a guest. If the interface merely has another name, correct the plan or the udev rule. Where the
 numbers are shifted, find the card that is new or missing on this host; names by PCI address (`rocep60s0`, rdma-core's
 rdma_rename) do not shift.
+
+## Decide
+- `is not among the interfaces`: `lspci` on the host decides: card missing, driver missing, or another name.
+- `! unknown`: if the interface is there under another name, correct the udev rule or the plan. Move no cable.
+
+## False positives
+NICs passed through to a virtual machine or moved into a container's network namespace are not listed on the host.
 """
 
 from collections.abc import Iterator

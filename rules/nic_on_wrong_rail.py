@@ -17,6 +17,20 @@ answer is "unknown".
 Read the cause first: two findings are often the two halves of one exchanged pair, and a whole host or leaf may only
 carry the wrong label. Otherwise move the cable at the switch end to the planned port. Check again after 30 seconds,
 the default interval of LLDP.
+
+## Decide
+- `cable-swap`, `cable-rotation`: plugs are in each other's places. Make the listed moves at the switch, all of them.
+- `cable-move`: one plug is in a free or foreign port. Move it to the planned port.
+- `host-swap`, `leaf-swap`, `bundle-swap`: too many cables for a mistake by hand. Do what the cause says; most often a
+  name is corrected and no cable moves.
+- `gpu-nic-order`: names of NICs or cables, both would look so. Compare `nvidia-smi topo -m` and the NICs' MACs on the
+  host before anybody touches a plug.
+- `! unknown`: the evidence does not decide. Follow this one cable by hand, or get the silent end to answer first.
+
+## False positives
+A cable that was moved within the last two minutes: a switch keeps the old LLDP neighbour until its time to live is
+over. A plan that is older than the fabric: if several hosts of one rack are wrong in the same way and jobs run well,
+compare the plan first.
 """
 
 from collections.abc import Iterator

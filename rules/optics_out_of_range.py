@@ -14,6 +14,17 @@ Ports that are switched off, or whose host is down, are left out; copper cables 
 ## What to do
 Clean both connectors and look at the cable's bends. Where the other end sends too little itself, exchange its module.
 One dark lane of several is a strand or a lane's laser: exchange the cable, then the module that sends.
+
+## Decide
+- `receives too little light`, `receives no light`: clean both connectors, look for a bend, then exchange the module
+  that sends.
+- `sends no light`: its laser is off or broken. Exchange this module.
+- `too much light`: modules of two kinds, or an attenuator is missing.
+- `degrees hot`: airflow or a fan. Look at the modules beside it.
+
+## False positives
+Modules measure to within 3 dB; without errors (LNK004) a warning can wait for the day. Some modules report no limits,
+then general ones are used.
 """
 
 from collections.abc import Iterator
@@ -23,7 +34,7 @@ import numpy as np
 from rules._counted import other_ends, rail_at
 from rules._optics import Lanes, lanes_of, leaf_of
 from truerail.model import Finding, NetLink, Optic, Plan, Severity, Snapshot
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Why, Wiring, evidence_of, wiring_of
 
 LOWEST_DBM, HIGHEST_DBM = -10.3, 4.5
@@ -49,7 +60,18 @@ UNLIKE_PEERS = 0.7
 """Confidence in a comparison alone."""
 
 
-@rule("LNK005", severity=Severity.WARNING, needs=[Optic])
+@rule(
+    "LNK005",
+    severity=Severity.WARNING,
+    needs=[Optic],
+    alert=Alert(
+        "OpticsOutOfRange",
+        (Severity.CRITICAL, Severity.WARNING),
+        5,
+        "has a module with light or heat out of range",
+        "Clean the connector, check airflow, then replace the module.",
+    ),
+)
 def optics_out_of_range(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
     wiring = wiring_of(plan, seen)

@@ -16,6 +16,14 @@ and leaves with full uplinks that count neither marks nor pauses. Without counte
 ## What to do
 Bring the missing uplinks back (CAB003 tells why each is missing). Where all are up and full, add uplinks, move jobs
 closer together, or look which job crosses rails (PXN off, wrong NIC order, hosts on the wrong leaf).
+
+## Decide
+- `link-down`: single uplinks are down. Reseat the one that the cause names, at both ends (CAB003).
+- `without uplinks`: the whole leaf is cut off. Look at its power, its console and its last change.
+- `of their speed or more`: all uplinks are up and full. Look which jobs leave the rail; add uplinks if it stays.
+
+## False positives
+Planned maintenance of a spine takes an uplink from every leaf: announce it as maintenance. A leaf that is being cabled.
 """
 
 from collections.abc import Iterator
@@ -29,7 +37,7 @@ from truerail.model.columns import Codes, Mask
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, Undecided, Unjudged, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance, balance_of
 from truerail.model.wiring import State
 
@@ -43,7 +51,20 @@ PAUSES = 100.0
 """Marks or pause frames a second on an uplink's switch that tell congestion."""
 
 
-@rule("CAP001", severity=Severity.WARNING, needs=[NetLink])
+@rule(
+    "CAP001",
+    severity=Severity.WARNING,
+    needs=[NetLink],
+    alert=Alert(
+        "Oversubscribed",
+        (Severity.WARNING,),
+        15,
+        "has less uplink than its design gives it, or all of it is full",
+        "Bring back the uplinks that are down; else move load away.",
+        on="switch",
+    ),
+    first="where SWITCH",
+)
 def oversubscribed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
     telemetry = telemetry_of(plan, seen)

@@ -17,6 +17,14 @@ them.
 ## What to do
 Set the same lossless priorities on both ends (`mlnx_qos --pfc`, `dcb pfc`, the switch's QoS profile; CFG001 says what
 differs) and switch global pause off (`ethtool -A IFACE rx off tx off`).
+
+## Decide
+- `which should not be paused`: the two ends have different lossless priorities. `mlnx_qos` on the host and the switch's
+  profile show which (CFG001).
+- `global pause`: 802.3x pause is on: one slow receiver stops all classes. Switch it off at both ends.
+
+## False positives
+A new lossless class in a rollout. Ports of storage with a priority of their own: mute them.
 """
 
 from collections.abc import Iterator
@@ -29,7 +37,7 @@ from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snaps
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
 from truerail.model.wiring.peers import peers_of
@@ -44,7 +52,19 @@ Judgement.
 """
 
 
-@rule("PFC005", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+@rule(
+    "PFC005",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "PauseOnWrongPriority",
+        (Severity.WARNING,),
+        10,
+        "pauses a priority that is not lossless, or the whole link",
+        "Compare the PFC and trust settings of both ends.",
+    ),
+)
 def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
     told = telemetry_of(plan, seen)

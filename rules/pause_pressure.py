@@ -16,6 +16,15 @@ than 200 ports are roots, the worst 200 are told and the number of the others.
 ## What to do
 At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the
 senders down before PFC stops them, whether the link has its speed.
+
+## Decide
+- `takes traffic too slowly`: the host is the bottleneck: PCIe (NIC005), memory, CPU frequency. Take it out of jobs if
+  it stays.
+- `more comes in for it than it can send`: many senders to one port. Look which job receives there (INC001, ECN001).
+- `its own counters are not read`: the host does not answer `ethtool -S`. Restore that first, or read it by hand.
+
+## False positives
+Checkpoints and collective phases pause for minutes. Where only frames are counted the share is an upper bound.
 """
 
 from collections.abc import Iterator
@@ -33,13 +42,25 @@ from rules._pauses import (
     told,
 )
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.waiting.culprits import Culprit, pressure_culprits
 from truerail.model.waiting.trees import Pauses, pauses_of
 from truerail.model.waiting.waits import LEAST_SUSTAINED_SECONDS
 
 
-@rule("PFC002", severity=Severity.WARNING, needs=[PortCounters], transports=[Transport.ROCE])
+@rule(
+    "PFC002",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "PausePressure",
+        (Severity.WARNING,),
+        10,
+        "holds up its neighbours with pauses for minutes on end",
+        "Look for the receiver that does not keep up, or for many senders to one.",
+    ),
+)
 def pause_pressure(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
     pauses = pauses_of(plan, seen)

@@ -16,6 +16,16 @@ less than the NIC's own link.
 ## What to do
 Reseat the card or its riser, clean the contacts, and look at the BIOS settings of the slot (speed, bifurcation) beside
 a right host. `lspci -vv` shows `downgraded`; `dmesg` tells of PCIe errors (AER).
+
+## Decide
+- `for a link of`: the PCIe link is slower than the network link: the NIC is a straggler. Drain the host now; power it
+  off and on, then reseat the card.
+- `slow-host`: lanes or speed are lost. It can wait for a drained host, if the link is still faster than what the job
+  uses.
+
+## False positives
+GPUs lower their PCIe speed while idle; only their width counts. Hosts that are all built with fewer lanes are compared
+with each other and are right.
 """
 
 from collections import Counter
@@ -26,7 +36,7 @@ import numpy as np
 from truerail.model import Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
 from truerail.model.names import printable
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
 
 LEAST_PEERS = 3
@@ -40,7 +50,20 @@ _SHOWN = 4
 Link = tuple[float | None, int | None]
 
 
-@rule("NIC005", severity=Severity.WARNING, needs=[PcieLink])
+@rule(
+    "NIC005",
+    severity=Severity.WARNING,
+    needs=[PcieLink],
+    alert=Alert(
+        "PcieDowntrained",
+        (Severity.CRITICAL, Severity.WARNING),
+        5,
+        "has a PCIe link slower or narrower than it can be",
+        "Drain the host and power it off and on; if that does not help, reseat the card.",
+        on="host",
+    ),
+    first="where HOST",
+)
 def pcie_downtrained(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
     wiring = wiring_of(plan, seen)

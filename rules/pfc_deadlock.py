@@ -15,6 +15,17 @@ where it does. Warning where frames are all that is counted. Hosts pass no pause
 ## What to do
 Shut one of the ports in `ports` for a second, or let the PFC watchdog drop (`pfcwd`): the circle is gone. Then find the
 route that goes down and up again in `valleys`: a link that failed, or a missing filter that lets leaves carry transit.
+
+## Decide
+- `critical PFC003`: nothing moves on this priority. Shut the port that `do` names for a second; note the switches
+  first.
+- `warning PFC003`: only frames are counted. Confirm on one switch that the priority's queue does not move, then do the
+  same.
+- `goes down and up again`: the route to look for, once traffic flows: a failed link, or a filter that lets a leaf carry
+  transit.
+
+## False positives
+A storm (PFC001) at a host makes long pauses without a circle; this finding needs the whole circle.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,13 +37,27 @@ from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.waiting.culprits import BOTH_ENDS, ONE_END
 from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, PauseGraph, Pauses, pauses_of
 
 
-@rule("PFC003", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])
+@rule(
+    "PFC003",
+    severity=Severity.CRITICAL,
+    needs=[PortCounters],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "PfcDeadlock",
+        (Severity.CRITICAL, Severity.WARNING),
+        1,
+        "waits in a circle of switches: nothing on this priority moves again",
+        "Shut one port of the circle to break it; then find the route that goes down and up again.",
+        on="switch",
+    ),
+    first="storm",
+)
 def pfc_deadlock(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Circles of switches that wait for each other, one finding for each subject."""
     pauses = pauses_of(plan, seen)

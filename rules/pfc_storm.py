@@ -24,6 +24,20 @@ or the switch's egress is not found, 0.4 where the root is not monitored.
 ## What to do
 Take the culprit out first (drain the host, shut its switch port), then look at why: `sub_cause`, PCIe, firmware,
 application. Set the PFC watchdog on all switch ports that face hosts.
+
+## Decide
+- `A PFC storm begins at`: the first port under it is the culprit. If it is a NIC, drain the host or shut its switch
+  port now.
+- `its switch pauses others`: the culprit is a switch's egress. Look at its speed and at what is behind it; shut it only
+  if the other uplinks can carry the load.
+- `begins behind`: the root is not monitored. Look at the device behind the named port.
+- `What may be a PFC storm`: durations or priorities are not counted. Confirm that nothing is sent, with the switch's
+  own counters, before shutting a port.
+- `N PFC storms`: several at once. Begin with the one at the top.
+
+## False positives
+A host that reboots or dumps a crash pauses its leaf for seconds. A paused share alone is no storm: congestion pauses as
+often, for microseconds (PFC002).
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,14 +54,27 @@ from rules._pauses import (
 )
 from rules._uncounted import every_link
 from truerail.model import Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.waiting.culprits import Culprit, storm_culprits
 from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, STORM_WORDS, pauses_of
 from truerail.model.waiting.waits import STORM
 
 
-@rule("PFC001", severity=Severity.CRITICAL, needs=[PortCounters], transports=[Transport.ROCE])
+@rule(
+    "PFC001",
+    severity=Severity.CRITICAL,
+    needs=[PortCounters],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "PfcStorm",
+        (Severity.CRITICAL, Severity.WARNING),
+        1,
+        "is where a PFC storm begins: it pauses its neighbour without end",
+        "Drain the host, or shut its switch port; then look why it does not take traffic in.",
+    ),
+    first="storm",
+)
 def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
     pauses = pauses_of(plan, seen)

@@ -13,6 +13,15 @@ its NICs in each other's places look right: then the answer is "unknown".
 ## What to do
 Most often the two cables of one NIC are exchanged: exchange them at the host, where both are in reach. Else move the
 cable to the planned port.
+
+## Decide
+- `gpu-nic-order`: names of the ports or cables, both would look so. Compare the ports' MACs on the host first.
+- `unreachable`: only the switch reports it, the host does not answer. Restore the access to the host; it decides which
+  of the two it is.
+
+## False positives
+A driver update that renames the ports of dual-port NICs makes every NIC of the host look crossed at once: then no cable
+has to move.
 """
 
 from collections.abc import Iterator

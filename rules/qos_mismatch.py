@@ -20,6 +20,17 @@ counters of two rounds.
 ## What to do
 Set the port as its peers are: `mlnx_qos -i <nic> --trust dscp --pfc 0,0,0,1,0,0,0,0` and `ethtool -A <nic> rx off tx
 off` on hosts, the switch's PFC, trust and WRED settings there. Then look for drops and pauses (PFC004, PFC005).
+
+## Decide
+- `peers)`: this device differs from most of its peers. Set it as they are.
+- `(the other end)`: the two ends differ, and no majority shows which is right. Compare with your QoS standard before
+  changing either.
+- `its settings were not read`: concluded from its counters. Confirm with `mlnx_qos -i NIC` on the host first.
+- `watchdog disabled`: no PFC watchdog here; a storm at this port spreads. Switch it on in a quiet hour.
+
+## False positives
+Ports of storage or management on the same switch that are meant to differ: mute them. A rollout of new settings in
+progress: the majority changes sides half way.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +45,7 @@ from truerail.model import Finding, Plan, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.names import printable
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
 
 LEAST_TOLD = 3
@@ -61,7 +72,19 @@ class _Odd:
         return f"{_word(self.field, self.has)} instead of {_word(self.field, self.want)} ({whose})"
 
 
-@rule("CFG001", severity=Severity.WARNING, needs=[], transports=[Transport.ROCE])
+@rule(
+    "CFG001",
+    severity=Severity.WARNING,
+    needs=[],
+    transports=[Transport.ROCE],
+    alert=Alert(
+        "QosMismatch",
+        (Severity.WARNING,),
+        10,
+        "treats lossless traffic otherwise than its peers or its other end",
+        "Set PFC, DSCP and buffers as its peers have them.",
+    ),
+)
 def qos_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the other end's or from most of their role."""
     wiring = wiring_of(plan, seen)

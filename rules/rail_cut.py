@@ -12,6 +12,15 @@ than the planned leaf's ports of this rail. The plan tells the peers: the other 
 ## What to do
 Mend the cable that the finding of this port names (CAB001, CAB003, CAB004, NIC003). Until then keep jobs off this
 host.
+
+## Decide
+- `link-down`: one cable. Reseat, then exchange it (CAB003).
+- `gpu-nic-order`: two NICs' names or cables. Confirm on the host before anything moves (CAB001).
+- `cable-move`: one plug is in a wrong place. Make the listed move.
+- `is not connected`: keep jobs off this host until the cable is back: NCCL has no other way here.
+
+## False positives
+Only fabrics without switches above the leaves have this rule: a spine that is missing in the plan makes it fire.
 """
 
 from collections.abc import Iterator
@@ -22,11 +31,23 @@ from rules._places import Misplaced, Places, places
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import ONE_END, State, Why
 
 
-@rule("RAL003", severity=Severity.CRITICAL, needs=[Neighbor])
+@rule(
+    "RAL003",
+    severity=Severity.CRITICAL,
+    needs=[Neighbor],
+    alert=Alert(
+        "RailCut",
+        (Severity.CRITICAL,),
+        6,
+        "cannot reach the peers of its rail at all",
+        "Keep jobs off this host, and bring the cable back to its leaf.",
+        on="rail",
+    ),
+)
 def rail_cut(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""
     sorted_ = places(plan, seen)

@@ -21,6 +21,16 @@ here; look at pauses and retransmissions.
 ## What to do
 Look at the low NIC: PCIe width, link speed and errors, pauses towards it, its GPU and the mapping of GPU to NIC, and at
 its leaf port. If the work is meant to be so, mute the host.
+
+## Decide
+- `is idle`: one NIC carries next to nothing. Look whether its link and its RDMA port are up, and whether the job uses
+  it at all.
+- `of the median NIC`: one NIC is slow. PCIe (NIC005), speed (LNK001), errors (LNK004), pauses (PFC002), in that order.
+- `congestion holds it up`: the NIC obeys the network. Look at the flows on its way (ECN001, LBL002), not at the host.
+
+## False positives
+Jobs that use fewer rails by design (pipeline parallelism, storage on one NIC). If all hosts of the job show the same
+low rail, it is the job.
 """
 
 from collections.abc import Iterator
@@ -33,7 +43,7 @@ from truerail.model import Finding, NetLink, Plan, Port, PortCounters, Severity,
 from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.model.counters.rails import ACTIVE, IDLE, LOW, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, report_unjudged, rule
+from truerail.model.rule import Alert, Case, Undecided, report_unjudged, rule
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -51,7 +61,19 @@ _LEFT = "Nothing is to be done at this host. If the host of {} should be working
 _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is told to slow down."
 
 
-@rule("RAL001", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "RAL001",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "RailImbalance",
+        (Severity.CRITICAL, Severity.WARNING),
+        5,
+        "loads this rail much less than its others",
+        "Look at the low NIC: PCIe width, link speed, errors, pauses, and its leaf port.",
+    ),
+    first="where HOST",
+)
 def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Hosts of which one NIC carries clearly less than the others."""
     telemetry = telemetry_of(plan, seen)

@@ -13,6 +13,14 @@ of that kind. A second address outside the rail is tolerated if another one is i
 ## What to do
 Where CAB001 names the same NIC, mend the cable first and look again. Else correct the address in the host's network
 configuration, or the subnet in the plan.
+
+## Decide
+- `in the subnet of rail`: the address of another rail. If the cable is wrong too (CAB001), mend the cable only; the
+  address is then right.
+- `in no subnet of its rail`: a typing error, or a subnet that the plan does not have yet.
+
+## False positives
+A new subnet that was added to the fabric and not to the plan: all NICs of the rail then report it.
 """
 
 from collections.abc import Iterator
@@ -27,7 +35,7 @@ from rules._places import places
 from truerail.model import Finding, NetAddress, Plan, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
 
 Halves = npt.NDArray[np.uint64]
@@ -37,7 +45,18 @@ _IPV4_MAPPED = bytes(10) + b"\xff\xff"
 _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe80::/10", "ff00::/8")
 
 
-@rule("CFG002", severity=Severity.WARNING, needs=[NetAddress])
+@rule(
+    "CFG002",
+    severity=Severity.WARNING,
+    needs=[NetAddress],
+    alert=Alert(
+        "RailSubnetMismatch",
+        (Severity.WARNING,),
+        10,
+        "has an address of another rail's subnet",
+        "Give it an address of its own rail; if several are so, look at the cables first.",
+    ),
+)
 def rail_subnet_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs with an address that is not of their rail."""
     nets = _subnets(plan)

@@ -15,6 +15,15 @@ without is CAB003, by its own interface; where the members were not read, the an
 Physical state `POLLING` or `DISABLED`: there is no signal; see CAB003. `LINK_UP` with `INIT` on InfiniBand: no subnet
 manager reaches the port (`sminfo`). `LINK_UP` with `DOWN` on Ethernet: the netdev is down or in another namespace
 (`ip link`, `rdma dev`).
+
+## Decide
+- `is INIT`: there is link, and no subnet manager (InfiniBand) or no netdev (RoCE) brings the port up. `sminfo`; `ip
+  link`, `rdma dev`.
+- `POLLING`, `DISABLED`: there is no signal. Go on with CAB003.
+- `switched off`: by its operator. Ask who before switching it on.
+
+## False positives
+A host that boots: the port is not active until its driver and, on InfiniBand, the subnet manager have finished.
 """
 
 from collections.abc import Iterator
@@ -25,11 +34,23 @@ from rules._bonds import blind_bonds
 from rules._places import places
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Alert, Case, report_unjudged, rule
 from truerail.model.wiring import ONE_END, Why, evidence_of, wiring_of
 
 
-@rule("NIC002", severity=Severity.WARNING, needs=[RdmaLink], transports=[Transport.ROCE, Transport.INFINIBAND])
+@rule(
+    "NIC002",
+    severity=Severity.WARNING,
+    needs=[RdmaLink],
+    transports=[Transport.ROCE, Transport.INFINIBAND],
+    alert=Alert(
+        "RdmaPortDown",
+        (Severity.WARNING,),
+        5,
+        "has an RDMA port that is not active",
+        "Look at the port's state on the host, and at its subnet or link.",
+    ),
+)
 def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is told to be in another state than `ACTIVE`."""
     wiring = wiring_of(plan, seen)

@@ -27,6 +27,17 @@ platform's counters mean.
 ## What to do
 Clean and reseat the end that sends (the finding names it), then the end that receives; exchange the transceiver that
 sends, then the cable. Compare LNK005. Where one card is to blame, exchange no cable: look at the card.
+
+## Decide
+- `the other direction is clean`: one transmitter or strand. Clean and reseat the end that sends.
+- `both directions suffer`: the cable. Clean both connectors, then exchange it.
+- `tells no errors`: one end's counters are missing. Begin at the end that sends.
+- `on the card of`: most ports of one card. Exchange no cable; look at the card, its firmware and its temperature.
+- `info LNK004`: touch nothing at night; look again in an hour.
+
+## False positives
+A link that has just come up makes one burst of errors. CRC errors at a cut-through switch may come from further away:
+look for the first port on the way that counts them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,17 +47,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
+from rules._link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.telemetry import LEAST_SAMPLES, Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import BOTH_ENDS, ONE_END
 
 Q = Quantity
-Numbers = npt.NDArray[np.float64]
 Values = npt.NDArray[np.floating]
 
 BER_BEFORE_FEC = (1e-6, 1e-5)
@@ -66,10 +77,6 @@ RECEIVE_ERRORS_PER_SECOND = 10.0
 """NVSentinel's NIC health monitor: port_rcv_errors."""
 NRZ_SYMBOL_ERRORS_PER_HOUR = 120.0
 """NVSentinel's limit, which fits NRZ only: on PAM4 symbol errors are normal."""
-FASTEST_NRZ_GBPS = 100.0
-"""InfiniBand EDR, four lanes of 25 Gb/s."""
-LINE_CODING = 1.0625
-"""Bits on the wire for each bit of data: 106.25 Gb/s a lane for 100 Gb/s (SONiC, port FEC BER)."""
 ALONE = 0.7
 """Confidence in CRC errors without any other: a cut-through switch may have passed them on."""
 
@@ -99,7 +106,18 @@ class _Port:
         self.severity = max(self.severity, severity, key=lambda one: one.rank)
 
 
-@rule("LNK004", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "LNK004",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "SignalDegraded",
+        (Severity.CRITICAL, Severity.WARNING),
+        5,
+        "receives errors: its signal is getting worse",
+        "Clean and reseat the cable at both ends; then replace the module, then the cable.",
+    ),
+)
 def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = telemetry_of(plan, seen)
@@ -127,7 +145,7 @@ def _told(t: Telemetry) -> Mask:
 
 def _suspects(t: Telemetry) -> Codes:
     """Ports that may be above a limit over the whole window, link falls not yet left out."""
-    bits, pam4_ib = _bits_of(t), _infiniband(t) & ~_nrz(t)
+    bits, pam4_ib = bits_of(t, _COUNTED), infiniband(t) & ~nrz_links(t)
     symbols = t.summed(Q.SYMBOL_ERRORS).gained
     lost = np.fmax(np.where(pam4_ib, np.nan, symbols), t.summed(Q.CRC_ERRORS).gained)
     corrected = np.where(pam4_ib, symbols, np.nan)
@@ -136,38 +154,21 @@ def _suspects(t: Telemetry) -> Codes:
     suspect = (t.summed(Q.FEC_UNCORRECTED).gained > 0) | (t.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND)
     suspect |= (lost >= BER_AFTER_FEC[0] * bits) & (lost > 0)
     suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
-    suspect |= _nrz(t) & (t.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
+    suspect |= nrz_links(t) & (t.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
-
-
-def _bits_of(t: Telemetry) -> Numbers:
-    """Bits that each port could have received in the window: as told, else by its speed over the shortest time told."""
-    received = t.summed(Q.RX_BITS).gained
-    seconds = np.full(t.ports, np.nan)
-    for quantity in _COUNTED:
-        seconds = np.fmin(seconds, t.summed(quantity).seconds)
-    return np.where(np.isnan(received), t.speed() * 8 * LINE_CODING * seconds, received)
-
-
-def _infiniband(t: Telemetry) -> Mask:
-    return np.full(t.ports, t.wiring.index.plan.transport is Transport.INFINIBAND)
-
-
-def _nrz(t: Telemetry) -> Mask:
-    return np.asarray(t.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & _infiniband(t)
 
 
 def _bad_ports(t: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
     """The suspects that are above a limit while their link was up."""
     gained, seconds, falls_told = _without_falls(t, ports, other[ports])
-    nrz, infiniband = _nrz(t)[ports], _infiniband(t)[ports]
+    nrz, ib = nrz_links(t)[ports], infiniband(t)[ports]
     bits = t.part(Q.RX_BITS, None, ports)[0]
     by_speed = t.speed()[ports][:, None] * 8 * LINE_CODING
     found: dict[int, _Port] = {}
     for row, port in enumerate(ports.tolist()):
         of_port = {quantity: gained[quantity][row] for quantity in _COUNTED}
         span = {quantity: seconds[quantity][row] for quantity in _COUNTED}
-        if infiniband[row] and not nrz[row]:  # before or after FEC is not documented for HDR and faster
+        if ib[row] and not nrz[row]:  # before or after FEC is not documented for HDR and faster
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}

@@ -19,6 +19,16 @@ no discovery says what the ends support, this stays unknown.
 ## What to do
 `ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
 the transceiver for one of the planned speed; if it is right, reseat it and look at FEC and lane errors.
+
+## Decide
+- `planned are`: one end reports another speed than planned. Compare breakout and forced speed on the switch with a port
+  beside it, then the module's type.
+- `Gb/s and`: the two ends report different speeds. One of them shows what is configured; believe the host's `ethtool`.
+- `degraded-link`: the job's ring is as slow as this link. Keep new jobs off the host until it is mended.
+
+## False positives
+A plan with the NIC's speed where the switch has a slower port by design. RDMA devices of Ethernet report 400 for
+everything faster; the rule leaves these out.
 """
 
 from collections.abc import Iterator
@@ -28,7 +38,7 @@ import numpy.typing as npt
 
 from truerail.model import Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, Undecided, rule
+from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
 
 Speeds = npt.NDArray[np.float64]
@@ -36,7 +46,18 @@ Speeds = npt.NDArray[np.float64]
 _TOLERANCE = 0.01
 
 
-@rule("LNK001", severity=Severity.WARNING, needs=[])
+@rule(
+    "LNK001",
+    severity=Severity.WARNING,
+    needs=[],
+    alert=Alert(
+        "SpeedMismatch",
+        (Severity.WARNING,),
+        5,
+        "runs at another speed than planned",
+        "Compare speed, FEC and autonegotiation of both ends; then the module.",
+    ),
+)
 def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables whose planned speed and told speeds are not one, or that could be faster."""
     wiring = wiring_of(plan, seen)

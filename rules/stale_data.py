@@ -12,6 +12,14 @@ and addresses are asked more rarely and do not count. Where a question was answe
 ## What to do
 Look why the device is not read again: its errors (TEL001), the poller's load, the clock of either side (`chronyc
 tracking`).
+
+## Decide
+- `ago, more than`: this question is old, others are newer. See TruerailCollectorFailing for the whole fabric, and run
+  the command by hand on this device.
+- `is right`: the last state is shown, as old as the finding says. What changed since is unknown.
+
+## False positives
+A clock that is wrong, on the device or on truerail's machine: `chronyc tracking` on both.
 """
 
 from collections.abc import Iterator
@@ -19,7 +27,7 @@ from datetime import timedelta
 
 from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Plan, Reading, Severity, Snapshot
 from truerail.model.names import printable
-from truerail.model.rule import Case, rule
+from truerail.model.rule import Alert, Case, rule
 from truerail.model.wiring import wiring_of
 
 STALE_AFTER_SECONDS = 300.0
@@ -28,7 +36,20 @@ STALE_AFTER_SECONDS = 300.0
 _SLOW = (GpuNicPath, NetAddress)
 
 
-@rule("TEL002", severity=Severity.WARNING, needs=[])
+@rule(
+    "TEL002",
+    severity=Severity.WARNING,
+    needs=[],
+    alert=Alert(
+        "StaleData",
+        (Severity.WARNING,),
+        10,
+        "tells nothing new: what is shown of it is old",
+        "Look which question fails, and why.",
+        on="host",
+    ),
+    first="where DEVICE",
+)
 def stale_data(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
     limit = seen.at - timedelta(seconds=STALE_AFTER_SECONDS)

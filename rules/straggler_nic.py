@@ -31,6 +31,15 @@ slowly, leaves nothing in any counter of the network: look at the job's own timi
 ## What to do
 Compare PCIe width and speed, link speed, temperature, pauses sent and out-of-sequence packets of this NIC with its
 peers, then the cable and its leaf port.
+
+## Decide
+- `without congestion`: the NIC or its host. Compare PCIe, speed, temperature and out-of-sequence packets with a NIC
+  beside it.
+- `at the other end of its flows`: one of two NICs, and the counters do not decide. Look at both.
+
+## False positives
+A host that computes more slowly sends less on all rails, and is left out. In synchronous collectives all NICs sink
+together: then look at the job's own timings.
 """
 
 from collections.abc import Iterator
@@ -46,7 +55,7 @@ from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.rails import LEAST_PEERS, Rails, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Case, Undecided, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, Undecided, Unjudged, report_unjudged, rule
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
 """Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
@@ -54,7 +63,18 @@ traffic only); where the NIC at the other end may be the slow one as well.
 """
 
 
-@rule("RAL002", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "RAL002",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "StragglerNic",
+        (Severity.WARNING,),
+        5,
+        "is slower than the NICs of its rail in other hosts",
+        "Compare its PCIe link, firmware and errors with those of a NIC beside it.",
+    ),
+)
 def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """NICs below their peers on the rail."""
     telemetry = telemetry_of(plan, seen)

@@ -13,6 +13,17 @@ or CAB008.
 ## What to do
 Follow the cable from the port and find out whose it is. If it belongs there, add it to the plan; a planned device
 that only carries another name wants an alias in the plan.
+
+## Decide
+- `cable-move`: the cable of a planned port ends in a device outside the plan. Move it to the planned port.
+- `a device that the plan does not have`: a stranger, or a planned device under a new name. Follow the cable; add an
+  alias to the plan if it is only the name.
+- `a port that the plan does not have`: a planned host by the wrong one of its NICs, such as the management NIC.
+- `! unknown`: what sits there is known, where the planned cable is, is not. Follow the cable from this port.
+
+## False positives
+A host that was reinstalled announces `localhost` or its BMC's name for some minutes. Test equipment and temporary
+links: add them to the plan, or mute the port.
 """
 
 from collections.abc import Iterator

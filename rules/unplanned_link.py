@@ -15,6 +15,13 @@ CAB002, CAB006 or CAB008, to which two devices with a planned cable that is not 
 
 ## What to do
 If the link is meant, add it to the plan. Else find out whose it is and pull it.
+
+## Decide
+- `a device that the plan does not have`: something outside the plan. Find its owner; pull nothing before.
+- `info CAB009`: a link between planned devices. If it is meant, add it to the plan.
+
+## False positives
+Storage, management and test equipment that shares a leaf. This is information; it never alerts.
 """
 
 import re
@@ -35,7 +42,12 @@ _GUIDS_OF_A_SWITCH = 0x40
 """A switch has the GUIDs up to the next multiple; its aggregation node has its GUID + 8 or + 16 (recorded listings)."""
 
 
-@rule("CAB009", severity=Severity.INFO, needs=[Neighbor])
+@rule(
+    "CAB009",
+    severity=Severity.INFO,
+    needs=[Neighbor],
+    first="diff --plan",
+)
 def unplanned_link(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports without a planned cable that are wired to something."""
     wiring = wiring_of(plan, seen)

@@ -17,6 +17,14 @@ so few flows are.
 ## What to do
 See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,
 and at errors, pauses and speed of the uplinks that carry least. One cause for all: the same neighbour on many switches.
+
+## Decide
+- `none of them stay idle`: all are used, unevenly. Look at weights and at the uplinks that carry least: errors, speed,
+  pauses.
+- `N of them stay idle`: some are not used at all. Look at routes, the ECMP group and drained neighbours (LBL003).
+
+## False positives
+Few large flows, such as one job with few queue pairs, load any hash unevenly. A reroute within the last minutes.
 """
 
 from collections.abc import Iterator
@@ -26,7 +34,7 @@ import numpy as np
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Alert, Case, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance, Numbers
 from truerail.model.uplinks.dead import dead_members
 from truerail.model.uplinks.flow_bounds import flow_bounds
@@ -42,7 +50,20 @@ DEVIATIONS = 4.75
 """Standard deviations of what chance exceeds once in a million times (`siblings.CHANCE`)."""
 
 
-@rule("LBL002", severity=Severity.WARNING, needs=[PortCounters])
+@rule(
+    "LBL002",
+    severity=Severity.WARNING,
+    needs=[PortCounters],
+    alert=Alert(
+        "UplinkImbalance",
+        (Severity.WARNING,),
+        15,
+        "spreads its load over its uplinks unevenly",
+        "Look at the hash fields, weights and what is down above it.",
+        on="switch",
+    ),
+    first="where SWITCH",
+)
 def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
     b = balance_to_judge(plan, seen)

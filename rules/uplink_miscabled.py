@@ -11,6 +11,17 @@ LLDP at either end of the switch-to-switch cable names another port than planned
 Move the upper end to the planned port. Crossed uplinks of one leaf that end on the planned spines are harmless to
 traffic if the routing is symmetric: correct the plan instead if that is simpler. Where all uplinks of two leaves look
 crossed the leaves' labels are exchanged and no cable has to move: the cause says so.
+
+## Decide
+- `cable-swap`: two uplinks are in each other's places. Traffic flows, unless routing depends on the position. Move them
+  in a quiet hour, or correct the plan.
+- `leaf-swap`: all uplinks of two leaves look crossed, and so do their cables to hosts. Correct the names; move no
+  cable.
+- `! unknown`: one end alone reports it. Read the label at the upper end before moving it.
+
+## False positives
+Names of two leaves that are exchanged show crossed uplinks although every cable is right: then the cables to hosts look
+wrong as well, and the cause is one `leaf-swap`.
 """
 
 from collections.abc import Iterator
@@ -20,7 +31,12 @@ from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
 from truerail.model.rule import Case, report_unjudged, rule
 
 
-@rule("CAB006", severity=Severity.WARNING, needs=[Neighbor])
+@rule(
+    "CAB006",
+    severity=Severity.WARNING,
+    needs=[Neighbor],
+    first="where SWITCH/PORT",
+)
 def uplink_miscabled(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables that start at a switch and are seen elsewhere."""
     sorted_ = places(plan, seen)

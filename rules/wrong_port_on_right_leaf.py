@@ -11,6 +11,16 @@ port is not. A port that the plan leaves free counts as well.
 ## What to do
 Read the cause first: neighbouring ports that are all off by the same number are one shifted block, two are a swap.
 Move the cable to the planned port, or, where all agree that it should stay, correct the plan.
+
+## Decide
+- `cable-swap`, `cable-rotation`, `port-shift`: two plugs, or a row of them, are in each other's places. Make the listed
+  moves, or correct the plan if all agree to leave them.
+- `cable-move`: one plug is in a port that the plan leaves free. Move it, or correct the plan.
+- `host-swap`: two hosts carry each other's names, or each other's cables. Read serial numbers first.
+
+## False positives
+Traffic is not affected: leaf and rail are right. Ports that were renumbered by another breakout or port alias look the
+same; then many ports of one switch are off alike.
 """
 
 from collections.abc import Iterator

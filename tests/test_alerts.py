@@ -11,10 +11,11 @@ import yaml
 
 from dashboards.generate import GENERATED, ROOT, RUNBOOKS, files, main, stale
 from dashboards.outputs.promtool import RULES_FILE, unit_tests
+from dashboards.outputs.runbooks import NOTE
 from dashboards.outputs.template import rendered
 from dashboards.rules import ALERTS, CHAPTERS, GROUPS
-from dashboards.rules.declared import Alert, Group, Severity
-from dashboards.rules.findings import FINDING_ALERTS, FOUND
+from dashboards.rules.declared import Alert, Group
+from dashboards.rules.findings import FINDING_ALERTS
 from rules import rules
 from tests.real import require
 from truerail.outputs.metrics.declared import CATALOGUE
@@ -39,11 +40,13 @@ def test_what_is_kept_is_current() -> None:
 def test_what_is_no_longer_made_is_removed(tmp_path: Path) -> None:
     site = ["--out", str(tmp_path)]
     (tmp_path / "docs/runbooks").mkdir(parents=True)
-    (tmp_path / "docs/runbooks/OLD001.md").write_text("of a rule that is gone")
+    (tmp_path / "docs/runbooks/OLD001.md").write_text(f"{NOTE}\nof a rule that is gone")
+    (tmp_path / "docs/runbooks/ByHand.md").write_text("written by hand")
     assert main([*site, "--check"]) == 1
     assert main(site) == 0
     assert main([*site, "--check"]) == 0
     assert not (tmp_path / "docs/runbooks/OLD001.md").exists()
+    assert (tmp_path / "docs/runbooks/ByHand.md").exists()
 
 
 def test_promtool_takes_the_rules() -> None:
@@ -106,16 +109,18 @@ def test_alerts_do_not_come_twice() -> None:
 
 
 def test_every_rule_has_an_alert_of_each_severity_that_it_finds() -> None:
-    alerts = {found.code: set(found.severities) for found in FOUND}
+    alerts = {code: set(map(str, rule.alert.severities)) for code, rule in rules().items() if rule.alert}
     informative = {code for code, rule in rules().items() if rule.severity == "info"}  # which never alerts
     assert alerts.keys() | TOLD_BY_CABLES | informative == rules().keys()
     assert not alerts.keys() & (TOLD_BY_CABLES | informative)
     for code, severities in alerts.items():
-        source = (ROOT / "rules" / f"{rules()[code].name}.py").read_text()
+        source = re.sub(
+            r"alert=Alert\(.*?\n    \),", "", (ROOT / f"rules/{rules()[code].name}.py").read_text(), flags=re.DOTALL
+        )
         loud = "Severity.CRITICAL" in source
-        assert (Severity.CRITICAL in severities) is loud, code
+        assert ("critical" in severities) is loud, code
         always = loud and "Severity.WARNING" not in source
-        assert (Severity.WARNING in severities) is not always, code
+        assert ("warning" in severities) is not always, code
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
@@ -152,7 +157,6 @@ def test_an_alert_says_what_and_what_next(alert: Alert) -> None:
         told = rendered(text, labels, alert.story.value)
         assert "{{" not in told
         assert "  " not in told
-    assert alert.page in rules() or alert.about
 
 
 def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
@@ -190,8 +194,3 @@ def test_a_template_that_nobody_knows_is_an_error() -> None:
         rendered('{{ if ne $labels.rail "0" }}{{ end }}', {}, 1)
     with pytest.raises(ValueError, match="no template of ours says 'toUpper'"):
         rendered("{{ toUpper }}", {}, 1)
-
-
-def test_runbooks_are_the_rules_own_words() -> None:
-    for code, rule in rules().items():
-        assert rule.explanation.strip() in (ROOT / f"docs/runbooks/{code}.md").read_text()

@@ -53,7 +53,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An alert. `page` names its runbook: the code of a rule, or the alert's own name where `about` is that page."""
+    """An alert. `page` names its runbook: the code of a rule, or the alert's own name."""
 
     name: str
     severity: Severity
@@ -64,7 +64,6 @@ class Alert:
     description: str
     page: str
     story: Story
-    about: str = ""
     keep: int = 0
     """Minutes that it goes on firing after it no longer holds."""
 

@@ -73,11 +73,6 @@ FABRIC_ALERTS = Group(
             "TruerailCoverageFalling",
             Story(_share("coverage", "links", 8, 4), labels(fabric="coverage"), 0.4,
                   quiet=_share("day-1", "links", 2, 8), resolves=8),
-            about="Cables that somebody confirmed are confirmed by nobody now. Their state is unknown, so a wrong "
-            "cable among them would not be seen.\n\n## What to do\nCompare `truerail_links_verified` by pod and "
-            "rail with yesterday's; look at the devices that do not answer (TEL001) or hear no neighbour (TEL003) "
-            "there. A firmware update that switches LLDP on in the NIC, or an image without lldpd, takes many at "
-            "once.",
             keep=KEEP,
         ),
     ),

@@ -22,10 +22,6 @@ def _counted(metric: str, *, window: int, **more: str) -> Story:
     return Story((Series(metric, mine, 3, 1, climbs=True),), mine, quiet=(quiet,), resolves=window + 8)
 
 
-def _about(meaning: str, todo: str) -> str:
-    return f"{meaning}\n\n## What to do\n{todo}"
-
-
 _COLLECTOR = {"fabric": "slow", "collector": "lldp_host"}
 
 SERVICE_ALERTS = Group(
@@ -38,9 +34,6 @@ SERVICE_ALERTS = Group(
             f"whether `truerail serve` runs and answers at /healthz, and whether Prometheus scrapes it. {_LOGS}",
             "TruerailAbsent",
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, None),), (), 1, resolves=1),
-            about=_about("No series of truerail arrives: it is down, or not scraped. Findings that it told stand for a "
-                         "quarter of an hour, then they end, unresolved.",
-                         "Look whether the service runs and answers at `/healthz`; then at Prometheus' targets."),
         ),
         Alert(
             "TruerailNoJudgement", W, "truerail_build_info unless on() truerail_publication_number", 10,
@@ -51,8 +44,6 @@ SERVICE_ALERTS = Group(
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, 1),
                    Series("truerail_publication_number", labels(fabric="lab"), 7, None)),
                   labels(version="1", python="3.11"), 1, resolves=8),
-            about=_about("The service answers, and there is no first judgement: no device answered, the plan cannot be "
-                         "read, or judging fails.", _LOGS),
             keep=KEEP,
         ),
         Alert(
@@ -61,9 +52,6 @@ SERVICE_ALERTS = Group(
             "The newest answer in the judgement of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old: "
             f"cables may have changed since, and no alert would say so. Next: {_LOGS}",
             "TruerailJudgementOld", _one("truerail_publication_age_seconds", 40, 1200),
-            about=_about("No new answers reach the judgement. Everything that is shown is as old as this says.",
-                         "See whether rounds go on (`truerail_service_rounds_total`); whether devices answer "
-                         "(`truerail_collector_success`); whether judging fails (TruerailJudgingBroken)."),
             keep=KEEP,
         ),
         Alert(
@@ -74,8 +62,6 @@ SERVICE_ALERTS = Group(
             "the plan.",
             "TruerailJudgingBroken",
             _counted("truerail_service_judgements_failed_total", window=15),
-            about=_about("Judging ended in an error that nobody expected.", "The log has the traceback. Go back to the "
-                         "version or plan before. `truerail capture` keeps what devices said, to report the bug with."),
             keep=KEEP,
         ),
         Alert(
@@ -84,9 +70,6 @@ SERVICE_ALERTS = Group(
             "The rule {{ $labels.rule }} ended in an error, so its findings in {{ $labels.fabric }} are unknown, "
             "not none. The other rules go on. Next: the log has the traceback.",
             "TruerailRuleBroken", _one("truerail_rule_status", 0, 1, rule="CAB001", status="error"),
-            about=_about("One rule ended in an error. What it would have found is unknown.",
-                         "The log has the traceback; `truerail rules explain CODE` says what is not watched "
-                         "meanwhile."),
             keep=KEEP,
         ),
         Alert(
@@ -95,9 +78,6 @@ SERVICE_ALERTS = Group(
             "In {{ $labels.fabric }} no device gave a readable answer to {{ $labels.collector }} in the last rounds. "
             "Next: ask one device by hand; an update of its software may have changed the command or its output.",
             "TruerailCollectorFailing", _one("truerail_collector_success", 1, 0, collector="lldp_host"),
-            about=_about("A whole question goes unanswered. What rests on it alone is unknown.",
-                         "Ask one device by hand with truerail's user: permission, command, output. `truerail parse "
-                         "COLLECTOR FILE` shows what is read from an answer."),
             keep=KEEP,
         ),
         Alert(
@@ -120,9 +100,6 @@ SERVICE_ALERTS = Group(
             "hour because the one before still ran. Next: lengthen its interval, or see which devices are slow.",
             "TruerailRoundsOverrun",
             _counted("truerail_collector_overruns_total", window=30, fabric="overrun", collector="lldp_host"),
-            about=_about("The scheduler skips rounds: answers come later than the schedule says.",
-                         "Compare `truerail_collector_duration_seconds` with `_interval_seconds`; lengthen the "
-                         "interval under `schedule.every`, or lower `device_seconds` where a few devices are slow."),
             keep=KEEP,
         ),
         Alert(
@@ -131,8 +108,6 @@ SERVICE_ALERTS = Group(
             "Judging goes on, and rounds wait in memory; acknowledgements are refused. Next: see whether the database "
             "runs, has space, and lets truerail in; what waits is written when it is back.",
             "TruerailJournalFailing", _one("truerail_journal_health", 0, 1, health="failing"),
-            about=_about("The database takes nothing. History waits in memory, for as many rounds as are configured.",
-                         "Look at the database, its disk and truerail's access to it."),
             keep=KEEP,
         ),
         Alert(
@@ -142,8 +117,6 @@ SERVICE_ALERTS = Group(
             "lost. Next: bring the database back.",
             "TruerailJournalLosing",
             _counted("truerail_journal_lost_rounds_total", window=30, fabric="losing"),
-            about=_about("More rounds waited than memory may hold; the oldest were dropped.", "Bring the database "
-            "back. Nothing that is found is lost for good: findings carry their state."),
             keep=KEEP,
         ),
     ),

@@ -112,10 +112,6 @@ _UNEVEN = Alert(
     "TruerailRailUneven",
     Story(_loads("uneven", 0.5), labels(fabric="uneven", pod="p1", rail="2"), 0.5,
           quiet=(*_loads("even", 0.9), *_loads("idle", 0.1, busy=1e9)), resolves=8),
-    about="A whole rail of a pod carries less than the pod's other rails, while they are busy. A ring or a tree is as "
-    "slow as its slowest rail, so every job of the pod is.\n\n## What to do\nLook at the rail's leaf: links that are "
-    "slow or gone (LNK001, CAB003), uplinks that share their load unevenly (LBL001, LBL002), pauses (PFC001, PFC002). "
-    "Where all hosts of one job are low, and others are not, it is the job.",
     keep=KEEP,
 )  # fmt: skip
 _FALLING = Alert(
@@ -127,10 +123,6 @@ _FALLING = Alert(
     "TruerailCountersFalling",
     Story(_counted("uncounted", 9, 4), labels(fabric="uncounted"), 0.5,
           quiet=(*_counted("begins", 2, 8), *_counted("never", 0, 0)), resolves=8),
-    about="Cables whose traffic somebody counted are counted by nobody now: what rules say of pauses, load and errors "
-    "leaves them out.\n\n## What to do\nCompare `truerail_links_counted` by pod and rail with yesterday's. Many at "
-    "once are a new image without `ethtool`, a changed password, or SNMP that is off; `truerail_collector_success` "
-    "says which question fails.",
     keep=KEEP,
 )  # fmt: skip
 

@@ -12,7 +12,12 @@ from truerail.model.snapshot import Snapshot
 
 Judge = Callable[[Plan, Snapshot], Iterator[Finding]]
 
-HEADINGS = ("## Why it matters", "## How it is seen", "## What to do")
+HEADINGS = ("## Why it matters", "## How it is seen", "## What to do", "## Decide", "## False positives")
+"""What each rule explains, in this order. Under `Decide` each item of a list begins with words of the first command's
+output in backticks, `N` for any number, and says what they mean at night.
+"""
+WHERE = "where HOST/NIC"
+"""The first command of most runbooks; words in capitals stand in the alert's labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,22 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Alert:
+    """The alert on a rule's findings, named `Truerail` and `name`: one for each of these severities."""
+
+    name: str
+    severities: tuple[Severity, ...]
+    minutes: int
+    """How long a finding must last."""
+    summary: str
+    """What follows the subject in the alert's first line."""
+    action: str
+    """The next step."""
+    on: str = "nic"
+    """What the findings are about: `nic`, `rail` (of a host), `host` or `switch`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One kind of thing that can be wrong, how it is seen and what to do about it."""
 
@@ -87,6 +108,10 @@ class Rule:
     """What must carry RDMA for the rule to mean anything."""
     balancing: tuple[LoadBalancing, ...] = tuple(LoadBalancing)
     """How switches must spread flows for the rule to mean anything."""
+    alert: Alert | None = None
+    """None where findings never alert, or alert by the state of their cable."""
+    first: str = WHERE
+    """The first command of its runbook, behind `truerail`."""
 
     def applies_to(self, plan: Plan) -> bool:
         """Whether the rule means anything on this fabric."""
@@ -113,6 +138,11 @@ class Rule:
             raise Undecided(*judged.unjudged)
         return judged.findings
 
+    def section(self, heading: str) -> str:
+        """The text under one of `HEADINGS`, given without its marks."""
+        _, _, behind = self.explanation.partition(f"\n## {heading}\n")
+        return behind.partition("\n## ")[0].strip()
+
     def found(
         self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any
     ) -> Finding:
@@ -130,6 +160,8 @@ class _Declared:
     judge: Judge
     transports: tuple[Transport, ...]
     balancing: tuple[LoadBalancing, ...]
+    alert: Alert | None
+    first: str
 
     def __call__(self, plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         return self.judge(plan, seen)
@@ -148,11 +180,13 @@ def rule(
     needs: Sequence[type[Fact]],
     transports: Sequence[Transport] = tuple(Transport),
     balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
+    alert: Alert | None = None,
+    first: str = WHERE,
 ) -> Callable[[Judge], _Declared]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
     def declare(judge: Judge) -> _Declared:
-        return _Declared(code, severity, tuple(needs), judge, tuple(transports), tuple(balancing))
+        return _Declared(code, severity, tuple(needs), judge, tuple(transports), tuple(balancing), alert, first)
 
     return declare
 
@@ -182,11 +216,14 @@ def rule_of(module_name: str) -> Rule:
         cases("QUIET"),
         declared.transports,
         declared.balancing,
+        declared.alert,
+        declared.first,
     )
 
 
 __all__ = [
     "HEADINGS",
+    "Alert",
     "Case",
     "Evidence",
     "Judged",

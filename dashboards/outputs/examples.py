@@ -1,0 +1,90 @@
+"""What the first command of a rule's runbook prints: for its own examples, on fabrics that are right otherwise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from truerail.model import Fact, Finding, Neighbor, Transport
+from truerail.model.cases import plan_of, scene
+from truerail.model.publication import Publication
+from truerail.model.rule import Case, Rule
+from truerail.oncall.capture import publication_of
+from truerail.oncall.diff import diff_plan
+from truerail.oncall.storm import storm
+from truerail.oncall.text import answer_text
+from truerail.oncall.where import where
+from truerail.outputs.options import Options
+from truerail.rounds import judge
+
+OPTIONS: Final = Options(100)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A finding of a rule's example: the judged fabric, and the words of the first command behind `truerail`."""
+
+    publication: Publication
+    finding: Finding
+    words: tuple[str, ...]
+
+    @property
+    def output(self) -> str:
+        """What the command prints, 100 columns wide."""
+        match self.words:
+            case ("where", subject):
+                return answer_text(where(self.publication, subject), OPTIONS)
+            case ("storm",):
+                return answer_text(storm(self.publication), OPTIONS)
+        return answer_text(diff_plan(self.publication), OPTIONS)
+
+
+def examples(rule: Rule) -> Iterator[Example]:
+    """All findings of the rule in its own examples."""
+    for case in rule.fires:
+        shown, found = _judged(rule, case)
+        for finding in found:
+            yield Example(shown, finding, words(rule, finding.subject))
+
+
+def words(rule: Rule, subject: str) -> tuple[str, ...]:
+    """The first command on a subject."""
+    first = rule.first.split()
+    return ("where", subject) if first[0] == "where" else tuple(first)
+
+
+def first_example(rule: Rule) -> Example:
+    """The one that a runbook shows: the first of the severity that the rule has most often."""
+    found = list(examples(rule))
+    return next((one for one in found if one.finding.severity is rule.severity), found[0])
+
+
+def _judged(rule: Rule, case: Case) -> tuple[Publication, list[Finding]]:
+    """An example judged by all rules; the cabling is right where the example does not speak of it, if the rule finds
+    the same then.
+    """
+    alone, right = (
+        publication_of(plan, snapshot, judge(plan, snapshot)) for plan, snapshot in map(scene, (case, _cabled(case)))
+    )
+    found, same = _found(rule, alone), _found(rule, right)
+    if [(one.subject, one.severity) for one in found] == [(one.subject, one.severity) for one in same]:
+        return right, same
+    return alone, found
+
+
+def _found(rule: Rule, shown: Publication) -> list[Finding]:
+    return [finding for finding in shown.judgement.findings if finding.rule == rule.code]
+
+
+def _cabled(case: Case) -> Case:
+    """The example with neighbours as planned, where it has none at all."""
+    facts: dict[str, list[Fact]] = {device: list(known) for device, known in case.facts.items()}
+    if case.transport is not Transport.ROCE or any(
+        isinstance(fact, Neighbor) for known in facts.values() for fact in known
+    ):
+        return case
+    for cable in plan_of(case).cables:
+        for here, there in ((cable.a, cable.b), (cable.b, cable.a)):
+            heard = Neighbor(here.name, system_name=there.device, port_id=there.name, port_id_type="ifname")
+            if here.device not in case.errors:
+                facts.setdefault(here.device, []).append(heard)
+    return replace(case, facts=facts)

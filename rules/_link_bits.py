@@ -1,0 +1,37 @@
+"""How many bits links carry, and which of them are NRZ: what rates of errors are shares of."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.model import Transport
+from truerail.model.columns import Mask
+from truerail.model.counters import Quantity
+from truerail.model.counters.telemetry import Telemetry
+
+Numbers = npt.NDArray[np.float64]
+
+FASTEST_NRZ_GBPS = 100.0
+"""InfiniBand EDR, four lanes of 25 Gb/s."""
+LINE_CODING = 1.0625
+"""Bits on the wire for each bit of data: 106.25 Gb/s a lane for 100 Gb/s (SONiC, port FEC BER)."""
+
+
+def bits_of(t: Telemetry, counted: Iterable[Quantity]) -> Numbers:
+    """Bits that each port could have received in the window: as told, else by its speed over the shortest time told."""
+    received = t.summed(Quantity.RX_BITS).gained
+    seconds = np.full(t.ports, np.nan)
+    for quantity in counted:
+        seconds = np.fmin(seconds, t.summed(quantity).seconds)
+    return np.where(np.isnan(received), t.speed() * 8 * LINE_CODING * seconds, received)
+
+
+def infiniband(t: Telemetry) -> Mask:
+    """For each port, whether it is of an InfiniBand fabric."""
+    return np.full(t.ports, t.wiring.index.plan.transport is Transport.INFINIBAND)
+
+
+def nrz_links(t: Telemetry) -> Mask:
+    """For each port, whether its link is InfiniBand without PAM4."""
+    return np.asarray(t.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & infiniband(t)
