@@ -8,7 +8,8 @@ waiting and the loss.
 ## How it is seen
 Drops on a priority that is lossless, in the last samples: the NIC's discards and a switch's queue drops of that
 priority. Lossless is what the port's own settings say; where they are not read, a priority on which pauses went over
-this very port. One drop is enough.
+this very port, as either end of its link counts them. One drop is enough. Where a port counts its pauses over all
+priorities, and so does the other end, which of them is lossless is unknown: so are drops of one of them.
 
 Where drops are not counted by priority, a port's total holds other drops too, and many healthy NICs and switches drop
 a trickle of them. It counts where the port pauses its neighbour meanwhile and drops one a second or more, ten times
@@ -47,6 +48,7 @@ from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Alert, Case, Undecided, Unjudged, rule
 from truerail.model.waiting.measures import recent
 from truerail.model.waiting.trees import PAUSES, counted
+from truerail.model.wiring.peers import peers_of
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
@@ -78,7 +80,7 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     lossless = lossless_of(told, last)
     if not told.counts(*PAUSES) and not (lossless.told >= LOSSY).any():
         raise Undecided("which priorities are lossless: neither settings nor pauses are read")
-    dropped, by_priority = _by_priority(told, lossless, last)
+    dropped, by_priority, unclear = _by_priority(told, lossless, last)
     for port in np.flatnonzero(dropped.any(axis=1)).tolist():
         yield _found(told, port, np.flatnonzero(dropped[port]).tolist(), last)
     hosts = hosts_of(told)
@@ -86,6 +88,8 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     more, untold = _more_than_usual(told, ports, hosts, last)
     for port in ports[more].tolist():
         yield _found_in_total(told, port, last, at_host=bool(hosts[port]))
+    if unclear.any():
+        raise Undecided(_of_unknown_priority(told, np.flatnonzero(unclear)))
     if untold.any():
         index = told.wiring.index
         names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports[untold])).tolist())
@@ -142,16 +146,37 @@ def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float
         return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
 
-def _by_priority(told: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask]:
-    """Where lossless priorities drop, and where drops of them are counted at all. Shapes (planned ports, 8)."""
+def _of_unknown_priority(told: Telemetry, ports: Codes) -> Unjudged:
+    index = told.wiring.index
+    names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
+    return Unjudged(
+        f"{len(ports)} ports drop packets of a priority and count pauses over all priorities: it is unknown whether "
+        f"it is lossless: {names}",
+        what="port",
+        count=len(ports),
+        subjects=tuple(str(index.spell(port)) for port in ports.tolist()),
+    )
+
+
+def _by_priority(told: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask, Mask]:
+    """Where lossless priorities drop, and where drops of them are counted at all, shapes (planned ports, 8); and ports
+    of which a priority drops that may be lossless, shape (planned ports,).
+    """
     dropped, told_of = (np.zeros((told.ports, PRIORITIES), dtype=bool) for _ in range(2))
-    paused = (lossless.told == LOSSLESS) | ((lossless.told != LOSSY) & lossless.moved)
+    peer = peers_of(told.wiring).port[: told.ports]
+    near = (peer >= 0) & (peer < told.ports)
+    moved = lossless.moved | (lossless.moved[np.where(near, peer, 0)] & near[:, None])
+    paused = (lossless.told == LOSSLESS) | ((lossless.told != LOSSY) & moved)
     for quantity in DROPS:
         for priority in told.priorities(quantity):
             if priority is not None and priority < PRIORITIES:
                 dropped[:, priority] |= told.reaches(quantity, priority, 0.0, last)
                 told_of[:, priority] |= told.tells(quantity, priority, last)
-    return dropped & paused, told_of & paused
+    in_total = np.zeros(told.ports, dtype=bool)
+    for quantity in PAUSES:
+        in_total |= told.reaches(quantity, None, 0.0, last)
+    unclear = (dropped & (lossless.told < LOSSY)).any(axis=1) & in_total & ~moved.any(axis=1)
+    return dropped & paused, told_of & paused, unclear
 
 
 def _by_port(told: Telemetry, lossless: Lossless, by_priority: Mask, last: int) -> Mask:
@@ -222,6 +247,8 @@ FIRES = (
                                 "rx_discards": [*[0.2] * 8, *[4] * 4]}}),
     Case("One of ten NICs drops, and has paused all the time.", _TEN, {}, ("gpu-1/nic0",),
          rates=_ALL | {"gpu-1/nic0": {"tx_pause_us:3": 9_000, "rx_discards": 4}}),
+    Case("A leaf counts pauses over all priorities; its neighbour says of which they are.", _PLAN, {}, ("leaf-0/swp1",),
+         rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5}, "gpu-1/nic0": {"tx_pause_frames:3": 900}}),
     Case("The watchdog drops what is stuck in a storm.", _PLAN, {}, ("leaf-0/swp1",),
          rates={"leaf-0/swp1": {"rx_pause_us:3": 1e6, "queue_drops:3": 500, "watchdog_storms:3": [*[0] * 11, 0.1]}}),
 )  # fmt: skip
@@ -241,6 +268,9 @@ QUIET = (
                 "spine-1/swp1": {"rx_discards": 0}}),
     Case("A port that always paused drops by no priority, and has no peers.", _PLAN, {}, unknown=True,
          rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 4}, "spine-1/swp1": {"rx_discards": 0}}),
+    Case("Both ends count pauses over all priorities: whether priority 3 is lossless is unknown.", _PLAN, {},
+         unknown=True, rates={"leaf-0/swp1": {"rx_pause_frames": 900, "queue_drops:3": 5},
+                              "gpu-1/nic0": {"tx_pause_frames": 900}, "spine-1/swp1": {"rx_discards": 0}}),
     Case("Neither end of a link counts drops.", _PLAN, {}, unknown=True,
          rates={"leaf-0/swp1": {"tx_pause_frames": 800, "rx_discards": 0}}),
 )  # fmt: skip

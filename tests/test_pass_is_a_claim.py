@@ -9,7 +9,7 @@ from truerail.model import Reading
 from truerail.model.counters import Window
 from truerail.model.rule import Undecided
 from truerail.simulator import Shape, simulate
-from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
+from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
 from truerail.simulator.flows.habits import PORT_CACHE
 
 K = FlowFaultKind
@@ -84,6 +84,25 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
 @pytest.mark.parametrize(("kind", "weak"), [*conditions()])
 def test_a_planted_fault_never_passes(kind: FlowFaultKind, weak: str) -> None:
     assert verdict(kind, weak, RULES[kind]) in ("fail", "unknown")
+
+
+@pytest.mark.parametrize("gaps", [(), ("pfc_total_only",), ("pfc_missing",), ("na_cells",), ("port_cache",)])
+def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[str, ...]) -> None:
+    fabric = simulate(DEEP, [], seed=5)
+    hosts = tuple(list(fabric.plan.devices)[: DEEP.hosts])
+    jobs = (Job("experts", hosts, Pattern.ALL_TO_ALL, tuple(range(DEEP.rails)), qps=4, gigabytes=2.0),)
+    switching = Switching(watchdog=True)
+    traffic = flows(fabric, jobs, [FlowFault(K.STORM)], 5, switching=switching, habits=gaps)
+    window, still = Window(), fabric.snapshot()
+    for _ in range(12):
+        traffic.step(10.0)
+        last = traffic.readings()
+        window.put(last)
+    try:
+        found = [*rules()["PFC004"].judge(fabric.plan, seen_now(still, traffic, last, window))]
+    except Undecided:
+        found = ["unknown"] if gaps else []
+    assert found
 
 
 BESIDE = [(K.STRAGGLER, "RAL001", weak) for weak in WEAK]
