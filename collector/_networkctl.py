@@ -39,9 +39,7 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
             if total or line.lstrip().startswith(_FOOT):
                 return
             row = _row(line, last, number)
-            if number == len(text) and row.port_id and line.rstrip().endswith(row.port_id):
-                raise Unreadable("cut short in a port id, or behind it", line=number, text=line)
-            yield row
+            yield row._replace(port_id=None) if number == len(text) and _is_open(row.port_id, line) else row
             count += 1
     if not count:
         raise Unreadable("neither a row nor the count of rows below the head of the table: cut short")
@@ -64,6 +62,11 @@ def _row(line: str, last: int, number: int) -> Neighbor:
 def _ends_name(word: str, at: int) -> bool:
     """Whether this is the cell of capabilities; `-` is one only where a cell for the name stands before it."""
     return _CAPABILITIES.fullmatch(word) is not None or (at > 2 and word in _ABSENT)
+
+
+def _is_open(port_id: str | None, line: str) -> bool:
+    """Whether a port id ends the answer without an end of line, so that it may go on; the rest of the row counts."""
+    return port_id is not None and line.rstrip().endswith(port_id)
 
 
 def _cut(cell: str) -> bool:

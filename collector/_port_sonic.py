@@ -79,9 +79,12 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
 
 
 def from_details(answer: str) -> list[PortCounters]:
-    """What is told in lines of `Packets Received 64 Octets......... 0`; the command above them names the port."""
+    """Counters in lines of `Packets Received 64 Octets......... 0`; the command above them names the port.
+
+    A last line without its end of line is left out: its number may have more digits.
+    """
     tally = Tally()
-    for section in sections(lines(answer), "show", _ASKED):
+    for section in sections(lines(answer[: answer.rfind("\n") + 1]), "show", _ASKED):
         for at, line in enumerate(section.lines, section.line):
             found = _DETAIL.fullmatch(line)
             if found and found[1] != _CLEARED:
