@@ -85,6 +85,7 @@ NOT_ENDED = {
     "ib_counters/perfquery_last_value_cut",
     "link_speed/eos-status-text-cut",
     "lldp_local/sonic_cut_alias",
+    "lldp_switch/junos-table-cut-in-an-id",
     "pfc_counters/eos-text",
     "pfc_counters/sonic-tables-without-line-feed",
     "rdma_counters/statistic_bnxt_quoted",
