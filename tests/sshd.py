@@ -32,13 +32,15 @@ PermitRootLogin yes
 MaxStartups 500
 MaxSessions 64
 LogLevel VERBOSE
-SetEnv PATH={folder}/bin:/usr/local/bin:/usr/bin:/bin
+SetEnv PATH={folder}/bin:/usr/local/bin:/usr/bin:/bin HOME={folder}
 {extra}
 """
 
 
 class Sshd:
-    """One server. Everything it needs and writes lies in `folder`."""
+    """One server. Everything it needs and writes lies in `folder`, which is also the home of those who log in: what the
+    shell of this machine's user reads first (pyenv's rehash takes turns, a minute at most) is no part of a device.
+    """
 
     def __init__(self, folder: Path, key_type: str = "ed25519", port: int = 0, extra: str = "") -> None:
         self.folder = folder
