@@ -5,6 +5,7 @@ docs/catalogues.py            writes them
 docs/catalogues.py --check    exits with 1 where one is not current
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,9 +43,14 @@ def rules_catalogue() -> str:
             "|---|---|---|---|---|---|",
             *map(_rule_row, found),
             "",
-            *("\n".join(_lower(page(rule).splitlines())) + "\n" for rule in found),
+            *("\n".join(_lower(_without_runbook(page(rule)).splitlines())) + "\n" for rule in found),
         ]
     )
+
+
+def _without_runbook(text: str) -> str:
+    """A rule's page without the sections that its runbook has."""
+    return re.sub(r"\n## Decide\n.*?(?=\n## Examples\n)", "", text, flags=re.DOTALL)
 
 
 def _rule_row(rule: Rule) -> str:

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import overall
 from truerail.model.rule import Alert, Case, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance
@@ -55,6 +55,7 @@ from truerail.model.uplinks.tiers import balance_to_judge, idle_switches, unjudg
         "Look at the routes over it, and whether it is in its group at all.",
         on="switch",
     ),
+    cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",
 )
 def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ on purpose on several siblings.
 
 from collections.abc import Iterator, Sequence
 
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.plan import LoadBalancing, Transport
 from truerail.model.rule import Alert, Case, Unjudged, report_unjudged, rule
 from truerail.model.uplinks.balance import Balance
@@ -63,6 +63,7 @@ from truerail.model.uplinks.tiers import balance_to_judge, unclear_tiers
         "Give the tiers different hash seeds, or hash over more fields.",
         on="switch",
     ),
+    cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
 def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

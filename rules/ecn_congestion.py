@@ -44,7 +44,7 @@ import numpy as np
 from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, told_of
 from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.marks import rdma_priorities
@@ -86,6 +86,7 @@ _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it
         "receives many marked packets, or the loop that slows senders fails",
         "Look which flows meet there; compare DSCP trust, ECN and the priority of CNP packets along the path.",
     ),
+    cause=CauseKind.OVERLOAD,
 )
 def ecn_congestion(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""

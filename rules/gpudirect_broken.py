@@ -38,6 +38,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from truerail.model import (
+    CauseKind,
     Evidence,
     Fact,
     Finding,
@@ -108,6 +109,7 @@ _SAYS = {
         "Compare ACS, IOMMU and the peer-memory module with a host that is well.",
         on="host",
     ),
+    cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
 def gpudirect_broken(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters.carried import TOO_FEW, Carried, carried_of, overall
 from truerail.model.counters.quantities import Quantity
@@ -67,6 +67,7 @@ PAUSE_FRAMES = 100.0
         "is where many senders meet",
         "Look which job sends there; spread it, or check DCQCN on the senders.",
     ),
+    cause=CauseKind.OVERLOAD,
 )
 def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""

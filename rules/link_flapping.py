@@ -44,7 +44,7 @@ import numpy.typing as npt
 from rules._by_hand import flapping_only
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._uncounted import every_link
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.counters import Quantity, Window
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
@@ -104,6 +104,7 @@ class _Fallen:
         "has a link that falls and comes back",
         "Reseat the cable at both ends; keep jobs off this NIC until it is quiet.",
     ),
+    cause=CauseKind.FLAPPING_LINK,
 )
 def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Links that lost carrier within the window, and devices that lost all of theirs."""

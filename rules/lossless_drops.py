@@ -39,7 +39,7 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
 from rules._uncounted import every_link
-from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
 from truerail.model.asked import folded
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters.hygiene import Floats
@@ -71,6 +71,7 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
         "drops packets of a lossless class although it is paused",
         "Compare PFC, buffers and headroom of both ends.",
     ),
+    cause=CauseKind.CONFIGURATION,
 )
 def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""

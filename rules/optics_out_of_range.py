@@ -33,7 +33,7 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at
 from rules._optics import Lanes, lanes_of, leaf_of
-from truerail.model import Finding, NetLink, Optic, Plan, Severity, Snapshot
+from truerail.model import CauseKind, Finding, NetLink, Optic, Plan, Severity, Snapshot
 from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Why, Wiring, evidence_of, wiring_of
 
@@ -71,6 +71,7 @@ UNLIKE_PEERS = 0.7
         "has a module with light or heat out of range",
         "Clean the connector, check airflow, then replace the module.",
     ),
+    cause=CauseKind.DEGRADED_LINK,
 )
 def optics_out_of_range(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""

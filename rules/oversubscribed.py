@@ -31,7 +31,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model import Finding, NetLink, Plan, Port, Severity, Snapshot
+from truerail.model import CauseKind, Finding, NetLink, Plan, Port, Severity, Snapshot
 from truerail.model.asked import folded
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters.carried import TOO_FEW
@@ -63,6 +63,7 @@ PAUSES = 100.0
         "Bring back the uplinks that are down; else move load away.",
         on="switch",
     ),
+    cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )
 def oversubscribed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
 from rules._uncounted import every_link
-from truerail.model import Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters.quantities import Quantity
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
@@ -64,6 +64,7 @@ Judgement.
         "pauses a priority that is not lossless, or the whole link",
         "Compare the PFC and trust settings of both ends.",
     ),
+    cause=CauseKind.CONFIGURATION,
 )
 def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""

@@ -33,7 +33,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truerail.model import Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model import CauseKind, Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, Undecided, rule
@@ -62,6 +62,7 @@ Link = tuple[float | None, int | None]
         "Drain the host and power it off and on; if that does not help, reseat the card.",
         on="host",
     ),
+    cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
 def pcie_downtrained(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

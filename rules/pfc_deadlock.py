@@ -34,7 +34,7 @@ import numpy as np
 
 from rules._pauses import priority_words
 from rules._uncounted import every_link
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
 from truerail.model.rule import Alert, Case, rule
@@ -56,6 +56,7 @@ from truerail.model.waiting.trees import PAUSES, PauseGraph, Pauses, pauses_of
         "Shut one port of the circle to break it; then find the route that goes down and up again.",
         on="switch",
     ),
+    cause=CauseKind.PFC_DEADLOCK,
     first="storm",
 )
 def pfc_deadlock(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

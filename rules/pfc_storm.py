@@ -53,7 +53,7 @@ from rules._pauses import (
     told,
 )
 from rules._uncounted import every_link
-from truerail.model import Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.rule import Alert, Case, rule
 from truerail.model.waiting.culprits import Culprit, storm_culprits
 from truerail.model.waiting.measures import recent
@@ -73,6 +73,7 @@ from truerail.model.waiting.waits import STORM
         "is where a PFC storm begins: it pauses its neighbour without end",
         "Drain the host, or shut its switch port; then look why it does not take traffic in.",
     ),
+    cause=CauseKind.PFC_STORM,
     first="storm",
 )
 def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
-from truerail.model import Finding, Plan, PortQos, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Plan, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
 from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.names import printable
@@ -84,6 +84,7 @@ class _Odd:
         "treats lossless traffic otherwise than its peers or its other end",
         "Set PFC, DSCP and buffers as its peers have them.",
     ),
+    cause=CauseKind.CONFIGURATION,
 )
 def qos_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the other end's or from most of their role."""

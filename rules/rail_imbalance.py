@@ -39,7 +39,7 @@ import numpy as np
 
 from rules._held_up import Directions, Why, directions
 from rules._uncounted import unjudged_hosts
-from truerail.model import Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
 from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.model.counters.rails import ACTIVE, IDLE, LOW, rails_of
 from truerail.model.counters.telemetry import Telemetry, telemetry_of
@@ -72,6 +72,7 @@ _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC i
         "loads this rail much less than its others",
         "Look at the low NIC: PCIe width, link speed, errors, pauses, and its leaf port.",
     ),
+    cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
 def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
 from truerail.model.counters import Quantity
 from truerail.model.counters.telemetry import LEAST_SAMPLES, Telemetry, telemetry_of
@@ -117,6 +117,7 @@ class _Port:
         "receives errors: its signal is getting worse",
         "Clean and reseat the cable at both ends; then replace the module, then the cable.",
     ),
+    cause=CauseKind.DEGRADED_LINK,
 )
 def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""

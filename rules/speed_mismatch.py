@@ -36,7 +36,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from truerail.model import Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.rule import Alert, Case, Undecided, rule
 from truerail.model.wiring import ONE_END, Wiring, wiring_of
@@ -57,6 +57,7 @@ _TOLERANCE = 0.01
         "runs at another speed than planned",
         "Compare speed, FEC and autonegotiation of both ends; then the module.",
     ),
+    cause=CauseKind.DEGRADED_LINK,
 )
 def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """Cables whose planned speed and told speeds are not one, or that could be faster."""

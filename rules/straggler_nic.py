@@ -49,7 +49,7 @@ import numpy as np
 from rules._held_up import Directions, Why, directions
 from rules._lagging import LINE_RATE, Lagging, in_step, lagging
 from rules._uncounted import unjudged_hosts
-from truerail.model import Finding, NetLink, Plan, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.counters.carried import TOO_FEW
 from truerail.model.counters.quantities import Quantity
@@ -74,6 +74,7 @@ traffic only); where the NIC at the other end may be the slow one as well.
         "is slower than the NICs of its rail in other hosts",
         "Compare its PCIe link, firmware and errors with those of a NIC beside it.",
     ),
+    cause=CauseKind.SLOW_HOST,
 )
 def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     """NICs below their peers on the rail."""

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
+from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
 from truerail.model.rule import Alert, Case, report_unjudged, rule
@@ -62,6 +62,7 @@ DEVIATIONS = 4.75
         "Look at the hash fields, weights and what is down above it.",
         on="switch",
     ),
+    cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )
 def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:

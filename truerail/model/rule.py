@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from truerail.model.facts import Fact
-from truerail.model.finding import Evidence, Finding, Severity, Unjudged
+from truerail.model.finding import CauseKind, Evidence, Finding, Severity, Unjudged
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.snapshot import Snapshot
 
@@ -110,6 +110,8 @@ class Rule:
     """How switches must spread flows for the rule to mean anything."""
     alert: Alert | None = None
     """None where findings never alert, or alert by the state of their cable."""
+    cause: CauseKind | None = None
+    """What a finding is the cause of where nothing else explains it; None where the cabling, or its detail, says it."""
     first: str = WHERE
     """The first command of its runbook, behind `truerail`."""
 
@@ -161,6 +163,7 @@ class _Declared:
     transports: tuple[Transport, ...]
     balancing: tuple[LoadBalancing, ...]
     alert: Alert | None
+    cause: CauseKind | None
     first: str
 
     def __call__(self, plan: Plan, seen: Snapshot) -> Iterator[Finding]:
@@ -181,12 +184,13 @@ def rule(
     transports: Sequence[Transport] = tuple(Transport),
     balancing: Sequence[LoadBalancing] = tuple(LoadBalancing),
     alert: Alert | None = None,
+    cause: CauseKind | None = None,
     first: str = WHERE,
 ) -> Callable[[Judge], _Declared]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
     def declare(judge: Judge) -> _Declared:
-        return _Declared(code, severity, tuple(needs), judge, tuple(transports), tuple(balancing), alert, first)
+        return _Declared(code, severity, tuple(needs), judge, tuple(transports), tuple(balancing), alert, cause, first)
 
     return declare
 
@@ -217,6 +221,7 @@ def rule_of(module_name: str) -> Rule:
         declared.transports,
         declared.balancing,
         declared.alert,
+        declared.cause,
         declared.first,
     )
 

@@ -3,32 +3,12 @@
 from collections.abc import Mapping, Sequence
 from math import isnan
 
+from rules import rules
 from truerail.causes.telemetry.crossing import Crossing
 from truerail.causes.telemetry.found import Ground
 from truerail.model.finding import CauseKind, Finding
 from truerail.model.waiting.reasons import Reason
 
-KINDS: Mapping[str, CauseKind] = {
-    "LNK001": CauseKind.DEGRADED_LINK,
-    "LNK003": CauseKind.FLAPPING_LINK,
-    "LNK004": CauseKind.DEGRADED_LINK,
-    "LNK005": CauseKind.DEGRADED_LINK,
-    "NIC004": CauseKind.SLOW_HOST,
-    "NIC005": CauseKind.SLOW_HOST,
-    "PFC001": CauseKind.PFC_STORM,
-    "PFC003": CauseKind.PFC_DEADLOCK,
-    "PFC004": CauseKind.CONFIGURATION,
-    "PFC005": CauseKind.CONFIGURATION,
-    "CFG001": CauseKind.CONFIGURATION,
-    "LBL001": CauseKind.ECMP_POLARIZATION,
-    "LBL003": CauseKind.DEAD_MEMBER,
-    "CAP001": CauseKind.OVERLOAD,
-    "INC001": CauseKind.OVERLOAD,
-    "ECN001": CauseKind.OVERLOAD,
-    "LBL002": CauseKind.OVERLOAD,
-    "RAL002": CauseKind.SLOW_HOST,
-    "RAL001": CauseKind.SLOW_HOST,
-}
 _BY_REASON: Mapping[str, CauseKind] = {
     Reason.INCAST.value: CauseKind.OVERLOAD,
     Reason.EGRESS_UNTOLD.value: CauseKind.OVERLOAD,
@@ -44,7 +24,7 @@ def kind_of(finding: Finding) -> CauseKind:
         return _BY_REASON.get(str(dict(finding.detail).get("sub_cause")), CauseKind.SLOW_HOST)
     if finding.rule == "RAL001" and dict(finding.detail).get("because") == "congestion":
         return CauseKind.OVERLOAD
-    return KINDS[finding.rule]
+    return rules()[finding.rule].cause or CauseKind.UNKNOWN
 
 
 def said_of(finding: Finding) -> str:
