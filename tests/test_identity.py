@@ -279,3 +279,28 @@ def test_dead_ports_say_so_and_unpowered_hosts_are_pending() -> None:
 def test_states_add_up_and_nothing_seen_is_unknown() -> None:
     wiring = judged(fabric("nic0", "nic0"), {})
     assert np.bincount(wiring.state, minlength=4).tolist() == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize(("flags", "state"), [(("UP", "NO-CARRIER"), State.UNKNOWN), (("UP", "LOWER_UP"), State.RIGHT)])
+def test_what_a_port_without_carrier_lists_is_of_the_past(flags: tuple[str, ...], state: State) -> None:
+    """The host is down; a frame of its last minutes does not say where its cable is now."""
+    facts: dict[str, Sequence[Fact]] = {
+        "leaf-0": [
+            *(NetLink(f"swp{port}", operstate="DOWN", flags=("UP", "NO-CARRIER")) for port in (2, 3)),
+            NetLink("swp1", flags=flags),
+            heard("swp1", "gpu-1", "nic0")._replace(age_seconds=4598, ttl_seconds=120),
+        ]
+    }
+    plan = fabric("nic0", "nic0")
+    second = Cable(Port("gpu-1", "nic1"), Port("leaf-0", "swp3"), rail=0)
+    wiring = judged(Plan(plan.devices, (*plan.cables, second)), facts)
+    assert wiring.state[0] == state
+    assert (wiring.why[0] == Why.PENDING) == (state == State.UNKNOWN)
+
+
+def test_an_old_entry_of_a_dark_port_counts_where_the_other_end_has_link() -> None:
+    facts: dict[str, Sequence[Fact]] = {
+        "leaf-0": [NetLink("swp1", flags=("UP", "NO-CARRIER")), heard("swp1", "gpu-1", "nic0")],
+        "gpu-1": [NetLink("nic0", flags=("UP", "LOWER_UP"))],
+    }
+    assert judged(fabric("nic0"), facts).state.tolist() == [State.RIGHT]

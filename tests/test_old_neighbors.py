@@ -1,5 +1,7 @@
 """Old neighbours, shared names and dark ports: what a port still lists is not where a cable is."""
 
+from dataclasses import replace
+
 import pytest
 
 from truerail.model import CableState, CauseKind, Judgement
@@ -53,6 +55,21 @@ def test_names_that_no_answer_carries_are_no_fault() -> None:
     assert simulate(SHAPE, fault, seed=1, folders="inventory", behaviours=["fw_lldp=tx"]).truth.causes
     leaves = [Fault(CauseKind.LEAF_SWAP, "labels")]  # switches send their names whatever the hosts' firmware does
     assert simulate(SHAPE, leaves, seed=1, folders="inventory", behaviours=["fw_lldp=only"]).truth.causes
+
+
+@pytest.mark.parametrize("share", ["", "@0.5"])
+def test_labels_of_switches_whose_spines_send_one_mac_move_no_uplink(share: str) -> None:
+    """A spine's port describes itself by its name; by the labels alone it would be that of the other switch."""
+    shape = replace(SHAPE, platforms=("sonic", "nxos"))
+    fault = [Fault(CauseKind.LEAF_SWAP, "labels")]
+    for seed in range(6):
+        simulation = simulate(
+            shape, fault, seed=seed, folders="inventory", behaviours=["networkd", f"sonic_mac_portid{share}"]
+        )
+        judgement = judged(simulation)
+        assert not [cause for cause in judgement.causes if cause.moves]
+        (cause,) = judgement.causes
+        assert (cause.kind, set(cause.subjects)) == (CauseKind.LEAF_SWAP, set(simulation.truth.causes[0].subjects))
 
 
 def test_a_circle_of_which_a_cable_is_not_heard_is_open() -> None:

@@ -144,9 +144,19 @@ class _Open:
         return v, self.doubt & (v < 0) & (self.ports.device_of(self.wanted) == self.heard.w)
 
     def _heard_back(self, by_scheme: Codes) -> Codes:
-        """Where an alias scheme and the other end contradict each other, one of them is old: neither is taken."""
-        clash = (by_scheme >= 0) & (self.back >= 0) & (by_scheme != self.back)
+        """Where an alias scheme and the other end contradict each other, one of them is old: neither is taken. No more
+        is the other end where a switch sends a MAC and describes another port by its name: the other end may hear this
+        name from another switch, as with exchanged labels, and the port sends its own.
+        """
+        described = self.names.as_planned(self.ports.find(self.heard.w, self._texts(np.arange(len(self.back)))))
+        told = np.where(by_scheme >= 0, by_scheme, np.where(self.is_mac & ~self._hosts(), described, NONE))
+        clash = (told >= 0) & (self.back >= 0) & (told != self.back)
         return np.where(clash, NONE, self.back)
+
+    def _hosts(self) -> Mask:
+        """Which of the devices heard are hosts."""
+        tier = np.array([*self.index.devices.tier, NONE], dtype=np.int64)
+        return np.asarray(tier[self.heard.w] == 0, dtype=bool)
 
     def _by_scheme(self) -> tuple[Codes, Mask]:
         """Ports by alias schemes; and whether the device is found to send its ports' own names."""
@@ -194,7 +204,7 @@ class _Open:
         """By a description that is a port's name."""
         text = self._texts(rows)
         found = self.names.as_planned(self.ports.find(self.heard.w[rows], text))
-        host = np.array([*self.index.devices.tier, NONE], dtype=np.int64)[self.heard.w[rows]] == 0
+        host = self._hosts()[rows]
         agrees = (found >= 0) & (self.ports.name_of(found) == self.reference[rows])
         own = self.is_mac[rows] & host
         # a host's MAC that nobody has, with the name of an interface that the plan does not know: another adapter's?

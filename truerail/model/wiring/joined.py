@@ -24,6 +24,7 @@ from truerail.model.finding import Evidence
 from truerail.model.index import PlanIndex
 from truerail.model.plan import Plan, Transport
 from truerail.model.snapshot import Snapshot
+from truerail.model.wiring.claims import Claims
 from truerail.model.wiring.identity import Identity, identify
 from truerail.model.wiring.links import PortStates, port_states
 from truerail.model.wiring.pairs import DEVICE_ONLY, heard_devices, partners
@@ -168,8 +169,9 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
     identity = identify(index, seen)
     states = port_states(identity)
     size = len(index.ports)
-    partner, sure, ambiguous = partners(index, identity.claims, size)
-    heard = heard_devices(identity.claims, index.devices.planned, ambiguous)
+    current = _without_the_past(identity, states)
+    partner, sure, ambiguous = partners(index, current, size)
+    heard = heard_devices(current, index.devices.planned, ambiguous)
     heard[heard == index.ports.device_of(partner)] = NONE  # its port is known from the other end
     read, listened = _who_answered(identity)
     wiring = Wiring(
@@ -181,6 +183,14 @@ def _join(plan: Plan, seen: Snapshot) -> Wiring:
     )  # fmt: skip
     _judge_cables(wiring)
     return wiring
+
+
+def _without_the_past(identity: Identity, states: PortStates) -> Claims:
+    """The claims but those of a port that has no carrier, as its own device says, of which the port heard does not say
+    that it has: no frame came since, and the entry shows what was cabled before.
+    """
+    claims = identity.claims
+    return claims.where(~(states.dark(claims.u) & ~states.up(claims.v)))
 
 
 def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
