@@ -147,11 +147,12 @@ def test_the_fast_writer_of_json_writes_what_the_standard_library_writes(made, m
 
 
 def test_numbers_and_facts_of_any_kind_are_written_as_the_standard_library_writes_them():
-    odd = {"fact": LinkSpeed("swp1", 400.0), "measure": np.float64(0.5), "at": datetime(2026, 11, 20, tzinfo=UTC)}
+    fact = LinkSpeed("swp1", 400.0)
+    odd = {"fact": fact, "measure": np.float64(0.5), "at": datetime(2026, 11, 20, tzinfo=UTC)}
     finding = replace(fabric.every_cause().findings[0], detail=odd)
     (told,) = document(replace(fabric.clean(), findings=(finding,)))["findings"]
     assert {name: told[name] for name in odd} == {
-        "fact": ["swp1", 400.0, None, None],
+        "fact": list(fact),
         "measure": 0.5,
         "at": "2026-11-20 00:00:00+00:00",
     }
