@@ -49,7 +49,7 @@ from collector._documents import unwrapped
 from collector._xml_document import root_of
 from truerail.model import SWITCHES, Command, Device, Neighbor, Unreadable, collector, minutes
 
-_LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:')
+_LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:(?!\s*\{\s*"(?:interfaces"|openconfig-lldp:|srl_nokia-lldp:))')
 _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
 _LLDPD_KEYVALUE = re.compile(r"^[ \t]*lldp\.\S+\.via=", re.MULTILINE)
 _DOCUMENT = re.compile(r"(?:[^\n]{0,500}\n){0,3}?[ \t]*(?:[\[{](?!(?:master|primary|backup|linecard)\b)|<[a-zA-Z?])")
@@ -125,7 +125,7 @@ _NOBODY = re.compile(r"^[ \t]*error: no neighbou?r information", re.MULTILINE | 
 )
 def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
     """The neighbours in a switch's answer, whichever network OS gave it."""
-    if _LLDPD_JSON.match(answer) and not _lldp_openconfig.is_model(answer):
+    if _LLDPD_JSON.match(answer):
         return _lldpd.neighbors_from_json(answer)
     document = _DOCUMENT.match(answer)
     if document is None:
@@ -137,16 +137,17 @@ def lldp_switch(answer: str, device: Device) -> Iterable[Neighbor]:
 
 
 def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
-    if _lldp_openconfig.is_model(answer):
+    keys = document if isinstance(document, dict) else {}
+    if "lldpNeighbors" in keys:
+        return _lldp_eos.neighbors_from_json(document)
+    if not _lldp_nxos.KEYS.isdisjoint(keys):
+        return _lldp_nxos.neighbors_from_json(document)
+    if not _lldp_junos.KEYS.isdisjoint(keys):
+        return _lldp_junos.neighbors_from_json(document)
+    if _lldp_openconfig.is_model(answer):  # reads the whole answer: last
         return _lldp_openconfig.neighbors(document)
     if not isinstance(document, dict):
         raise Unreadable("JSON that is not an object")
-    if "lldpNeighbors" in document:
-        return _lldp_eos.neighbors_from_json(document)
-    if not _lldp_nxos.KEYS.isdisjoint(document):
-        return _lldp_nxos.neighbors_from_json(document)
-    if not _lldp_junos.KEYS.isdisjoint(document):
-        return _lldp_junos.neighbors_from_json(document)
     if "lldp" in document:
         return _lldpd.neighbors_from_json(answer)
     if _lldp_cumulus.understands(document):

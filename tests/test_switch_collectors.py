@@ -547,3 +547,26 @@ def test_interface_without_any_name_is_left_out() -> None:
         "1.3.6.1.2.1.31.1.1.1.1.1|4|\n1.3.6.1.2.1.31.1.1.1.1.2|4x|6574683000\n1.3.6.1.2.1.2.2.1.5.2|66|2500000000\n"
     )
     assert facts == (NetLink("eth0", speed_gbps=2.5),)
+
+
+@pytest.mark.parametrize("shape", ["lldpd", "eos"])
+def test_a_description_that_names_an_openconfig_path_changes_nobodys_format(shape: str) -> None:
+    path = "see openconfig lldp/interfaces/interface"
+    of = {"id": {"type": "ifname", "value": "eth0"}, "descr": path, "ttl": "120"}
+    lldpd = {"rid": "1", "chassis": {"gpu-1": {"id": {"type": "mac", "value": "00:00:5e:00:53:01"}}}, "port": of}
+    heard = {
+        "chassisId": "0000.5e00.5301",
+        "chassisIdType": "macAddress",
+        "systemName": "gpu-1",
+        "neighborInterfaceInfo": {
+            "interfaceId": '"eth0"', "interfaceIdType": "interfaceName", "interfaceDescription": path
+        },
+    }  # fmt: skip
+    answers = {
+        "lldpd": {"lldp": {"interface": {"swp1": lldpd}}},
+        "eos": {"lldpNeighbors": {"Ethernet1/1": {"lldpNeighborInfo": [heard]}}},
+    }
+    facts = collectors()["lldp_switch"].read(json.dumps(answers[shape]), Device("leaf-1", Role.LEAF))
+    assert [(fact.system_name, fact.port_description) for fact in facts if isinstance(fact, Neighbor)] == [
+        ("gpu-1", path)
+    ]
