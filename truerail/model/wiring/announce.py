@@ -28,6 +28,12 @@ def announced(
     `more` are further votes: a name announced << 32 | the device that owns it.
     """
     votes = _votes(index, claims, more)
+    exchanged = _exchanged_switches(index, votes)
+    if exchanged:  # what hears such a switch hears the other: its ports speak of no host
+        here = index.ports.device_of(claims.u)
+        sure = _votes(index, claims.where(~np.isin(here, list(exchanged))), more)
+        votes = Counter({pair: n for pair, n in votes.items() if not index.devices.is_host(pair[1])})
+        votes |= Counter({pair: n for pair, n in sure.items() if index.devices.is_host(pair[1])})
     planned = index.devices.planned
     by_owner: dict[int, Counter[int]] = {}
     for (name, owner), count in votes.items():
@@ -42,6 +48,15 @@ def announced(
     duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
     announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
     return names, announces, duplicates
+
+
+def _exchanged_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
+    """Planned switches under each other's names, by most of what speaks of each."""
+    best: dict[int, tuple[int, int]] = {}
+    for (name, owner), count in sorted(votes.items()):
+        if max(name, owner) < index.devices.planned and not index.devices.is_host(owner):
+            best[owner] = max(best.get(owner, (0, NONE)), (count, name))
+    return frozenset(owner for owner, (_, name) in best.items() if name != owner and name in best)
 
 
 def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tuple[int, int]]:

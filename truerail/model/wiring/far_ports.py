@@ -260,6 +260,10 @@ class _Open:
                 odd = of[offset[of] != usual]
                 due = (number[odd] + offset[odd] - usual).tolist()
                 name = np.array([name_of.get(one, NONE) for one in due], dtype=np.int64)
+                # on its own device also a port whose planned cable is not heard, of which no row tells: else it passed
+                others = self.ports.name_codes(f"{list(stems)[stem[of[0]]]}{one}" for one in due)
+                home = self.ports.device_of(self.wanted[rows[odd]]) == self.heard.w[rows[odd]]
+                name = np.where((name < 0) & home, others, name)
                 found[rows[odd]] = self.ports.find(self.heard.w[rows[odd]], name)
         return found
 

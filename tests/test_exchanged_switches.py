@@ -1,0 +1,37 @@
+"""What exchanged switches let a host be heard as: two cables that hear them are no second owner of its name."""
+
+from small_fabric import AT
+
+from truerail.model import Neighbor, NetLink, Reading, Snapshot
+from truerail.model.cases import Case, plan_of
+from truerail.model.wiring import wiring_of
+
+LEAVES, HOSTS = 4, 4
+
+
+def mac(host: int, leaf: int) -> str:
+    return f"02:00:00:00:{host:02}:{leaf:02}"
+
+
+def test_exchanged_switches_give_no_host_a_second_name() -> None:
+    """leaf-0 and leaf-1 bear each other's names. Host 1, which sends nothing, and host 2 have exchanged a cable each
+    there, so that the same port of the one leaf and of the other leads to one and to the other.
+    """
+    plan = plan_of(
+        Case("", "".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)), {})
+    )
+    swapped = {(1, 0): 2, (2, 0): 1}
+    sent = {0: "leaf-1", 1: "leaf-0"}
+    hosts: dict[int, list[Neighbor]] = {h: [] for h in range(HOSTS)}
+    leaves: dict[int, list[Neighbor]] = {n: [] for n in range(LEAVES)}
+    for h in range(HOSTS):
+        for n in range(LEAVES):
+            port = swapped.get((h, n), h)
+            hosts[h].append(Neighbor(f"nic{n}", system_name=sent.get(n, f"leaf-{n}"), port_id=f"p{port}"))
+            if h != 1:
+                leaves[n].append(Neighbor(f"p{port}", system_name=f"h{h}", port_id=mac(h, n), port_id_type="mac"))
+    readings = [Reading(f"leaf-{n}", "lldp_switch", AT, tuple(rows)) for n, rows in leaves.items()]
+    for h, rows in hosts.items():
+        links = tuple(NetLink(f"nic{n}", mac=mac(h, n)) for n in range(LEAVES))
+        readings += [Reading(f"h{h}", "lldp_host", AT, tuple(rows)), Reading(f"h{h}", "net_links", AT, links)]
+    assert wiring_of(plan, Snapshot(AT, readings)).identity.duplicates == {}
