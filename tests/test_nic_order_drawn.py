@@ -143,3 +143,16 @@ def test_an_order_that_no_cable_shows_is_named_on_a_few_hosts_and_unknown_on_mos
     status = {one.rule: one.status for one in judgement.verdicts}["NIC001"]
     assert status is (Status.FAIL if hosts == 1 else Status.UNKNOWN)
     assert [cause.subjects for cause in judgement.causes] == ([("gpu-001",)] if hosts == 1 else [])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_order_of_which_only_the_leaves_are_heard_is_one_cause(seed: int) -> None:
+    """Boxes of several chips do not tell their ports: each NIC is heard on the leaf of its GPU, and no cable is wrong.
+    Nor are its leaves exchanged, nor two of its cables.
+    """
+    shape = replace(SHAPE, platforms=("infiniband",))
+    simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "names")], seed=seed, behaviours=["ib_multi_asic"])
+    judgement = judged(simulation)
+    (cause,) = judgement.causes
+    assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
+    assert cause.subjects == simulation.truth.causes[0].subjects

@@ -18,7 +18,8 @@ from truerail.causes.shift import positions
 from truerail.causes.sightings import Slots
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.wiring import Why, Wiring
+from truerail.model.wiring import State, Why, Wiring
+from truerail.model.wiring.paths import gpu_rails
 
 _NOT_ELSEWHERE = (Why.LINK_DOWN, Why.DISABLED, Why.NIC_ABSENT, Why.PENDING)
 """Why a cable is in no place at all."""
@@ -106,9 +107,31 @@ def placed(index: PlanIndex, slots: Slots, found: Strays) -> tuple[Codes, Codes]
     return _columns(pairs)
 
 
-def heard_above(wiring: Wiring) -> tuple[Codes, Codes]:
+def reordered(wiring: Wiring, true_name: Mapping[int, int]) -> Codes:
+    """Cables of NICs that hear another leaf than planned, by its name alone, and that are nearest to a GPU whose rail
+    the plan has on that leaf: its own GPU's NIC is where it belongs, under another's name. No cable of it is wrong.
+    """
+    index = wiring.index
+    near = gpu_rails(wiring).near[index.a]
+    vague = (wiring.state == State.WRONG) & (wiring.place < 0) & index.from_host & (index.rail >= 0)
+    own = near >> np.maximum(index.rail, 0) & 1 == 1
+    cables = np.flatnonzero(vague & (wiring.heard[index.a] >= 0) & (near != 0) & ~own)
+    hosts = np.unique(index.a_device[cables])
+    fellows = np.flatnonzero(index.from_host & (index.rail >= 0) & np.isin(index.a_device, hosts))
+    planned: dict[tuple[int, int], int] = {}
+    for host, rail, leaf in zip(
+        *(column[fellows].tolist() for column in (index.a_device, index.rail, index.b_device)), strict=True
+    ):
+        planned[host, leaf] = planned.get((host, leaf), 0) | 1 << rail
+    heard = [true_name.get(leaf, leaf) for leaf in wiring.heard[index.a[cables]].tolist()]
+    there = [planned.get(pair, 0) for pair in zip(index.a_device[cables].tolist(), heard, strict=True)]
+    found: Codes = cables[(near[cables] & np.array(there, dtype=np.int64)) != 0]
+    return found
+
+
+def heard_above(wiring: Wiring, explained: Codes) -> tuple[Codes, Codes]:
     """Cables whose lower ends hear another switch than planned, by its name alone, and the place in it where they are:
-    that of its only cable that is lost, if it is the only one that hears it so.
+    that of its only cable that is lost, if it is the only one that hears it so. Not those `explained` otherwise.
     """
     index = wiring.index
     heard, known = wiring.heard[index.a], wiring.place >= 0
@@ -118,7 +141,8 @@ def heard_above(wiring: Wiring) -> tuple[Codes, Codes]:
     found: list[tuple[int, int]] = []
     for switch in np.unique(heard[astray]).tolist():
         here, lost = np.flatnonzero(astray & (heard == switch)), np.flatnonzero(gone & (index.b_device == switch))
-        if len(here) == len(lost) == 1 and wiring.heard[index.b[lost[0]]] in (NONE, index.a_device[here[0]]):
+        alone = len(here) == len(lost) == 1 and here[0] not in explained
+        if alone and wiring.heard[index.b[lost[0]]] in (NONE, index.a_device[here[0]]):
             found.append((int(here[0]), int(index.b[lost[0]])))
     return _columns(found)
 

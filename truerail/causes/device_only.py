@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from truerail.causes.by_name import reordered
 from truerail.causes.draft import Draft
 from truerail.causes.moved import WIRING
 from truerail.causes.sightings import Sightings
@@ -96,6 +97,7 @@ def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
     index = wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     vague = (wiring.state == State.WRONG) & (wiring.place < 0)
+    vague[reordered(wiring, {})] = False
     votes: dict[tuple[int, int], set[int]] = {}
     for port, planned in ((index.a, index.b_device), (index.b, index.a_device)):
         heard = wiring.heard[port]

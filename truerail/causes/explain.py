@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerail.causes.absent import absent_drafts
-from truerail.causes.by_name import heard_above, placed, strays, swapped_hosts
+from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
@@ -112,7 +112,7 @@ def _heard_by_name(
     cables, places = placed(wiring.index, sightings.slots, found)
     sightings.add(cables, places, DEVICE_ONLY)
     ports = {place: found.ports[place] for place in places.tolist()}
-    cables, places = heard_above(wiring)
+    cables, places = heard_above(wiring, reordered(wiring, true_name))
     rest = ~np.isin(cables, sightings.cable) & ~np.isin(places, sightings.place)
     sightings.add(cables[rest], places[rest], DEVICE_ONLY)
     return [hosts_draft(wiring, *pair) for pair in swapped], ports
@@ -219,14 +219,19 @@ def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:
         gpus = misordered.get(wiring.index.devices.find(host), {})
         key = tuple((gpu, wanted, given) for gpu, (wanted, given) in sorted(gpus.items()))
         groups.setdefault(key, []).append(host)
+    index = wiring.index
+    cables = reordered(wiring, {})
     drafts: list[Draft] = []
     for key, members in groups.items():
         parts = [members] if len(members) >= MIN_HOSTS_FOR_ONE_CAUSE else [[host] for host in members]
-        drafts += [_enumeration(tuple(part), key) for part in parts]
+        for part in parts:
+            of_part = np.isin(index.a_device[cables], [index.devices.find(host) for host in part])
+            drafts.append(_enumeration(tuple(part), key, cables[of_part].tolist()))
     return drafts
 
 
-def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]) -> Draft:
+def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...], cables: list[int]) -> Draft:
+    """One order of NICs; `cables` hear another leaf than that of their names, and that of their GPUs."""
     shown = ", ".join(
         f"GPU{gpu} is nearest to the NIC of rail {'/'.join(map(str, rails_in(given)))}" for gpu, _, given in order[:8]
     )
@@ -237,7 +242,8 @@ def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]
         f"{who}: GPUs and NICs are enumerated in different orders: {shown}",
         "Move no cable. Fix the enumeration (BIOS slot order, driver, NIC names), "
         "or map GPUs to NICs explicitly in NCCL_IB_HCA.",
-        devices=hosts,
+        cables,
+        hosts,
         rules=ORDER,
         confidence=0.95,
     )
