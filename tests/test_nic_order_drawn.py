@@ -156,3 +156,13 @@ def test_an_order_of_which_only_the_leaves_are_heard_is_one_cause(seed: int) -> 
     (cause,) = judgement.causes
     assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
     assert cause.subjects == simulation.truth.causes[0].subjects
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_order_of_all_hosts_of_which_only_the_leaves_are_heard_exchanges_no_leaves(seed: int) -> None:
+    """Every host names its NICs otherwise than planned: their leaves show that the GPUs are in the usual order."""
+    shape = replace(SHAPE, rails=4, platforms=("infiniband",))
+    simulation = simulate(shape, RENAMED, seed=seed, behaviours=["ib_multi_asic"])
+    (cause,) = judged(simulation).causes
+    assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
+    assert len(cause.subjects) == SHAPE.hosts

@@ -209,7 +209,21 @@ def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
     own[index.b[railed]] = 1 << index.rail[railed]
     seen = np.zeros(size, dtype=np.int64)
     seen[index.a[railed]] = own[wiring.partner[index.a[railed]]] * (wiring.partner[index.a[railed]] >= 0)
+    _add_heard(wiring, np.flatnonzero(railed & index.from_host), seen)
     return own, seen
+
+
+def _add_heard(wiring: Wiring, cables: Codes, seen: Codes) -> None:
+    """The rail of a NIC that hears a leaf without its port, where the plan has one rail of its host there."""
+    index = wiring.index
+    pair = index.a_device[cables] << 32 | index.b_device[cables]
+    pairs, first, count = np.unique(pair, return_index=True, return_counts=True)
+    vague = cables[(wiring.partner[index.a[cables]] < 0) & (wiring.heard[index.a[cables]] >= 0)]
+    wanted = index.a_device[vague] << 32 | wiring.heard[index.a[vague]]
+    if len(vague):
+        at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+        only = (pairs[at] == wanted) & (count[at] == 1)
+        seen[index.a[vague[only]]] = 1 << index.rail[cables[first[at[only]]]]
 
 
 def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]]:
