@@ -29,6 +29,8 @@ def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.ND
     strong_at = _count(size, low[strong], high[strong])
 
     single = strong & (strong_at[low] == 1) & (strong_at[high] == 1)
+    if not single.all():
+        single &= ~_remembered(index, claims, low, high, says, single)
     _marry(partner, sure, low[single], high[single], BOTH_ENDS)
     contested = strong & ~single  # who hears only a port that others claim as well does not know either
     ambiguous[low[contested]] = ambiguous[high[contested]] = True
@@ -47,6 +49,28 @@ def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.ND
     _marry(partner, sure, speaker[alone], silent[alone], ONE_END)
     ambiguous[speaker[~alone]] = ambiguous[silent[~alone]] = True
     return partner, sure, ambiguous
+
+
+def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says: Codes, single: Mask) -> Mask:
+    """Pairs that hear each other, both ends of which hear another port of the plan as well: one of the two is an old
+    neighbour, and both ends may remember it since a cable was moved. Another port that has its own pair is the old one.
+    """
+    size = len(index.ports)
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    of_host = tier[index.ports.device_of(claims.u)] == 0
+    second = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned) & (tier[claims.w] > 0) & of_host
+    vague = _count(size, claims.u[second])
+    others = ~single & (high < index.planned_ports)
+    found = single
+    while True:
+        sure = np.zeros(size + 1, dtype=bool)
+        sure[low[single & ~found]] = sure[high[single & ~found]] = True
+        open_ = others & ~sure[low] & ~sure[high]
+        more = vague + _count(size, low[open_ & (says & 1 > 0)], high[open_ & (says & 2 > 0)])
+        left = single & (more[low] > 0) & (more[high] > 0)
+        if (left == found).all():
+            return np.asarray(found, dtype=bool)
+        found = left
 
 
 def heard_devices(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
