@@ -14,7 +14,19 @@ from typer.testing import CliRunner
 from collector import collectors
 from rules import rules
 from truerail.cli.app import app
-from truerail.model import CauseKind, Device, LinkSpeed, Plan, RdmaLink, Reading, Role, Snapshot, Status, Transport
+from truerail.model import (
+    CableState,
+    CauseKind,
+    Device,
+    LinkSpeed,
+    Plan,
+    RdmaLink,
+    Reading,
+    Role,
+    Snapshot,
+    Status,
+    Transport,
+)
 from truerail.model.history import NoHistory
 from truerail.oncall.capture import publication_of
 from truerail.oncall.why import why
@@ -267,3 +279,14 @@ def test_on_call_is_told_who_says_that_there_is_no_link(device: RdmaLink, words:
     assert "LLDP switched off" not in told
     assert answer.path is not None
     assert "the discovery of the fabric" in answer.path.why
+
+
+def test_a_cable_on_another_chip_of_an_unnamed_box_is_no_link_that_is_down() -> None:
+    """Only the chip with most of the hosts is known to be the leaf; the others may have what it lacks."""
+    shape = Shape(hosts=16, rails=8, rails_per_leaf=2, uplinks=16, host_ports="rdma", platforms=("infiniband",))
+    simulation = simulate(shape, [], behaviours=["ib_unmanaged", "ib_multi_asic"])
+    judgement = judge(simulation.plan, simulation.snapshot())
+    assert {cause.kind for cause in judgement.causes} <= {CauseKind.UNKNOWN}
+    assert not {CableState.WRONG, CableState.MISSING}.intersection(
+        judgement.cable_states[cable.a] for cable in simulation.plan.cables if cable.a.device.startswith("leaf")
+    )

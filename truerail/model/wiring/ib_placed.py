@@ -61,6 +61,20 @@ def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, in
     return dict(zip(of_node[sure].tolist(), switch[sure].tolist(), strict=True))
 
 
+def boxes(index: PlanIndex, claims: Claims, nodes: Collection[int], switches: Collection[int]) -> frozenset[int]:
+    """Of these planned switches, those of which more nodes (`nodes`, without a name) have most of their cables: chips
+    of one box, or a switch of its own in a wrong place. A cable that is not on the known node may be on these.
+    """
+    ports = index.ports
+    node = np.concatenate([ports.device_of(claims.u), claims.w])
+    far = index.far_ends(np.concatenate([claims.v, claims.u]))
+    use = (far >= 0) & np.isin(node, list(nodes))
+    votes, count = np.unique(node[use] << 32 | ports.device_of(far[use]), return_counts=True)
+    total = np.bincount(votes >> 32, weights=count, minlength=len(index.devices.names))
+    most = (count >= _MIN_CABLES) & (count > _SHARE * total[votes >> 32])
+    return frozenset((votes[most] & 0xFFFFFFFF).tolist()).intersection(switches)
+
+
 def unplaced(index: PlanIndex, met: Collection[int]) -> frozenset[int]:
     """Planned switches that no node is known to be, and that the plan gives by their names alone."""
     devices = index.plan.devices.items()

@@ -7,7 +7,7 @@ apart by their MACs, and reported (`Identity.duplicates`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from truerail.model.snapshot import Snapshot, Table
 from truerail.model.wiring.announce import announced
 from truerail.model.wiring.claims import Claims, nameless_chassis, read_claims
 from truerail.model.wiring.discovery import Discovery, discovered
-from truerail.model.wiring.ib_placed import LAYERS, contested_places, placed, unplaced, without
+from truerail.model.wiring.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
 from truerail.model.wiring.local import LocalNames
 from truerail.model.wiring.own_names import own_names
 
@@ -100,6 +100,8 @@ def identify(index: PlanIndex, seen: Snapshot) -> Identity:
             claims = read_claims(names, owners, split, known_ids)
         return Identity(names, claims, owners, duplicates, misnamed=misnamed)
     found, by_place, contested, open_ = _placed(names, found, owners, split)
+    more = boxes(index, found.claims, open_, by_place.values())
+    found = replace(found, unnumbered=found.unnumbered | more) if more else found
     told = without(found.claims, index, open_) if open_ else found.claims
     shared = {**found.shared, **duplicates}
     return Identity(names, claims.and_(told), owners, shared, found, by_place, contested, open_, misnamed)
