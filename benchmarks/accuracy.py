@@ -92,29 +92,29 @@ def behave(seed: int) -> tuple[int, tuple[str, ...], BehaviourScore]:
     """Judges one of them. What cannot be built or judged is a problem like any other."""
     try:
         drawn = draw_behaving(seed)
-        judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
-        return seed, drawn.behaviours, behaviour_score(drawn.simulation, judgement)
+        evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+        return seed, drawn.behaviours, behaviour_score(drawn.simulation, evaluation)
     except Exception as error:  # noqa: BLE001 - one fabric must not end the others
         return seed, (), BehaviourScore(fabrics=1, problems=[f"{type(error).__name__}: {error}"])
 
 
 def _judged(drawn: Drawn) -> tuple[int, Score]:
     """How many findings there are on a fabric, and what its judgement is worth."""
-    judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
-    return len(judgement.findings), score(drawn.simulation.truth, judgement)
+    evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    return len(evaluation.findings), score(drawn.simulation.truth, evaluation)
 
 
 def show(drawn: Drawn, console: Console) -> None:
     """Prints one fabric's truth and what was said of it."""
-    judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
     console.print(f"{drawn}", markup=False)
     for cause in (*drawn.simulation.truth.causes, *drawn.simulation.truth.noise):
         maybe = "".join(f", or {other.kind} with {other.moves} moves" for other in cause.alternatives)
         console.print(f"  is    {cause.kind} {' '.join(cause.subjects[:6])}, {cause.moves} moves{maybe}", markup=False)
-    for told in judgement.causes:
-        console.print(f"  said  {told.kind}, {len(told.moves)} moves: {told.says}", markup=False)
-    problems = behaviour_score(drawn.simulation, judgement).problems
-    for mistake in problems if drawn.behaviours else score(drawn.simulation.truth, judgement).mistakes:
+    for told in evaluation.causes:
+        console.print(f"  said  {told.kind}, {len(told.moves)} moves: {told.summary}", markup=False)
+    problems = behaviour_score(drawn.simulation, evaluation).problems
+    for mistake in problems if drawn.behaviours else score(drawn.simulation.truth, evaluation).mistakes:
         console.print(f"  {mistake}", markup=False)
 
 

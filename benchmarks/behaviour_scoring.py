@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from scoring import followed
 
-from truerail.model import CableState, Cause, CauseKind, Judgement, Port, Severity, Status
+from truerail.model import CableState, Cause, CauseKind, Evaluation, Port, Severity, Status
 from truerail.simulator import Simulation, TrueCause
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 
@@ -41,22 +41,24 @@ class BehaviourScore:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-def behaviour_score(simulation: Simulation, judgement: Judgement) -> BehaviourScore:
+def behaviour_score(simulation: Simulation, evaluation: Evaluation) -> BehaviourScore:
     """Measures one judgement."""
-    score = BehaviourScore(fabrics=1, unread=len(judgement.unread))
-    score.problems += [f"not read: {one.device} {one.collector}: {one.error}" for one in judgement.unread[:3]]
-    _moves(score, simulation, judgement)
-    _cables(score, simulation, judgement)
-    _causes(score, simulation, judgement)
+    score = BehaviourScore(fabrics=1, unread=len(evaluation.collection_errors))
+    score.problems += [
+        f"not read: {one.device} {one.collector}: {one.error}" for one in evaluation.collection_errors[:3]
+    ]
+    _moves(score, simulation, evaluation)
+    _cables(score, simulation, evaluation)
+    _causes(score, simulation, evaluation)
     truth = simulation.truth
     if not truth.causes and not truth.noise:
         score.faultless = 1
-        _faultless(score, simulation.world.behaviours, judgement)
+        _faultless(score, simulation.world.behaviours, evaluation)
     return score
 
 
-def _moves(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
-    for move, verdict in followed(simulation.truth, judgement):
+def _moves(score: BehaviourScore, simulation: Simulation, evaluation: Evaluation) -> None:
+    for move, verdict in followed(simulation.truth, evaluation):
         is_open = verdict == "astray" and not simulation.truth.decidable  # it rests on the explanation that is given
         if verdict != "home" and not is_open:
             score.right_moved += verdict == "right"
@@ -65,10 +67,10 @@ def _moves(score: BehaviourScore, simulation: Simulation, judgement: Judgement) 
             score.problems.append(f"{what}: {move.cable} from {move.source} to {move.target}")
 
 
-def _cables(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
-    truth, states = simulation.truth, judgement.cable_states
-    caused = {finding.subject for finding in judgement.findings if finding.id in judgement.cause_of}
-    caused |= {subject for cause in judgement.causes for subject in cause.subjects}
+def _cables(score: BehaviourScore, simulation: Simulation, evaluation: Evaluation) -> None:
+    truth, states = simulation.truth, evaluation.cable_states
+    caused = {finding.subject for finding in evaluation.findings if finding.id in evaluation.cause_of}
+    caused |= {subject for cause in evaluation.causes for subject in cause.subjects}
     for port, state in states.items():
         score.cables_unknown += state is CableState.UNKNOWN
         if port in truth.wrong | truth.missing:
@@ -88,19 +90,19 @@ def _cables(score: BehaviourScore, simulation: Simulation, judgement: Judgement)
             score.problems.append(f"a missing cable without a cause: {port}, said to be {states[port]}")
 
 
-def _causes(score: BehaviourScore, simulation: Simulation, judgement: Judgement) -> None:
-    named = Named(judgement.causes)
+def _causes(score: BehaviourScore, simulation: Simulation, evaluation: Evaluation) -> None:
+    named = Named(evaluation.causes)
     truth = simulation.truth
     for cause in (*truth.causes, *truth.noise):
         if any(named.take(key) for key in _accepted(cause)):
             score.causes_found += 1
-        elif _is_left_open(cause, simulation, judgement) or _is_seen_in_part(cause, named):
+        elif _is_left_open(cause, simulation, evaluation) or _is_seen_in_part(cause, named):
             score.causes_unknown += 1
         else:
             score.causes_missed += 1
             score.problems.append(f"cause missed: {cause.kind} {' '.join(cause.subjects[:4])}")
     expected = {rule for flag in simulation.world.behaviours.choices for rule in CATALOGUE[flag].expected}
-    rules = {finding.id: finding.rule for finding in judgement.findings}
+    rules = {finding.id: finding.rule for finding in evaluation.findings}
     for said in named.left():
         if said.kind is not CauseKind.UNKNOWN and not {rules.get(finding) for finding in said.explains} & expected:
             score.causes_false += 1
@@ -118,7 +120,7 @@ def _accepted(cause: TrueCause) -> Iterator[tuple[CauseKind, frozenset[str]]]:
             yield other.kind, frozenset(cause.subjects)
 
 
-def _is_left_open(cause: TrueCause, simulation: Simulation, judgement: Judgement) -> bool:
+def _is_left_open(cause: TrueCause, simulation: Simulation, evaluation: Evaluation) -> bool:
     """Whether nothing is claimed of the cables of a fault that was not found; of an order of GPUs and NICs that no
     answer shows, whether it is said to be unknown.
 
@@ -128,22 +130,22 @@ def _is_left_open(cause: TrueCause, simulation: Simulation, judgement: Judgement
     """
     hidden = any(other.kind is CauseKind.UNKNOWN for other in cause.alternatives)
     if cause.kind is CauseKind.GPU_NIC_ORDER and hidden:
-        unknown = any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in judgement.verdicts)
-        return unknown and _is_in_no_answer(cause, judgement)
-    if _is_on_other_devices(cause, simulation, judgement):
+        unknown = any(one.rule == "NIC001" and one.status is Status.UNKNOWN for one in evaluation.verdicts)
+        return unknown and _is_in_no_answer(cause, evaluation)
+    if _is_on_other_devices(cause, simulation, evaluation):
         return True
-    return cause.kind in _OF_CABLES and hidden and _is_in_no_answer(cause, judgement)
+    return cause.kind in _OF_CABLES and hidden and _is_in_no_answer(cause, evaluation)
 
 
 _OF_CABLES = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.BUNDLE_SWAP)
 
 
-def _is_on_other_devices(cause: TrueCause, simulation: Simulation, judgement: Judgement) -> bool:
+def _is_on_other_devices(cause: TrueCause, simulation: Simulation, evaluation: Evaluation) -> bool:
     """Whether its cables are unknown, missing, or wrong by their devices for a cause that is said to be unknown; one
     on its own device may then be in any port of it.
     """
-    states, truth = judgement.cable_states, simulation.truth
-    named = {subject for said in judgement.causes if said.kind is CauseKind.UNKNOWN for subject in said.subjects}
+    states, truth = evaluation.cable_states, simulation.truth
+    named = {subject for said in evaluation.causes if said.kind is CauseKind.UNKNOWN for subject in said.subjects}
     vague = {port for port in cause.cables if port in truth.unknown and str(port) in named}
     vague = {port for port in vague if states.get(port) is CableState.WRONG}
     return bool(cause.cables) and all(
@@ -154,16 +156,16 @@ def _is_on_other_devices(cause: TrueCause, simulation: Simulation, judgement: Ju
     )
 
 
-def _is_in_no_answer(cause: TrueCause, judgement: Judgement) -> bool:
+def _is_in_no_answer(cause: TrueCause, evaluation: Evaluation) -> bool:
     """Whether it is said of each host of a fault that no answer shows that its NICs may be in each other's places.
 
     Each of its cables is unknown, or heard in the place of a cable of the same host: then `right` is all that can be
     said of the host that is there, and which of its NICs it is has to be said to be unknown, host by host (TEL003,
     `places_by_name`; TEL001 where the host does not answer at all).
     """
-    states = judgement.cable_states
-    said = {one.subject for one in judgement.findings if one.rule == "TEL003" and dict(one.detail)["places_by_name"]}
-    silent = {one.subject for one in judgement.findings if one.rule == "TEL001"}
+    states = evaluation.cable_states
+    said = {one.subject for one in evaluation.findings if one.rule == "TEL003" and dict(one.detail)["places_by_name"]}
+    silent = {one.subject for one in evaluation.findings if one.rule == "TEL001"}
     return all(
         states[port] is CableState.UNKNOWN or (states[port] is CableState.RIGHT and port.device in said | silent)
         for port in cause.cables
@@ -229,13 +231,13 @@ class Named:
         return [cause for causes in self._causes.values() for cause in causes]
 
 
-def _faultless(score: BehaviourScore, behaviours: Behaviours, judgement: Judgement) -> None:
+def _faultless(score: BehaviourScore, behaviours: Behaviours, evaluation: Evaluation) -> None:
     expected = {rule for flag in behaviours.choices for rule in CATALOGUE[flag].expected}
-    loud = [one for one in judgement.at_or_above(Severity.WARNING) if one.rule not in expected]
+    loud = [one for one in evaluation.at_or_above(Severity.WARNING) if one.rule not in expected]
     if loud:
         score.loud = 1
         first = loud[0]
-        score.problems.append(f"{len(loud)} findings on a faultless fabric, the first {first.rule}: {first.says}")
+        score.problems.append(f"{len(loud)} findings on a faultless fabric, the first {first.rule}: {first.summary}")
 
 
 def _brief(cause: Cause) -> str:

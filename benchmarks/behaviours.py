@@ -14,9 +14,10 @@ from multiprocessing import Pool
 from behaviour_scoring import BehaviourScore, behaviour_score
 from rich.console import Console
 
-from truerail.model import CauseKind, Judgement
+from truerail.errors import NoRoomError
+from truerail.model import CauseKind, Evaluation
 from truerail.rounds import judge
-from truerail.simulator import Fault, NoRoom, Shape, Simulation, simulate
+from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviour, Behaviours
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6)
@@ -61,13 +62,13 @@ def measured(task: Task) -> tuple[Task, BehaviourScore]:
     try:
         simulation = fabric(*task)
         return task, behaviour_score(simulation, judged(simulation))
-    except NoRoom:
+    except NoRoomError:
         return task, BehaviourScore()
     except Exception as error:  # noqa: BLE001 - one fabric must not end the others
         return task, BehaviourScore(fabrics=1, problems=[f"{type(error).__name__}: {error}"])
 
 
-def judged(simulation: Simulation) -> Judgement:
+def judged(simulation: Simulation) -> Evaluation:
     """What a round says of it."""
     return judge(simulation.plan, simulation.snapshot())
 
@@ -118,13 +119,13 @@ def main() -> int:
 
 def _show(flags: tuple[str, ...], fault: str, seed: int, console: Console) -> None:
     simulation = fabric(flags, fault, seed)
-    judgement = judged(simulation)
+    evaluation = judged(simulation)
     console.print(f"{' '.join(flags)}, fault {fault}, seed {seed}", markup=False)
     for cause in (*simulation.truth.causes, *simulation.truth.noise):
         console.print(f"  is    {cause.kind} {' '.join(cause.subjects)}, {cause.moves} moves", markup=False)
-    for said in judgement.causes:
-        console.print(f"  said  {said.kind}, {len(said.moves)} moves: {said.says}", markup=False)
-    for problem in behaviour_score(simulation, judgement).problems:
+    for said in evaluation.causes:
+        console.print(f"  said  {said.kind}, {len(said.moves)} moves: {said.summary}", markup=False)
+    for problem in behaviour_score(simulation, evaluation).problems:
         console.print(f"  {problem}", markup=False)
 
 

@@ -26,12 +26,12 @@ from clock import run
 from rich.console import Console
 
 from rules import rules as all_rules
+from truerail.analysis.cabling import wiring_of
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.storage import loaded, still
 from truerail.model import Counter, Finding, Plan, PortCounters, Reading, Role, Snapshot
-from truerail.model.counters import Window
-from truerail.model.counters.storage import loaded, still
 from truerail.model.pause import garbage_collection_paused
-from truerail.model.rule import Rule, Undecided
-from truerail.model.wiring import wiring_of
+from truerail.model.rule import InsufficientDataError, Rule
 from truerail.simulator import Shape, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -143,13 +143,13 @@ def measured(ports: int) -> Measured:
     return Measured(2 * len(plan.cables), min(ingest[-5:]), wiring, judged, megabytes, _kept(window))
 
 
-def _judged(rule: Rule, plan: Plan, seen: Snapshot) -> tuple[float, str]:
+def _judged(rule: Rule, plan: Plan, snapshot: Snapshot) -> tuple[float, str]:
     """Seconds, and what came of it. What several rules look at is worked out by the first of them."""
     found: list[Finding] = []
     began = time.process_time()
     try:
-        found += rule.findings(plan, seen)
-    except Undecided as why:
+        found += rule.findings(plan, snapshot)
+    except InsufficientDataError as why:
         return time.process_time() - began, f"undecided: {why}"
     return time.process_time() - began, f"{len(found):,}"
 

@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory
 from tests.hung_peers import STAGES, Crowd, crowd, first_round, lost
 from tests.patience import ENOUGH
 from tests.snmpd import COMMUNITY, snmpd
-from truerail.gather import Limits
 from truerail.model import Role, Secret, SnmpAccess, Target
+from truerail.poller import Limits
 from truerail.transport.protocol import Transport
 from truerail.transport.routes import raise_open_files
 from truerail.transport.snmp import SnmpTransport

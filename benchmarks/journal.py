@@ -26,7 +26,7 @@ from truerail.journal.changes import CauseRow, FindingRow, LinkState
 from truerail.journal.database import Database
 from truerail.journal.writing import write_round
 from truerail.model import Cause, CauseKind, Evidence, Finding, Neighbor, NetLink, Severity
-from truerail.model.history import EventKind, FindingEvent, LinkChange, Page, RoundRecord
+from truerail.model.history import EventKind, FindingEvent, LinkChange, RoundRecord, RowRange
 from truerail.model.life import Life, LifeState
 
 RAILS = 8
@@ -78,8 +78,8 @@ def fault(cable: int, rng: random.Random, day: int) -> Fault:
         "nic_on_wrong_rail" if moved else "cable_missing",
         Severity.CRITICAL,
         port,
-        says=f"{port} (rail {rail}) is cabled to {seen}, another rail's leaf" if moved else f"{port} sees no link",
-        do=f"Move the cable to {planned}, unless its cause says otherwise: it may be half of a swap, or a label.",
+        summary=f"{port} (rail {rail}) is cabled to {seen}, another rail's leaf" if moved else f"{port} sees no link",
+        action=f"Move the cable to {planned}, unless its cause says otherwise: it may be half of a swap, or a label.",
         expected=planned,
         observed=seen,
         rail=rail,
@@ -123,11 +123,11 @@ def _changes(at: datetime, told: list[tuple[Fault, bool]], episodes: dict[str, i
         episodes[key] = episodes.get(key, 0) + begins
         state = LifeState.RESOLVED if not begins else LifeState.NEW if episodes[key] == 1 else LifeState.REGRESSED
         life = Life(key, state, one.begins, one.begins, at, None if begins else at, episodes[key])
-        cause = Cause("C1", one.kind, (one.port,), one.finding.says, one.finding.do, explains=(key,))
+        cause = Cause("C1", one.kind, (one.port,), one.finding.summary, one.finding.action, explains=(key,))
         findings[key] = FindingRow(life, one.finding, cause.key, begins, not begins, (one.begins,))
         causes[cause.key] = CauseRow(replace(life, id=cause.key), cause, begins, not begins, (one.begins,))
         kind = EventKind.RESOLVED if not begins else EventKind.APPEARED if episodes[key] == 1 else EventKind.REGRESSED
-        events.append(FindingEvent(0, at, kind, key, one.finding.rule, "critical", one.port, one.finding.says))
+        events.append(FindingEvent(0, at, kind, key, one.finding.rule, "critical", one.port, one.finding.summary))
         link = one.link if begins else _back(one.link)
         links.append(replace(link, at=at))
         states[one.port] = LinkState(one.port, link.now, link.now_state, at)
@@ -190,10 +190,10 @@ def questions(journal: Journal, end: datetime, cables: int) -> dict[str, Callabl
     two_hours, middle = timedelta(hours=2), START + (end - START) / 2
     host, leaf = "gpu-00042", "p0-leaf-3"
     ports = [ends_of(cable)[0] for cable in range(cables)]
-    page = Page(1000)
+    page = RowRange(1000)
     pod = [f"gpu-{host:05}" for host in range(HOSTS_A_POD)]
 
-    def both(start: datetime, until: datetime, devices: list[str] | None, page: Page) -> tuple[int, int]:
+    def both(start: datetime, until: datetime, devices: list[str] | None, page: RowRange) -> tuple[int, int]:
         links = journal.link_changes(start, until, devices=devices, page=page)
         return len(links), len(journal.finding_events(start, until, devices=devices, page=page))
 

@@ -24,10 +24,10 @@ from prometheus_client import Metric, generate_latest
 from prometheus_client.registry import Collector
 from rich.console import Console
 
+from truerail.analysis.counters.traffic import Traffic
+from truerail.analysis.ecmp.spread import Spread
+from truerail.analysis.published import Published
 from truerail.model import Plan, Snapshot
-from truerail.model.counters.traffic import Traffic
-from truerail.model.publication import Publication
-from truerail.model.uplinks.spread import Spread
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
 from truerail.rounds import judge
@@ -63,7 +63,7 @@ class Measured:
 class _Families(Collector):
     """The same series as prometheus-client's families, made anew in each collection as its custom collectors do."""
 
-    def __init__(self, publication: Publication) -> None:
+    def __init__(self, publication: Published) -> None:
         self._publication = publication
 
     def collect(self) -> Iterable[Metric]:
@@ -76,10 +76,10 @@ def measured(hosts: int) -> Measured:
     seen = simulation.snapshot()
     exposition = Exposition()
 
-    def scrape(publication: Publication) -> float:
+    def scrape(publication: Published) -> float:
         return _seconds(lambda: exposition.render(publication, COUNTERS, NOW))
 
-    def judged(number: int) -> Publication:
+    def judged(number: int) -> Published:
         return _carrying(_judged(simulation.plan, Snapshot(TAKEN_AT, seen.readings)), number)
 
     publication = judged(0)
@@ -100,11 +100,11 @@ def _fabric(hosts: int) -> Simulation:
     return simulate(shape, 6, Noise(unreachable=0.02, deaf=0.02), seed=1)
 
 
-def _judged(plan: Plan, seen: Snapshot) -> Publication:
-    return Publication(1, "bench", judge(plan, seen), seen)
+def _judged(plan: Plan, snapshot: Snapshot) -> Published:
+    return Published(1, "bench", judge(plan, snapshot), snapshot)
 
 
-def _carrying(publication: Publication, seed: int) -> Publication:
+def _carrying(publication: Published, seed: int) -> Published:
     """The same with the traffic of every link; some hosts tell nothing, others each time."""
     rng = np.random.default_rng(seed)
     ports = publication.wiring.index.planned_ports

@@ -20,7 +20,7 @@ import yaml
 
 from tests.loopback import prometheus, served
 from tests.ports import free_address
-from truerail.model.publication import Publication
+from truerail.analysis.published import Published
 from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -47,7 +47,7 @@ class Evaluated:
     memory_mb: float
 
 
-def evaluated(publication: Publication) -> Evaluated:
+def evaluated(publication: Published) -> Evaluated:
     """Lets a Prometheus scrape and evaluate, then asks for what each rule asks for."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -90,7 +90,7 @@ def _cpu(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def _page(publication: Publication) -> Callable[[str, str], tuple[str, bytes]]:
+def _page(publication: Published) -> Callable[[str, str], tuple[str, bytes]]:
     """/metrics and /sd, as the service has them."""
     exposition = Exposition()
     exposition.prepare(publication)

@@ -15,11 +15,11 @@ from statistics import median
 from playwright.sync_api import Browser, Page
 
 from tests.page_site import Site, chromium, publication
+from truerail.analysis.published import Published
 from truerail.model import CauseKind
-from truerail.model.publication import Publication
-from truerail.oncall.fabric_map import cells_of, fabric_map
 from truerail.service.news import dumped
 from truerail.simulator import Fault, Shape, simulate
+from truerail.views.fabric_map import cells_of, fabric_map
 
 SIZES = ((64, 1), (1_500, 6), (12_500, 50))
 FAULTS = (Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.HOST_SWAP, "labels"), Fault(CauseKind.LINK_DOWN))
@@ -64,7 +64,7 @@ def measure(browser: Browser, hosts: int, pods: int, loads: int) -> Times:
     return Times(hosts, median(a for a, _ in first), median(b for _, b in first), median(changes), size)
 
 
-def _judged(site: Site) -> Publication:
+def _judged(site: Site) -> Published:
     """What the site shows."""
     if site.tower.publication is None:
         raise RuntimeError("the site shows nothing")
@@ -102,7 +102,7 @@ def _round(site: Site, number: int) -> None:
     step = max(1, cells // CHANGES)
     told = {"number": number, "at": judged.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
     changed = [[(i * step + number) % cells, 2 + number % 3] for i in range(min(CHANGES, cells))]
-    site.do(lambda: site.tower.events.add("round", dumped({**told, "changed": changed})))
+    site.action(lambda: site.tower.events.add("round", dumped({**told, "changed": changed})))
 
 
 def _delay(page: Page, number: int) -> float:

@@ -20,7 +20,7 @@ def main() -> None:
         seconds[name] = now - last
         last = now
 
-    from truerail.model.wiring import wiring_of
+    from truerail.analysis.cabling import wiring_of
     from truerail.outputs.report import render
     from truerail.plans import load
     from truerail.rounds import judge
@@ -34,9 +34,9 @@ def main() -> None:
     snapshot = capture.snapshot()
     wiring_of(plan, snapshot)
     lap("wiring")
-    judgement = judge(plan, snapshot)
+    evaluation = judge(plan, snapshot)
     lap("rules and causes")
-    text = render(judgement, "json")
+    text = render(evaluation, "json")
     lap("report")
     facts = {"cables": len(plan.cables), "devices": len(plan.devices), "report_bytes": len(text)}
     print(json.dumps({"seconds": seconds, **facts}))  # noqa: T201 - its caller reads this

@@ -29,10 +29,10 @@ from rich.console import Console
 from rich.progress import track
 
 from rules import rules
-from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.rule import Undecided
-from truerail.model.uplinks.balance import balance_of
-from truerail.model.uplinks.siblings import unclear
+from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.ecmp.balance import balance_of
+from truerail.analysis.ecmp.siblings import unclear
+from truerail.model.rule import InsufficientDataError
 
 TRIALS = 6000
 """Held-out trials; half as many are of development."""
@@ -77,7 +77,7 @@ def _found(code: str, made: Scene) -> set[str] | None:
     """The subjects of a rule's findings; None where it cannot say."""
     try:
         return {finding.subject for finding in rules()[code].findings(made.plan, made.seen)}
-    except Undecided:
+    except InsufficientDataError:
         return None
 
 
@@ -99,8 +99,8 @@ def show(seed: int, console: Console) -> None:
     for code in WORDS:
         try:
             for finding in rules()[code].findings(made.plan, made.seen):
-                console.print(f"{code} {finding.subject} {finding.says}", markup=False)
-        except Undecided as why:
+                console.print(f"{code} {finding.subject} {finding.summary}", markup=False)
+        except InsufficientDataError as why:
             console.print(f"{code} unknown: {why}", markup=False)
 
 

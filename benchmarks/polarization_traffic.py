@@ -26,10 +26,10 @@ from polarization_drawn import (
     mixed,
 )
 
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.quantities import Column, Quantity
+from truerail.analysis.counters.series import Source
 from truerail.model import NetLink, Plan, Port, Reading, Snapshot
-from truerail.model.counters import Window
-from truerail.model.counters.quantities import Column, Quantity
-from truerail.model.counters.series import Source
 from truerail.simulator.flows.sharing import fair_shares
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from truerail.model import CableState, Cause, CauseKind, Judgement, Move, Plan, Port
+from truerail.model import CableState, Cause, CauseKind, Evaluation, Move, Plan, Port
 from truerail.model.names import port_key
 from truerail.simulator import TrueCause, Truth
 
@@ -51,17 +51,17 @@ class Score:
         return not self.mistakes
 
 
-def score(truth: Truth, judgement: Judgement) -> Score:
+def score(truth: Truth, evaluation: Evaluation) -> Score:
     """Measures one judgement."""
-    result = Score(fabrics=1, cables=len(judgement.plan.cables))
-    _cables(result, truth, judgement)
-    _causes(result, truth, judgement)
-    _moves(result, truth, judgement)
+    result = Score(fabrics=1, cables=len(evaluation.plan.cables))
+    _cables(result, truth, evaluation)
+    _causes(result, truth, evaluation)
+    _moves(result, truth, evaluation)
     return result
 
 
-def _cables(result: Score, truth: Truth, judgement: Judgement) -> None:
-    states = judgement.cable_states
+def _cables(result: Score, truth: Truth, evaluation: Evaluation) -> None:
+    states = evaluation.cable_states
     said_wrong = {port for port, state in states.items() if state is CableState.WRONG}
     said_missing = {port for port, state in states.items() if state is CableState.MISSING}
     missed = (truth.wrong - said_wrong) | (truth.missing - said_missing)
@@ -75,9 +75,9 @@ def _cables(result: Score, truth: Truth, judgement: Judgement) -> None:
     result.mistakes += [f"cable falsely {states[port]}: {port}" for port in sorted(false)]
 
 
-def _causes(result: Score, truth: Truth, judgement: Judgement) -> None:
+def _causes(result: Score, truth: Truth, evaluation: Evaluation) -> None:
     """A cause is found when its kind and its subjects are told; undecidable ones are counted apart."""
-    told = {_key(cause): cause for cause in judgement.causes}
+    told = {_key(cause): cause for cause in evaluation.causes}
     for cause in (*truth.causes, *truth.noise):
         if cause.decidable:
             found = told.pop(_true_key(cause), None)
@@ -124,17 +124,17 @@ def _explanations(truth: TrueCause) -> Iterator[Key]:
         yield other.kind, frozenset(other.subjects or truth.subjects)
 
 
-def _moves(result: Score, truth: Truth, judgement: Judgement) -> None:
+def _moves(result: Score, truth: Truth, evaluation: Evaluation) -> None:
     """Moves are followed where the evidence decides everything; elsewhere they rest on the explanation that is told."""
     if not truth.decidable:
         return
-    moves = [move for cause in judgement.causes for move in cause.moves]
+    moves = [move for cause in evaluation.causes for move in cause.moves]
     needed = len(truth.moved - truth.unknown)  # nobody can be asked to move a cable that no answer speaks of
     result.moves, result.moves_needed = len(moves), needed
     result.moves_beyond, result.moves_short = max(0, len(moves) - needed), max(0, needed - len(moves))
     if len(moves) != needed:
         result.mistakes.append(f"{len(moves)} moves where {needed} are needed")
-    for move, verdict in followed(truth, judgement):
+    for move, verdict in followed(truth, evaluation):
         if verdict != "home":
             idle = verdict == "right"
             result.moves_of_right += idle
@@ -143,13 +143,13 @@ def _moves(result: Score, truth: Truth, judgement: Judgement) -> None:
             result.mistakes.append(f"{what}: {move.cable} from {move.source} to {move.target}")
 
 
-def followed(truth: Truth, judgement: Judgement) -> Iterator[tuple[Move, str]]:
+def followed(truth: Truth, evaluation: Evaluation) -> Iterator[tuple[Move, str]]:
     """Every move that is asked for, and whether it brings a cable `home`, moves a `right` one, or goes `astray`."""
     jacks = {_spelled(b): a for a, b in truth.wiring.items()}
     bearer = {name: machine for machine, name in truth.hostnames.items()}
-    for cause in judgement.causes:
+    for cause in evaluation.causes:
         for move in cause.moves:
-            verdicts = {_follow(judgement.plan, jacks, names, move) for names in ({}, bearer)}
+            verdicts = {_follow(evaluation.plan, jacks, names, move) for names in ({}, bearer)}
             still = move.cable in truth.wiring and move.cable not in truth.moved and not truth.hostnames
             yield move, "home" if "home" in verdicts else "right" if still or "right" in verdicts else "astray"
 

@@ -60,8 +60,8 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
     from truerail.cli.serving import SWITCH_SECONDS
     from truerail.journal import open_journal
     from truerail.model.pause import garbage_of_the_young_only
+    from truerail.service.evaluator import Evaluator
     from truerail.service.front import Front
-    from truerail.service.judging import Judge
     from truerail.service.plans import PlanInForce
     from truerail.service.settings import Http, Journal, Settings
     from truerail.service.watch import Watch
@@ -75,7 +75,12 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
         inventory=folder / "none.yaml", http=Http(port=port), journal=Journal(url=f"sqlite:///{folder}/journal.db")
     )
     watch = Watch(
-        settings, [], PlanInForce(lambda: plan, plan), _Nobody(), Judge.begin(settings), open_journal(settings.journal)
+        settings,
+        [],
+        PlanInForce(lambda: plan, plan),
+        _Nobody(),
+        Evaluator.begin(settings),
+        open_journal(settings.journal),
     )
     watch.asking.latest.keep(list(plan.devices))
     app = create_app(Front(watch), settings)
@@ -87,9 +92,9 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
     ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
     while not ended.done() or len(judged) < JUDGEMENTS:
         await _hear(watch, versions[len(judged) % 2])
-        before, began = watch.judgements, time.monotonic()
+        before, began = watch.evaluations, time.monotonic()
         watch.judge_anew()
-        while watch.judgements == before:
+        while watch.evaluations == before:
             await asyncio.sleep(0.005)
         judged.append(time.monotonic() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -97,7 +102,7 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
     began = time.monotonic()
     journal = open_journal(settings.journal)
-    Judge.begin(settings).resume(journal)
+    Evaluator.begin(settings).resume(journal)
     sys.stdout.write(
         json.dumps([judged, held.result() if held.done() else await held, peak, time.monotonic() - began]) + "\n"
     )

@@ -72,12 +72,12 @@ def show(seed: int, console: Console) -> None:
     """Prints one run's truth and what was said of it at each mark."""
     drawn = draw(seed)
     console.print(f"{drawn}", markup=False)
-    for mark, judgement, truth in judged(drawn):
+    for mark, evaluation, truth in judged(drawn):
         console.print(f"{mark:.0f} s", markup=False)
         for fault in truth:
             console.print(f"  is    {fault.kind} {fault.variant} {' '.join(fault.ports)}", markup=False)
-        for cause in judgement.causes:
-            console.print(f"  said  {cause.kind} {' '.join(cause.subjects[:4])}: {cause.says}", markup=False)
+        for cause in evaluation.causes:
+            console.print(f"  said  {cause.kind} {' '.join(cause.subjects[:4])}: {cause.summary}", markup=False)
 
 
 def show_day(number: int, console: Console) -> None:
@@ -86,7 +86,7 @@ def show_day(number: int, console: Console) -> None:
     console.print(f"{day}", markup=False)
     for alarm in alarms_of(day):
         said = "is so" if alarm.load else "FALSE"
-        console.print(f"{alarm.at:6.0f} s  {said}  {alarm.rule} {alarm.severity} {alarm.says}", markup=False)
+        console.print(f"{alarm.at:6.0f} s  {said}  {alarm.rule} {alarm.severity} {alarm.summary}", markup=False)
         for job in day.traffic.jobs if not alarm.load else ():
             if alarm.subject.partition("/")[0] in job.hosts and job.begins < alarm.at and alarm.at - 300 < job.ends:
                 console.print(f"          {job}", markup=False)

@@ -8,8 +8,8 @@ from typing import Any
 from telemetry_drawn import STEP, polled
 from telemetry_jobs import jobs_of_day
 
+from truerail.analysis.counters import Window
 from truerail.model import Finding, Severity
-from truerail.model.counters import Window
 from truerail.model.pause import garbage_collection_paused
 from truerail.rounds import judge
 from truerail.simulator import Shape, Simulation, simulate
@@ -41,7 +41,7 @@ class Alarm:
     rule: str
     severity: str
     subject: str
-    says: str
+    summary: str
     true: bool = False
     """Whether it names a host that did restart, or whose PFC is off."""
 
@@ -123,4 +123,4 @@ _TRUE: Mapping[str, Callable[[Habits], set[str]]] = {
 
 
 def _alarm(day: int, at: float, finding: Finding) -> Alarm:
-    return Alarm(day, at, finding.rule, str(finding.severity), finding.subject, finding.says)
+    return Alarm(day, at, finding.rule, str(finding.severity), finding.subject, finding.summary)

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from truerail.model import CauseKind, Judgement, Snapshot
-from truerail.model.counters import Window
+from truerail.analysis.counters import Window
+from truerail.errors import NoRoomError
+from truerail.model import CauseKind, Evaluation, Snapshot
 from truerail.rounds import judge
-from truerail.simulator import Fault, NoRoom, Shape, Simulation, simulate
+from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.flows import (
     HABITS,
     FlowFault,
@@ -78,9 +79,9 @@ def draw(seed: int, kind: str | None = None) -> Drawn:
         polls = replace(polls, **_told_by_switches(seed))
         try:
             return _run(seed, attempt, kind, shape, polls, rng)
-        except NoRoom:
+        except NoRoomError:
             continue
-    raise NoRoom(f"seed {seed}: no place for {kind}")
+    raise NoRoomError(f"seed {seed}: no place for {kind}")
 
 
 def _told_by_switches(seed: int) -> dict[str, bool]:
@@ -136,7 +137,7 @@ def marks_of(drawn: Drawn) -> Sequence[float]:
 
 def judged(
     drawn: Drawn, marks: Sequence[float] | None = None
-) -> Iterator[tuple[float, Judgement, tuple[FlowTruth, ...]]]:
+) -> Iterator[tuple[float, Evaluation, tuple[FlowTruth, ...]]]:
     """The judgements of a run: seconds, what is said, what is true."""
     window, still = Window(step_seconds=STEP), drawn.fabric.snapshot()
     window.put_answers(drawn.traffic.answers())

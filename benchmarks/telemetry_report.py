@@ -96,7 +96,7 @@ def _listed(false: Sequence[Alarm]) -> Iterator[str]:
     """Each false finding; the critical ones first."""
     order = sorted(false, key=lambda alarm: (alarm.severity != "critical", alarm.rule, alarm.day, alarm.at))
     for alarm in order[:MOST_LISTED]:
-        yield f"- day {alarm.day}, {alarm.at:.0f} s: {alarm.rule} {alarm.severity}, {alarm.subject}: {alarm.says}"
+        yield f"- day {alarm.day}, {alarm.at:.0f} s: {alarm.rule} {alarm.severity}, {alarm.subject}: {alarm.summary}"
     if len(order) > MOST_LISTED:
         yield f"- and {len(order) - MOST_LISTED} more"
     if order:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from telemetry_drawn import CABLING, IN_STEP, SINCE, Drawn, judged
 
-from truerail.model import Cause, CauseKind, Judgement
+from truerail.model import Cause, CauseKind, Evaluation
 from truerail.simulator.flows import FlowFaultKind, FlowTruth
 
 K, C = FlowFaultKind, CauseKind
@@ -56,13 +56,13 @@ class Score:
 def score(drawn: Drawn, marks: Sequence[float] | None = None) -> Score:
     """Runs and measures one seed, judged at these seconds."""
     result = Score(runs=1)
-    last: tuple[Judgement, list[FlowTruth]] | None = None
-    for mark, judgement, truth in judged(drawn, marks):
+    last: tuple[Evaluation, list[FlowTruth]] | None = None
+    for mark, evaluation, truth in judged(drawn, marks):
         wanted = K.STRAGGLER if drawn.kind == IN_STEP else drawn.kind
         faults = [fault for fault in truth if fault.kind == wanted]
-        if mark > SINCE and not result.seconds and _true(judgement, faults):
+        if mark > SINCE and not result.seconds and _true(evaluation, faults):
             result.seconds.append(mark - SINCE)
-        last = judgement, faults
+        last = evaluation, faults
     if last is not None:
         _end(result, drawn, *last)
     if drawn.kind in CABLING or not result.found:
@@ -70,13 +70,13 @@ def score(drawn: Drawn, marks: Sequence[float] | None = None) -> Score:
     return result
 
 
-def _end(result: Score, drawn: Drawn, judgement: Judgement, faults: list[FlowTruth]) -> None:
-    true = _true(judgement, faults)
+def _end(result: Score, drawn: Drawn, evaluation: Evaluation, faults: list[FlowTruth]) -> None:
+    true = _true(evaluation, faults)
     kinds = EXPECTED.get(drawn.kind, frozenset())
-    result.found = int(any(cause.kind in kinds for cause in judgement.causes))
+    result.found = int(any(cause.kind in kinds for cause in evaluation.causes))
     result.culprit = int(bool(true))
-    critical = {finding.id for finding in judgement.findings if finding.severity.rank == 2}
-    others = [cause for cause in judgement.causes if cause.key not in {one.key for one in true}]
+    critical = {finding.id for finding in evaluation.findings if finding.severity.rank == 2}
+    others = [cause for cause in evaluation.causes if cause.key not in {one.key for one in true}]
     wrong = [cause for cause in others if cause.kind not in LOAD and not _is_habit(drawn, cause)]
     result.false.update(cause.kind for cause in wrong)
     result.false_critical = sum(not critical.isdisjoint(cause.explains) for cause in wrong)
@@ -99,13 +99,13 @@ def _place(faults: list[FlowTruth]) -> str:
     return ", ".join(fault.culprit or "a whole tier" for fault in faults) or "nothing"
 
 
-def _true(judgement: Judgement, faults: list[FlowTruth]) -> list[Cause]:
+def _true(evaluation: Evaluation, faults: list[FlowTruth]) -> list[Cause]:
     """The causes that name these faults: the right kind at the right place."""
     found: list[Cause] = []
     for fault in faults:
         places = {name for port in fault.ports for name in (port, port.partition("/")[0])}
         ports = set(fault.ports)
-        for cause in judgement.causes:
+        for cause in evaluation.causes:
             near = places if fault.kind is K.DEADLOCK else ports
             if cause.kind in EXPECTED.get(fault.kind, ()) and (not near or not near.isdisjoint(cause.subjects)):
                 found.append(cause)

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _DOCUMENT = re.compile(r"""^[ \t]*(?=\{\s*["}]|\[\s*["\]\[{])""", re.MULTILINE)
 """Where a JSON document begins: not at the bracket of a prompt, be it `[root@gpu-001 ~]#` or Junos' `{master:0}`."""
@@ -18,7 +18,7 @@ PASTED = "#> \t"
 def decode(answer: str) -> Any:
     """The JSON document in `answer`; a prompt or a warning around it is passed over.
 
-    Raises `Unreadable` with line and byte offset where there is none, more than one, or only the beginning of one.
+    Raises `UnreadableError` with line and byte offset where there is none, more than one, or only the beginning of one.
     """
     try:
         return orjson.loads(answer)
@@ -54,9 +54,9 @@ def lines(answer: str) -> list[str]:
     return found
 
 
-def _refusal(text: str, at: int, why: str) -> Unreadable:
+def _refusal(text: str, at: int, why: str) -> UnreadableError:
     offset = len(text[:at].encode(errors="replace"))
     cut = "JSON cut short" if at >= len(text.rstrip()) or why.startswith("Unterminated") else "not JSON"
-    return Unreadable(
+    return UnreadableError(
         f"{cut} at byte {offset} ({why.partition(':')[0]})", line=text.count("\n", 0, at) + 1, text=text[at : at + 40]
     )

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from truerail.model import Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters
 
 _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
@@ -55,9 +56,9 @@ def all_counts(values: Sequence[str]) -> list[int] | None:
 
 
 def count(value: str, line: int, text: str) -> int:
-    """A counter's value. Raises `Unreadable` where it is none."""
+    """A counter's value. Raises `UnreadableError` where it is none."""
     if not is_count(value):
-        raise Unreadable("not the value of a counter", line=line, text=text)
+        raise UnreadableError("not the value of a counter", line=line, text=text)
     return int(value)
 
 

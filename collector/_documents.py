@@ -4,14 +4,14 @@ import re
 from typing import Any
 
 from collector._answer import decode
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _JUNOS_PROMPT = re.compile(r"^\{(?:master|primary|backup|linecard)\b[^}\n]{0,40}\}[ \t\r]*$", re.MULTILINE)
 _WRAPPERS = ("result", "ins_api", "outputs", "output", "body")
 
 
 def unwrapped(answer: str) -> Any:
-    """The JSON in an answer, without the wrappers of eAPI and NX-API. Raises `Unreadable` where there is none."""
+    """The JSON in an answer, without the wrappers of eAPI and NX-API. Raises `UnreadableError` where there is none."""
     return _without_wrappers(_decoded(answer))
 
 
@@ -26,7 +26,7 @@ def _decoded(answer: str) -> Any:
     """The JSON in an answer, also with the line in braces that Junos prints above its prompt."""
     try:
         return decode(answer)
-    except Unreadable:
+    except UnreadableError:
         return decode(_JUNOS_PROMPT.sub("", answer))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from collector._ib_ibdiagnet import refuse_unclosed
 from collector._ib_links import End, Fact, Links
 from collector._ib_words import Node, adapter, columns, gbps, guid_cell, port_cell, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _COLUMNS = {
     "NODES": ("NodeDesc", "NodeType", "NodeGUID"),
@@ -36,7 +36,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_db_csv(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in the answer. Raises `Unreadable` with the line."""
+    """Both ends of each link in the answer. Raises `UnreadableError` with the line."""
     refuse_unclosed(answer)
     links = Links()
     for row, number in _table(answer, "NODES"):
@@ -105,12 +105,12 @@ def _table(answer: str, name: str) -> Iterator[tuple[Mapping[str, str], int]]:
     end = answer.find(f"\nEND_{name}", begin.end() - 1)
     first = answer.count("\n", 0, begin.end()) + 1
     if end < 0:
-        raise Unreadable(f"cut short: the end of the table {name} is missing", line=first)
+        raise UnreadableError(f"cut short: the end of the table {name} is missing", line=first)
     headings, *rows = answer[begin.end() : end].replace("\r", "").split("\n")
     names = headings.split(",")
     columns(names, _COLUMNS[name], first)
     for number, line in enumerate(rows, first + 1):
         cells = line.rsplit(",", len(names) - 1)
         if len(cells) != len(names):
-            raise Unreadable("a row with too few cells", line=number, text=line)
+            raise UnreadableError("a row with too few cells", line=number, text=line)
         yield dict(zip(names, cells, strict=True)), number

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from collector._answer import lines
 from collector._ib_links import Fact, Links
 from collector._ib_words import adapter, gbps, guid_text, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _BEGUN = re.compile("^# File created at", re.MULTILINE)
 _CLOSED = re.compile("^# File closed at", re.MULTILINE)
@@ -19,9 +19,11 @@ _LINK = re.compile(rf"\s*{_END} {_END} PHY=(\S+) LOG=\S+ SPD=(\S+)")
 
 
 def refuse_unclosed(answer: str) -> None:
-    """Raises `Unreadable` where ibdiagnet began a file and its last line is missing."""
+    """Raises `UnreadableError` where ibdiagnet began a file and its last line is missing."""
     if _BEGUN.search(answer) and not _CLOSED.search(answer):
-        raise Unreadable("cut short: ibdiagnet closes its files with a line that is missing", line=answer.count("\n"))
+        raise UnreadableError(
+            "cut short: ibdiagnet closes its files with a line that is missing", line=answer.count("\n")
+        )
 
 
 def recognised(answer: str) -> bool:
@@ -30,7 +32,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_lst(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in a `.lst` file, which has a line for each. Raises `Unreadable` with the line."""
+    """Both ends of each link in a `.lst` file, which has a line for each. Raises `UnreadableError` with the line."""
     refuse_unclosed(answer)
     links = Links()
     for number, line in enumerate(lines(answer), 1):
@@ -38,7 +40,7 @@ def from_lst(answer: str) -> Iterator[Fact]:
             continue
         found = _LINK.fullmatch(line.rstrip())
         if found is None:
-            raise Unreadable("not a link, or cut short", line=number, text=line)
+            raise UnreadableError("not a link, or cut short", line=number, text=line)
         ends = []
         for kind, guid, description, port in (found.group(1, 2, 3, 4), found.group(5, 6, 7, 8)):
             key = guid_text(guid)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from collector._answer import lines
 from collector._ib_links import Fact, Links
 from collector._ib_words import MOST_PORTS, adapter, gbps, guid_text, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _TAIL, _TIP = "==(", ")==>"
 _NODE = re.compile(r"[#> \t]*(Switch|CA|Router|\?\?):?[ \t]+(?:0x([0-9a-fA-F]{1,16})[ \t]+)?(.*?):?")
@@ -47,11 +47,11 @@ class _Reader:
         self.heading: tuple[str, str | None, str] | None = None
 
     def port(self, line: str, number: int) -> None:
-        """One port. Raises `Unreadable`."""
+        """One port. Raises `UnreadableError`."""
         found = _PORT.fullmatch(line.rstrip())
         peer = _PEER.fullmatch(found[6]) if found else None
         if found is None or (peer is None and not _NO_PEER.fullmatch(found[6])):
-            raise Unreadable("not a port and its peer, or cut short", line=number, text=line)
+            raise UnreadableError("not a port and its peer, or cut short", line=number, text=line)
         end = self.own(found, number)
         if peer:
             other = self.end(peer[1], peer[1], peer[2], int(peer[3]), peer[4], number)
@@ -65,7 +65,7 @@ class _Reader:
         kind = ""
         if description is None:
             if self.heading is None:
-                raise Unreadable("a port of no node: its beginning is missing", line=number)
+                raise UnreadableError("a port of no node: its beginning is missing", line=number)
             kind, of_switch, description = self.heading
             end = self.end(None, guid or of_switch, lid, port, description, number)
         else:
@@ -79,12 +79,12 @@ class _Reader:
     ) -> tuple[str, int]:
         """An end, its node noted."""
         if key is None and not int(lid):
-            raise Unreadable("no LID, so nothing tells which node it is: ask with -l", line=number)
+            raise UnreadableError("no LID, so nothing tells which node it is: ask with -l", line=number)
         name = guid_text(key) if key else f"LID {lid}"
         told = guid and guid_text(guid)
         known = self.seen.get(name, _Seen(None, ""))
         if told and known.guid not in (None, told):
-            raise Unreadable("two nodes have one LID: answers about two fabrics", line=number, text=name)
+            raise UnreadableError("two nodes have one LID: answers about two fabrics", line=number, text=name)
         if told or name not in self.seen:
             self.seen[name] = _Seen(told, description)
         self.most[name] = max(port, self.most.get(name, 0))
@@ -119,7 +119,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_linkinfo(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in the answer. Raises `Unreadable` with the line, also where the end is missing."""
+    """Both ends of each link in the answer. Raises `UnreadableError` with the line, also where the end is missing."""
     reader = _Reader()
     for number, line in enumerate(lines(answer), 1):
         if found := _NODE.fullmatch(line.rstrip()):

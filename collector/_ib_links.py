@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from collector._ib_words import Node
-from truerail.model import LinkSpeed, Neighbor, NotTold, Unreadable
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import LinkSpeed, Neighbor
 
 Fact = Neighbor | LinkSpeed
 End = tuple[str, int]
@@ -50,7 +51,7 @@ class Links:
         self._labels[end] = label
 
     def refuse_cut(self) -> None:
-        """Raises `Unreadable` where the end of an answer is missing in which each node has a part of its own.
+        """Raises `UnreadableError` where the end of an answer is missing in which each node has a part of its own.
 
         Then some node's part is, or the last part tells fewer links than its neighbours do.
         """
@@ -59,16 +60,16 @@ class Links:
             key, port = told.peer
             if key not in self._own or (key == last and told.peer not in self._told):
                 why = f"cut short: what {key} says of its port {port} is missing"
-                raise Unreadable(why, line=told.line, text=f"{end[0]} port {end[1]}")
+                raise UnreadableError(why, line=told.line, text=f"{end[0]} port {end[1]}")
 
     def facts(self) -> Iterator[Fact]:
-        """A `Neighbor` for each end, a `LinkSpeed` where it is told. Raises `NotTold` where there is no link.
+        """A `Neighbor` for each end, a `LinkSpeed` where it is told. Raises `NoAnswerError` where there is no link.
 
         Of an end that does not speak for itself the other end tells the neighbour, and the speed, which is that of the
         link.
         """
         if not self._told:
-            raise NotTold("no link in it")
+            raise NoAnswerError("no link in it")
         for end, told in self._told.items():
             yield from self._end(end, told.peer, told)
             if told.peer not in self._told:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collector._answer import lines
 from collector._ib_links import Fact, Links
 from collector._ib_words import adapter, gbps, guid_text, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _HEADING = re.compile(r'[#> \t]*(Switch|Ca|Hca|Rt|Router|\?\?\?)[ \t]+\d+[ \t]+"', re.IGNORECASE)
 _NODE = re.compile(r'\s*(\S+)\s+\d+\s+"([^"]*)"\s*(?:#\s*"(.*)"[^"]*)?')
@@ -35,7 +35,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_listing(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in the answer. Raises `Unreadable` with the line, also where the end is missing."""
+    """Both ends of each link in the answer. Raises `UnreadableError` with the line, also where the end is missing."""
     links = Links()
     text = lines(answer)
     here = ""
@@ -53,7 +53,7 @@ def _take_node(links: Links, line: str, number: int) -> str:
     """A heading. Returns the node's name in the answer, `S-0008f10400410015`, which is its key."""
     found = _NODE.fullmatch(line.rstrip())
     if found is None:
-        raise Unreadable("not a node, or cut short", line=number, text=line)
+        raise UnreadableError("not a node, or cut short", line=number, text=line)
     kind, key, description = found.groups()
     make = adapter if kind.lower() in _ADAPTERS else switch
     links.own(key, number)
@@ -70,7 +70,7 @@ def _take_link(links: Links, here: str, line: str, number: int, *, whole: bool) 
     found = _LINK.fullmatch(line.rstrip())
     said = _SAID.fullmatch(found[5]) if found and found[5] is not None else None
     if not here or found is None or (found[5] is not None and said is None):
-        raise Unreadable("not a link of a node, or cut short", line=number, text=line)
+        raise UnreadableError("not a link of a node, or cut short", line=number, text=line)
     end, peer = (here, int(found[1])), (found[3], int(found[4]))
     with_guid = _WITH_GUID.fullmatch(peer[0])
     if with_guid and said:

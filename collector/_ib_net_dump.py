@@ -12,7 +12,7 @@ from collector._answer import lines
 from collector._ib_ibdiagnet import refuse_unclosed
 from collector._ib_links import End, Fact, Links
 from collector._ib_words import adapter, columns, gbps, guid_cell, guid_text, port_cell, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _SWITCH = re.compile(r'\s*"(.*)",[^,"]*, 0x([0-9a-fA-F]{1,16}), LID \d+')
 _HEADER = re.compile(r"^[ \t]*(?:Ty[ \t]*:[ \t]*)?#[ \t]*:.*: N(?:eighbor|ode) Desc", re.MULTILINE)
@@ -32,7 +32,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_net_dump(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in the answer. Raises `Unreadable` with the line."""
+    """Both ends of each link in the answer. Raises `UnreadableError` with the line."""
     refuse_unclosed(answer)
     links = Links()
     pending: _Pending = []
@@ -62,7 +62,7 @@ def _peer(links: Links, ends: Mapping[tuple[str, str], End], told: tuple[str, st
         return ends[told]
     port = _NUMBER.fullmatch(told[1])
     if "Ty" in row or port is None:
-        raise Unreadable("nothing else is said of its peer", line=number, text=" port ".join(told))
+        raise UnreadableError("nothing else is said of its peer", line=number, text=" port ".join(told))
     links.node(told[0], adapter, told[0], row["Neighbor Description"].strip('"'))
     return told[0], int(port[1])
 
@@ -80,11 +80,11 @@ def _rows(links: Links, answer: str) -> Iterator[tuple[str, Row, int]]:
         elif headings and " : " in line and not line.startswith("#"):
             cells = [cell.strip() for cell in line.split(":", len(headings) - 1)]
             if len(cells) < len(headings):
-                raise Unreadable("a row with too few cells: cut short", line=number, text=line)
+                raise UnreadableError("a row with too few cells: cut short", line=number, text=line)
             row = dict(zip(headings, cells, strict=True))
             if "Ty" in row:
                 key = guid_cell(row["GUID"], number)
                 links.node(key, adapter if row["Ty"] == "CA" else switch, key, row["Node Desc"].strip('"'))
             if not key:
-                raise Unreadable("a port of no switch: its beginning is missing", line=number, text=line)
+                raise UnreadableError("a port of no switch: its beginning is missing", line=number, text=line)
             yield key, row, number

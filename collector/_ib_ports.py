@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from collector._answer import lines
 from collector._ib_links import Fact, Links
 from collector._ib_words import adapter, gbps, guid_text, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _KIND = r"(CA|SW|RT|\?\?)"
 _ROW = re.compile(rf"[#> \t]*{_KIND}[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-fA-F]")
@@ -27,7 +27,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_ports(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in the answer. Raises `Unreadable` with the line."""
+    """Both ends of each link in the answer. Raises `UnreadableError` with the line."""
     links = Links()
     doubtful: list[tuple[re.Match[str], str, str]] = []
     for number, line in enumerate(lines(answer), 1):
@@ -35,7 +35,7 @@ def from_ports(answer: str) -> Iterator[Fact]:
             continue
         found = _PORT.fullmatch(line.rstrip())
         if found is None:
-            raise Unreadable("not a port and its peer, or cut short", line=number, text=line)
+            raise UnreadableError("not a port and its peer, or cut short", line=number, text=line)
         if found[6]:
             end, peer = (guid_text(found[3]), int(found[2])), (guid_text(found[8]), int(found[7]))
             links.link(end, peer, gbps(found[4], found[5]), number)

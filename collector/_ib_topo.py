@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from collector._answer import lines
 from collector._ib_links import End, Fact, Links
 from collector._ib_words import MOST_PORTS, adapter, gbps, switch
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _LINK = re.compile(r"[ \t]+P(\d+)[ \t]+-(?:(\d+x)-([\d.]+)G-)?>[ \t]+\S+[ \t]+(\S+)[ \t]+P(\d+)", re.IGNORECASE)
 _ARROW = re.compile(r"^[ \t]+\S+[ \t]+-(?:\w+-[\d.]+G-)?>", re.MULTILINE)
@@ -23,7 +23,7 @@ def recognised(answer: str) -> bool:
 
 
 def from_topo(answer: str) -> Iterator[Fact]:
-    """Both ends of each link in the answer. Raises `Unreadable` with the line."""
+    """Both ends of each link in the answer. Raises `UnreadableError` with the line."""
     links = Links()
     here = ""
     most: dict[str, int] = {}
@@ -43,6 +43,6 @@ def from_topo(answer: str) -> Iterator[Fact]:
 def _link(here: str, line: str, number: int) -> tuple[End, End, float | None]:
     found = _LINK.fullmatch(line.rstrip())
     if found is None or not here:
-        raise Unreadable("not a link of a node, or cut short", line=number, text=line)
+        raise UnreadableError("not a link of a node, or cut short", line=number, text=line)
     rate = gbps(found[2], found[3]) if found[2] else None
     return (here, int(found[1])), (found[4], int(found[5])), rate

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _LANE_GBPS = {
     "SDR": 2.5, "DDR": 5.0, "QDR": 10.0, "FDR10": 10.0, "FDR": 14.0, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0,
@@ -56,24 +56,24 @@ def guid_text(digits: str) -> str:
 
 
 def guid_cell(cell: str, line: int) -> str:
-    """The GUID in a table's cell. Raises `Unreadable` where it is none."""
+    """The GUID in a table's cell. Raises `UnreadableError` where it is none."""
     if not _GUID.fullmatch(cell):
-        raise Unreadable("not a GUID", line=line, text=cell)
+        raise UnreadableError("not a GUID", line=line, text=cell)
     return guid_text(cell)
 
 
 def port_cell(cell: str, line: int) -> int:
-    """The number of a port in a table's cell. Raises `Unreadable` where it is none."""
+    """The number of a port in a table's cell. Raises `UnreadableError` where it is none."""
     if not _PORT.fullmatch(cell):
-        raise Unreadable("not the number of a port", line=line, text=cell)
+        raise UnreadableError("not the number of a port", line=line, text=cell)
     return int(cell)
 
 
 def columns(headings: Iterable[str], needed: Iterable[str], line: int) -> None:
-    """Raises `Unreadable` where a table lacks a column."""
+    """Raises `UnreadableError` where a table lacks a column."""
     missing = set(needed).difference(headings)
     if missing:
-        raise Unreadable(f"a table without {', '.join(sorted(missing))}", line=line)
+        raise UnreadableError(f"a table without {', '.join(sorted(missing))}", line=line)
 
 
 def switch(guid: str | None, description: str) -> Node:

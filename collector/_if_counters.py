@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from collector._snmp import Tables, Value, column, text_of
 from collector._tally import Tally, count
-from truerail.model import Counter, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter
 
 IF = "1.3.6.1.2.1.2.2.1"
 IF_X = "1.3.6.1.2.1.31.1.1.1"
@@ -12,12 +13,14 @@ _DESCRIPTION, _NAME = 2, 1
 
 
 def names(found: Tables) -> dict[str, str]:
-    """ifIndex -> the port's name: ifName, else ifDescr. Raises `Unreadable` where the walk has neither."""
+    """ifIndex -> the port's name: ifName, else ifDescr. Raises `UnreadableError` where the walk has neither."""
     described = {index: text_of(value) for index, value in column(found[IF], _DESCRIPTION).items()}
     named = {index: text_of(value) for index, value in column(found[IF_X], _NAME).items()}
     told = {index: name for index, name in (described | {i: n for i, n in named.items() if n}).items() if name}
     if not told:
-        raise Unreadable("neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked")
+        raise UnreadableError(
+            "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
+        )
     return told
 
 

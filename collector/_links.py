@@ -3,7 +3,7 @@
 from typing import Any
 
 from collector._answer import decode
-from truerail.model import NotTold, Unreadable
+from truerail.errors import NoAnswerError, UnreadableError
 
 _FOREIGN = frozenset({"port", "mac", "identifier"})
 """Keys beside `ifname` in lists of other things: `rdma -j`, `bridge -j fdb`, `ethtool --json -m`."""
@@ -12,24 +12,24 @@ _FOREIGN = frozenset({"port", "mac", "identifier"})
 def interfaces(answer: str) -> list[dict[str, Any]]:
     """The interfaces in the answer, loopback left out.
 
-    `ip -j` prints `{}` for an interface that a filter of its own left out; these are passed over. Raises `Unreadable`
-    where the answer is not a list of interfaces.
+    `ip -j` prints `{}` for an interface that a filter of its own left out; these are passed over. Raises
+    `UnreadableError` where the answer is not a list of interfaces.
     """
     document = decode(answer)
     if type(document) is not list:
-        raise Unreadable("not a list of interfaces")
+        raise UnreadableError("not a list of interfaces")
     found = []
     listed = 0
     for entry in document:
         if type(entry) is not dict:
-            raise Unreadable("an interface is not an object", text=str(entry))
+            raise UnreadableError("an interface is not an object", text=str(entry))
         if not entry:
             continue
         if type(entry.get("ifname")) is not str or not _FOREIGN.isdisjoint(entry):
-            raise Unreadable("an interface without `ifname`: not the answer of `ip -j link`")
+            raise UnreadableError("an interface without `ifname`: not the answer of `ip -j link`")
         listed += 1
         if entry.get("link_type") != "loopback":
             found.append(entry)
     if not listed:
-        raise NotTold("no interface in it, not even loopback")
+        raise NoAnswerError("no interface in it, not even loopback")
     return found

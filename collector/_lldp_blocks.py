@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from collector._lldp_table import announced
 from collector._lldp_words import addresses, identified, local_port, seconds, told
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 _KEYS = {
     "chassis id": "chassis_id",
@@ -74,15 +75,15 @@ class _Block:
 
 
 def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
-    """The neighbours in the blocks. Raises `Unreadable` where a block lacks its port or the answer is cut."""
+    """The neighbours in the blocks. Raises `UnreadableError` where a block lacks its port or the answer is cut."""
     blocks = [block for block in _blocks(lines) if block.speaks]
     total = _announced(text)
     if _is_half_a_key(lines[-1]):
-        raise Unreadable("the answer is cut", line=len(lines), text=lines[-1])
+        raise UnreadableError("the answer is cut", line=len(lines), text=lines[-1])
     if total is None and not blocks:
-        raise Unreadable("neither a neighbour nor a total of none")
+        raise UnreadableError("neither a neighbour nor a total of none")
     if len(blocks) < (total or 0):
-        raise Unreadable(f"{len(blocks)} of {total} neighbours: the answer is cut")
+        raise UnreadableError(f"{len(blocks)} of {total} neighbours: the answer is cut")
     if blocks:
         _refuse_cut(blocks, total)
         _refuse_strays(blocks)
@@ -160,7 +161,7 @@ def _refuse_unfinished(last: _Block, lines: Sequence[str]) -> None:
     the value of who the neighbour is."""
     field = _KEYS.get(_plain(lines[-1].partition(":")[0]), "")
     if "port_id" not in last.fields or (lines[-1].strip() and field in _IDENTITY):
-        raise Unreadable("the last neighbour is cut", line=last.line)
+        raise UnreadableError("the last neighbour is cut", line=last.line)
 
 
 def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
@@ -177,7 +178,7 @@ def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
     vrp = bool(last.inherited) and last.first == "chassis type" and total is not None
     short_of_expiry = vrp and "left" not in last.fields
     if short_of_dashes or short_of_vlan or short_of_ttl or short_of_expiry:
-        raise Unreadable("the last neighbour is cut", line=last.line)
+        raise UnreadableError("the last neighbour is cut", line=last.line)
 
 
 def _refuse_strays(blocks: Sequence[_Block]) -> None:
@@ -186,16 +187,16 @@ def _refuse_strays(blocks: Sequence[_Block]) -> None:
     if "chassis_id" in blocks[0].fields:
         for block in blocks:
             if "chassis_id" not in block.fields:
-                raise Unreadable("a neighbour without chassis id: cut, or indentation lost", line=block.line)
+                raise UnreadableError("a neighbour without chassis id: cut, or indentation lost", line=block.line)
 
 
 def _neighbor(block: _Block) -> Neighbor:
     found = block.fields
     port = found.get("port") or block.inherited
     if not port:
-        raise Unreadable("a neighbour without a local port", line=block.line)
+        raise UnreadableError("a neighbour without a local port", line=block.line)
     if not (told(found.get("port_id")) or told(found.get("chassis_id"))):
-        raise Unreadable("a neighbour without chassis id and port id", line=block.line)
+        raise UnreadableError("a neighbour without chassis id and port id", line=block.line)
     return Neighbor(
         local_port(port),
         *identified(found.get("chassis_id"), found.get("chassis_type")),

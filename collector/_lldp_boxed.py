@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collector._lldp_words import identified, told
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 _BORDER = re.compile(r"[ \t]*\+(?:-+\+)+[ \t]*")
 _BELOW_LABELS = re.compile(r"[ \t]*\+(?:=+\+)+[ \t]*")
@@ -31,7 +32,8 @@ def is_table(rows: Sequence[str]) -> bool:
 
 
 def neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
-    """The neighbours in all such tables. Raises `Unreadable` with the line where one is cut or of something else."""
+    """The neighbours in all such tables. Raises `UnreadableError` with the line where one is cut or of something
+    else."""
     for at, line in enumerate(rows):
         if _BELOW_LABELS.fullmatch(line):
             for row, number in _table(rows, at):
@@ -44,7 +46,7 @@ def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:
     labels = _joined([_cells(line, at) for at, line in enumerate(rows[above + 1 : ruler], above + 2)])
     fields = [_FIELDS.get(label.replace(" ", "").lower(), "") for label in labels]
     if not {"port", "chassis_id", "port_id"}.issubset(fields):
-        raise Unreadable("a table of something else than LLDP neighbours", line=above + 2, text=rows[above + 1])
+        raise UnreadableError("a table of something else than LLDP neighbours", line=above + 2, text=rows[above + 1])
     row: Row = {}
     begun = 0
     for number, line in enumerate(rows[ruler + 1 :], ruler + 2):
@@ -61,13 +63,13 @@ def _table(rows: Sequence[str], ruler: int) -> Iterator[tuple[Row, int]]:
             row, begun = cells, number
         else:
             row = {field: row.get(field, "") + cell for field, cell in cells.items()}
-    raise Unreadable("the table's lower border is missing: the answer is cut", line=len(rows), text=rows[-1])
+    raise UnreadableError("the table's lower border is missing: the answer is cut", line=len(rows), text=rows[-1])
 
 
 def _cells(line: str, number: int, count: int = 0) -> list[str]:
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     if not line.strip().startswith("|") or not line.strip().endswith("|") or (count and len(cells) != count):
-        raise Unreadable("a row that does not fit the table's labels: the answer is cut", line=number, text=line)
+        raise UnreadableError("a row that does not fit the table's labels: the answer is cut", line=number, text=line)
     return cells
 
 
@@ -78,5 +80,7 @@ def _joined(lines: Sequence[Sequence[str]]) -> list[str]:
 def _neighbor(row: Row, number: int) -> Neighbor:
     if not _PORT.fullmatch(row.get("port", "")):
         text = row.get("port", "")
-        raise Unreadable("a port's name that is broken over lines: the table is too narrow", line=number, text=text)
+        raise UnreadableError(
+            "a port's name that is broken over lines: the table is too narrow", line=number, text=text
+        )
     return Neighbor(row["port"], *identified(row["chassis_id"]), told(row.get("name")), *identified(row["port_id"]))

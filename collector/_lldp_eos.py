@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._lldp_words import addresses, identified, local_port, seconds, told
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
 _NEIGHBOR = re.compile(r"^(?: {2}Neighbor .*|[ \t]*Neighbor \S.*, age .*)$", re.MULTILINE)
@@ -75,17 +76,18 @@ def _unquoted(text: str | None) -> str | None:
 
 
 def neighbors_from_text(text: str) -> Iterator[Neighbor]:
-    """The neighbours in `show lldp neighbors detail`. Raises `Unreadable` where a port has fewer than it announces."""
+    """The neighbours in `show lldp neighbors detail`. Raises `UnreadableError` where a port has fewer than it
+    announces."""
     end = text.rpartition("\n")[2].lstrip()
     if end.startswith("Interface ") and not HEADING.match(end):
-        raise Unreadable("the answer is cut", text=end)
+        raise UnreadableError("the answer is cut", text=end)
     headings = list(HEADING.finditer(text))
     for heading, following in zip(headings, [*headings[1:], None], strict=True):
         port, announced = heading.group(1), int(heading.group(2))
         body = text[heading.end() : following.start() if following else len(text)]
         blocks = _NEIGHBOR.split(body)[1:]
         if len(blocks) != announced:
-            raise Unreadable(f"{len(blocks)} of {announced} neighbours on {port}: the answer is cut")
+            raise UnreadableError(f"{len(blocks)} of {announced} neighbours on {port}: the answer is cut")
         for block in blocks:
             yield _from_block(port, block.splitlines())
 
@@ -103,7 +105,7 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
         elif key.startswith("Discovered "):
             found["age"] = line.strip().removeprefix("Discovered ")
     if "chassis_id" not in found or "port_id" not in found or "ttl" not in found:
-        raise Unreadable(f"a neighbour of {port} without chassis id, port id or time to live: the answer is cut")
+        raise UnreadableError(f"a neighbour of {port} without chassis id, port id or time to live: the answer is cut")
     return Neighbor(
         port,
         *identified(_unquoted(found["chassis_id"]), found.get("chassis_type")),

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from collector._lldp_words import addresses, identified, local_port, seconds, told
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -40,10 +41,10 @@ def _data(leaf: Any) -> str | None:
 
 
 def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
-    """The neighbours in `| display xml`. Raises `Unreadable` for XML about something else."""
+    """The neighbours in `| display xml`. Raises `UnreadableError` for XML about something else."""
     elements = [element for element in root.iter() if element.tag.rpartition("}")[2] in (_ROOT, _ENTRY)]
     if not elements:
-        raise Unreadable(f"XML without {_ROOT}")
+        raise UnreadableError(f"XML without {_ROOT}")
     for element in elements:
         if element.tag.endswith(_ENTRY):
             leaves: dict[str, list[str | None]] = {}

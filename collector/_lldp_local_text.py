@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collector._lldp_words import identified
-from truerail.model import NotTold, Unreadable
+from truerail.errors import NoAnswerError, UnreadableError
 
 _LABELS = re.compile(
     r"[ \t]*(?:Local ?)?Interface(?: name)?[ \t]+(Parent Interface[ \t]+)?(?:Interface ID|SNMP Index)\b.*\bStatus\b.*",
@@ -30,14 +30,15 @@ _SENDING = re.compile(r"^[ \t]*Interface Information: \S+ Enable \(tx/rx", re.MU
 
 
 def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
-    """Ports and the ids that they send; None where the text is of neither form. Raises `Unreadable` where it is cut."""
+    """Ports and the ids that they send; None where the text is of neither form. Raises `UnreadableError` where it is
+    cut."""
     if _SENDING.search(answer):
-        raise NotTold("says which ports send LLDP, but not the ids that they send")
+        raise NoAnswerError("says which ports send LLDP, but not the ids that they send")
     begun = next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0)
     if begun:
         pairs = list(_junos(text, begun))
         if not pairs:
-            raise Unreadable("labels without a port below: the table is cut", line=begun, text=text[begun - 1])
+            raise UnreadableError("labels without a port below: the table is cut", line=begun, text=text[begun - 1])
         return pairs
     blocks = [number for number, line in enumerate(text, 1) if _BLOCK.fullmatch(line)]
     return [pair for pair in (_eos(text, at) for at in blocks) if pair] if blocks else None
@@ -55,11 +56,13 @@ def _junos(text: Sequence[str], begun: int) -> Iterator[tuple[str, str]]:
         port, *rest = words
         parent, *rest = rest if has_parent else ["-", *rest]
         if len(rest) < 2 or not _PORT.fullmatch(port) or not _PARENT.fullmatch(parent):
-            raise Unreadable("not a port and the id that it sends, or cut short", line=number, text=line)
+            raise UnreadableError("not a port and the id that it sends, or cut short", line=number, text=line)
         if not _STATUSES.intersection(word.lower() for word in rest[-2:]):
-            raise Unreadable("a port without its status: the table is cut", line=number, text=line)
+            raise UnreadableError("a port without its status: the table is cut", line=number, text=line)
         if not rest[0].isdecimal() and _UNIT.sub("", rest[0]) != _UNIT.sub("", port):
-            raise Unreadable("neither an index nor the name of the port in the place of its id", line=number, text=line)
+            raise UnreadableError(
+                "neither an index nor the name of the port in the place of its id", line=number, text=line
+            )
         yield port, rest[0]
 
 
@@ -77,5 +80,5 @@ def _eos(text: Sequence[str], at: int) -> tuple[str, str] | None:
     sent, kind = identified(quoted.strip('"'), said.get("type"))
     unfinished = quoted.count('"') == 1 or (quoted.count('"') == 0 and text[-1].endswith(quoted))
     if head is None or sent is None or unfinished:
-        raise Unreadable("a port without the id that it sends: the answer is cut", line=at, text=text[at - 1])
+        raise UnreadableError("a port without the id that it sends: the answer is cut", line=at, text=text[at - 1])
     return None if kind == "mac" else (head[1], sent)

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector._lldp_words import addresses, identified, local_port, seconds, told
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 KEYS = frozenset({"TABLE_nbor", "TABLE_nbor_detail", "neigh_hdr", "neigh_count"})
 
 
 def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
-    """The neighbours in NX-OS JSON. Raises `Unreadable` where there are fewer than `neigh_count`."""
+    """The neighbours in NX-OS JSON. Raises `UnreadableError` where there are fewer than `neigh_count`."""
     found = [
         row
         for suffix in ("", "_detail")
@@ -24,7 +25,7 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
     ]
     announced = seconds(answer.get("neigh_count")) or 0
     if len(found) < announced:
-        raise Unreadable(f"{len(found)} of {announced} neighbours: the answer is cut")
+        raise UnreadableError(f"{len(found)} of {announced} neighbours: the answer is cut")
     yield from map(_neighbor, found)
 
 

@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from collector._lldp_words import identified, local_port, seconds, told
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 _LABELS = {
     "chassis id": "chassis_id",
@@ -127,7 +128,7 @@ def header(lines: Sequence[str]) -> Header | None:
 def _ruled(line: str, ruler: str, labelled: Header) -> Header:
     """The header with its columns where the runs of the ruler are; labels may reach beyond the run that is theirs."""
     if len(ruler.rstrip()) < len(line.rstrip()):
-        raise Unreadable("the ruler below the table's header is cut", line=labelled.body, text=ruler)
+        raise UnreadableError("the ruler below the table's header is cut", line=labelled.body, text=ruler)
     indent = len(ruler) - len(ruler.lstrip())
     starts = tuple(run.start() - indent for run in re.finditer("-+", ruler))
     labels = tuple(start + labelled.indent - indent for start in labelled.labels)
@@ -139,13 +140,13 @@ def _ruled(line: str, ruler: str, labelled: Header) -> Header:
 
 
 def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighbor]:
-    """The neighbours in a table. Raises `Unreadable` where the table is cut or a row does not fit the header."""
+    """The neighbours in a table. Raises `UnreadableError` where the table is cut or a row does not fit the header."""
     rows = [row for row in _rows(lines, table) if row.get("port_id") or row.get("name") or row.get("chassis_id")]
     total = announced(text)
     if total is None and _always_totalled(text, table, empty=not rows):
-        raise Unreadable("no total below the table: the answer is cut")
+        raise UnreadableError("no total below the table: the answer is cut")
     if total is not None and len(rows) < total:
-        raise Unreadable(f"{len(rows)} of {total} neighbours: the answer is cut")
+        raise UnreadableError(f"{len(rows)} of {total} neighbours: the answer is cut")
     if rows and lines[-1].strip():
         rows[-1] = _without_unfinished(rows[-1], lines, table)
     yield from map(_neighbor, rows)
@@ -161,7 +162,7 @@ def _without_unfinished(last: Row, lines: Sequence[str], table: Header) -> Row:
     wrapped = table.fields[0] == "name" and not _NUMBERS.intersection(table.fields)
     rest = {field: cell for field, cell in last.items() if field not in open_ids}
     if "port_id" in table.fields and (not last.get("port_id") or wrapped or not _names_someone(rest)):
-        raise Unreadable("the last row is cut", line=len(lines), text=lines[-1])
+        raise UnreadableError("the last row is cut", line=len(lines), text=lines[-1])
     return rest if "port_id" in table.fields else last
 
 
@@ -207,7 +208,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
         elif rows:
             _continue(rows[-1], row)
         else:
-            raise Unreadable("a row without a local port", line=number, text=line)
+            raise UnreadableError("a row without a local port", line=number, text=line)
     return _whole(rows, name, lines)
 
 
@@ -229,9 +230,9 @@ def _whole(rows: list[Row], name: str, lines: Sequence[str]) -> list[Row]:
     """The rows, unless the last one is cut: a name without its row, or a row that ends before its neighbour's port."""
     last = rows[-1] if rows else {}
     if name or (rows and not last.get("port_id") and not last.get("name") and not last.get("chassis_id")):
-        raise Unreadable("the last row is cut", line=len(lines), text=name or last["port"])
+        raise UnreadableError("the last row is cut", line=len(lines), text=name or last["port"])
     if len(rows) > 1 and not last.get("port_id") and all(row.get("port_id") for row in rows[:-1]):
-        raise Unreadable("the last row is cut", line=len(lines), text=last["port"])
+        raise UnreadableError("the last row is cut", line=len(lines), text=last["port"])
     return rows
 
 
@@ -251,7 +252,7 @@ def _cells(line: str, number: int, table: Header) -> Row:
     cut_names = table.fields[0] == "name" and joined == [*starts[1:2]]
     if _fits(slices, table) and (cut_names or all(line[:start].endswith(_CUT) for start in joined)):
         return _row(slices, table)
-    raise Unreadable("a row that does not fit the table's header", line=number, text=line)
+    raise UnreadableError("a row that does not fit the table's header", line=number, text=line)
 
 
 def _pushed(begin: Sequence[int], table: Header) -> bool:

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _NOT_TOLD = frozenset({"", "-", "--", "n/a", "null", "not advertised"})
 _LONGEST_NOT_TOLD = 14
@@ -40,7 +40,7 @@ _NUMBER = re.compile(r"\d{1,9}(?!\d)")
 def told(value: Any) -> str | None:
     """The text of a value without blanks around it, or None for the many ways to say that nothing was advertised.
 
-    Raises `Unreadable` where something else than text or a number stands in its place.
+    Raises `UnreadableError` where something else than text or a number stands in its place.
     """
     if type(value) is not str:
         return _told_otherwise(value)
@@ -53,14 +53,14 @@ def _told_otherwise(value: Any) -> str | None:
         return None
     if type(value) in (int, float):
         return str(value)
-    raise Unreadable("neither text nor a number", text=str(value))
+    raise UnreadableError("neither text nor a number", text=str(value))
 
 
 def local_port(value: Any) -> str:
-    """A local port's name. Raises `Unreadable` where it is missing: a neighbour on no port is no answer."""
+    """A local port's name. Raises `UnreadableError` where it is missing: a neighbour on no port is no answer."""
     port = told(value)
     if port is None:
-        raise Unreadable("a neighbour without a local port")
+        raise UnreadableError("a neighbour without a local port")
     return port
 
 

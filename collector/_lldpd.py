@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from collector._answer import decode
 from collector._lldpd_text import neighbors_from_keyvalue, neighbors_from_plain, seconds, whole
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -31,20 +32,20 @@ _DEPTH = 3
 
 
 def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
-    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, told apart by shape. Raises `Unreadable`."""
+    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, told apart by shape. Raises `UnreadableError`."""
     for port, seen in _interfaces(decode(answer)):
         yield _neighbor(port, seen)
 
 
 def own_ids(document: Any) -> Iterator[tuple[str, str]]:
     """Ports and the ids that they send, in the answer of `lldpcli -f json show interfaces`, but for MACs. Raises
-    `Unreadable` for a list of neighbours.
+    `UnreadableError` for a list of neighbours.
     """
     for port, own in _interfaces(document):
         subject = f"interface {port}"
         own = _object(own, subject)
         if "status" not in own or "rid" in own:
-            raise Unreadable(f"{subject} carries no status: not what lldpd says of its own ports")
+            raise UnreadableError(f"{subject} carries no status: not what lldpd says of its own ports")
         sent = _object(own.get("port"), f"port on {subject}").get("id")
         kind, text = _identity(sent, "port on interface ", port)
         if kind != "mac":
@@ -52,7 +53,7 @@ def own_ids(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
-    """Neighbours in the answer of `lldpctl -f xml`. Raises `Unreadable` for XML about something else."""
+    """Neighbours in the answer of `lldpctl -f xml`. Raises `UnreadableError` for XML about something else."""
     for port, seen in _interfaces({root.tag: _as_json0(root, _DEPTH)}):
         yield _neighbor(port, seen)
 
@@ -71,11 +72,11 @@ def _as_json0(element: Element, depth: int) -> dict[str, Any]:
 
 def _interfaces(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if type(root) is not dict or "lldp" not in root:
-        raise Unreadable("no `lldp` at the top: not lldpd's list of neighbours")
+        raise UnreadableError("no `lldp` at the top: not lldpd's list of neighbours")
     for item in _items(root["lldp"]):
         group = _object(item, "lldp")
         if "interface" not in group and group.keys() - _EMPTY:
-            raise Unreadable("no `interface` below `lldp`: not lldpd's list of neighbours", text=", ".join(group))
+            raise UnreadableError("no `interface` below `lldp`: not lldpd's list of neighbours", text=", ".join(group))
         for entry in _items(group.get("interface")):
             name = _object(entry, "interface").get("name")
             if type(name) is str:
@@ -93,7 +94,7 @@ def _object(value: Any, *name: str) -> dict[str, Any]:
     if type(value) is list and len(value) == 1:
         value = value[0]
     if type(value) is not dict:
-        raise Unreadable(f"{''.join(name)} is not an object")
+        raise UnreadableError(f"{''.join(name)} is not an object")
     return value
 
 
@@ -113,13 +114,13 @@ def _text(value: Any) -> str | None:
 def _neighbor(port: str, seen: Any) -> Neighbor:
     seen = _object(seen, "interface ", port)
     if "chassis" not in seen or "port" not in seen or ("status" in seen and "rid" not in seen):
-        raise Unreadable(f"interface {port} carries no neighbour: not a list of neighbours")
+        raise UnreadableError(f"interface {port} carries no neighbour: not a list of neighbours")
     chassis = _object(seen["chassis"], "chassis on interface ", port)
     far_port = _object(seen["port"], "port on interface ", port)
     name = _text(chassis.get("name"))
     if not _is_identity(chassis.get("id")):
         if len(chassis) != 1:
-            raise Unreadable(f"chassis on interface {port} carries no id")
+            raise UnreadableError(f"chassis on interface {port} carries no id")
         ((name, chassis),) = chassis.items()
         chassis = _object(chassis, "chassis on interface ", port)
     chassis_type, chassis_id = _identity(chassis.get("id"), "chassis on interface ", port)
@@ -153,5 +154,5 @@ def _identity(value: Any, what: str, port: str) -> tuple[str, str]:
     if type(text) is int:
         text = str(text)
     if type(kind) is not str or type(text) is not str or not text:
-        raise Unreadable(f"id of the {what}{port} is incomplete")
+        raise UnreadableError(f"id of the {what}{port} is incomplete")
     return kind, text

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector._answer import lines
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 _ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "portcomp", "unhandled"))
 """lldpd's words for what kind of thing a chassis id or a port id is."""
@@ -71,7 +72,7 @@ class _Record:
         port_type, _, port_id = get("port", "").partition(" ")
         if not chassis_id or not port_id:
             missing = "port id" if chassis_id else "chassis id"
-            raise Unreadable(f"the neighbour on interface {self.port} has no {missing}", line=self.line)
+            raise UnreadableError(f"the neighbour on interface {self.port} has no {missing}", line=self.line)
         return Neighbor(
             self.port,
             chassis_id.strip(),
@@ -88,9 +89,9 @@ class _Record:
 
 
 def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
-    """Neighbours in the answer of a bare `lldpctl` or `lldpcli show neighbors [details]`. Raises `Unreadable`."""
+    """Neighbours in the answer of a bare `lldpctl` or `lldpcli show neighbors [details]`. Raises `UnreadableError`."""
     if not _TITLE.search(answer) and ", via: " not in answer:
-        raise Unreadable("neither `LLDP neighbors:` nor an interface: not lldpd's list of neighbours")
+        raise UnreadableError("neither `LLDP neighbors:` nor an interface: not lldpd's list of neighbours")
     record: _Record | None = None
     deepest = 0
     text = lines(answer)
@@ -111,9 +112,9 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
         _refuse_cut(record, text)
         yield record.neighbor()
     elif ", via: " in answer:
-        raise Unreadable("interfaces that are quoted or commented out, but not all of the answer is")
+        raise UnreadableError("interfaces that are quoted or commented out, but not all of the answer is")
     elif not any(_CLOSED.fullmatch(line) for line in text[_titled(text) :]):
-        raise Unreadable("cut short: nothing below the title", line=len(text))
+        raise UnreadableError("cut short: nothing below the title", line=len(text))
 
 
 def _titled(text: list[str]) -> int:
@@ -124,18 +125,20 @@ def _titled(text: list[str]) -> int:
 def _opened(line: str, number: int) -> _Record:
     found = _INTERFACE.match(line)
     if found is None:
-        raise Unreadable("an interface without `via`: not a list of neighbours, or cut short", line=number, text=line)
+        raise UnreadableError(
+            "an interface without `via`: not a list of neighbours, or cut short", line=number, text=line
+        )
     return _Record(found["port"], found["via"], number, found["age"])
 
 
 def _refuse_cut(record: _Record, text: list[str]) -> None:
     """Raises where the answer ends, without an end of line, in the middle of what says who the neighbour is."""
     if text[-1].strip() and record.last in ("chassis", "name", "port", "descr"):
-        raise Unreadable("cut short", line=len(text), text=text[-1])
+        raise UnreadableError("cut short", line=len(text), text=text[-1])
 
 
 def neighbors_from_keyvalue(answer: str) -> Iterator[Neighbor]:
-    """Neighbours in the answer of `lldpctl -f keyvalue`. Raises `Unreadable`.
+    """Neighbours in the answer of `lldpctl -f keyvalue`. Raises `UnreadableError`.
 
     A neighbour begins with its `via`. An interface's name may hold dots (`eth0.100`), so it ends where `.via=` begins.
     """
@@ -153,9 +156,9 @@ def neighbors_from_keyvalue(answer: str) -> Iterator[Neighbor]:
         elif record is not None and stripped.startswith(prefix):
             _put_pair(record, stripped[len(prefix) :])
         elif stripped.startswith("lldp."):
-            raise Unreadable("a value of no neighbour: the neighbour's `via` is missing", line=number, text=line)
+            raise UnreadableError("a value of no neighbour: the neighbour's `via` is missing", line=number, text=line)
     if record is None:
-        raise Unreadable("no `lldp.<interface>.via=`: not lldpd's list of neighbours")
+        raise UnreadableError("no `lldp.<interface>.via=`: not lldpd's list of neighbours")
     _refuse_cut(record, text)
     yield record.neighbor()
 
@@ -175,4 +178,4 @@ def _put_pair(record: _Record, pair: str) -> None:
     elif key == "chassis.mgmt-ip":
         record.put("address", value)
     elif not equals:
-        raise Unreadable("a key without a value: cut short", line=record.line, text=pair)
+        raise UnreadableError("a key without a value: cut short", line=record.line, text=pair)

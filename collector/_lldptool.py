@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from collector._answer import lines
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 
 _TLV = re.compile(r"[A-Z].* TLV$")
 _FRAME = "=-#*:[]<> \t"
@@ -30,7 +31,7 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
     """Neighbours in one or more answers of lldptool. `port` is empty where no line names the interface.
 
     A value is the first line below its TLV's name: what follows without a tab continues a description. An answer may
-    lack its end; without chassis id or port id it raises `Unreadable`.
+    lack its end; without chassis id or port id it raises `UnreadableError`.
     """
     port, name, begun, ended = "", "", 0, 0
     values: dict[str, list[str]] = {}
@@ -48,11 +49,11 @@ def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
         elif stripped:
             values.setdefault(name, []).append(stripped)
     if begun and text[-1].strip() and name in _IDENTITY:
-        raise Unreadable("cut short", line=len(text), text=text[-1])
+        raise UnreadableError("cut short", line=len(text), text=text[-1])
     if begun:
         yield _neighbor(port, values, begun)
     if not ended:
-        raise Unreadable("no `Chassis ID TLV`: not an answer of lldptool")
+        raise UnreadableError("no `Chassis ID TLV`: not an answer of lldptool")
 
 
 def _interface(line: str) -> str | None:
@@ -89,7 +90,7 @@ def _identity(value: str | None, what: str, line: int) -> tuple[str, str]:
     kind, _, text = (value or "").partition(":")
     word = _ID_TYPES.get(kind.strip().lower())
     if word is None or not text.strip():
-        raise Unreadable(f"a neighbour without a {what} of a known type", line=line, text=value or "")
+        raise UnreadableError(f"a neighbour without a {what} of a known type", line=line, text=value or "")
     return word, text.strip()
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._answer import decode
-from truerail.model import Optic, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Optic
 
 DARK_DBM = -40.0
 """What is reported of a lane without light: the smallest power that a module can tell apart is 0.1 uW."""
@@ -46,7 +47,7 @@ def from_ethtool(port: str, text: str) -> Iterator[Optic]:
     """One port's answer of `ethtool --json -m`. Powers in it are milliwatts."""
     document = decode(text)
     if type(document) is not list or not document or type(document[0]) is not dict or "identifier" not in document[0]:
-        raise Unreadable("not a module of `ethtool --json -m`")
+        raise UnreadableError("not a module of `ethtool --json -m`")
     module: Mapping[str, Any] = document[0]
     limits = module.get("laser_rx_power")
     limits = limits if isinstance(limits, Mapping) else {}

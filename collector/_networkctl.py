@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collector._answer import decode
-from truerail.model import Neighbor, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Neighbor
 from truerail.model.names import canonical_mac
 
 _HEADER = re.compile(
@@ -26,7 +27,7 @@ def is_table(text: Sequence[str]) -> bool:
 
 def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
     """Neighbours in the lines of the table. A cut interface name, or rows that are fewer than the foot says, raise
-    `Unreadable`; any other cut cell is None."""
+    `UnreadableError`; any other cut cell is None."""
     last, count = -1, 0
     for number, line in enumerate(text, 1):
         header = _HEADER.match(line)
@@ -35,14 +36,14 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
         elif last >= 0 and line.strip():
             total = _COUNT.match(line)
             if total and int(total[1]) != count:
-                raise Unreadable(f"{count} rows before this line: cut short", line=number, text=line)
+                raise UnreadableError(f"{count} rows before this line: cut short", line=number, text=line)
             if total or line.lstrip().startswith(_FOOT):
                 return
             row = _row(line, last, number)
             yield row._replace(port_id=None) if number == len(text) and _is_open(row.port_id, line) else row
             count += 1
     if not count:
-        raise Unreadable("neither a row nor the count of rows below the head of the table: cut short")
+        raise UnreadableError("neither a row nor the count of rows below the head of the table: cut short")
 
 
 def _row(line: str, last: int, number: int) -> Neighbor:
@@ -50,7 +51,7 @@ def _row(line: str, last: int, number: int) -> Neighbor:
     words = list(_WORD.finditer(line))
     at = next((at for at, word in enumerate(words) if at > 1 and _ends_name(word[0], at)), len(words))
     if at + 1 >= len(words) or _cut(words[0][0]):
-        raise Unreadable("not a row of `networkctl lldp`, or its interface is cut", line=number, text=line)
+        raise UnreadableError("not a row of `networkctl lldp`, or its interface is cut", line=number, text=line)
     start = words[at + 1].start()
     if start < last < len(line) and line[last - 1] == " ":
         port, description = line[start:last], line[last:]
@@ -93,15 +94,15 @@ def _cell(value: Any) -> str | None:
 
 
 def neighbors_from_networkctl_json(answer: str) -> Iterator[Neighbor]:
-    """Neighbours in the answer of `networkctl lldp --json=short`. Raises `Unreadable`."""
+    """Neighbours in the answer of `networkctl lldp --json=short`. Raises `UnreadableError`."""
     document = decode(answer)
     for link in _list(document):
         name = link.get("InterfaceName") if type(link) is dict else None
         if type(name) is not str:
-            raise Unreadable("a link without InterfaceName: not networkctl's list of neighbours")
+            raise UnreadableError("a link without InterfaceName: not networkctl's list of neighbours")
         for seen in _list(link):
             if type(seen) is not dict or "ChassisID" not in seen or "PortID" not in seen:
-                raise Unreadable(f"a neighbour on {name} without ChassisID or PortID")
+                raise UnreadableError(f"a neighbour on {name} without ChassisID or PortID")
             get = seen.get
             yield _neighbor(name, get("ChassisID"), get("SystemName"), get("PortID"), get("PortDescription"))
 
@@ -109,5 +110,5 @@ def neighbors_from_networkctl_json(answer: str) -> Iterator[Neighbor]:
 def _list(holder: Any) -> list[Any]:
     neighbors = holder.get("Neighbors", []) if type(holder) is dict else None
     if type(neighbors) is not list:
-        raise Unreadable("no list of `Neighbors`: not networkctl's list of neighbours")
+        raise UnreadableError("no list of `Neighbors`: not networkctl's list of neighbours")
     return neighbors

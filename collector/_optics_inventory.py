@@ -18,7 +18,8 @@ from typing import Any
 from collector._documents import listed
 from collector._module_json import DARK_DBM, Lanes, dbm
 from collector._module_json import optics as of_lanes
-from truerail.model import Optic, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Optic
 
 _ABSENT = frozenset(("", "-", "--", "n/a", "none", "unknown"))
 _EOS_TITLE = re.compile(r"[ \t]*System has \d+ (?:switched )?transceiver slots?[ \t]*")
@@ -41,7 +42,7 @@ _READINGS = ("rx-power", "tx-power", "tx-bias-current")
 
 
 def eos_text(text: Sequence[str]) -> list[Optic] | None:
-    """The modules in EOS' text; None where it has no list of transceiver slots. Raises `Unreadable`."""
+    """The modules in EOS' text; None where it has no list of transceiver slots. Raises `UnreadableError`."""
     begun = next((number for number, line in enumerate(text) if _EOS_TITLE.fullmatch(line)), None)
     return None if begun is None else list(_eos_rows(text, begun + 1))
 
@@ -49,7 +50,7 @@ def eos_text(text: Sequence[str]) -> list[Optic] | None:
 def _eos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
     ruler = next((at for at in range(begun, min(begun + 4, len(text))) if _EOS_RULER.fullmatch(text[at])), None)
     if ruler is None:
-        raise Unreadable("no ruler below the slots' labels: the answer is cut", line=begun, text=text[begun - 1])
+        raise UnreadableError("no ruler below the slots' labels: the answer is cut", line=begun, text=text[begun - 1])
     starts = [run.start() for run in re.finditer("-+", text[ruler])]
     for number, line in enumerate(text[ruler + 1 :], ruler + 2):
         row = line.strip()
@@ -64,7 +65,7 @@ def _eos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
         elif found:
             cells = [*found.groups()]
         else:
-            raise Unreadable("a slot with too few cells: the answer is cut", line=number, text=line)
+            raise UnreadableError("a slot with too few cells: the answer is cut", line=number, text=line)
         yield Optic(f"Ethernet{cells[0]}", vendor=_word(cells[1]), part=_word(cells[2]), serial=_word(cells[3]))
 
 
@@ -78,7 +79,7 @@ def eos_json(found: Mapping[str, Any]) -> Iterator[Optic]:
 
 
 def junos_text(text: Sequence[str]) -> list[Optic] | None:
-    """The modules in Junos' text; None where its labels are not in it. Raises `Unreadable` where a row is cut."""
+    """The modules in Junos' text; None where its labels are not in it. Raises `UnreadableError` where a row is cut."""
     begun = next((number for number, line in enumerate(text, 1) if _JUNOS_LABELS.fullmatch(line)), 0)
     return list(_junos_rows(text, begun)) if begun else None
 
@@ -92,7 +93,7 @@ def _junos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
         elif named:
             found = _JUNOS_ROW.fullmatch(line)
             if found is None:
-                raise Unreadable("a module with too few cells: the answer is cut", line=number, text=line)
+                raise UnreadableError("a module with too few cells: the answer is cut", line=number, text=line)
             yield from _of_junos(place, found[2], found[3], found[4], found[5])
 
 
@@ -139,7 +140,7 @@ def nvue(found: Any, port: str) -> Iterator[Optic]:
 
 def _nvue_module(port: str, told: Mapping[str, Any]) -> Iterator[Optic]:
     if not port:
-        raise Unreadable("a module of a port that nothing names")
+        raise UnreadableError("a module of a port that nothing names")
     lanes: dict[str, Lanes] = {reading: {} for reading in _READINGS}
     channels = told.get("channel")
     for name, lane in channels.items() if isinstance(channels, dict) else ():

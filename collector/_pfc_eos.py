@@ -11,7 +11,8 @@ from typing import Any
 
 from collector._answer import lines
 from collector._tally import Tally, count, priority
-from truerail.model import Counter, PortCounters, PortQos, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters, PortQos
 
 _FRAMES = {"rxFrames": "rx_pause_frames", "txFrames": "tx_pause_frames"}
 _COLUMNS = {"rxpfc": "rx_pause_frames", "txpfc": "tx_pause_frames"}
@@ -61,7 +62,7 @@ def is_text(answer: str) -> bool:
 
 
 def text_counters(answer: str) -> list[PortCounters]:
-    """The frames in the text of `counters` or `counters detail`. Raises `Unreadable` where a row is cut."""
+    """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` where a row is cut."""
     tally = Tally()
     text = lines(answer)
     labels: list[str] = []
@@ -73,7 +74,7 @@ def text_counters(answer: str) -> list[PortCounters]:
             labels = [] if cells else labels
         elif labels and set(line) - set("- \t"):
             if len(cells) != len(labels):
-                raise Unreadable("a row that does not fit the header, or is cut", line=at, text=line)
+                raise UnreadableError("a row that does not fit the header, or is cut", line=at, text=line)
             _note_row(tally, labels, cells, at, cut=at == len(text))
     return tally.facts()
 
@@ -104,10 +105,10 @@ def settings_from_json(found: Mapping[str, Any]) -> list[PortQos]:
     """The same out of JSON, whose key for the ports and whose form of the priorities differ between releases."""
     ports = next((found[key] for key in _PORTS if key in found), None)
     if not isinstance(ports, dict):
-        raise Unreadable("JSON that does not speak of priority flow control")
+        raise UnreadableError("JSON that does not speak of priority flow control")
     told_of = {port: told for port, told in ports.items() if _enabled(told) is not None}
     if ports and not told_of:
-        raise Unreadable("no port says whether priority flow control is enabled")
+        raise UnreadableError("no port says whether priority flow control is enabled")
     return [PortQos(port, pfc_priorities=_priorities(told) if _enabled(told) else ()) for port, told in told_of.items()]
 
 

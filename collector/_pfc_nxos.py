@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from collector._answer import lines
 from collector._documents import listed
 from collector._tally import Tally, count
-from truerail.model import Counter, PortCounters, PortQos, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters, PortQos
 
 _HEADER = re.compile(r"[ \t]*Port[ \t]+Mode[ \t]+Oper")
 _ROW = re.compile(
@@ -93,7 +94,7 @@ def is_text(answer: str) -> bool:
 
 
 def from_text(answer: str) -> list[Port]:
-    """The ports in the table. Raises `Unreadable` where a row is cut."""
+    """The ports in the table. Raises `UnreadableError` where a row is cut."""
     text = lines(answer)
     begin = max(at for at, line in enumerate(text) if _HEADER.match(line)) + 1
     found = []
@@ -101,7 +102,7 @@ def from_text(answer: str) -> list[Port]:
         row = _ROW.fullmatch(line)
         if row is None:
             if line.strip() and not _RULER.fullmatch(line) and not _PROMPT.fullmatch(line.strip()):
-                raise Unreadable("not a port and its pause frames, or cut", line=at, text=line)
+                raise UnreadableError("not a port and its pause frames, or cut", line=at, text=line)
         elif not _INSIDE.match(row["port"]):
             cut = at == len(text) and row["tx"] != "0" and not line.endswith((" ", "\t"))
             found.append(

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 from collector._ruled_table import Table, rows
 from collector._tally import Tally, count, priority
-from truerail.model import Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters
 
 _WAYS = {"port rx": "rx_pause_frames", "port tx": "tx_pause_frames"}
 _TRANSITIONS = "rx pause transitions"
@@ -17,7 +18,7 @@ _TIMES = {"total rx pause time us": 1, "total rx pause time ms": 1000}
 
 
 def counters(found: Sequence[Table]) -> list[PortCounters]:
-    """The frames of the ports in both tables. Raises `Unreadable` where one is missing, or some of its ports."""
+    """The frames of the ports in both tables. Raises `UnreadableError` where one is missing, or some of its ports."""
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _WAYS}
     for table in found:
@@ -28,7 +29,9 @@ def counters(found: Sequence[Table]) -> list[PortCounters]:
             tally.row(row.cells[0], named, row.cells[1:], line=row.line)
     if seen["port rx"] != seen["port tx"]:
         missing = sorted(seen["port rx"] ^ seen["port tx"])
-        raise Unreadable(f"{len(missing)} of the ports are in one of the tables Rx and Tx only, {missing[0]} first")
+        raise UnreadableError(
+            f"{len(missing)} of the ports are in one of the tables Rx and Tx only, {missing[0]} first"
+        )
     return tally.facts()
 
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 
 from collector._tally import Tally, count
-from truerail.model import Counter, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter
 from truerail.model.facts import PortCounters
 
 _PORT = re.compile(r"Interface (\S+) is (?:up|down)\b.*")
@@ -35,7 +36,7 @@ def is_text(answer: str) -> bool:
 
 
 def from_text(text: Sequence[str]) -> list[PortCounters]:
-    """What the ports counted. Raises `Unreadable` where a table is cut."""
+    """What the ports counted. Raises `UnreadableError` where a table is cut."""
     tally = Tally()
     port, rows = "", None
     for number, line in enumerate(text, 1):
@@ -57,7 +58,7 @@ def _take(tally: Tally, port: str, line: str, number: int) -> str:
     """Notes a row of the table. Returns its label."""
     found = _ROW.fullmatch(line)
     if found is None or not port:
-        raise Unreadable(
+        raise UnreadableError(
             "a row of counters with too few cells, or of no port: the answer is cut", line=number, text=line
         )
     label, rx, tx, _ = found.groups()
@@ -69,4 +70,4 @@ def _take(tally: Tally, port: str, line: str, number: int) -> str:
 
 def _refuse_cut(rows: set[str] | None, number: int) -> None:
     if rows is not None and _LAST not in rows:
-        raise Unreadable("a port's table of counters is cut", line=number)
+        raise UnreadableError("a port's table of counters is cut", line=number)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector._tally import Tally, count, own, summed, words
-from truerail.model import Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters
 
 KEYS = frozenset({"interfaces", "interfaceErrorCounters"})
 
@@ -43,7 +44,7 @@ _INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
 
 
 def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What the ports in this document counted. Raises `Unreadable` where it has no counters of any."""
+    """What the ports in this document counted. Raises `UnreadableError` where it has no counters of any."""
     tally = Tally()
     for key in sorted(KEYS & found.keys()):
         for port, told in found[key].items():
@@ -73,7 +74,7 @@ def _refreshed(told: Mapping[str, Any]) -> float | None:
 def _flat(told: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The counters of a port, those of the levels below included."""
     if not isinstance(told, dict):
-        raise Unreadable("not a port and its counters", text=str(told)[:60])
+        raise UnreadableError("not a port and its counters", text=str(told)[:60])
     for name, value in told.items():
         if name in _INSIDE:
             yield from _flat(value)

@@ -11,7 +11,8 @@ from functools import lru_cache
 from collector._answer import lines
 from collector._sections import Section, asks, is_prompt, sections
 from collector._tally import Tally, count, own, summed, words
-from truerail.model import Command, Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Command, Counter, PortCounters
 
 TITLE = "NIC statistics:"
 LIVE = Command(
@@ -65,12 +66,12 @@ _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pa
 
 
 def port_counters(answer: str) -> list[PortCounters]:
-    """What every port counts, without its pauses. Raises `Unreadable` where the answer ends inside a line."""
+    """What every port counts, without its pauses. Raises `UnreadableError` where the answer ends inside a line."""
     return _tallied(answer, pauses=False)
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """How often and how long every port paused and was paused, by priority. Raises `Unreadable` likewise.
+    """How often and how long every port paused and was paused, by priority. Raises `UnreadableError` likewise.
 
     No facts where ports answered and their driver counts no pauses: that is an answer, and not a failure of the device.
     """
@@ -99,7 +100,7 @@ def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None
             continue
         name, colon, told = (part.strip() for part in line.rpartition(":"))
         if not colon:
-            raise Unreadable("not a counter and its value, or cut short", line=at, text=line)
+            raise UnreadableError("not a counter and its value, or cut short", line=at, text=line)
         cut = at == last and told != "0"
         yield _named(name), None if cut else count(told, line=at)
 

@@ -12,7 +12,8 @@ from typing import Any
 from collector._answer import lines
 from collector._documents import listed
 from collector._tally import Tally, Words, count, own, summed, words
-from truerail.model import Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters
 
 _RULER = re.compile(r"[ \t]*-{20,}[ \t]*")
 _PROMPT = re.compile(r"[^\s|]{1,80}[#>][ \t]*(?:show .*)?")
@@ -85,7 +86,7 @@ def is_text(answer: str) -> bool:
 
 
 def from_text(answer: str) -> list[PortCounters]:
-    """What the ports in these tables counted. Raises `Unreadable` where a row is cut."""
+    """What the ports in these tables counted. Raises `UnreadableError` where a row is cut."""
     ports: Ports = {}
     text = lines(answer)
     labels: list[str] = []
@@ -108,7 +109,7 @@ def _labels(line: str) -> bool:
 
 def _row(labels: list[str], cells: list[str], line: int, *, cut: bool) -> dict[str, int | None]:
     if len(cells) != len(labels):
-        raise Unreadable(f"a row of {len(cells)} of {len(labels)} counters: cut", line=line, text=" ".join(cells))
+        raise UnreadableError(f"a row of {len(cells)} of {len(labels)} counters: cut", line=line, text=" ".join(cells))
     told = {label.lower(): count(cell, line=line) for label, cell in zip(labels, cells, strict=True)}
     if cut and cells[-1] != "0":
         told[labels[-1].lower()] = None

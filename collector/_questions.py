@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import wraps
 
-from truerail.model import Collector, Device, Fact, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Collector, Device, Fact
 
 _HEAD = 20_000
 """Characters that are searched: a heading stands at the top, a legend below a matrix."""
@@ -140,7 +141,7 @@ def naming(found: Collector) -> Collector:
     def parse(answer: str, device: Device) -> Sequence[Fact]:
         try:
             facts = tuple(found.parse(answer, device))
-        except Unreadable as error:
+        except UnreadableError as error:
             command = _other(found, answer)
             if command is None:
                 raise
@@ -148,7 +149,7 @@ def naming(found: Collector) -> Collector:
             raise type(error)(why, line=error.line, text=error.text) from error
         command = None if facts else _other(found, answer)
         if command is not None:
-            raise Unreadable(f"the answer of `{command}`, which does not say this")
+            raise UnreadableError(f"the answer of `{command}`, which does not say this")
         return facts
 
     return replace(found, parse=parse)

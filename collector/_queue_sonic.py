@@ -12,7 +12,8 @@ from typing import Any
 
 from collector._ruled_table import Table
 from collector._tally import Tally, count, priority
-from truerail.model import Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Counter, PortCounters
 
 _QUEUE = re.compile(r"(UC|ALL|VOQ|MC)([0-9]{1,2})", re.IGNORECASE)
 _NAMES = {
@@ -36,7 +37,8 @@ def is_table(table: Table) -> bool:
 
 
 def from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """What the queues and priority groups in these tables counted. Raises `Unreadable` where a cell makes no sense."""
+    """What the queues and priority groups in these tables counted. Raises `UnreadableError` where a cell makes no
+    sense."""
     tally = Tally()
     for table in found:
         if "pg0" not in table.labels:
@@ -78,6 +80,6 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
 def _of_queue(queue: str, labels: tuple[str, ...]) -> tuple[Counter, ...]:
     found = _QUEUE.fullmatch(queue)
     if found is None:
-        raise Unreadable("not the name of a queue", text=queue)
+        raise UnreadableError("not the name of a queue", text=queue)
     before = "mc_" if found[1].upper() == "MC" else ""
     return tuple(Counter(before + _NAMES[label], int(found[2])) for label in labels)

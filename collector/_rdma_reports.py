@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from collector._answer import PASTED, lines
 from collector._rdma_words import physical_state, port_state
-from truerail.model import RdmaLink, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import RdmaLink
 
 _IBSTAT_DEVICE = re.compile(r"CA '(?P<device>[^']+)'$")
 _IBSTATUS_PORT = re.compile(r"Infiniband device '(?P<device>[^']+)' port (?P<port>\d+) status:$")
@@ -33,17 +34,17 @@ _GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNO
 
 
 def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
-    """Ports in the answer of `ibstat`. Raises `Unreadable`."""
+    """Ports in the answer of `ibstat`. Raises `UnreadableError`."""
     return _ports(lines(answer), _IBSTAT_DEVICE)
 
 
 def ports_from_ibstatus(answer: str) -> Iterator[RdmaLink]:
-    """Ports in the answer of `ibstatus`. Raises `Unreadable`."""
+    """Ports in the answer of `ibstatus`. Raises `UnreadableError`."""
     return _ports(lines(answer), _IBSTATUS_PORT)
 
 
 def ports_from_devinfo(answer: str) -> Iterator[RdmaLink]:
-    """Ports in the answer of `ibv_devinfo`, with or without `-v`. Raises `Unreadable`."""
+    """Ports in the answer of `ibv_devinfo`, with or without `-v`. Raises `UnreadableError`."""
     return _ports(lines(answer), _DEVINFO_DEVICE)
 
 
@@ -58,13 +59,13 @@ class _Device:
         """Number, line and what is said of each port."""
 
     def links(self) -> Iterator[RdmaLink]:
-        """Raises `Unreadable` where there are fewer ports than the report itself promises, or one has no state."""
+        """Raises `UnreadableError` where there are fewer ports than the report itself promises, or one has no state."""
         for port, line, said in self.ports:
             yield _link(self, port, line, said)
         if self.promised is None and not self.ports:
-            raise Unreadable(f"{self.name} shows neither a port nor how many it has: cut short")
+            raise UnreadableError(f"{self.name} shows neither a port nor how many it has: cut short")
         if len(self.ports) < (self.promised or 0):
-            raise Unreadable(f"{self.name} promises {self.promised} ports and shows {len(self.ports)}: cut short")
+            raise UnreadableError(f"{self.name} promises {self.promised} ports and shows {len(self.ports)}: cut short")
 
 
 def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
@@ -91,11 +92,11 @@ def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
         elif device and not found:
             _take(device, stripped, whole=number < len(text))
     if device is None:
-        raise Unreadable("no device: cut short", line=broken)
+        raise UnreadableError("no device: cut short", line=broken)
     if device.ports or not broken:
         yield from device.links()
     elif not read:
-        raise Unreadable("no adapter could be read", line=broken)
+        raise UnreadableError("no adapter could be read", line=broken)
 
 
 def _take(device: _Device, line: str, *, whole: bool) -> None:
@@ -118,7 +119,7 @@ def _guid(value: str) -> str | None:
 
 def _link(device: _Device, port: int, line: int, said: dict[str, str]) -> RdmaLink:
     if "state" not in said:
-        raise Unreadable(f"port {port} of {device.name} has no state: cut short", line=line)
+        raise UnreadableError(f"port {port} of {device.name} has no state: cut short", line=line)
     physical = said.get("physical_state")
     return RdmaLink(
         device.name,
@@ -141,5 +142,5 @@ def _gbps(rate: str | None, line: int) -> float | None:
         return None
     found = _RATE.match(rate)
     if found is None:
-        raise Unreadable("not a rate", line=line, text=rate)
+        raise UnreadableError("not a rate", line=line, text=rate)
     return float(found[1])

@@ -8,7 +8,7 @@ from collector._answer import decode, lines
 from collector._counted import count, is_count, may_be_cut, not_told
 from collector._link_lines import linked
 from collector._sections import is_prompt
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 Counted = tuple[str, dict[str, int]]
 """A port, `mlx5_0/1`, and its counters."""
@@ -36,14 +36,14 @@ def _link(words: Sequence[str], line: int) -> Counted:
     told = [word for word in words[2:] if word != _OPTIONAL]
     names, values = told[::2], told[1::2]
     if len(words) < 2 or not _LINK.fullmatch(words[1]) or len(names) != len(values):
-        raise Unreadable(
+        raise UnreadableError(
             "a link without its name, or a counter without its value: cut short", line=line, text=words[-1]
         )
     if _OF_QUEUE_PAIRS.intersection(names):
-        raise Unreadable("counters of queue pairs, not of ports", line=line, text=words[1])
+        raise UnreadableError("counters of queue pairs, not of ports", line=line, text=words[1])
     for name in names:
         if not _NAME.fullmatch(name):
-            raise Unreadable("not the name of a counter", line=line, text=name)
+            raise UnreadableError("not the name of a counter", line=line, text=name)
     told_of = zip(names, values, strict=True)
     return words[1], {name: count(value, line, f"{name} {value}") for name, value in told_of if not not_told(value)}
 
@@ -52,7 +52,7 @@ def from_json(answer: str) -> Iterator[Counted]:
     """`rdma -j statistic`."""
     document = decode(answer)
     if type(document) is not list:
-        raise Unreadable("not a list of RDMA ports")
+        raise UnreadableError("not a list of RDMA ports")
     for entry in filter(None, document):
         yield _entry(entry)
 
@@ -60,9 +60,9 @@ def from_json(answer: str) -> Iterator[Counted]:
 def _entry(entry: Any) -> Counted:
     name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
     if type(name) is not str or type(port) is not int or "state" in entry:
-        raise Unreadable("an entry that is not an RDMA port's counters")
+        raise UnreadableError("an entry that is not an RDMA port's counters")
     if _OF_QUEUE_PAIRS.intersection(entry):
-        raise Unreadable("counters of queue pairs, not of ports", text=name)
+        raise UnreadableError("counters of queue pairs, not of ports", text=name)
     return f"{name}/{port}", {
         key: count(str(value), 0, f"{key} {value}")
         for key, value in entry.items()
@@ -90,5 +90,5 @@ def from_show_counters(answer: str) -> Iterator[Counted]:
 def _shown(line: str, number: int) -> tuple[str, str]:
     name, colon, value = (part.strip() for part in line.partition(":"))
     if not colon or not _NAME.fullmatch(name):
-        raise Unreadable("not a counter and its value, or cut short", line=number, text=line)
+        raise UnreadableError("not a counter and its value, or cut short", line=number, text=line)
     return name, value

@@ -5,7 +5,7 @@ Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` 
 
 from typing import Any
 
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _STATES = {
     **{word: word for word in ("NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER", "UNKNOWN")},
@@ -43,12 +43,12 @@ _PHYSICAL = {
 
 
 def port_state(text: Any, line: int = 0) -> str:
-    """`ACTIVE` for `Active`, ... Raises `Unreadable` for a word that no command prints."""
+    """`ACTIVE` for `Active`, ... Raises `UnreadableError` for a word that no command prints."""
     return _STATES.get(text) or _normalised(_STATES, text, "port state", line)
 
 
 def physical_state(text: Any, line: int = 0) -> str | None:
-    """`LINK_UP` for `LinkUp`, ..., None for None. Raises `Unreadable` for a word that no command prints."""
+    """`LINK_UP` for `LinkUp`, ..., None for None. Raises `UnreadableError` for a word that no command prints."""
     if text is None:
         return None
     return _PHYSICAL.get(text) or _normalised(_PHYSICAL, text, "physical state", line)
@@ -57,5 +57,5 @@ def physical_state(text: Any, line: int = 0) -> str | None:
 def _normalised(words: dict[str, str], text: Any, what: str, line: int) -> str:
     found = words.get(str(text).strip().lower().replace("_", "").replace(" ", ""))
     if found is None:
-        raise Unreadable(f"not a {what}", line=line, text=str(text))
+        raise UnreadableError(f"not a {what}", line=line, text=str(text))
     return found

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from collector._answer import lines
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,})*[ \t]*")
 _GAP = re.compile(r"[ \t]{2,}")
@@ -36,7 +36,7 @@ class Table(NamedTuple):
 
 
 def tables(answer: str) -> list[Table]:
-    """All tables in an answer, whatever stands between them. Raises `Unreadable` where a row is cut.
+    """All tables in an answer, whatever stands between them. Raises `UnreadableError` where a row is cut.
 
     Where the answer ends inside a line its last cell may have lost digits: it then says nothing, unless it is 0.
     """
@@ -79,7 +79,9 @@ def _cells(table: Table, line: str, number: int) -> list[str]:
         return cells
     if _PROMPT.match(stripped[:_LONGEST_PROMPT]) or (len(cells) == 1 and " " in stripped):
         return []
-    raise Unreadable(f"a row of {len(cells)} of {len(table.labels)} cells: the table is cut", line=number, text=line)
+    raise UnreadableError(
+        f"a row of {len(cells)} of {len(table.labels)} cells: the table is cut", line=number, text=line
+    )
 
 
 def _doubt(found: Sequence[Table], text: Sequence[str]) -> None:

@@ -9,7 +9,8 @@ end, which an editor may have left off, may have lost a part of its value: it is
 import re
 from collections.abc import Iterator, Mapping
 
-from truerail.model import Command, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Command
 
 Value = str | bytes
 Tables = dict[str, dict[int, dict[str, Value]]]
@@ -46,7 +47,8 @@ def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
 
 
 def tables(text: str, entries: tuple[str, ...]) -> Tables:
-    """The columns of the tables under `entries`, OIDs of table entries. Raises `Unreadable` where the walk is cut."""
+    """The columns of the tables under `entries`, OIDs of table entries. Raises `UnreadableError` where the walk is
+    cut."""
     found: Tables = {entry: {} for entry in entries}
     prefixes = tuple((entry + ".", found[entry]) for entry in entries)
     wanted = tuple(prefix for prefix, _ in prefixes)
@@ -65,7 +67,9 @@ def _rows(text: str, wanted: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
     if _RECORD.match(lines[start]):
         return _records(lines, wanted)
     if _SYMBOLIC.search(text[:10000]):
-        raise Unreadable("a walk with symbolic names; walk with numeric names (-On)", line=start + 1, text=lines[start])
+        raise UnreadableError(
+            "a walk with symbolic names; walk with numeric names (-On)", line=start + 1, text=lines[start]
+        )
     return _walked(lines, wanted)
 
 
@@ -74,7 +78,7 @@ def _records(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, V
         oid, _, rest = line.partition("|")
         tag, bar, value = rest.partition("|")
         if not bar and line.strip():
-            raise Unreadable("not oid|tag|value: the recording is cut", line=number, text=line)
+            raise UnreadableError("not oid|tag|value: the recording is cut", line=number, text=line)
         oid = oid.removeprefix(".")
         if oid.startswith(wanted) and number < len(lines):
             yield oid, _octets(value, number) if "x" in tag else value
@@ -91,13 +95,13 @@ def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Va
                 yield oid, _value(raw, number)
             oid, raw, number = "1" + row.group(1), row.group(2), here
         elif line.startswith(_FAILED) and not _open(raw):
-            raise Unreadable("the walk failed", line=here, text=line)
+            raise UnreadableError("the walk failed", line=here, text=line)
         elif _goes_on(raw) and line:
             raw = f"{raw}\n{line}"
         elif seen and line[:3] in (".1.", "iso"):
-            raise Unreadable("half a row: the walk is cut", line=here, text=line)
+            raise UnreadableError("half a row: the walk is cut", line=here, text=line)
     if _open(raw):
-        raise Unreadable("a string without its end: the walk is cut", line=number, text=raw)
+        raise UnreadableError("a string without its end: the walk is cut", line=number, text=raw)
     whole = not lines[-1] or raw.startswith('STRING: "')  # what no line feed ends may have lost digits
     if whole and oid.startswith(wanted) and not raw.startswith(_ABSENT):
         yield oid, _value(raw, number)
@@ -135,7 +139,7 @@ def _octets(digits: str, number: int) -> bytes:
     try:
         return bytes.fromhex(digits)
     except ValueError as error:
-        raise Unreadable("not a hex string, or half of one", line=number, text=digits) from error
+        raise UnreadableError("not a hex string, or half of one", line=number, text=digits) from error
 
 
 def text_of(value: Value | None) -> str | None:

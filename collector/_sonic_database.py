@@ -13,7 +13,8 @@ from typing import Any
 
 from collector._documents import unwrapped
 from collector._tally import Tally, count, words
-from truerail.model import Command, Counter, PortCounters, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Command, Counter, PortCounters
 
 DUMP = Command("sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'", ("sonic",))
 """Asked once for all readers of it."""
@@ -57,7 +58,7 @@ def is_dump(answer: str) -> bool:
 
 
 def port_counters(answer: str) -> list[PortCounters]:
-    """What every port counts over all priorities. Raises `Unreadable`."""
+    """What every port counts over all priorities. Raises `UnreadableError`."""
     tally = Tally()
     for port, values in _ports(answer):
         for name, value in values.items():
@@ -69,7 +70,8 @@ def port_counters(answer: str) -> list[PortCounters]:
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """What every port counts by priority, measured rather than estimated where both are told. Raises `Unreadable`."""
+    """What every port counts by priority, measured rather than estimated where both are told. Raises
+    `UnreadableError`."""
     tally = Tally()
     for port, values in _ports(answer):
         for name in sorted(name for name in values if name[4:18] == "PORT_STAT_PFC_"):
@@ -91,7 +93,7 @@ def _ports(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     database = unwrapped(answer)
     names = _hash(database, _MAP)
     if not names:
-        raise Unreadable("no port in COUNTERS_PORT_NAME_MAP: several ASICs have databases of their own")
+        raise UnreadableError("no port in COUNTERS_PORT_NAME_MAP: several ASICs have databases of their own")
     for port, oid in names.items():
         yield port, _hash(database, f"COUNTERS:{oid}")
 
@@ -100,5 +102,5 @@ def _hash(database: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     entry = database.get(key, {})
     found = entry.get("value", entry)
     if not isinstance(found, dict):
-        raise Unreadable("not a hash of the database", text=key)
+        raise UnreadableError("not a hash of the database", text=key)
     return found

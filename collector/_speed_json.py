@@ -17,7 +17,7 @@ from typing import Any
 from collector._documents import listed
 from collector._port_words import of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _BITS_IN_GIGABIT = 1e9
 _MEGABIT = 1_000_000
@@ -26,14 +26,14 @@ _LONGEST = 20
 
 
 def statuses(found: Any) -> list[PortStatus]:
-    """The ports in a document, in its order. Raises `Unreadable` where it is about something else."""
+    """The ports in a document, in its order. Raises `UnreadableError` where it is about something else."""
     if isinstance(found, dict):
         for key, read in _READERS.items():
             if key in found:
                 return list(read(found[key]))
         if any(isinstance(told, dict) and isinstance(told.get("link"), dict) for told in found.values()):
             return list(_nvue(found))
-    raise Unreadable("JSON that does not speak of ports and their links")
+    raise UnreadableError("JSON that does not speak of ports and their links")
 
 
 def _eos(ports: Mapping[str, Any]) -> Iterator[PortStatus]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collector._counted import may_be_cut
 from collector._port_words import of_vrp, of_word, of_words
 from collector._speed_status import PortStatus, gbps, status
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _GAP = re.compile(r"[ \t]{2,}")
 _DUPLEX = frozenset(("full", "half", "auto", "a-full", "a-half", "unconf"))
@@ -91,7 +91,7 @@ def _vrp(line: str) -> PortStatus | None:
     cells = line.split()
     found = _VRP_PORT.fullmatch(cells[0])
     if found and len(cells) < _VRP_CELLS:
-        raise Unreadable("a row with too few cells: the table is cut", text=line)
+        raise UnreadableError("a row with too few cells: the table is cut", text=line)
     return status(found[1], of_vrp(cells[1])) if found else None
 
 

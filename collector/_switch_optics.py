@@ -238,16 +238,16 @@ def _nxos(port: str, names: tuple[Any, Any, Any], lanes: Mapping[int, Mapping[st
 
 
 def _nxos_text(text: list[str]) -> Iterator[Optic]:
-    port, says, lanes, lane = "", dict[str, str](), dict[int, dict[str, _Row]](), 0
+    port, summary, lanes, lane = "", dict[str, str](), dict[int, dict[str, _Row]](), 0
     for line in [*text, "End1"]:
         begun = _NXOS_PORT.fullmatch(line)
         if begun:
-            if port and says.get("transceiver") == "present":
-                names = (says.get("name"), says.get("part number"), says.get("serial number"))
+            if port and summary.get("transceiver") == "present":
+                names = (summary.get("name"), summary.get("part number"), summary.get("serial number"))
                 yield from _nxos(port, names, lanes)
-            port, says, lanes, lane = begun[1], {}, {}, 0
+            port, summary, lanes, lane = begun[1], {}, {}, 0
         elif found := _NXOS_SAYS.fullmatch(line):
-            says.setdefault(found[1], found[2].strip())
+            summary.setdefault(found[1], found[2].strip())
         elif found := _NXOS_LANE.fullmatch(line):
             lane = int(found[1])
         elif found := _NXOS_ROW.fullmatch(line):
@@ -271,10 +271,10 @@ def _junos_module(port: str, told: Told, lanes: Mapping[int, Told]) -> Iterator[
         rx_power_high_dbm=_dbm(_data(told.get("laser-rx-power-high-alarm-threshold-dbm"))),
     )
     rx: Lanes = {}
-    for lane, says in lanes.items():
-        rx[lane] = next((_dbm(_data(says[key])) for key in _JUNOS_RX if key in says), None)
-    tx: Lanes = {lane: _dbm(_data(says.get(_JUNOS_TX))) for lane, says in lanes.items()}
-    bias: Lanes = {lane: _number(_data(says.get("laser-bias-current"))) for lane, says in lanes.items()}
+    for lane, summary in lanes.items():
+        rx[lane] = next((_dbm(_data(summary[key])) for key in _JUNOS_RX if key in summary), None)
+    tx: Lanes = {lane: _dbm(_data(summary.get(_JUNOS_TX))) for lane, summary in lanes.items()}
+    bias: Lanes = {lane: _number(_data(summary.get("laser-bias-current"))) for lane, summary in lanes.items()}
     if any(value is not None for value in (*rx.values(), *tx.values(), *bias.values(), whole.temperature_celsius)):
         yield from of_lanes(whole, rx, tx, bias)
 

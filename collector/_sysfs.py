@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collector._answer import lines
 from collector._counted import may_be_cut
 from collector._sections import is_prompt
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 _PCI_COLON = (
     r"(?<=[0-9a-f]{4}):(?=[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/)|(?<=[0-9a-f]{4}:[0-9a-f]{2}):(?=[0-9a-f]{2}\.[0-7]/)"
@@ -21,8 +21,8 @@ _NO_LINE_FEED = "EOF"
 def files(answer: str) -> Iterator[tuple[str, str]]:
     """Path and content of each file, in the answer's order; of a line in a file of several, that line alone.
 
-    Raises `Unreadable` where the answer ends inside a file. A last line that no line feed ends is left out, unless it
-    is a 0: its value may be cut.
+    Raises `UnreadableError` where the answer ends inside a file. A last line that no line feed ends is left out,
+    unless it is a 0: its value may be cut.
     """
     return _of_ttar(answer) if _TTAR.search(answer) else _of_grep(answer)
 
@@ -33,7 +33,7 @@ def _of_grep(answer: str) -> Iterator[tuple[str, str]]:
         found = _LINE.match(line)
         last = number == len(text) and line.strip() and not is_prompt(line)
         if last and (found is None or not found[2]):
-            raise Unreadable("cut short inside a path", line=number, text=line)
+            raise UnreadableError("cut short inside a path", line=number, text=line)
         if found and not (last and may_be_cut(answer, found[2])):
             yield found[1], found[2].strip()
 
@@ -51,4 +51,4 @@ def _of_ttar(answer: str) -> Iterator[tuple[str, str]]:
         elif path:
             content.append(line)
     if path:
-        raise Unreadable("an archive that ends inside a file", line=begun, text=path)
+        raise UnreadableError("an archive that ends inside a file", line=begun, text=path)

@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Any
 
 from collector._counted import not_told
-from truerail.model import Counter, NotTold, PortCounters, Unreadable
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import Counter, PortCounters
 from truerail.model.names import printable
 
 Words = Mapping[str, Counter]
@@ -33,7 +34,7 @@ class Tally:
             self._ports.setdefault(port, {})[counter] = value
 
     def row(self, port: str, counters: Sequence[Counter], cells: Sequence[str], *, line: int) -> None:
-        """Takes in the cells of a table's row, in the order of `counters`. Raises `Unreadable` like `count`."""
+        """Takes in the cells of a table's row, in the order of `counters`. Raises `UnreadableError` like `count`."""
         values = [count(cell, line=line) for cell in cells]
         counted = self._ports.setdefault(port, {})
         counted.update((name, value) for name, value in zip(counters, values, strict=True) if value is not None)
@@ -53,10 +54,10 @@ class Tally:
         ]
 
     def some(self) -> list[PortCounters]:
-        """The facts. Raises `Unreadable` where there is none."""
+        """The facts. Raises `UnreadableError` where there is none."""
         found = self.facts()
         if not found:
-            raise NotTold("no port's counters in it")
+            raise NoAnswerError("no port's counters in it")
         return found
 
 
@@ -80,7 +81,7 @@ def own(word: str, priority: int | None = None) -> Counter:
 def count(value: Any, *, line: int = 0) -> int | None:
     """A counter's value, also with separators of thousands; None for the ways to say nothing, which are never 0.
 
-    Raises `Unreadable` for anything else, and for what does not fit into 64 bits.
+    Raises `UnreadableError` for anything else, and for what does not fit into 64 bits.
     """
     if value is None:
         return None
@@ -94,7 +95,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
     elif isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST:
-        raise Unreadable("not the value of a counter", line=line, text=printable(str(value), 60))
+        raise UnreadableError("not the value of a counter", line=line, text=printable(str(value), 60))
     return value if value != _MOST - 1 else None  # all ones: the device could not read it
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from truerail.model import Unreadable
+from truerail.errors import UnreadableError
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -17,20 +17,20 @@ _END = re.compile(r"(?:</[^<>]{0,200}|/)>")
 def root_of(answer: str) -> Element:
     """The root of the XML document in `answer`, without what stands before and behind it.
 
-    Raises `Unreadable` where there is none, with the line where it is cut, and for a document that declares a type,
-    because a type may declare entities.
+    Raises `UnreadableError` where there is none, with the line where it is cut, and for a document that declares a
+    type, because a type may declare entities.
     """
     begin = _BEGIN.search(answer)
     if begin is None:
-        raise Unreadable("no XML in it")
+        raise UnreadableError("no XML in it")
     end = max((found.end() for found in _END.finditer(answer)), default=len(answer))
     text = answer[begin.start() : end]
     if "<!" in text.replace("<!--", ""):
-        raise Unreadable("XML with a document type is not read")
+        raise UnreadableError("XML with a document type is not read")
     from xml.etree import ElementTree as ET  # here, because nearly no answer is XML and the import is slow
 
     try:
         return ET.fromstring(text)  # noqa: S314 - a document type, and with it every entity, is refused above
     except ET.ParseError as error:
         line = answer.count("\n", 0, begin.start()) + error.position[0]
-        raise Unreadable(f"not whole XML ({error})", line=line) from error
+        raise UnreadableError(f"not whole XML ({error})", line=line) from error

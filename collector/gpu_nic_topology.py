@@ -24,7 +24,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from collector._answer import PASTED, lines
-from truerail.model import Command, Device, GpuNicPath, Role, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import Command, Device, GpuNicPath, Role, collector, minutes
 
 _LEVELS = frozenset(
     ("X", "SYS", "SOC", "NODE", "PHB", "PXB", "PSB", "PIX", "C2C", *(f"NV{links}" for links in range(1, 65)))
@@ -50,7 +51,8 @@ Rows = dict[str, list[str]]
     shared=True,
 )
 def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
-    """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `Unreadable` for part of a matrix."""
+    """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `UnreadableError` for part of a
+    matrix."""
     text = lines(answer)
     columns, first = _header(text)
     rows, end = _rows(text, first, columns)
@@ -70,8 +72,8 @@ def _header(text: Sequence[str]) -> tuple[list[str], int]:
         if len(words) == 1 or words[1] in _AFFINITY or _COLUMN.fullmatch(words[1]):
             return _columns(text, at)
         if words[1] in _LEVELS:
-            raise Unreadable("a row before any header: the head of the matrix is missing", line=at + 1, text=line)
-    raise Unreadable("no header of GPUs: not the matrix of `nvidia-smi topo -m`")
+            raise UnreadableError("a row before any header: the head of the matrix is missing", line=at + 1, text=line)
+    raise UnreadableError("no header of GPUs: not the matrix of `nvidia-smi topo -m`")
 
 
 def _words(line: str) -> list[str]:
@@ -89,13 +91,13 @@ def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
         for word in _words(text[number]):
             complete = complete or word in _AFFINITY
             if not complete and not _COLUMN.fullmatch(word):
-                raise Unreadable("neither a GPU nor a NIC in the header", line=number + 1, text=word)
+                raise UnreadableError("neither a GPU nor a NIC in the header", line=number + 1, text=word)
             if not complete:
                 columns.append(word)
     else:
-        raise Unreadable("a header without rows: cut short", line=at + 1, text=text[at])
+        raise UnreadableError("a header without rows: cut short", line=at + 1, text=text[at])
     if len(set(columns)) != len(columns):
-        raise Unreadable("a column stands twice in the header", line=at + 1, text=text[at])
+        raise UnreadableError("a column stands twice in the header", line=at + 1, text=text[at])
     return columns, number
 
 
@@ -112,7 +114,7 @@ def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows
         if label in labels:
             _refuse_ragged(cells, width, at)
             if label in rows:
-                raise Unreadable("a row stands twice", line=at + 1, text=text[at])
+                raise UnreadableError("a row stands twice", line=at + 1, text=text[at])
             del words[0]
             rows[label] = cells = words
         elif (len(cells) < width and label in _LEVELS) or label[0].isdigit() or label == "N/A":
@@ -127,9 +129,9 @@ def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows
 def _refuse_ragged(cells: Sequence[str], width: int, line: int) -> None:
     """Raises unless the row that ends at `line` has a level for each column, and not one more."""
     if cells and len(cells) < width:
-        raise Unreadable(f"a row has {len(cells)} of the {width} levels that the header promises", line=line)
+        raise UnreadableError(f"a row has {len(cells)} of the {width} levels that the header promises", line=line)
     if len(cells) > width and cells[width] in _LEVELS:
-        raise Unreadable(f"a row has more than the {width} levels that the header promises", line=line)
+        raise UnreadableError(f"a row has more than the {width} levels that the header promises", line=line)
 
 
 def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
@@ -139,23 +141,23 @@ def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
     for at, label in enumerate(columns):
         if label not in rows:
             if label.startswith("GPU"):
-                raise Unreadable(f"the header promises {label}, but its row is missing")
+                raise UnreadableError(f"the header promises {label}, but its row is missing")
             continue
         row = rows[label][:width]
         if not _OF_PAIRS.isdisjoint(row):
-            raise Unreadable(f"row {label} says what pairs of GPUs are capable of, not over what they are reached")
+            raise UnreadableError(f"row {label} says what pairs of GPUs are capable of, not over what they are reached")
         if not levels.issuperset(row):
             levels = levels.union(_explained(legend))
             if not levels.issuperset(row):
-                raise Unreadable(f"row {label} holds what is no level", text=" ".join(row))
+                raise UnreadableError(f"row {label} holds what is no level", text=" ".join(row))
         if row[at] != "X" or row.count("X") != 1:
-            raise Unreadable(f"row {label} does not have its X in column {label}", text=" ".join(row))
+            raise UnreadableError(f"row {label} does not have its X in column {label}", text=" ".join(row))
         square.append(row)
     if len(square) < width:
         present = [at for at, label in enumerate(columns) if label in rows]
         square = [[row[at] for at in present] for row in square]
     if square != [list(column) for column in zip(*square, strict=True)]:
-        raise Unreadable(_disagreement([label for label in columns if label in rows], square))
+        raise UnreadableError(_disagreement([label for label in columns if label in rows], square))
 
 
 def _explained(legend: Sequence[str]) -> Iterator[str]:
@@ -187,7 +189,7 @@ def _nic_names(legend: Sequence[str]) -> dict[str, str] | None:
         elif entry.strip():
             break
     if names and len(set(names.values())) != len(names):
-        raise Unreadable("the NIC legend gives two NICs one name: cut short")
+        raise UnreadableError("the NIC legend gives two NICs one name: cut short")
     return names
 
 
@@ -198,5 +200,5 @@ def _device(nic: str, names: dict[str, str] | None) -> str | None:
     if names is None:
         return None
     if nic not in names:
-        raise Unreadable(f"the NIC legend ends before {nic}: cut short")
+        raise UnreadableError(f"the NIC legend ends before {nic}: cut short")
     return names[nic]

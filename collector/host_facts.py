@@ -34,7 +34,8 @@ from typing import TypeAlias
 from collector._answer import lines
 from collector._lspci import from_lspci
 from collector._sysfs import files
-from truerail.model import Command, Device, HostSetting, NotTold, PcieLink, Role, collector, minutes
+from truerail.errors import NoAnswerError
+from truerail.model import Command, Device, HostSetting, PcieLink, Role, collector, minutes
 
 _LIVE = (
     "cd /sys; i=class/infiniband/*/device; d=bus/pci/drivers; grep -sH . module/nv*/initstate $i/uevent "
@@ -76,7 +77,7 @@ def host_facts(answer: str, device: Device) -> Iterable[Told]:
     else:
         found = [*_from_sysfs(list(files(answer))), *from_lspci(text[:-1])]
     if not found:
-        raise NotTold("no setting and no PCIe link in it", line=1, text=text[0])
+        raise NoAnswerError("no setting and no PCIe link in it", line=1, text=text[0])
     return found
 
 

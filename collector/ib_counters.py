@@ -29,7 +29,8 @@ from collector._counted import may_be_cut
 from collector._ib_counted import TRAFFIC, take
 from collector._ib_words import guid_text
 from collector._tally import Tally, count
-from truerail.model import EVERYWHERE, Command, Device, PortCounters, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import EVERYWHERE, Command, Device, PortCounters, collector, minutes
 
 _BLOCK = re.compile(r"((?:\w+ )*counters): .*?\bLid (\d+)\b.*? (?:port (\d+)|all ports)\b(.*)")
 _EXTENDED = "Port extended counters"
@@ -63,13 +64,14 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
     optional=True,
 )
 def ib_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that is told, a sum is none. Raises `Unreadable`, also where there is none."""
+    """One `PortCounters` for each port that is told, a sum is none. Raises `UnreadableError`, also where there is
+    none."""
     tally = Tally()
     for recognised, read in _FORMS:
         if recognised(answer):
             read(tally, answer)
             return tally.some()
-    raise Unreadable("not counters of an InfiniBand fabric", line=1, text=lines(answer)[0])
+    raise UnreadableError("not counters of an InfiniBand fabric", line=1, text=lines(answer)[0])
 
 
 class _Block(NamedTuple):
@@ -101,7 +103,7 @@ def _from_perfquery(tally: Tally, answer: str) -> None:
             block = _block(heading)
         elif value := _VALUE.fullmatch(stripped):
             if block is None:
-                raise Unreadable("a counter of no port: its beginning is missing", line=number, text=line)
+                raise UnreadableError("a counter of no port: its beginning is missing", line=number, text=line)
             if block.tells(value[1]) and not (number == len(text) and may_be_cut(answer, value[2])):
                 take(tally, block.port, value[1], count(value[2], line=number), wide=block.wide)
 
@@ -114,7 +116,7 @@ def _from_ibqueryerrors(tally: Tally, answer: str) -> None:
         found = _ERRORS.fullmatch(stripped)
         rest = _ERROR.sub("", found[3]).strip() if found else ""
         if found is None or rest:
-            raise Unreadable("not a port's errors, or cut short", line=number, text=line)
+            raise UnreadableError("not a port's errors, or cut short", line=number, text=line)
         if found[2].isdecimal():
             for word, value, rounded in _ERROR.findall(found[3]):
                 take(tally, f"{guid_text(found[1])}/{found[2]}", word, count(value, line=number), wide=bool(rounded))

@@ -32,7 +32,8 @@ from collections.abc import Callable, Iterable
 from collector import _ib_db_csv, _ib_ibdiagnet, _ib_linkinfo, _ib_listing, _ib_net_dump, _ib_ports, _ib_topo
 from collector._answer import lines
 from collector._ib_links import Fact
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, NotTold, Unreadable, collector, minutes
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, Neighbor, collector, minutes
 
 _REFUSED = re.compile(r"iberror: |can't open (?:UMAD|MAD) port|ibpanic: ")
 _FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterable[Fact]]], ...] = (
@@ -83,10 +84,10 @@ def _captured(*texts: str) -> list[Command]:
     optional=True,
 )
 def ib_fabric(answer: str, device: Device) -> Iterable[Fact]:
-    """A `Neighbor` and a `LinkSpeed` for each end of each link. Raises `Unreadable`."""
+    """A `Neighbor` and a `LinkSpeed` for each end of each link. Raises `UnreadableError`."""
     for recognised, read in _FORMS:
         if recognised(answer):
             return read(answer)
     if _REFUSED.search(answer):
-        raise NotTold("the device refused", line=1, text=lines(answer)[0])
-    raise Unreadable("not the links of an InfiniBand fabric", line=1, text=lines(answer)[0])
+        raise NoAnswerError("the device refused", line=1, text=lines(answer)[0])
+    raise UnreadableError("not the links of an InfiniBand fabric", line=1, text=lines(answer)[0])

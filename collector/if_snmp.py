@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator
 from collector._lldp_words import mac_of
 from collector._port_words import of_snmp
 from collector._snmp import Tables, Value, column, number_of, octets_of, tables, text_of, walks
-from truerail.model import SWITCHES, Device, NetLink, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
 _IF = "1.3.6.1.2.1.2.2.1"
 _IF_X = "1.3.6.1.2.1.31.1.1.1"
@@ -37,7 +38,9 @@ def if_snmp(answer: str, device: Device) -> Iterable[NetLink]:
     """The interfaces in a walk of IF-MIB."""
     found = tables(answer, (_IF, _IF_X))
     if not (column(found[_IF], _DESCRIPTION) or column(found[_IF_X], _NAME)):
-        raise Unreadable("neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked")
+        raise UnreadableError(
+            "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
+        )
     return _links(found)
 
 

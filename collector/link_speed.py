@@ -32,7 +32,8 @@ import re
 from collector._speed_answers import ASK, statuses
 from collector._speed_status import PortStatus
 from collector._sysfs import files
-from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, NotTold, collector, minutes
+from truerail.errors import NoAnswerError
+from truerail.model import EVERYWHERE, Command, Device, LinkSpeed, collector, minutes
 
 _SYSFS = "/sys/class/"
 _NETDEV = re.compile(r"(?:.*/)?net/([^/]+)")
@@ -66,7 +67,7 @@ def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     told = None if answer.startswith(_SYSFS) else statuses(answer)
     found = _of_sysfs(answer) if told is None else _of_ports(told)
     if not found:
-        raise NotTold("no port's speed in it")
+        raise NoAnswerError("no port's speed in it")
     return found
 
 

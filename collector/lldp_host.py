@@ -29,7 +29,8 @@ from collector._lldpd import neighbors_from_json, neighbors_from_keyvalue, neigh
 from collector._lldptool import neighbors_from_lldptool
 from collector._networkctl import is_table, neighbors_from_networkctl_json, neighbors_from_table
 from collector._xml_document import root_of
-from truerail.model import Command, Device, Neighbor, Role, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import Command, Device, Neighbor, Role, collector, minutes
 
 _XML = re.compile(r"^[ \t]*<(?:lldp\b|\?xml\b)", re.MULTILINE)
 _FIRST_KEY = 400
@@ -77,7 +78,7 @@ _FIRST_KEY = 400
     yields=[Neighbor],
 )
 def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
-    """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `Unreadable`."""
+    """One `Neighbor` for each neighbour on each interface, in the answer's order. Raises `UnreadableError`."""
     if is_json(answer):
         of_networkctl = '"Neighbors"' in answer[:_FIRST_KEY]
         return neighbors_from_networkctl_json(answer) if of_networkctl else neighbors_from_json(answer)
@@ -92,4 +93,4 @@ def lldp_host(answer: str, device: Device) -> Iterable[Neighbor]:
     text = lines(answer)
     if is_table(text):
         return neighbors_from_table(text)
-    raise Unreadable("not a list of LLDP neighbours", line=1, text=text[0])
+    raise UnreadableError("not a list of LLDP neighbours", line=1, text=text[0])

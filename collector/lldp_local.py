@@ -35,7 +35,8 @@ from collector._documents import unwrapped
 from collector._lldp_local_text import from_text
 from collector._ruled_table import rows, tables
 from collector._xml_document import root_of
-from truerail.model import SWITCHES, Command, Device, PortIdentity, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, PortIdentity, collector, minutes
 
 _JUNOS, _PORT = "lldp-local-info", "lldp-local-interface-info"
 _NAME, _ID = "lldp-local-interface-name", "lldp-local-interface-id"
@@ -61,7 +62,7 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
     optional=True,
 )
 def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
-    """A `PortIdentity` for each port whose id is told. Raises `Unreadable`."""
+    """A `PortIdentity` for each port whose id is told. Raises `UnreadableError`."""
     markup = answer.lstrip().startswith("<") or f"<{_JUNOS}" in answer
     pairs = _from_xml(answer) if markup else _from_json(answer) if is_json(answer) else _from_text(answer)
     return [PortIdentity(port, sent) for port, sent in pairs]
@@ -74,10 +75,10 @@ def _from_text(answer: str) -> Iterable[tuple[str, str]]:
         return pairs
     found = [table for table in tables(answer) if table.labels == ("name", "alias")]
     if not found:
-        raise Unreadable("not the ids that a switch's ports send", line=1, text=text[0])
+        raise UnreadableError("not the ids that a switch's ports send", line=1, text=text[0])
     aliases = [(name, alias) for _, (name, alias) in rows(found, "name", "alias")]
     if not aliases:
-        raise Unreadable("labels without a port below: the table is cut", line=len(text))
+        raise UnreadableError("labels without a port below: the table is cut", line=len(text))
     return [(name, alias) for name, alias in aliases if alias not in ("N/A", "-")]
 
 
@@ -87,7 +88,7 @@ def _from_json(answer: str) -> Iterable[tuple[str, str]]:
         return _lldpd.own_ids(document)
     if isinstance(document, dict) and (_JUNOS in document or _WRAPPED in document):
         return _from_junos(document)
-    raise Unreadable("JSON that does not say what the ports send in LLDP")
+    raise UnreadableError("JSON that does not say what the ports send in LLDP")
 
 
 def _from_junos(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -104,7 +105,7 @@ def _from_junos(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _from_xml(answer: str) -> Iterator[tuple[str, str]]:
     elements = [*root_of(answer).iter()]
     if not any(element.tag.rpartition("}")[2] == _JUNOS for element in elements):
-        raise Unreadable(f"XML without {_JUNOS}")
+        raise UnreadableError(f"XML without {_JUNOS}")
     for element in elements:
         if element.tag.rpartition("}")[2] == _PORT:
             leaves = {leaf.tag.rpartition("}")[2]: (leaf.text or "").strip() for leaf in element}

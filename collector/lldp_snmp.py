@@ -24,7 +24,8 @@ from ipaddress import ip_address
 
 from collector._lldp_words import addresses, identified, told
 from collector._snmp import Value, column, number_of, octets_of, tables, text_of, walks
-from truerail.model import SWITCHES, Device, Neighbor, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Device, Neighbor, collector, minutes
 
 _REMOTE = "1.0.8802.1.1.2.1.4.1.1"
 _MANAGED = "1.0.8802.1.1.2.1.4.2.1"
@@ -49,7 +50,7 @@ def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
     found = tables(answer, (_REMOTE, _MANAGED, _LOCAL, _LLDP, _IF_X, _IF))
     remote = found[_REMOTE]
     if not (remote or found[_LOCAL] or found[_LLDP]):
-        raise Unreadable("no row of LLDP-MIB: the agent does not have it, or something else was walked")
+        raise UnreadableError("no row of LLDP-MIB: the agent does not have it, or something else was walked")
     if remote:
         _refuse_cut(remote)
         remote = _rejoined(remote)
@@ -61,9 +62,11 @@ def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
 def _refuse_cut(remote: Mapping[int, Mapping[str, Value]]) -> None:
     """Raises where a walk ended inside lldpRemTable: the columns after lldpRemSysName are never all empty."""
     if _PORT not in remote or max(remote) < _NAME:
-        raise Unreadable(f"lldpRemTable ends in column {max(remote)}: the walk is cut, or has a part of the table only")
+        raise UnreadableError(
+            f"lldpRemTable ends in column {max(remote)}: the walk is cut, or has a part of the table only"
+        )
     if max(remote) == _NAME and _unmarked(list(remote[_NAME])[-1]) != _unmarked(list(remote[_PORT])[-1]):
-        raise Unreadable("lldpRemTable ends inside lldpRemSysName: the walk is cut")
+        raise UnreadableError("lldpRemTable ends inside lldpRemSysName: the walk is cut")
 
 
 def _rejoined(remote: dict[int, dict[str, Value]]) -> dict[int, dict[str, Value]]:

@@ -47,7 +47,8 @@ from collector import (
 from collector._answer import lines
 from collector._documents import unwrapped
 from collector._xml_document import root_of
-from truerail.model import SWITCHES, Command, Device, Neighbor, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, Neighbor, collector, minutes
 
 _LLDPD_JSON = re.compile(r'\s*\{\s*"lldp"\s*:(?!\s*\{\s*"(?:interfaces"|openconfig-lldp:|srl_nokia-lldp:))')
 _LLDPD_PLAIN = re.compile(r"^[ \t]*(?:LLDP neighbors:|Interface:[ \t]+\S.*, via: )", re.MULTILINE)
@@ -147,12 +148,12 @@ def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
     if _lldp_openconfig.is_model(answer):  # reads the whole answer: last
         return _lldp_openconfig.neighbors(document)
     if not isinstance(document, dict):
-        raise Unreadable("JSON that is not an object")
+        raise UnreadableError("JSON that is not an object")
     if "lldp" in document:
         return _lldpd.neighbors_from_json(answer)
     if _lldp_cumulus.understands(document):
         return _lldp_cumulus.neighbors_from_json(document)
-    raise Unreadable("JSON that does not speak of LLDP neighbours")
+    raise UnreadableError("JSON that does not speak of LLDP neighbours")
 
 
 def _from_text(answer: str) -> Iterable[Neighbor]:
@@ -175,4 +176,4 @@ def _from_text(answer: str) -> Iterable[Neighbor]:
         return _lldp_table.neighbors(text, rows, table)
     if _NOBODY.search(text) or _lldp_table.announced(text) == 0:
         return ()
-    raise Unreadable("not an answer about LLDP neighbours", line=1, text=rows[0])
+    raise UnreadableError("not an answer about LLDP neighbours", line=1, text=rows[0])

@@ -16,7 +16,8 @@ Traps:
 from collections.abc import Iterator
 
 from collector._links import interfaces
-from truerail.model import EVERYWHERE, Command, Device, NetAddress, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import EVERYWHERE, Command, Device, NetAddress, collector, minutes
 
 
 @collector(
@@ -38,13 +39,13 @@ from truerail.model import EVERYWHERE, Command, Device, NetAddress, Unreadable, 
     yields=[NetAddress],
 )
 def net_address(answer: str, device: Device) -> Iterator[NetAddress]:
-    """One `NetAddress` for each global address, in the answer's order. Raises `Unreadable`."""
+    """One `NetAddress` for each global address, in the answer's order. Raises `UnreadableError`."""
     for link in interfaces(answer):
         name, addresses = link["ifname"], link.get("addr_info")
         if type(addresses) is not list:
-            raise Unreadable(f"interface {name} has no `addr_info`: not the answer of `ip -j addr`")
+            raise UnreadableError(f"interface {name} has no `addr_info`: not the answer of `ip -j addr`")
         for one in filter(None, addresses):
             if type(one) is not dict or type(one.get("local")) is not str or type(one.get("prefixlen")) is not int:
-                raise Unreadable(f"an address of {name} without `local` or `prefixlen`")
+                raise UnreadableError(f"an address of {name} without `local` or `prefixlen`")
             if one.get("scope") == "global" and one.get("family") in ("inet", "inet6"):
                 yield NetAddress(name, one["local"], one["prefixlen"])

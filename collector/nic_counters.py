@@ -35,7 +35,8 @@ from collector._answer import is_json, lines
 from collector._counted import all_counts, count, may_be_cut, not_told, port_counters
 from collector._links import interfaces
 from collector._sections import Section, asks, is_prompt, sections
-from truerail.model import Command, Device, NotTold, PortCounters, Role, Unreadable, collector, minutes
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import Command, Device, PortCounters, Role, collector, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -70,12 +71,12 @@ _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: 
 def nic_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port that counts, in the answer's order; of two answers for one port the later.
 
-    Raises `Unreadable`, also where no port counts anything.
+    Raises `UnreadableError`, also where no port counts anything.
     """
     found = _of_links(answer) if '"' in answer and is_json(answer) else _of_ports(answer)
     last = {one.port: one for one in found}
     if not last:
-        raise NotTold("no port's counters in it")
+        raise NoAnswerError("no port's counters in it")
     return list(last.values())
 
 
@@ -104,7 +105,7 @@ def _sure(answer: str, body: Sequence[str], line: int) -> Sequence[str]:
     """The lines but the last, which no line feed ends, where its value may be cut."""
     value = body[-1].rpartition(":")[2].strip()
     if not value:
-        raise Unreadable("cut short inside a counter", line=line, text=body[-1])
+        raise UnreadableError("cut short inside a counter", line=line, text=body[-1])
     return body[:-1] if value.isdecimal() and may_be_cut(answer, value) else body
 
 
@@ -125,7 +126,7 @@ def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
         if not text.strip() or _NO_COUNTERS.match(text) or (colon and not_told(value)):
             continue
         if not name or _NO_NAME.search(name):
-            raise Unreadable("not a counter and its value, or cut short", line=at, text=text)
+            raise UnreadableError("not a counter and its value, or cut short", line=at, text=text)
         values.append(count(value, at, text))
         names.append(name)
     return names, values

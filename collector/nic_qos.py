@@ -24,7 +24,8 @@ from typing import Any
 
 from collector._answer import decode, lines
 from collector._sections import asks, sections
-from truerail.model import Command, Device, NotTold, PortQos, Role, Unreadable, collector, minutes
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import Command, Device, PortQos, Role, collector, minutes
 
 _LIVE = (
     "cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
@@ -79,7 +80,7 @@ class _Told:
     optional=True,
 )
 def nic_qos(answer: str, device: Device) -> list[PortQos]:
-    """One `PortQos` for each port of which anything is told, in the answer's order. Raises `Unreadable`."""
+    """One `PortQos` for each port of which anything is told, in the answer's order. Raises `UnreadableError`."""
     text = lines(answer)
     ports: dict[str, _Told] = {}
     for section in sections(text, "", _ASKED):
@@ -91,7 +92,7 @@ def nic_qos(answer: str, device: Device) -> list[PortQos]:
             _take(ports.setdefault(port, _Told()), line, number)
     found = [fact for port, told in ports.items() if (fact := told.fact(port)) != PortQos(port)]
     if not found:
-        raise NotTold("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
+        raise NoAnswerError("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
     return found
 
 
@@ -122,5 +123,5 @@ def _take_document(told: _Told, line: str, number: int) -> None:
 
 def _enabled(on: list[bool], number: int, line: str) -> tuple[int, ...]:
     if len(on) != _PRIORITIES:
-        raise Unreadable("PFC of not all priorities: cut short", line=number, text=line)
+        raise UnreadableError("PFC of not all priorities: cut short", line=number, text=line)
     return tuple(priority for priority, enabled in enumerate(on) if enabled)

@@ -40,7 +40,8 @@ from collector._module_json import optics as of_lanes
 from collector._optics_inventory import nvue
 from collector._sections import Section, asks, is_prompt, sections
 from collector._switch_optics import of_switch
-from truerail.model import EVERYWHERE, Command, Device, NotTold, Optic, Unreadable, collector, minutes
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import EVERYWHERE, Command, Device, Optic, collector, minutes
 
 _LIVE = (
     "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; "
@@ -113,10 +114,11 @@ Told = Mapping[str, Mapping[int, str]]
     optional=True,
 )
 def optics(answer: str, device: Device) -> list[Optic]:
-    """One `Optic` for each lane of each module, in the answer's order. Raises `Unreadable`, also without any module."""
+    """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also without any
+    module."""
     text = lines(answer)
     if _OTHER_INVENTORY.search(answer):
-        raise NotTold("an inventory that is not read", line=1, text=text[0])
+        raise NoAnswerError("an inventory that is not read", line=1, text=text[0])
     of_ports = of_switch(answer)
     if of_ports is not None:
         return _some(of_ports, text)
@@ -127,7 +129,7 @@ def optics(answer: str, device: Device) -> list[Optic]:
 
 def _some(found: list[Optic], text: list[str]) -> list[Optic]:
     if not found:
-        raise NotTold("no module in it", line=1, text=text[0])
+        raise NoAnswerError("no module in it", line=1, text=text[0])
     return found
 
 
@@ -149,7 +151,7 @@ def _from_text(section: Section) -> Iterator[Optic]:
         if not key or is_prompt(line) or _NO_MODULE.match(line):
             continue
         if not colon:
-            raise Unreadable("not a value of a module, or cut short", line=number, text=line)
+            raise UnreadableError("not a value of a module, or cut short", line=number, text=line)
         lane = _LANE.fullmatch(key)
         told.setdefault(lane[1] if lane else key, {})[int(lane[2]) if lane else 0] = value
     if _MLXLINK_WORDS.issubset(told):

@@ -31,7 +31,8 @@ from collector import _nvue, _pfc_eos, _pfc_nxos, _pfc_sonic, _port_ethtool, _po
 from collector._answer import is_json
 from collector._documents import unwrapped
 from collector._ruled_table import tables
-from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
 
 @collector(
@@ -58,7 +59,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, 
     optional=True,
 )
 def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port. Raises `Unreadable`."""
+    """One `PortCounters` for each port. Raises `UnreadableError`."""
     if _sonic_database.is_dump(answer):
         return _sonic_database.pfc_counters(answer)
     if is_json(answer):
@@ -76,7 +77,7 @@ def pfc_counters(answer: str, device: Device) -> list[PortCounters]:
         return _pfc_sonic.counters(found)
     if _pfc_sonic.is_history(found):
         return _pfc_sonic.history(found)
-    raise Unreadable("not an answer about pause frames", line=1, text=answer.strip().split("\n")[0])
+    raise UnreadableError("not an answer about pause frames", line=1, text=answer.strip().split("\n")[0])
 
 
 def _from_json(found: Any) -> list[PortCounters]:
@@ -86,4 +87,4 @@ def _from_json(found: Any) -> list[PortCounters]:
         return _pfc_eos.counters(found)
     if isinstance(found, dict) and _port_junos.KEY in found:
         return _port_junos.pfc_counters(found)
-    raise Unreadable("JSON that does not speak of pause frames")
+    raise UnreadableError("JSON that does not speak of pause frames")

@@ -16,7 +16,8 @@ Traps:
 
 from collector._ruled_table import rows, tables
 from collector._tally import Tally, count, priority
-from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
 
 _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop"
 
@@ -29,10 +30,11 @@ _STORMS, _SENT, _RECEIVED = "storm detected/restored", "tx ok/drop", "rx ok/drop
     optional=True,
 )
 def pfc_watchdog(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port with a watched queue; none where no queue is watched. Raises `Unreadable`."""
+    """One `PortCounters` for each port with a watched queue; none where no queue is watched. Raises
+    `UnreadableError`."""
     found = tables(answer)
     if not any(table.column(_STORMS) >= 0 for table in found):
-        raise Unreadable("not the table of a PFC watchdog", line=1, text=answer.strip().split("\n")[0])
+        raise UnreadableError("not the table of a PFC watchdog", line=1, text=answer.strip().split("\n")[0])
     tally = Tally()
     for line, (queue, storms, sent, received) in rows(found, "queue", _STORMS, _SENT, _RECEIVED):
         port, _, index = queue.rpartition(":")

@@ -45,7 +45,8 @@ from collector import (
 from collector._answer import is_json, lines
 from collector._documents import unwrapped
 from collector._ruled_table import tables
-from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
 
 @collector(
@@ -76,7 +77,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, 
     optional=True,
 )
 def port_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that counts. Raises `Unreadable`."""
+    """One `PortCounters` for each port that counts. Raises `UnreadableError`."""
     if _sonic_database.is_dump(answer):
         return _sonic_database.port_counters(answer)
     if is_json(answer):
@@ -92,11 +93,11 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
         return _port_sonic.from_details(answer)
     if _port_ethtool.TITLE in answer:
         return _port_ethtool.port_counters(answer)
-    raise Unreadable("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
+    raise UnreadableError("not an answer about what ports counted", line=1, text=answer.strip().split("\n")[0])
 
 
 def from_json(found: Any) -> list[PortCounters]:
-    """The counters in a document, whoever printed it. Raises `Unreadable`."""
+    """The counters in a document, whoever printed it. Raises `UnreadableError`."""
     if isinstance(found, dict):
         if _port_junos.KEY in found:
             return _port_junos.port_counters(found)
@@ -106,4 +107,4 @@ def from_json(found: Any) -> list[PortCounters]:
             return _port_nxos.from_json(found)
         if _port_sonic.is_json(found):
             return _port_sonic.from_json(found)
-    raise Unreadable("JSON that does not speak of what ports counted")
+    raise UnreadableError("JSON that does not speak of what ports counted")

@@ -13,7 +13,8 @@ frames were damaged on another link and passed on: they are among the CRC errors
 from collector import _port_eos, _port_nxos
 from collector._answer import is_json
 from collector._documents import unwrapped
-from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, PortCounters, collector, minutes
 
 
 @collector(
@@ -28,7 +29,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, Unreadable, 
     optional=True,
 )
 def port_errors(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that counts errors. Raises `Unreadable`."""
+    """One `PortCounters` for each port that counts errors. Raises `UnreadableError`."""
     if is_json(answer):
         found = unwrapped(answer)
         if isinstance(found, dict) and "interfaceErrorCounters" in found:
@@ -37,4 +38,4 @@ def port_errors(answer: str, device: Device) -> list[PortCounters]:
             return _port_nxos.from_json(found)
     elif _port_nxos.is_text(answer):
         return _port_nxos.from_text(answer)
-    raise Unreadable("not an answer about errors of ports", line=1, text=answer.strip().split("\n")[0])
+    raise UnreadableError("not an answer about errors of ports", line=1, text=answer.strip().split("\n")[0])

@@ -26,7 +26,8 @@ from collector._answer import is_json
 from collector._documents import unwrapped
 from collector._ruled_table import Table, rows, tables
 from collector._tally import priority
-from truerail.model import SWITCHES, Command, Device, PortQos, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Device, PortQos, collector, minutes
 
 _PRIORITIES = ("interface", "lossless priorities")
 _WATCHDOG = ("port", "action", "detection time")
@@ -49,7 +50,7 @@ _WATCHDOG = ("port", "action", "detection time")
     optional=True,
 )
 def port_qos(answer: str, device: Device) -> list[PortQos]:
-    """One `PortQos` for each port whose settings are told. Raises `Unreadable`."""
+    """One `PortQos` for each port whose settings are told. Raises `UnreadableError`."""
     if is_json(answer):
         return _from_json(unwrapped(answer))
     if _pfc_nxos.is_text(answer):
@@ -60,7 +61,7 @@ def port_qos(answer: str, device: Device) -> list[PortQos]:
         return _pfc_eos.settings_from_text(answer)
     found = tables(answer)
     if not any(_has(table, _PRIORITIES) or _has(table, _WATCHDOG) for table in found):
-        raise Unreadable("not an answer about lossless priorities", line=1, text=answer.strip().split("\n")[0])
+        raise UnreadableError("not an answer about lossless priorities", line=1, text=answer.strip().split("\n")[0])
     return _sonic(found)
 
 
@@ -69,7 +70,7 @@ def _from_json(found: Any) -> list[PortQos]:
         return _pfc_nxos.settings(_pfc_nxos.from_json(found))
     if isinstance(found, dict):
         return _pfc_eos.settings_from_json(found)
-    raise Unreadable("JSON that does not speak of priority flow control")
+    raise UnreadableError("JSON that does not speak of priority flow control")
 
 
 def _has(table: Table, labels: tuple[str, ...]) -> bool:
@@ -93,5 +94,5 @@ def _priorities(told: str, line: int) -> tuple[int, ...] | None:
         return None
     found = [priority(part) for part in told.split(",")]
     if None in found:
-        raise Unreadable("not a list of priorities", line=line, text=told)
+        raise UnreadableError("not a list of priorities", line=line, text=told)
     return tuple(of for of in found if of is not None)

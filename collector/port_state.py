@@ -24,17 +24,18 @@ for its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags wh
 
 from collector._port_words import PortState, flags
 from collector._speed_answers import ASK, statuses
-from truerail.model import SWITCHES, Device, NetLink, NotTold, Unreadable, collector, minutes
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], shared=True, optional=True)
 def port_state(answer: str, device: Device) -> list[NetLink]:
-    """One `NetLink` for each port whose state is told. Raises `Unreadable`."""
+    """One `NetLink` for each port whose state is told. Raises `UnreadableError`."""
     told = statuses(answer)
     if not told:
-        raise Unreadable("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
+        raise UnreadableError("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
     if all(port.up is None for port in told):
-        raise NotTold("no port's state in it")
+        raise NoAnswerError("no port's state in it")
     return [
         NetLink(
             port.port,

@@ -31,7 +31,8 @@ from collector._answer import is_json
 from collector._documents import unwrapped
 from collector._ruled_table import tables
 from collector._tally import Tally, priority, size
-from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import SWITCHES, Command, Counter, Device, PortCounters, collector, minutes
 
 _SONIC = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 _EOS = "intfQueueCounters"
@@ -58,12 +59,12 @@ _EOS = "intfQueueCounters"
     optional=True,
 )
 def queue_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port with queues. Raises `Unreadable`."""
+    """One `PortCounters` for each port with queues. Raises `UnreadableError`."""
     if is_json(answer):
         return _nvue.queue_counters(answer) if _nvue.understands(answer) else _from_json(unwrapped(answer))
     found = [table for table in tables(answer) if _queue_sonic.is_table(table)]
     if not found:
-        raise Unreadable("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
+        raise UnreadableError("not an answer about queues", line=1, text=answer.strip().split("\n")[0])
     return _queue_sonic.from_tables(found)
 
 
@@ -76,7 +77,7 @@ def _from_json(found: Any) -> list[PortCounters]:
         return _eos(found)
     if isinstance(found, dict) and _port_junos.KEY in found:
         return _port_junos.queue_counters(found)
-    raise Unreadable("JSON that does not speak of queues")
+    raise UnreadableError("JSON that does not speak of queues")
 
 
 def _eos(found: Mapping[str, Any]) -> list[PortCounters]:

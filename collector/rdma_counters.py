@@ -31,7 +31,8 @@ from collector._answer import is_json, lines
 from collector._counted import KEPT, MOST_KEPT, all_counts, is_count, named, port_counters
 from collector._rdma_statistic import Counted, from_json, from_show_counters, from_statistic
 from collector._sysfs import files
-from truerail.model import Command, Counter, Device, NotTold, PortCounters, Role, collector, minutes
+from truerail.errors import NoAnswerError
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
 
 _PORT_FILE = re.compile(r"(?:.*/)?([^/]+)/ports/(\d+)/(?:hw_)?counters/([^/]+)")
 _SYSFS = "/ports/"
@@ -82,7 +83,7 @@ def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
         ports.setdefault(port, {}).update(counted)
     found = [port_counters(port, counted, counted.values()) for port, counted in ports.items() if counted]
     if not found:
-        raise NotTold("no RDMA port's counters in it", line=1, text=lines(answer)[0])
+        raise NoAnswerError("no RDMA port's counters in it", line=1, text=lines(answer)[0])
     return found
 
 

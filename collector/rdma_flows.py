@@ -24,7 +24,8 @@ from typing import Any
 
 from collector._answer import PASTED, decode, is_json, lines
 from collector._link_lines import linked
-from truerail.model import Command, Counter, Device, NotTold, PortCounters, Role, Unreadable, collector, minutes
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import Command, Counter, Device, PortCounters, Role, collector, minutes
 
 _FLOWS = (Counter("flows"),)
 _CONNECTED = frozenset(("RC", "UC", "DCI", "DCT"))
@@ -55,14 +56,14 @@ _QueuePair = tuple[str, str, bool]
     optional=True,
 )
 def rdma_flows(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` with the gauge `flows` for each port that has queue pairs. Raises `Unreadable`."""
+    """One `PortCounters` with the gauge `flows` for each port that has queue pairs. Raises `UnreadableError`."""
     flows: Tally[str] = Tally()
     pairs = dict.fromkeys(_from_json(answer) if is_json(answer) else _from_text(answer))  # each once, if told twice
     for port, _, counts in pairs:
         flows[port] += counts
     ports = [PortCounters(port, _FLOWS, (count,)) for port, count in flows.items() if not port.endswith(f"/{_NONE}")]
     if not ports:
-        raise NotTold("no port's queue pairs in it", line=1, text=lines(answer)[0])
+        raise NoAnswerError("no port's queue pairs in it", line=1, text=lines(answer)[0])
     return ports
 
 
@@ -73,7 +74,7 @@ def _from_text(answer: str) -> Iterator[_QueuePair]:
         if first == "link":
             break
         if first.endswith(":"):
-            raise Unreadable("not queue pairs", line=number, text=raw)
+            raise UnreadableError("not queue pairs", line=number, text=raw)
     for number, words in linked(answer):
         yield _link(words, number)
 
@@ -81,7 +82,7 @@ def _from_text(answer: str) -> Iterator[_QueuePair]:
 def _link(words: list[str], line: int) -> _QueuePair:
     told = words[: words.index("comm")] if "comm" in words else words
     if len(told) < 2 or not _PORT.fullmatch(told[1]):
-        raise Unreadable("a queue pair without its port: cut short", line=line, text=" ".join(told))
+        raise UnreadableError("a queue pair without its port: cut short", line=line, text=" ".join(told))
     said = dict(zip(told[2::2], told[3::2], strict=False))
     return told[1], str(said.get("lqpn")), _counts(said, line, told[1])
 
@@ -89,7 +90,7 @@ def _link(words: list[str], line: int) -> _QueuePair:
 def _from_json(answer: str) -> Iterator[_QueuePair]:
     document = decode(answer)
     if type(document) is not list:
-        raise Unreadable("not a list of queue pairs")
+        raise UnreadableError("not a list of queue pairs")
     return map(_entry, filter(None, document))
 
 
@@ -97,13 +98,13 @@ def _entry(entry: Any) -> _QueuePair:
     name, port = (entry.get("ifname"), entry.get("port", _NONE)) if type(entry) is dict else (None, None)
     spelled = f"{name}/{port}"
     if type(name) is not str or not _PORT.fullmatch(spelled):
-        raise Unreadable("an entry that is no queue pair")
+        raise UnreadableError("an entry that is no queue pair")
     return spelled, str(entry.get("lqpn")), _counts(entry, 0, spelled)
 
 
 def _counts(said: dict[str, Any], line: int, port: str) -> bool:
-    """Whether this queue pair is a flow. Raises `Unreadable` where it has no type or no state."""
+    """Whether this queue pair is a flow. Raises `UnreadableError` where it has no type or no state."""
     kind, state = str(said.get("type")), str(said.get("state"))
     if "lqpn" not in said or "type" not in said or state not in _STATES:
-        raise Unreadable("without number, type or state: cut short, or no queue pair", line=line, text=port)
+        raise UnreadableError("without number, type or state: cut short, or no queue pair", line=line, text=port)
     return state == _READY and (kind in _CONNECTED or str(said.get("subtype")) in _CONNECTED)

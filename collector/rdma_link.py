@@ -29,7 +29,8 @@ from typing import Any
 from collector._answer import PASTED, decode, is_json, lines
 from collector._rdma_reports import ports_from_devinfo, ports_from_ibstat, ports_from_ibstatus
 from collector._rdma_words import physical_state, port_state
-from truerail.model import Command, Device, RdmaLink, Role, Unreadable, collector, minutes
+from truerail.errors import UnreadableError
+from truerail.model import Command, Device, RdmaLink, Role, collector, minutes
 
 _LINK_KEYS = frozenset(("subnet_prefix", "lid", "sm_lid", "lmc", "state", "physical_state", "netdev", "netdev_index"))
 _NUMBERED = re.compile(r"\d+/\d+:")
@@ -67,24 +68,24 @@ _TO_NETDEV = re.compile(
     shared=True,
 )
 def rdma_link(answer: str, device: Device) -> Iterable[RdmaLink]:
-    """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `Unreadable`."""
+    """One `RdmaLink` for each port of each RDMA device, in the answer's order. Raises `UnreadableError`."""
     for recognised, read in _FORMS:
         if recognised(answer):
             return read(answer)
-    raise Unreadable("not an answer about RDMA links", line=1, text=lines(answer)[0])
+    raise UnreadableError("not an answer about RDMA links", line=1, text=lines(answer)[0])
 
 
 def _from_json(answer: str) -> Iterator[RdmaLink]:
     document = decode(answer)
     if type(document) is not list:
-        raise Unreadable("not a list of RDMA links")
+        raise UnreadableError("not a list of RDMA links")
     return map(_entry, document)
 
 
 def _entry(entry: Any) -> RdmaLink:
     name, port = (entry.get("ifname"), entry.get("port")) if type(entry) is dict else (None, None)
     if type(name) is not str or type(port) is not int or "state" not in entry:
-        raise Unreadable("an entry without ifname, port or state: not a list of RDMA links")
+        raise UnreadableError("an entry without ifname, port or state: not a list of RDMA links")
     netdev = entry.get("netdev")
     state, physical = port_state(entry["state"]), physical_state(entry.get("physical_state"))
     return RdmaLink(name, port, state, physical, netdev if type(netdev) is str else None)
@@ -114,7 +115,7 @@ def _link(words: Sequence[str], line: int) -> RdmaLink:
     name, _, port = said.get(words[0], "").rpartition("/")
     port = port.removesuffix(":")
     if "state" not in said or not name or not port.isdecimal():
-        raise Unreadable("an RDMA link without its name or its state: cut short", line=line, text=" ".join(words))
+        raise UnreadableError("an RDMA link without its name or its state: cut short", line=line, text=" ".join(words))
     state, physical = port_state(said["state"], line), physical_state(said.get("physical_state"), line)
     return RdmaLink(name, int(port), state, physical, said.get("netdev"))
 
@@ -126,7 +127,7 @@ def _from_netdevs(answer: str) -> Iterator[RdmaLink]:
             continue
         found = _TO_NETDEV.match(raw.strip(PASTED))
         if found is None:
-            raise Unreadable("not a line of ibdev2netdev, or cut short", line=number, text=raw)
+            raise UnreadableError("not a line of ibdev2netdev, or cut short", line=number, text=raw)
         state = port_state(found["state"] or ("ACTIVE" if found["up"] == "Up" else "DOWN"), number)
         yield RdmaLink(
             found["device"], int(found["port"]), state, None, found["netdev"] or None, pci_address=found["pci"]

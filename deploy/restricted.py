@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
-from truerail.gather.questions import applicable
 from truerail.model import Role
+from truerail.poller.questions import applicable
 from truerail.transport.framing import script
 from truerail.transport.probe import PROBES
 

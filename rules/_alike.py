@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.counters.rails import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Numbers, Rails, means, medians
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.rails import BUSY, FLOOR, LEAST_NICS, LEAST_PEERS, Numbers, Rails, means, medians
 
 MORE_THAN_PEERS = 1.5
 """Times as much as others are told to slow down: what all have explains nobody's lag. Judgement."""

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from truerail.analysis.cabling import Wiring
 from truerail.model import Unjudged
-from truerail.model.wiring import Wiring
 
 _SHOWN = 4
 

@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import State
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters import Window
-from truerail.model.counters.telemetry import Telemetry
-from truerail.model.wiring import State
 
 Samples = npt.NDArray[np.float32]
 

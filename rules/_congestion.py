@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.marks import share_of_marked
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Severity
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters import Quantity
-from truerail.model.counters.hygiene import Floats
-from truerail.model.counters.marks import share_of_marked
-from truerail.model.counters.telemetry import Telemetry
 
 Q = Quantity
 Numbers = npt.NDArray[np.float64]
@@ -36,12 +36,12 @@ class Told:
         return np.asarray((self.gained == 0) & (self.seconds >= seconds), dtype=bool)
 
 
-def told_of(t: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Told:
+def told_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Told:
     """A quantity over all its priorities: their sum, or the count over all of them where that is larger."""
-    gained, seconds = np.full(t.ports, np.nan), np.zeros(t.ports)
-    whole = np.full(t.ports, np.nan)
-    for priority in t.priorities(quantity) if priorities is None else priorities:
-        one = t.summed(quantity, priority)
+    gained, seconds = np.full(telemetry.ports, np.nan), np.zeros(telemetry.ports)
+    whole = np.full(telemetry.ports, np.nan)
+    for priority in telemetry.priorities(quantity) if priorities is None else priorities:
+        one = telemetry.summed(quantity, priority)
         seconds = np.fmax(seconds, one.seconds)
         if priority is None:
             whole = one.gained
@@ -50,40 +50,45 @@ def told_of(t: Telemetry, quantity: Quantity, priorities: Iterable[int | None] |
     return Told(np.fmax(gained, whole), seconds)
 
 
-def paused(t: Telemetry, microseconds: Quantity, frames: Quantity, *, share: float, frames_per_second: float) -> Mask:
+def paused(
+    telemetry: Telemetry, microseconds: Quantity, frames: Quantity, *, share: float, frames_per_second: float
+) -> Mask:
     """Ports that pause, or are paused, for more than a share of the time on one priority; where only frames are
     counted, at more than so many a second. Shape (planned ports,).
     """
-    found, timed = np.zeros(t.ports, dtype=bool), np.zeros(t.ports, dtype=bool)
-    for priority in t.priorities(microseconds):
-        one = t.summed(microseconds, priority)
+    found, timed = np.zeros(telemetry.ports, dtype=bool), np.zeros(telemetry.ports, dtype=bool)
+    for priority in telemetry.priorities(microseconds):
+        one = telemetry.summed(microseconds, priority)
         timed |= one.samples > 0
         found |= one.rate > share * 1e6
-    for priority in t.priorities(frames):
-        found |= ~timed & (t.summed(frames, priority).rate > frames_per_second)
+    for priority in telemetry.priorities(frames):
+        found |= ~timed & (telemetry.summed(frames, priority).rate > frames_per_second)
     return found
 
 
-def marked_share(t: Telemetry, priorities: Iterable[int | None]) -> Numbers:
+def marked_share(telemetry: Telemetry, priorities: Iterable[int | None]) -> Numbers:
     """Share of received RDMA packets that were marked as congested, shape (planned ports,): at least, where packets
     are not counted by priority. NaN where it is not told.
     """
-    by_priority, whole = told_of(t, Q.RX_PACKETS, priorities), told_of(t, Q.RX_PACKETS, [None])
-    marked = told_of(t, Q.ECN_RECEIVED_PACKETS)
+    by_priority, whole = told_of(telemetry, Q.RX_PACKETS, priorities), told_of(telemetry, Q.RX_PACKETS, [None])
+    marked = told_of(telemetry, Q.ECN_RECEIVED_PACKETS)
     return np.asarray(share_of_marked(marked.rate, by_priority.rate, whole.rate), dtype=np.float64)
 
 
-def marked_samples(t: Telemetry, ports: Codes, priorities: Iterable[int | None]) -> Floats:
+def marked_samples(telemetry: Telemetry, ports: Codes, priorities: Iterable[int | None]) -> Floats:
     """The same for some ports in each sample, shape (ports, samples)."""
-    marked = _part(t, Q.ECN_RECEIVED_PACKETS, ports, t.priorities(Q.ECN_RECEIVED_PACKETS))
-    by_priority, whole = _part(t, Q.RX_PACKETS, ports, priorities), _part(t, Q.RX_PACKETS, ports, [None])
+    marked = _part(telemetry, Q.ECN_RECEIVED_PACKETS, ports, telemetry.priorities(Q.ECN_RECEIVED_PACKETS))
+    by_priority, whole = (
+        _part(telemetry, Q.RX_PACKETS, ports, priorities),
+        _part(telemetry, Q.RX_PACKETS, ports, [None]),
+    )
     return share_of_marked(marked, by_priority, whole).astype(np.float32)
 
 
-def _part(t: Telemetry, quantity: Quantity, ports: Codes, priorities: Iterable[int | None]) -> Floats:
-    found = np.full((len(ports), t.samples), np.nan, dtype=np.float32)
+def _part(telemetry: Telemetry, quantity: Quantity, ports: Codes, priorities: Iterable[int | None]) -> Floats:
+    found = np.full((len(ports), telemetry.samples), np.nan, dtype=np.float32)
     for priority in priorities:
-        gained, _ = t.part(quantity, priority, ports)
+        gained, _ = telemetry.part(quantity, priority, ports)
         found = np.where(np.isnan(found), gained, found + np.nan_to_num(gained))
     return found
 
@@ -94,18 +99,18 @@ class Said:
 
     severity: Severity = Severity.INFO
     symptoms: list[str] = field(default_factory=list)
-    says: list[str] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)
     does: list[str] = field(default_factory=list)
     sure: float = 0.0
     port: int = -1
     detail: list[tuple[str, Any]] = field(default_factory=list)
 
-    def add(self, severity: Severity, symptom: str, says: str, do: str, sure: float) -> None:
+    def add(self, severity: Severity, symptom: str, summary: str, action: str, sure: float) -> None:
         """Adds a symptom."""
         self.severity = max(self.severity, severity, key=lambda one: one.rank)
         self.symptoms.append(symptom)
-        self.says.append(says)
-        self.does.append(do)
+        self.summary.append(summary)
+        self.does.append(action)
         self.sure = max(self.sure, sure)
 
 

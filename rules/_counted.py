@@ -5,25 +5,25 @@ from typing import cast
 
 import numpy as np
 
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.counters import Quantity, columns_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Counter, Evidence, PortCounters, Reading
 from truerail.model.columns import NONE, Codes
-from truerail.model.counters import Quantity, columns_of
-from truerail.model.counters.telemetry import Telemetry
 from truerail.model.index import PlanIndex
 from truerail.model.kept import kept
-from truerail.model.wiring import Wiring
 
 
-def other_ends(w: Wiring) -> Codes:
+def other_ends(wiring: Wiring) -> Codes:
     """The port at the other end of each planned port, shape (planned ports,): as seen, else as planned unless that one
     is seen elsewhere, else -1.
     """
-    index = w.index
+    index = wiring.index
     other = np.full(index.planned_ports, NONE, dtype=np.int64)
     for here, there in ((index.b, index.a), (index.a, index.b)):
         other[here[here >= 0]] = there[here >= 0]
-    seen = w.partner[: index.planned_ports]
-    elsewhere = (w.partner[other] >= 0) & (w.partner[other] != np.arange(len(other)))
+    seen = wiring.partner[: index.planned_ports]
+    elsewhere = (wiring.partner[other] >= 0) & (wiring.partner[other] != np.arange(len(other)))
     return np.where(seen >= 0, seen, np.where(elsewhere, NONE, other))
 
 
@@ -65,10 +65,10 @@ def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iter
 
 
 @kept
-def _answers(w: Wiring) -> dict[tuple[str, str], list[Reading]]:
+def _answers(wiring: Wiring) -> dict[tuple[str, str], list[Reading]]:
     """The readings that hold counters, by collector and device. Made once for each wiring, kept with it."""
     found: dict[tuple[str, str], list[Reading]] = {}
-    for reading in w.identity.seen.readings:
+    for reading in wiring.identity.seen.readings:
         if reading.facts and type(reading.facts[0]) is PortCounters:
             found.setdefault((reading.collector, reading.device), []).append(reading)
     return found

@@ -18,12 +18,12 @@ import numpy as np
 
 from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
 from rules._congestion import Numbers, told_of
+from truerail.analysis.cabling import Why as Reason
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.rails import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails, rails_of
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters import Quantity
-from truerail.model.counters.rails import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails, rails_of
-from truerail.model.counters.telemetry import Telemetry
 from truerail.model.kept import kept
-from truerail.model.wiring import Why as Reason
 
 Q = Quantity
 NOTICES = 100.0
@@ -187,26 +187,26 @@ class Directions:
 
 
 @kept
-def directions(t: Telemetry) -> Directions:
+def directions(telemetry: Telemetry) -> Directions:
     """What the NICs of all hosts lack in each direction, and whether congestion explains it. Computed once for each
     telemetry, kept with it.
     """
-    rails = rails_of(t)
+    rails = rails_of(telemetry)
     port = np.maximum(rails.port, 0)
-    signs = np.stack([told_of(t, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
-    waits = _waits(t)[port]
-    paused = np.fmax(_paused(t, rails)[port], waits)
+    signs = np.stack([told_of(telemetry, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
+    waits = _waits(telemetry)[port]
+    paused = np.fmax(_paused(telemetry, rails)[port], waits)
     alike = alike_of(rails, signs, paused)
     told = ~np.isnan(signs)
     told[0] |= ~np.isnan(waits)
-    gone = _without_link(t)[port] & (rails.port >= 0)
+    gone = _without_link(telemetry)[port] & (rails.port >= 0)
     return Directions(rails, alike, alike.lack, _held(rails, alike, signs, paused), told, gone)
 
 
-def _without_link(t: Telemetry) -> Mask:
+def _without_link(telemetry: Telemetry) -> Mask:
     """Planned ports that have no link, by what either end of their cable says."""
-    wiring = t.wiring
-    found = np.array(wiring.states.down(np.arange(t.ports)), dtype=bool)
+    wiring = telemetry.wiring
+    found = np.array(wiring.states.down(np.arange(telemetry.ports)), dtype=bool)
     dark = np.isin(wiring.why, [Reason.LINK_DOWN, Reason.DISABLED, Reason.PENDING, Reason.NIC_ABSENT])
     found[wiring.index.a[dark & (wiring.index.a >= 0)]] = True
     return found
@@ -224,18 +224,18 @@ def _held(rails: Rails, alike: Alike, signs: Numbers, paused: Numbers) -> Mask:
     return np.asarray(held, dtype=bool)
 
 
-def _waits(t: Telemetry) -> Numbers:
+def _waits(telemetry: Telemetry) -> Numbers:
     """The share of time for which each port had something to send and no credits; NaN where it counts no waits."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(told_of(t, Q.TRANSMIT_WAIT).rate * WAIT_BYTES / t.speed())
+        return np.asarray(told_of(telemetry, Q.TRANSMIT_WAIT).rate * WAIT_BYTES / telemetry.speed())
 
 
-def _paused(t: Telemetry, rails: Rails) -> Numbers:
+def _paused(telemetry: Telemetry, rails: Rails) -> Numbers:
     """The share of time for which each port was paused on its worst priority, as it or its neighbour counts."""
-    peer, share = rails.carried.peer, np.full(t.ports, np.nan)
-    for priority in t.priorities(Q.RX_PAUSE_US):
-        share = np.fmax(share, t.summed(Q.RX_PAUSE_US, priority).rate / 1e6)
-    for priority in t.priorities(Q.TX_PAUSE_US):
-        sent = t.summed(Q.TX_PAUSE_US, priority).rate / 1e6
+    peer, share = rails.carried.peer, np.full(telemetry.ports, np.nan)
+    for priority in telemetry.priorities(Q.RX_PAUSE_US):
+        share = np.fmax(share, telemetry.summed(Q.RX_PAUSE_US, priority).rate / 1e6)
+    for priority in telemetry.priorities(Q.TX_PAUSE_US):
+        sent = telemetry.summed(Q.TX_PAUSE_US, priority).rate / 1e6
         share = np.fmax(share, np.where(peer >= 0, sent[peer], np.nan))
     return share

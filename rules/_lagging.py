@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rules._held_up import Directions
-from truerail.model.columns import Mask
-from truerail.model.counters.rails import (
+from truerail.analysis.counters.rails import (
     FLAGGED_WINDOWS,
     FLOOR,
     IDLE,
@@ -24,6 +23,7 @@ from truerail.model.counters.rails import (
     means,
     medians,
 )
+from truerail.model.columns import Mask
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
 """How many times as much the NICs of a host, and hosts next to each other by level, may carry where one job moves all

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import Transport
 from truerail.model.columns import Mask
-from truerail.model.counters import Quantity
-from truerail.model.counters.telemetry import Telemetry
 
 Numbers = npt.NDArray[np.float64]
 
@@ -18,20 +18,20 @@ LINE_CODING = 1.0625
 """Bits on the wire for each bit of data: 106.25 Gb/s a lane for 100 Gb/s (SONiC, port FEC BER)."""
 
 
-def bits_of(t: Telemetry, counted: Iterable[Quantity]) -> Numbers:
+def bits_of(telemetry: Telemetry, counted: Iterable[Quantity]) -> Numbers:
     """Bits that each port could have received in the window: as told, else by its speed over the shortest time told."""
-    received = t.summed(Quantity.RX_BITS).gained
-    seconds = np.full(t.ports, np.nan)
+    received = telemetry.summed(Quantity.RX_BITS).gained
+    seconds = np.full(telemetry.ports, np.nan)
     for quantity in counted:
-        seconds = np.fmin(seconds, t.summed(quantity).seconds)
-    return np.where(np.isnan(received), t.speed() * 8 * LINE_CODING * seconds, received)
+        seconds = np.fmin(seconds, telemetry.summed(quantity).seconds)
+    return np.where(np.isnan(received), telemetry.speed() * 8 * LINE_CODING * seconds, received)
 
 
-def infiniband(t: Telemetry) -> Mask:
+def infiniband(telemetry: Telemetry) -> Mask:
     """For each port, whether it is of an InfiniBand fabric."""
-    return np.full(t.ports, t.wiring.index.plan.transport is Transport.INFINIBAND)
+    return np.full(telemetry.ports, telemetry.wiring.index.plan.transport is Transport.INFINIBAND)
 
 
-def nrz_links(t: Telemetry) -> Mask:
+def nrz_links(telemetry: Telemetry) -> Mask:
     """For each port, whether its link is InfiniBand without PAM4."""
-    return np.asarray(t.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & infiniband(t)
+    return np.asarray(telemetry.speed() * 8 / 1e9 <= FASTEST_NRZ_GBPS, dtype=bool) & infiniband(telemetry)

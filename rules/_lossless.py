@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import PortQos
 from truerail.model.columns import NONE, Codes, Mask, factorize
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry
 
 PRIORITIES = 8
 LOSSLESS, LOSSY = 1, 0
@@ -31,30 +31,30 @@ class Lossless:
         return self.received | self.sent
 
 
-def lossless_of(told: Telemetry, last: int) -> Lossless:
+def lossless_of(telemetry: Telemetry, last: int) -> Lossless:
     """The priorities of a fabric over its last samples."""
-    received, sent = (np.zeros((told.ports, PRIORITIES), dtype=bool) for _ in range(2))
+    received, sent = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
     for frames, duration, moved in (
         (Q.RX_PAUSE_FRAMES, Q.RX_PAUSE_US, received),
         (Q.TX_PAUSE_FRAMES, Q.TX_PAUSE_US, sent),
     ):
-        for priority in told.priorities(frames, duration):
+        for priority in telemetry.priorities(frames, duration):
             if priority is not None and priority < PRIORITIES:
-                moved[:, priority] = told.reaches(frames, priority, 0.0, last)
-                moved[:, priority] |= told.reaches(duration, priority, 0.0, last)
-    return Lossless(_settings(told), received, sent)
+                moved[:, priority] = telemetry.reaches(frames, priority, 0.0, last)
+                moved[:, priority] |= telemetry.reaches(duration, priority, 0.0, last)
+    return Lossless(_settings(telemetry), received, sent)
 
 
-def _settings(told: Telemetry) -> npt.NDArray[np.int8]:
+def _settings(telemetry: Telemetry) -> npt.NDArray[np.int8]:
     """What ports say of their priorities (`PortQos.pfc_priorities`)."""
-    found = np.full((told.ports, PRIORITIES), NONE, dtype=np.int8)
-    identity = told.wiring.identity
+    found = np.full((telemetry.ports, PRIORITIES), NONE, dtype=np.int8)
+    identity = telemetry.wiring.identity
     table = identity.seen.table(PortQos)
     if not len(table):
         return found
     port = identity.local_ports(identity.devices_of(table), identity.index.ports.name_codes(table.column("port")))
     kind, kinds = factorize(table.column("pfc_priorities"))
-    use = (port >= 0) & (port < told.ports) & (kind >= 0)
+    use = (port >= 0) & (port < telemetry.ports) & (kind >= 0)
     lossless = np.zeros((len(kinds), PRIORITIES), dtype=np.int8)
     for row, priorities in enumerate(kinds):
         lossless[row, [p for p in priorities if 0 <= p < PRIORITIES]] = LOSSLESS
@@ -62,9 +62,9 @@ def _settings(told: Telemetry) -> npt.NDArray[np.int8]:
     return found
 
 
-def hosts_of(told: Telemetry) -> Mask:
+def hosts_of(telemetry: Telemetry) -> Mask:
     """Which planned ports are those of hosts, shape (planned ports,)."""
-    index = told.wiring.index
+    index = telemetry.wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
-    device: Codes = index.ports.device_of(np.arange(told.ports))
+    device: Codes = index.ports.device_of(np.arange(telemetry.ports))
     return np.asarray(tier[device] == 0, dtype=bool)

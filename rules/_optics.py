@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import Wiring
 from truerail.model import Optic, Snapshot
 from truerail.model.columns import NONE, Codes, Mask, factorize
 from truerail.model.index import PlanIndex
-from truerail.model.wiring import Wiring
 
 Numbers = npt.NDArray[np.float64]
 _MAD_TO_SIGMA = 1.4826
@@ -50,12 +50,12 @@ class Lanes:
         return found
 
 
-def lanes_of(w: Wiring) -> Lanes:
+def lanes_of(wiring: Wiring) -> Lanes:
     """The lanes of the snapshot's planned ports."""
-    seen = w.identity.seen
+    seen = wiring.identity.seen
     rows = seen.table(Optic).rows
-    port = _ports(w)
-    use = np.flatnonzero((port >= 0) & (port < w.index.planned_ports))
+    port = _ports(wiring)
+    use = np.flatnonzero((port >= 0) & (port < wiring.index.planned_ports))
     low, high = (_numbers(rows, field, use) for field in ("rx_power_low_dbm", "rx_power_high_dbm"))
     senseless = low >= high
     low[senseless] = high[senseless] = np.nan
@@ -63,15 +63,15 @@ def lanes_of(w: Wiring) -> Lanes:
     return Lanes(seen, use, port[use], rx, tx, low, high, celsius)
 
 
-def _ports(w: Wiring) -> Codes:
+def _ports(wiring: Wiring) -> Codes:
     """The port of every row. Lanes of one module stand together, so that a name is looked up once for each."""
-    table = w.identity.seen.table(Optic)
+    table = wiring.identity.seen.table(Optic)
     if not len(table):
         return np.empty(0, dtype=np.int64)
-    name = w.index.ports.name_codes([row[0] for row in table.rows])
+    name = wiring.index.ports.name_codes([row[0] for row in table.rows])
     begins = np.r_[True, (np.diff(name) != 0) | (np.diff(table.device) != 0)]
     first = np.flatnonzero(begins)
-    found: Codes = w.identity.local_ports(w.identity.devices_of(table)[first], name[first])
+    found: Codes = wiring.identity.local_ports(wiring.identity.devices_of(table)[first], name[first])
     return np.asarray(found[np.cumsum(begins) - 1], dtype=np.int64)
 
 

@@ -6,11 +6,11 @@ from itertools import groupby
 from math import isnan
 from typing import Any
 
+from truerail.analysis.pfc.culprits import Culprit
+from truerail.analysis.pfc.reasons import Reason
+from truerail.analysis.pfc.trees import Pauses
 from truerail.model.finding import Evidence
 from truerail.model.names import natural_key
-from truerail.model.waiting.culprits import Culprit
-from truerail.model.waiting.reasons import Reason
-from truerail.model.waiting.trees import Pauses
 
 CAUSES = {
     Reason.NIC_WATCHDOG: "its own watchdog found its receive pipeline standing still",
@@ -77,7 +77,7 @@ def told(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
     worst = culprits[0]
     port = spelled(pauses, worst.port)
     return {
-        "do": REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
+        "action": REPAIRS[worst.reason].format(port=port, device=port.partition("/")[0]),
         "rail": rail_of(pauses, worst.port),
         "confidence": max(culprit.confidence for culprit in culprits),
         "evidence": evidence_of(pauses, worst),
@@ -101,12 +101,12 @@ def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, o
             hops[port] = min(far, hops.get(port, far))
     named = [{"port": str(pauses.told.wiring.index.spell(port)), "hops": far} for port, far in hops.items()]
     fields: dict[str, object] = {
-        "victims_whole": all(culprit.whole for culprit in culprits),
+        "victims_complete": all(culprit.whole for culprit in culprits),
         "victims": sorted(named, key=lambda v: (v["hops"], natural_key(str(v["port"])))),
         "priority": worst.priority,
         "priorities": sorted({c.priority for c in culprits if c.priority is not None}),
         "paused_share": round(worst.share, 3),
-        "share_is_bound": not worst.first.exact,
+        "is_upper_bound": not worst.first.exact,
         "mean_pause_us": None if isnan(worst.pause_us) else round(worst.pause_us, 1),
         "sub_cause": worst.reason.value,
         "told_by": "both ends" if worst.first.both else "one end",

@@ -10,11 +10,11 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import State, Why, Wiring, wiring_of
 from truerail.model import Plan, Snapshot, Unjudged
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.kept import kept
-from truerail.model.wiring import State, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]
 _SHOWN = 4
@@ -67,9 +67,9 @@ class Places:
         return f"{port} (rail {rail})" if rail >= 0 else str(port)
 
 
-def places(plan: Plan, seen: Snapshot) -> Places:
+def places(plan: Plan, snapshot: Snapshot) -> Places:
     """Sorts the wrong cables of a snapshot. Computed once for each wiring, kept with it."""
-    return _sort(wiring_of(plan, seen))
+    return _sort(wiring_of(plan, snapshot))
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
@@ -123,33 +123,33 @@ _NOT_SEEN = {
 """Why the state of a cable is unknown."""
 
 
-def unseen_cables(w: Wiring, among: Mask) -> Iterator[Unjudged]:
+def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[Unjudged]:
     """The cables of which nobody can say where they lead, one part for each reason. `among` has shape (cables,)."""
-    of, unknown = int(np.count_nonzero(among)), among & (w.state == State.UNKNOWN)
+    of, unknown = int(np.count_nonzero(among)), among & (wiring.state == State.UNKNOWN)
     for why, reason in _NOT_SEEN.items():
-        rows = np.flatnonzero(unknown & (w.why == why))
+        rows = np.flatnonzero(unknown & (wiring.why == why))
         if len(rows):
-            shown = tuple(str(w.index.a_port(cable)) for cable in rows[:MOST_EXAMPLES].tolist())
+            shown = tuple(str(wiring.index.a_port(cable)) for cable in rows[:MOST_EXAMPLES].tolist())
             more = ", ..." if len(rows) > len(shown) else ""
             cables = f"{len(rows):,} of {of:,} cables {'is' if len(rows) == 1 else 'are'} not seen"
-            says = f"{cables}: {reason} ({', '.join(shown)}{more})"
-            yield Unjudged(says, what="cable", count=len(rows), of=of, subjects=shown, rest_judged=True)
+            summary = f"{cables}: {reason} ({', '.join(shown)}{more})"
+            yield Unjudged(summary, what="cable", count=len(rows), of=of, subjects=shown, rest_judged=True)
 
 
 @kept
-def _sort(w: Wiring) -> Places:
-    index = w.index
-    at = index.ports.device_of(w.place)
-    at = np.where(at >= 0, at, w.heard[index.a])
-    rail, plane = _at_places(w, at, index.rail), _at_places(w, at, index.plane)
+def _sort(wiring: Wiring) -> Places:
+    index = wiring.index
+    at = index.ports.device_of(wiring.place)
+    at = np.where(at >= 0, at, wiring.heard[index.a])
+    rail, plane = _at_places(wiring, at, index.rail), _at_places(wiring, at, index.plane)
     on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[at] > 0
     other_switch = at != index.b_device
     same_rail = (rail == index.rail) & (rail >= 0)
     kind = np.select(
         [
-            w.state != State.WRONG,
+            wiring.state != State.WRONG,
             ~index.from_host,
-            ~on_switch | ((w.place < 0) & ~other_switch),
+            ~on_switch | ((wiring.place < 0) & ~other_switch),
             _differ(rail, index.rail),
             _differ(plane, index.plane) & (same_rail | ~other_switch),
             other_switch,
@@ -157,21 +157,21 @@ def _sort(w: Wiring) -> Places:
         [Misplaced.NOT, Misplaced.UPLINK, Misplaced.STRANGER, Misplaced.RAIL, Misplaced.PLANE, Misplaced.RAIL],
         Misplaced.PORT,
     )
-    return Places(w, kind, at, rail)
+    return Places(wiring, kind, at, rail)
 
 
 def _differ(a: Codes, b: Codes) -> Mask:
     return np.asarray((a >= 0) & (b >= 0) & (a != b), dtype=bool)
 
 
-def _at_places(w: Wiring, at: Codes, value: Codes) -> Codes:
+def _at_places(wiring: Wiring, at: Codes, value: Codes) -> Codes:
     """The rail or plane of the place where each cable is seen: the planned one, else the one that the switch serves."""
-    index = w.index
+    index = wiring.index
     hosts = index.from_host & (index.b_device >= 0)
     size = len(index.devices.names) + 1
     low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, NONE)
     np.minimum.at(low, index.b_device[hosts], value[hosts])
     np.maximum.at(high, index.b_device[hosts], value[hosts])
-    planned = index.cables_at(w.place)
+    planned = index.cables_at(wiring.place)
     by_port = (planned >= 0) & index.from_host[planned]
     return np.where(by_port, value[planned], np.where(low == high, high, NONE)[at])

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model import PortQos
 from truerail.model.columns import NONE, Codes, Mask, factorize
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry
-from truerail.model.wiring import Wiring
 
 FIELDS = ("trust", "pfc_priorities", "ecn_priorities", "global_pause", "watchdog")
 PRIORITIES = 8
@@ -39,36 +39,36 @@ class Settings:
         value, usual = self.value[field], self.usual[field]
         return np.asarray((value >= 0) & (usual >= 0) & (value != usual), dtype=bool)
 
-    def differ(self, w: Wiring, other: Codes, field: str) -> Mask:
+    def differ(self, wiring: Wiring, other: Codes, field: str) -> Mask:
         """Ports whose setting does not go with that of the other end, where both are told. Shape (ports,)."""
         if field not in _SHARED:
             return np.zeros(len(other), dtype=bool)
         here, there = self.value[field], np.where(other >= 0, self.value[field][other], NONE)
         differ = (here >= 0) & (there >= 0) & (here != there)
         if field == "ecn_priorities" and differ.any():
-            differ &= ~self._answers_more(w, other, here, there)
+            differ &= ~self._answers_more(wiring, other, here, there)
         return np.asarray(differ, dtype=bool)
 
-    def _answers_more(self, w: Wiring, other: Codes, here: Codes, there: Codes) -> Mask:
+    def _answers_more(self, wiring: Wiring, other: Codes, here: Codes, there: Codes) -> Mask:
         """Links of a NIC that answers on all priorities that its switch marks, and on more: that does no harm."""
         sets = [set(word) for word in self.words["ecn_priorities"]]
         within = np.array([[one <= more for more in sets] for one in sets], dtype=bool)
-        host = np.array(w.index.devices.tier)[w.index.ports.device_of(np.arange(len(other)))] == 0
+        host = np.array(wiring.index.devices.tier)[wiring.index.ports.device_of(np.arange(len(other)))] == 0
         return np.asarray(np.where(host, within[there, here], host[other] & within[here, there]), dtype=bool)
 
 
-def settings_of(w: Wiring, other: Codes, telemetry: Telemetry, *, least_told: int) -> Settings:
+def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_told: int) -> Settings:
     """The settings of the snapshot. `least_told` ports of a role must tell a setting for a majority among them."""
-    table = w.identity.seen.table(PortQos)
-    ports = w.index.planned_ports
+    table = wiring.identity.seen.table(PortQos)
+    ports = wiring.index.planned_ports
     kind, distinct = factorize(table.rows)  # ports of one name, set alike, on however many devices
-    name = w.index.ports.name_codes([row.port for row in distinct])[kind]
-    port = w.identity.local_ports(w.identity.devices_of(table), name)
+    name = wiring.index.ports.name_codes([row.port for row in distinct])[kind]
+    port = wiring.identity.local_ports(wiring.identity.devices_of(table), name)
     rows = np.flatnonzero((port >= 0) & (port < ports))
     port = port[rows]
     last = np.full(ports, NONE, dtype=np.int64)
     last[port] = rows
-    role = _roles(w, other)
+    role = _roles(wiring, other)
     found = Settings({}, {}, last, {}, {}, np.zeros(ports, dtype=bool))
     counted = counted_priorities(telemetry)
     for field in FIELDS:
@@ -118,9 +118,9 @@ def _add_counted(found: Settings, value: Codes, counted: Mapping[int, tuple[int,
             value[port], found.counted[port] = words.index(priorities), True
 
 
-def _roles(w: Wiring, other: Codes) -> Codes:
+def _roles(wiring: Wiring, other: Codes) -> Codes:
     """A number for each planned port: its device's tier, that of the other end, and whether its cable has a rail."""
-    index = w.index
+    index = wiring.index
     ports = np.arange(index.planned_ports)
     tier = np.array([*index.devices.tier, NONE])
     here, there = tier[index.ports.device_of(ports)], tier[index.ports.device_of(other)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.telemetry import Telemetry
 
 CARD_PORTS, CARD_SHARE = 3, 0.5
 """Ports of one card with errors, and their share of those told of, from which the card is suspected."""
@@ -26,10 +26,10 @@ class Cards:
     sends: Mapping[int, tuple[int, int]]
 
 
-def suspected_cards(t: Telemetry, told: Mask, other: Codes, bad: Collection[int]) -> Cards:
+def suspected_cards(telemetry: Telemetry, told: Mask, other: Codes, bad: Collection[int]) -> Cards:
     """A card is a switch's ports that share a name up to its last number, or a host."""
-    index = t.wiring.index
-    device, name = index.ports.device_of(np.arange(t.ports)), index.ports.name_of(np.arange(t.ports))
+    index = telemetry.wiring.index
+    device, name = index.ports.device_of(np.arange(telemetry.ports)), index.ports.name_of(np.arange(telemetry.ports))
     stems: dict[str, int] = {}
     stem = np.zeros(int(name.max()) + 1, dtype=np.int64)
     for code in np.unique(name).tolist():
@@ -61,9 +61,9 @@ def _suspected(of: Codes, bad: Codes, told: Codes) -> dict[int, tuple[int, int]]
     }
 
 
-def blamed(t: Telemetry, bad: Collection[int], other: Codes, told: Mask) -> tuple[str, str]:
+def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, told: Mask) -> tuple[str, str]:
     """Which side is to blame, and what to do about it."""
-    index = t.wiring.index
+    index = telemetry.wiring.index
     port = next(iter(bad))
     sender = int(other[port])
     if len(bad) > 1:
@@ -71,20 +71,20 @@ def blamed(t: Telemetry, bad: Collection[int], other: Codes, told: Mask) -> tupl
     if sender < 0:
         return "what sends to it is not known", f"Clean and reseat {index.spell(port)} and what it is cabled to."
     does = f"Clean and reseat {index.spell(sender)}, which sends, then {index.spell(port)}; then exchange that optic."
-    if sender < t.ports and told[sender]:
+    if sender < telemetry.ports and told[sender]:
         return f"the other direction is clean: the transmitter of {index.spell(sender)} or the strand from it", does
     return f"the transmitter of {index.spell(sender)} or the cable, as {index.spell(sender)} tells no errors", does
 
 
-def blamed_card(t: Telemetry, bad: Collection[int], other: Codes, cards: Cards) -> str:
+def blamed_card(telemetry: Telemetry, bad: Collection[int], other: Codes, cards: Cards) -> str:
     """What makes a card suspect, in words; empty where none is."""
     for ports, suspected, does in (
         (list(bad), cards.receives, "receive errors"),
         (other[list(bad)].tolist(), cards.sends, "send to ports that receive errors"),
     ):
         for port in ports:
-            wrong, whole = suspected.get(int(cards.of[port]), (0, 0)) if 0 <= port < t.ports else (0, 0)
+            wrong, whole = suspected.get(int(cards.of[port]), (0, 0)) if 0 <= port < telemetry.ports else (0, 0)
             if wrong:
-                name = t.wiring.index.spell(port)
+                name = telemetry.wiring.index.spell(port)
                 return f"{wrong} of the {whole} ports told of on the card of {name} {does}"
     return ""

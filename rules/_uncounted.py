@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._counted import other_ends
-from truerail.model.asked import folded
+from truerail.analysis.cabling import State
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.rails import rails_of
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.coverage import folded
 from truerail.model.columns import Mask
-from truerail.model.counters import Quantity
-from truerail.model.counters.rails import rails_of
-from truerail.model.counters.telemetry import Telemetry
 from truerail.model.names import natural_key
-from truerail.model.rule import Undecided, Unjudged
-from truerail.model.wiring import State
+from truerail.model.rule import InsufficientDataError, Unjudged
 
 
 def every_link(
@@ -48,12 +48,12 @@ def every_link(
     if not blind.any():
         return
     if not seen.any():
-        raise Undecided(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
+        raise InsufficientDataError(f"no port counts {what} {'lately' if last else f'in {least} samples'}")
     ports = np.concatenate([a[blind], b[blind]])
     devices = np.unique(index.ports.device_of(ports[~seen[ports]]))
     subjects = sorted((index.devices.names[device] for device in devices.tolist()), key=natural_key)
     links_of = f"{np.count_nonzero(blind):,} of {np.count_nonzero(~dark):,} links{' between switches' * switches}"
-    raise Undecided(
+    raise InsufficientDataError(
         Unjudged(
             f"neither end of {links_of} counts {what}: {folded(subjects)}",
             what="link",

@@ -52,9 +52,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import places, unseen_cables
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair, wiring_of
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.rule import Case, report_unjudged, rule
-from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair, wiring_of
 
 _REASONS = {
     Why.LINK_DOWN: "link down",
@@ -65,20 +65,20 @@ _REASONS = {
 
 
 @rule("CAB003", severity=Severity.CRITICAL, needs=[Neighbor])
-def cable_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def cable_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Cables without link, without neighbours, switched off, or of hosts that are down."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     gone = (wiring.state == State.MISSING) & (wiring.why != Why.NIC_ABSENT)
     unseen = np.isin(wiring.why, [Why.PENDING, Why.SILENT])
     for cable in np.flatnonzero(gone | unseen).tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         why = Why(int(wiring.why[cable]))
-        says, do = _words(wiring, cable, why, places(plan, seen).subject(cable))
+        summary, action = _words(wiring, cable, why, places(plan, snapshot).subject(cable))
         yield cable_missing.found(
             wiring.index.a_port(cable),
             severity=_severity(why, from_host=bool(wiring.index.from_host[cable])),
-            says=says,
-            do=do,
+            summary=summary,
+            action=action,
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
             confidence=BOTH_ENDS if len(_witnesses(wiring, cable)) == 2 else ONE_END,
@@ -94,13 +94,13 @@ def _severity(why: Why, *, from_host: bool) -> Severity:
     return Severity.WARNING if why is Why.SILENT else Severity.INFO
 
 
-def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
-    a, b = w.index.a_port(cable), w.index.b_port(cable)
+def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
+    a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
     if why is Why.LINK_DOWN:
-        told = _witnesses(w, cable)
-        reason, do = link_repair(w, cable)
-        says = f"{subject} has no link to {b}, as {' and '.join(told)} {'says' if len(told) == 1 else 'say'}"
-        return f"{says}: {reason}" if reason else says, do
+        told = _witnesses(wiring, cable)
+        reason, action = link_repair(wiring, cable)
+        summary = f"{subject} has no link to {b}, as {' and '.join(told)} {'says' if len(told) == 1 else 'say'}"
+        return f"{summary}: {reason}" if reason else summary, action
     if why is Why.DISABLED:
         return (
             f"{subject} to {b} is switched off by its operator",
@@ -111,43 +111,43 @@ def _words(w: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
             f"{subject} to {b}: host down, {a.device} does not answer and has no link",
             f"Power {a.device}, then check again.",
         )
-    taker = int(w.partner[w.index.b[cable]])
+    taker = int(wiring.partner[wiring.index.b[cable]])
     if taker >= 0:
         return (
-            f"{subject} is not seen anywhere, and its place {b} is taken by {w.index.spell(taker)}",
+            f"{subject} is not seen anywhere, and its place {b} is taken by {wiring.index.spell(taker)}",
             f"Find the other end of the cable of {a}.",
         )
-    if w.states.lit(w.index.a[[cable]])[0] and w.states.dark(w.index.b[[cable]])[0]:
+    if wiring.states.lit(wiring.index.a[[cable]])[0] and wiring.states.dark(wiring.index.b[[cable]])[0]:
         return (
             f"{subject} has link, and {b} has none: its cable is in another port, or carries one direction only",
             f"Find the other end of the cable of {a}. If it is in {b}, replace the cable, then the transceivers.",
         )
-    if w.met:
+    if wiring.met:
         return (
             f"{subject} to {b}: {a} says that its link is up, but the discovery of the fabric finds it nowhere",
             f"Find the other end of the cable of {a}: it is beyond this fabric, or was plugged in since the discovery.",
         )
-    says = f"{subject} to {b}: link is up, but {_unheard(w, cable)}"
-    do = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
+    summary = f"{subject} to {b}: link is up, but {_unheard(wiring, cable)}"
+    action = f"Check again in a minute: a young link has sent no frame yet. Then see whether LLDP is on for {a} and {b}"
     return (
-        f"{says}; where the cable leads is unknown",
-        f"{do}, and restart it on the switch if its newest neighbours are missing.",
+        f"{summary}; where the cable leads is unknown",
+        f"{action}, and restart it on the switch if its newest neighbours are missing.",
     )
 
 
-def _unheard(w: Wiring, cable: int) -> str:
+def _unheard(wiring: Wiring, cable: int) -> str:
     """Who does not hear whom."""
-    a, b = w.index.a_port(cable), w.index.b_port(cable)
-    hears = w.hears[[w.index.a_device[cable], w.index.b_device[cable]]].tolist()
+    a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
+    hears = wiring.hears[[wiring.index.a_device[cable], wiring.index.b_device[cable]]].tolist()
     if all(hears):
         return "neither end hears the other, though both hear others"
     quiet, near, far = (a.device, b, a) if hears[1] else (b.device, a, b)
     return f"{near} does not hear {far}, though {quiet} is heard elsewhere; {quiet} tells of no neighbour itself"
 
 
-def _witnesses(w: Wiring, cable: int) -> list[str]:
+def _witnesses(wiring: Wiring, cable: int) -> list[str]:
     """Who says that there is no link: the ports themselves, and a discovery, which is one witness for both ends."""
-    index, states = w.index, w.states
+    index, states = wiring.index, wiring.states
     ends = ((index.a[[cable]], index.a_port(cable)), (index.b[[cable]], index.b_port(cable)))
     found = [str(port) for code, port in ends if states.dark(code)[0]]
     return [*found, *(["the discovery of the fabric"] if any(states.unlinked(code)[0] for code, _ in ends) else [])]

@@ -24,8 +24,8 @@ A counter that filled up over months and was never cleared. The link may be in o
 
 from collections.abc import Iterator
 
+from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.rule import Alert, Case, rule
 
 
@@ -42,9 +42,9 @@ from truerail.model.rule import Alert, Case, rule
         on="host",
     ),
 )
-def counter_saturated(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def counter_saturated(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned ports of which a counter is full."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     by_port: dict[int, list[str]] = {}
     for quantity, ports in telemetry.full().items():
         for port in ports.tolist():
@@ -53,8 +53,8 @@ def counter_saturated(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         name, counters = telemetry.wiring.index.spell(port), ", ".join(sorted(quantities))
         yield counter_saturated.found(
             name,
-            says=f"{name} counts no more {counters}: the counter is full",
-            do=f"Note it, then clear the counters of {name} (`perfquery -R`).",
+            summary=f"{name} counts no more {counters}: the counter is full",
+            action=f"Note it, then clear the counters of {name} (`perfquery -R`).",
             detail=(("counters", counters),),
         )
 

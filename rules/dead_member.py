@@ -34,13 +34,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.analysis.counters.carried import overall
+from truerail.analysis.ecmp.balance import Balance
+from truerail.analysis.ecmp.dead import dead_members
+from truerail.analysis.ecmp.siblings import polarized
+from truerail.analysis.ecmp.tiers import balance_to_judge, idle_switches, unjudged
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.counters.carried import overall
 from truerail.model.rule import Alert, Case, report_unjudged, rule
-from truerail.model.uplinks.balance import Balance
-from truerail.model.uplinks.dead import dead_members
-from truerail.model.uplinks.siblings import polarized
-from truerail.model.uplinks.tiers import balance_to_judge, idle_switches, unjudged
 
 
 @rule(
@@ -58,9 +58,9 @@ from truerail.model.uplinks.tiers import balance_to_judge, idle_switches, unjudg
     cause=CauseKind.DEAD_MEMBER,
     first="where SWITCH/PORT",
 )
-def dead_member(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def dead_member(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Uplinks that are up and get nothing."""
-    b = balance_to_judge(plan, seen)
+    b = balance_to_judge(plan, snapshot)
     found = dead_members(b)
     for group, chance in found.items():
         yield _finding(b, group, chance)
@@ -79,9 +79,9 @@ def _finding(b: Balance, group: int, chance: float) -> Finding:
     share = 1 / max(int(b.members[group]) - 1, 1)
     return dead_member.found(
         port,
-        says=f"is up and carries {b.load[row] * 8e-9:.2f} Gb/s, while the other {b.members[group] - 1} uplinks of "
+        summary=f"is up and carries {b.load[row] * 8e-9:.2f} Gb/s, while the other {b.members[group] - 1} uplinks of "
         f"{name} carry {b.total[group] * share * 8e-9:.3g} Gb/s each on average",
-        do=f"Look why {name} does not send over {port}: routes, weights, a drained neighbour, the ECMP group.",
+        action=f"Look why {name} does not send over {port}: routes, weights, a drained neighbour, the ECMP group.",
         confidence=0.9,
         detail=(
             ("chance", chance),

@@ -43,12 +43,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from rules._places import unknown_cables
+from truerail.analysis.cabling import State, Why, Wiring, wiring_of
+from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
+from truerail.analysis.coverage import not_listed, roles_not_asked
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
-from truerail.model.asked import not_listed, roles_not_asked
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import State, Why, Wiring, wiring_of
-from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
 
 NOT_LISTED = "not in the inventory"
 _SHOWN_ERRORS = 3
@@ -69,12 +69,12 @@ _UNMET = ", and the discovery of the fabric did not meet it"
     ),
     first="where DEVICE",
 )
-def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def device_unreachable(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned devices without any good answer."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     devices = wiring.index.devices
-    find = {name: devices.find(name) for name in {reading.device for reading in seen.readings}}
-    answered = {find[reading.device] for reading in seen.readings if not reading.error}
+    find = {name: devices.find(name) for name in {reading.device for reading in snapshot.readings}}
+    answered = {find[reading.device] for reading in snapshot.readings if not reading.error}
     absent = {role.tier for role in roles_not_asked(wiring)}
     contested = wiring.identity.contested
     known = answered | _known_without(wiring, set(find.values())) | {by_hosts for by_hosts, _ in contested.values()}
@@ -90,12 +90,12 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield device_unreachable.found(
             unlisted.devices[0],
             severity=Severity.WARNING if count else Severity.INFO,
-            says=f"{unlisted.says}; {_left(count)}",
-            do="Add them to the inventory under the plan's names, or take them out of the plan.",
+            summary=f"{unlisted.summary}; {_left(count)}",
+            action="Add them to the inventory under the plan's names, or take them out of the plan.",
             detail=(("unknown_cables", count), ("reason", NOT_LISTED), ("devices", unlisted.devices)),
         )
     errors: dict[int, dict[str, str]] = {code: {} for code in silent}
-    for reading in seen.readings:
+    for reading in snapshot.readings:
         if find[reading.device] in errors:
             errors[find[reading.device]].setdefault(printable(reading.error, 120), reading.collector)
     for code in silent:
@@ -104,9 +104,9 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield device_unreachable.found(
             name,
             severity=Severity.WARNING if count else Severity.INFO,
-            says=f"{name} did not answer{_because(errors[code])}{_UNMET if lost else ''}; "
+            summary=f"{name} did not answer{_because(errors[code])}{_UNMET if lost else ''}; "
             + _left(count, down=code in down),
-            do=f"See that {name} has power and a link, then try the access to it by hand."
+            action=f"See that {name} has power and a link, then try the access to it by hand."
             if lost
             else f"Try the access to {name} by hand: address, login, and the command named.",
             detail=(("unknown_cables", count),),
@@ -115,20 +115,23 @@ def device_unreachable(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         name, other, count = devices.names[by_hosts], devices.names[by_uplinks], int(unknown[by_hosts])
         yield device_unreachable.found(
             name,
-            says=f"the switch {devices.names[node]} is {name} by its host cables and {other} by its uplinks, and bears "
+            summary=f"the switch {devices.names[node]} is {name} by its host cables and {other} by its uplinks, "
+            "and bears "
             f"no name of its own; {_left(count)}",
-            do=f"Move no cable before the label of {devices.names[node]} is read: which switch is it?",
+            action=f"Move no cable before the label of {devices.names[node]} is read: which switch is it?",
             detail=(("unknown_cables", count),),
         )
     if plan.transport is Transport.INFINIBAND:
         yield from _untold(wiring, {devices.names[code] for code in silent})
 
 
-def _untold(w: Wiring, named: Collection[str]) -> Iterator[Finding]:
+def _untold(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
     """Machines that were asked for the links of the fabric and did not tell them, but for those `named` already."""
-    count = int(((w.state == State.UNKNOWN) & (w.why != Why.PENDING)).sum())
-    left = "another machine told it" if w.met else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
-    readings = w.identity.seen.readings
+    count = int(((wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)).sum())
+    left = (
+        "another machine told it" if wiring.met else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
+    )
+    readings = wiring.identity.seen.readings
     others = {reading.device for reading in readings if reading.collector != DISCOVERY}
     for reading in readings:
         asked = reading.source or reading.device not in others  # who answers nothing has an error for each question
@@ -137,21 +140,21 @@ def _untold(w: Wiring, named: Collection[str]) -> Iterator[Finding]:
         name = printable(reading.device, 64)
         yield device_unreachable.found(
             name,
-            severity=Severity.WARNING if count and not w.met else Severity.INFO,
-            says=f"{name} did not tell the InfiniBand fabric ({printable(reading.error, 240)}); {left}",
-            do=f"Run `ibnetdiscover` on {name} by hand, under the account of the inventory.",
-            detail=(("unknown_cables", 0 if w.met else count),),
+            severity=Severity.WARNING if count and not wiring.met else Severity.INFO,
+            summary=f"{name} did not tell the InfiniBand fabric ({printable(reading.error, 240)}); {left}",
+            action=f"Run `ibnetdiscover` on {name} by hand, under the account of the inventory.",
+            detail=(("unknown_cables", 0 if wiring.met else count),),
         )
 
 
-def _known_without(w: Wiring, asked: Collection[int]) -> set[int]:
+def _known_without(wiring: Wiring, asked: Collection[int]) -> set[int]:
     """Devices that a discovery tells of and that nobody asked, where most of their role were not asked either."""
-    tier, planned = w.index.devices.tier, range(w.index.devices.planned)
-    of_role = Counter(tier[: w.index.devices.planned])
+    tier, planned = wiring.index.devices.tier, range(wiring.index.devices.planned)
+    of_role = Counter(tier[: wiring.index.devices.planned])
     asked_of_role = Counter(tier[code] for code in asked if code in planned)
     return {
         code
-        for code in w.met.difference(asked)
+        for code in wiring.met.difference(asked)
         if code in planned and 2 * asked_of_role[tier[code]] < of_role[tier[code]]
     }
 

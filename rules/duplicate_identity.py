@@ -31,10 +31,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs, wiring_of
 from truerail.model import Evidence, Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import BOTH_ENDS, ONE_END, Wiring, evidence_of, shared_macs, wiring_of
 
 _SHOWN = 4
 
@@ -53,23 +53,25 @@ _SHOWN = 4
     ),
     first="where DEVICE",
 )
-def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def duplicate_identity(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Names and MAC addresses that several devices have, and devices that announce another one's name."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     names = wiring.index.devices.names
     for name, owners in sorted(wiring.identity.duplicates.items()):
         who = " and ".join(names[owner] for owner in owners)
-        says = f"{len(owners)} devices announce the name {names[name]}: {who}"
-        do = f"Compare serial numbers of {who} with the inventory, and give each its own host name."
+        summary = f"{len(owners)} devices announce the name {names[name]}: {who}"
+        action = f"Compare serial numbers of {who} with the inventory, and give each its own host name."
         chassis = _one_chassis_id(wiring, name, owners)
         if chassis:
-            says = f"{who} send one chassis id, {chassis}: a neighbour shows both under the name {names[name]}"
-            do = f"Give each of {who} a chassis id of its own: its machine-id, or lldpd's `configure system chassisid`."
+            summary = f"{who} send one chassis id, {chassis}: a neighbour shows both under the name {names[name]}"
+            action = (
+                f"Give each of {who} a chassis id of its own: its machine-id, or lldpd's `configure system chassisid`."
+            )
         yield duplicate_identity.found(
             names[name],
             severity=Severity.CRITICAL if name < wiring.index.devices.planned else Severity.INFO,
-            says=says,
-            do=do,
+            summary=summary,
+            action=action,
             confidence=BOTH_ENDS,
             evidence=_who_hears(wiring, name),
             detail=(("announced_by", tuple(names[owner] for owner in owners)),),
@@ -79,8 +81,9 @@ def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield duplicate_identity.found(
             wiring.index.spell(ports[0]),
             severity=Severity.WARNING,
-            says=f"{who} have one MAC address, {mac}: what is heard of it may be any of them",
-            do="Find out which of them has the address from its factory (`ethtool -P`), and give the others their own.",
+            summary=f"{who} have one MAC address, {mac}: what is heard of it may be any of them",
+            action="Find out which of them has the address from its factory (`ethtool -P`), and give the others "
+            "their own.",
             confidence=BOTH_ENDS,
             evidence=wiring.evidence(*ports[:_SHOWN]),
             detail=(("mac", mac),),
@@ -89,17 +92,17 @@ def duplicate_identity(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield duplicate_identity.found(
             names[owner],
             severity=Severity.WARNING,
-            says=f"{names[owner]} announces itself as {names[name]}",
-            do=f"Compare its serial number with the inventory; if it is {names[owner]}, correct its host name.",
+            summary=f"{names[owner]} announces itself as {names[name]}",
+            action=f"Compare its serial number with the inventory; if it is {names[owner]}, correct its host name.",
             confidence=ONE_END,
             evidence=_who_hears(wiring, name),
             detail=(("announces", names[name]),),
         )
 
 
-def _one_chassis_id(w: Wiring, name: int, owners: tuple[int, ...]) -> str | None:
+def _one_chassis_id(wiring: Wiring, name: int, owners: tuple[int, ...]) -> str | None:
     """The chassis id under which all these devices are heard; None where each has its own, or where none is told."""
-    claims, rows = w.identity.claims, w.identity.seen.table(Neighbor).rows
+    claims, rows = wiring.identity.claims, wiring.identity.seen.table(Neighbor).rows
     heard = [
         {rows[row].chassis_id for row in claims.row[(claims.named == name) & (claims.witness == owner)].tolist()}
         for owner in owners
@@ -108,11 +111,11 @@ def _one_chassis_id(w: Wiring, name: int, owners: tuple[int, ...]) -> str | None
     return printable(min(map(str, same)), 64) if same else None
 
 
-def _who_hears(w: Wiring, name: int) -> tuple[Evidence, ...]:
+def _who_hears(wiring: Wiring, name: int) -> tuple[Evidence, ...]:
     """A few of the reports that hear the name."""
-    claims = w.identity.claims
-    rows = claims.row[np.flatnonzero((claims.w == name) | np.isin(claims.w, w.identity.duplicates.get(name, ())))]
-    return tuple(evidence_of(w.identity.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
+    claims = wiring.identity.claims
+    rows = claims.row[np.flatnonzero((claims.w == name) | np.isin(claims.w, wiring.identity.duplicates.get(name, ())))]
+    return tuple(evidence_of(wiring.identity.seen, Neighbor, int(row)) for row in rows[:_SHOWN])
 
 
 _PLAN = """

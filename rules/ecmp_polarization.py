@@ -40,13 +40,13 @@ on purpose on several siblings.
 
 from collections.abc import Iterator, Sequence
 
+from truerail.analysis.ecmp.balance import Balance
+from truerail.analysis.ecmp.parallel import Bundled, bundled
+from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
+from truerail.analysis.ecmp.tiers import balance_to_judge, unclear_tiers
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.plan import LoadBalancing, Transport
 from truerail.model.rule import Alert, Case, Unjudged, report_unjudged, rule
-from truerail.model.uplinks.balance import Balance
-from truerail.model.uplinks.parallel import Bundled, bundled
-from truerail.model.uplinks.siblings import CHANCE, Siblings, polarized
-from truerail.model.uplinks.tiers import balance_to_judge, unclear_tiers
 
 
 @rule(
@@ -66,9 +66,9 @@ from truerail.model.uplinks.tiers import balance_to_judge, unclear_tiers
     cause=CauseKind.ECMP_POLARIZATION,
     first="where SWITCH",
 )
-def ecmp_polarization(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def ecmp_polarization(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Switches that leave the share of their uplinks idle that a repeated hash does."""
-    b = balance_to_judge(plan, seen)
+    b = balance_to_judge(plan, snapshot)
     found = polarized(b)
     for siblings in found:
         yield from _findings(b, siblings)
@@ -92,9 +92,9 @@ def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:
     for name, (group, idle, members) in zip(names, pairs, strict=True):
         yield ecmp_polarization.found(
             name,
-            says=f"{idle} of {members} uplinks stay idle, as the hash of the tier below leaves them on it and "
+            summary=f"{idle} of {members} uplinks stay idle, as the hash of the tier below leaves them on it and "
             f"{len(names) - 1} siblings, and chance does that less than once in {1 / siblings.chance:.0e} times",
-            do=f"Give {name} and its siblings another hash seed than the tier below has.",
+            action=f"Give {name} and its siblings another hash seed than the tier below has.",
             confidence=0.99 if siblings.classes >= 2 else 0.95,
             detail=(
                 ("idle", idle),
@@ -110,9 +110,9 @@ def _downwards(b: Balance, one: Bundled) -> Finding:
     name, used = b.telemetry.wiring.index.devices.names[one.switch], len(one.used)
     return ecmp_polarization.found(
         name,
-        says=f"of the {one.members} parallel links to each of {one.bundles} leaves it uses {used}, as their hash "
+        summary=f"of the {one.members} parallel links to each of {one.bundles} leaves it uses {used}, as their hash "
         f"leaves them, and chance does that less than once in {1 / one.chance:.0e} times",
-        do=f"Give {name} and its siblings another hash seed than the leaves have.",
+        action=f"Give {name} and its siblings another hash seed than the leaves have.",
         confidence=0.95,
         detail=(
             ("idle", one.members - used),

@@ -25,8 +25,8 @@ priority of RoCE and CNP packets, trust, and ECN enables along the path (CFG001)
 ## Decide
 - `marked as congested`, `congestion notices a second`: real congestion towards this NIC. Look who sends there (INC001),
   and whether the host takes its traffic in (PFC001, PFC002).
-- `sent no congestion notice`, `ignored`: congestion control is off on this NIC. Switch it on as `do` says; senders are
-  not slowed down until then.
+- `sent no congestion notice`, `ignored`: congestion control is off on this NIC. Switch it on as `action` says;
+senders are not slowed down until then.
 - `counts none as marked`, `no NIC of their rail got any`: marks or notices are lost on the way. Compare DSCP, priority
   and trust along the path (CFG001).
 - `marks no packet before that`: PFC acts before ECN. Lower the ECN threshold of the switch.
@@ -44,12 +44,12 @@ import numpy as np
 from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, told_of
 from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.marks import rdma_priorities
+from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters import Quantity
-from truerail.model.counters.marks import rdma_priorities
-from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 Q = Quantity
 
@@ -88,12 +88,12 @@ _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it
     ),
     cause=CauseKind.OVERLOAD,
 )
-def ecn_congestion(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def ecn_congestion(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
-    t = telemetry_of(plan, seen)
+    t = telemetry_of(plan, snapshot)
     signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)
     if not any((told_of(t, sign).seconds >= LEAST_SECONDS).any() for sign in signs):
-        raise Undecided(f"no port told of ECN or CNP for {LEAST_SECONDS:.0f} seconds")
+        raise InsufficientDataError(f"no port told of ECN or CNP for {LEAST_SECONDS:.0f} seconds")
     index = t.wiring.index
     tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
     scene = Scene(t, other_ends(t.wiring), tier == 0)
@@ -117,8 +117,8 @@ def _marked(scene: Scene) -> None:
     for port, use in zip(loud.tolist(), carried.tolist(), strict=True):
         idle = f" while its link is {use:.0%} in use: bursts, or an egress further up" if use < BUSY else ""
         severity = Severity.CRITICAL if share[port] > MARKED_SHARE[2] else Severity.WARNING
-        says = f"{share[port]:.1%} of the packets that it receives are marked as congested{idle}"
-        scene.at(port).add(severity, "marked", says, _LOOK, TOLD)
+        summary = f"{share[port]:.1%} of the packets that it receives are marked as congested{idle}"
+        scene.at(port).add(severity, "marked", summary, _LOOK, TOLD)
         scene.at(port).detail.append(("marked_share", round(float(share[port]), 5)))
     _some_marked(scene, np.setdiff1d(ports, loud), share)
 
@@ -131,10 +131,10 @@ def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
     codes, begin, count = np.unique(leaf[order], return_index=True, return_counts=True)
     for code, first, nics in zip(codes.tolist(), begin.tolist(), count.tolist(), strict=True):
         some = share[ports[order[first : first + nics]]]
-        says = f"{nics} NICs on it receive {some.min():.1%} to {some.max():.1%} of packets marked"
-        do = "Nothing yet: congestion is seen and answered, look again when jobs are slow"
+        summary = f"{nics} NICs on it receive {some.min():.1%} to {some.max():.1%} of packets marked"
+        action = "Nothing yet: congestion is seen and answered, look again when jobs are slow"
         said = scene.of(code // 2)
-        said.add(Severity.INFO, "marked", says, do, INFERRED)
+        said.add(Severity.INFO, "marked", summary, action, INFERRED)
         marked = ports[order[first : first + nics]].tolist()
         said.detail.append(("marked_ports", tuple(str(scene.t.wiring.index.spell(port)) for port in marked)))
 
@@ -143,8 +143,8 @@ def _flooding(scene: Scene) -> None:
     """NICs that send very many notices."""
     sent = told_of(scene.t, Q.CNP_SENT)
     for port in np.flatnonzero((sent.rate > CNP_PER_SECOND) & (sent.seconds >= LEAST_SECONDS)).tolist():
-        says = f"it sends {sent.rate[port]:,.0f} congestion notices a second"
-        scene.at(port).add(Severity.CRITICAL, "flood", says, _LOOK, TOLD)
+        summary = f"it sends {sent.rate[port]:,.0f} congestion notices a second"
+        scene.at(port).add(Severity.CRITICAL, "flood", summary, _LOOK, TOLD)
 
 
 def _lost_marks(scene: Scene) -> None:
@@ -155,9 +155,9 @@ def _lost_marks(scene: Scene) -> None:
     deaf = scene.nic & (made >= LEAST_COUNTED) & told_of(scene.t, Q.ECN_RECEIVED_PACKETS).nothing(LEAST_SECONDS)
     for port in np.flatnonzero(deaf).tolist():
         switch = scene.t.wiring.index.spell(int(there[port]))
-        says = f"{switch} marked {made[port]:,.0f} packets to it, and it counts none as marked"
-        do = "Compare DSCP and ECN bits of RoCE packets: what is marked is another class, or ECN is off on the NIC"
-        scene.at(port).add(Severity.WARNING, "lost marks", says, do, INFERRED)
+        summary = f"{switch} marked {made[port]:,.0f} packets to it, and it counts none as marked"
+        action = "Compare DSCP and ECN bits of RoCE packets: what is marked is another class, or ECN is off on the NIC"
+        scene.at(port).add(Severity.WARNING, "lost marks", summary, action, INFERRED)
 
 
 def _no_notices(scene: Scene) -> None:
@@ -165,18 +165,18 @@ def _no_notices(scene: Scene) -> None:
     marked = told_of(scene.t, Q.ECN_RECEIVED_PACKETS).gained
     mute = (marked >= LEAST_COUNTED) & told_of(scene.t, Q.CNP_SENT).nothing(LEAST_SECONDS)
     for port in np.flatnonzero(mute).tolist():
-        says = f"it received {marked[port]:,.0f} marked packets and sent no congestion notice"
-        do = "Enable notices for the lossless priority (`/sys/class/net/<nic>/ecn/roce_np/enable`)"
-        scene.at(port).add(Severity.WARNING, "no notices", says, do, TOLD)
+        summary = f"it received {marked[port]:,.0f} marked packets and sent no congestion notice"
+        action = "Enable notices for the lossless priority (`/sys/class/net/<nic>/ecn/roce_np/enable`)"
+        scene.at(port).add(Severity.WARNING, "no notices", summary, action, TOLD)
 
 
 def _ignored(scene: Scene) -> None:
     """NICs that are told to slow down and do not listen."""
     ignored = told_of(scene.t, Q.CNP_IGNORED).gained
     for port in np.flatnonzero(ignored > 0).tolist():
-        says = f"it ignored {ignored[port]:,.0f} congestion notices: its congestion control is off for that priority"
-        do = "Enable it for the lossless priority (`/sys/class/net/<nic>/ecn/roce_rp/enable`)"
-        scene.at(port).add(Severity.WARNING, "ignored", says, do, TOLD)
+        summary = f"it ignored {ignored[port]:,.0f} congestion notices: its congestion control is off for that priority"
+        action = "Enable it for the lossless priority (`/sys/class/net/<nic>/ecn/roce_rp/enable`)"
+        scene.at(port).add(Severity.WARNING, "ignored", summary, action, TOLD)
 
 
 def _unanswered(scene: Scene) -> None:
@@ -195,11 +195,11 @@ def _unanswered(scene: Scene) -> None:
         senders = nics & (sent.gained > 0) & (leaf >= 0)
         for code in np.unique(leaf[senders]).tolist():
             count = sent.gained[senders & (leaf == code)].sum()
-            says = (
+            summary = (
                 f"NICs on it sent {count:,.0f} congestion notices, and no NIC of their rail got any ({told.sum()} tell)"
             )
-            do = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders are deaf"
-            scene.of(code // 2).add(Severity.WARNING, "unanswered", says, do, INFERRED)
+            action = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders are deaf"
+            scene.of(code // 2).add(Severity.WARNING, "unanswered", summary, action, INFERRED)
 
 
 def _unmarked(scene: Scene) -> None:
@@ -218,23 +218,23 @@ def _unmarked(scene: Scene) -> None:
     guilty = clean & (count(marks.gained > 0) == 0) & (count(stopped) == 0) & (count(pauses) > 0)
     for code in np.flatnonzero(guilty).tolist():
         port = int(np.flatnonzero(pauses & (device == code))[0])
-        says = f"it pauses what is cabled to {index.spell(port)}, and marks no packet before that"
-        do = "Lower its ECN threshold below the level at which it pauses, on the lossless priority"
-        scene.of(code).add(Severity.WARNING, "unmarked", says, do, INFERRED)
+        summary = f"it pauses what is cabled to {index.spell(port)}, and marks no packet before that"
+        action = "Lower its ECN threshold below the level at which it pauses, on the lossless priority"
+        scene.of(code).add(Severity.WARNING, "unmarked", summary, action, INFERRED)
         scene.of(code).port = port
 
 
-def _finding(t: Telemetry, subject: str, said: Said) -> Finding:
+def _finding(telemetry: Telemetry, subject: str, said: Said) -> Finding:
     quantities = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS, Q.TX_PAUSE_US)
     of_port = said.port >= 0 and "/" in subject
     return ecn_congestion.found(
         subject,
         severity=said.severity,
-        says=f"{subject}: {'; '.join(said.says)}",
-        do=f"{'. '.join(dict.fromkeys(said.does))}.",
-        rail=rail_at(t.wiring.index, said.port) if of_port else None,
+        summary=f"{subject}: {'; '.join(said.summary)}",
+        action=f"{'. '.join(dict.fromkeys(said.does))}.",
+        rail=rail_at(telemetry.wiring.index, said.port) if of_port else None,
         confidence=said.sure,
-        evidence=counter_evidence(t, [said.port], *quantities),
+        evidence=counter_evidence(telemetry, [said.port], *quantities),
         detail=(("symptoms", tuple(said.symptoms)), *said.detail),
     )
 

@@ -35,10 +35,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rules._places import places
+from truerail.analysis.cabling import ONE_END, State, Why, Wiring
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import ONE_END, State, Why, Wiring
 
 _TTL_SECONDS = 120
 """IEEE 802.1AB: msgTxHold 4 x msgTxInterval 30 s; taken where a neighbour does not tell its own."""
@@ -59,9 +59,9 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
         "Look at both ends; wait for two LLDP intervals after a move.",
     ),
 )
-def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Cables whose ends cannot be told, because what is said about them contradicts itself."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     torn = np.flatnonzero((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
     told = _about(wiring, torn)
@@ -71,8 +71,8 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield ends_disagree.found(
             wiring.index.a_port(cable),
             severity=Severity.INFO if _plan_may_hold(wiring, told, a, b) else None,
-            says=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, told, a, b))}",
-            do=_NAMES if wiring.met else _WAIT.format(wait=wait),
+            summary=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, told, a, b))}",
+            action=_NAMES if wiring.met else _WAIT.format(wait=wait),
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
@@ -80,17 +80,17 @@ def ends_disagree(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _plan_may_hold(w: Wiring, told: "_Told", a: int, b: int) -> bool:
+def _plan_may_hold(wiring: Wiring, told: "_Told", a: int, b: int) -> bool:
     """Whether nothing speaks against the plan yet: one end names the other, as planned, among its neighbours, or all
     whom they name are old neighbours, as it seems, because their own places name them, too.
     """
-    device = w.index.ports.device_of(np.array([a, b])).tolist()
+    device = wiring.index.ports.device_of(np.array([a, b])).tolist()
     planned = {(b, device[1]): told.by[a], (a, device[0]): told.by[b]}
     for (port, owner), claims in planned.items():
         if any(claim.v == port or (claim.v < 0 and claim.w == owner and not claim.doubt) for claim in claims):
             return True
     named = [claim.v for claim in (*told.by[a], *told.by[b])]
-    places = w.index.far_ends(np.array(named, dtype=np.int64)).tolist()
+    places = wiring.index.far_ends(np.array(named, dtype=np.int64)).tolist()
     at_home = (any(other.u == place for other in told.about[port]) for port, place in zip(named, places, strict=True))
     return bool(named) and min(named) >= 0 and all(at_home)
 
@@ -115,10 +115,10 @@ class _Told:
     about: Mapping[int, list[_Claim]]
 
 
-def _about(w: Wiring, cables: Codes) -> _Told:
+def _about(wiring: Wiring, cables: Codes) -> _Told:
     """Every claim that concerns an end of one of these cables."""
-    claims, rows = w.identity.claims, w.identity.seen.table(Neighbor).rows
-    ends = np.concatenate([w.index.a[cables], w.index.b[cables]])
+    claims, rows = wiring.identity.claims, wiring.identity.seen.table(Neighbor).rows
+    ends = np.concatenate([wiring.index.a[cables], wiring.index.b[cables]])
     told = _Told(defaultdict(list), defaultdict(list))
     for i in np.flatnonzero(np.isin(claims.u, ends) | np.isin(claims.v, ends)).tolist():
         ttl, doubt = rows[int(claims.row[i])].ttl_seconds, bool(claims.doubt[i])
@@ -128,11 +128,11 @@ def _about(w: Wiring, cables: Codes) -> _Told:
     return told
 
 
-def _said(w: Wiring, told: _Told, a: int, b: int) -> Iterator[str]:
+def _said(wiring: Wiring, told: _Told, a: int, b: int) -> Iterator[str]:
     """What each end names, and who else names it."""
-    spell = w.index.spell
+    spell = wiring.index.spell
     for end in (a, b):
-        names = dict.fromkeys(_heard(w, claim) for claim in told.by[end])
+        names = dict.fromkeys(_heard(wiring, claim) for claim in told.by[end])
         if names:
             yield f"{spell(end)} names {' and '.join(names)}"
         others = {claim.u for claim in told.about[end]} - {a, b}
@@ -140,10 +140,10 @@ def _said(w: Wiring, told: _Told, a: int, b: int) -> Iterator[str]:
             yield f"{' and '.join(str(spell(port)) for port in sorted(others))} names {spell(end)}"
 
 
-def _heard(w: Wiring, claim: _Claim) -> str:
+def _heard(wiring: Wiring, claim: _Claim) -> str:
     if claim.v >= 0:
-        return str(w.index.spell(claim.v))
-    return w.index.devices.names[claim.w] if claim.w >= 0 else "somebody"
+        return str(wiring.index.spell(claim.v))
+    return wiring.index.devices.names[claim.w] if claim.w >= 0 else "somebody"
 
 
 def _longest_ttl(told: _Told, a: int, b: int) -> int:

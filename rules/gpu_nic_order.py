@@ -34,10 +34,10 @@ no finding.
 from collections.abc import Iterator
 
 from rules._bonds import blind_bonds
+from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
 from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Alert, Case, Undecided, Unjudged, rule
-from truerail.model.wiring import Wiring, wiring_of
-from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
+from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, rule
 
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
@@ -59,9 +59,9 @@ _SHOWN = 4
     ),
     first="where HOST",
 )
-def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def gpu_nic_order(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     paths = gpu_rails(wiring)
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
     for code, gpus in sorted(paths.misordered.items()):
@@ -73,19 +73,20 @@ def gpu_nic_order(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         more = f", and {len(gpus) - _SHOWN} GPUs more" if len(gpus) > _SHOWN else ""
         yield gpu_nic_order.found(
             host,
-            says=f"{host}: {', '.join(shown)}{more}",
-            do=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a right host, or correct the plan.",
+            summary=f"{host}: {', '.join(shown)}{more}",
+            action=f"Move no cable. Compare slots, BIOS and NIC names of {host} with a right host, or correct the "
+            "plan.",
             confidence=confidence,
             evidence=_evidence(wiring, paths, code),
             detail=(("gpus", tuple(sorted(gpus))),),
         )
     if paths.unjudged or not paths.row or paths.untested:
-        raise Undecided(*_unjudged(wiring, paths))
+        raise InsufficientDataError(*_unjudged(wiring, paths))
 
 
-def _unjudged(w: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
+def _unjudged(wiring: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
     """Why some hosts' topologies say nothing."""
-    if blind := blind_bonds(w):
+    if blind := blind_bonds(wiring):
         return blind
     if paths.untested:
         gpus = ", ".join(f"GPU{gpu}" for gpu in paths.untested[:_SHOWN])
@@ -95,11 +96,11 @@ def _unjudged(w: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
             "hosts name their NICs in another one"
         )
         return (why,)
-    if not paths.row and not len(w.identity.seen.table(RdmaLink).rows):
+    if not paths.row and not len(wiring.identity.seen.table(RdmaLink).rows):
         return ("no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices",)
     if not paths.unjudged:
         return ("no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)",)
-    names, hosts = [w.index.devices.names[code] for code in paths.unjudged], len(paths.unjudged) + len(paths.row)
+    names, hosts = [wiring.index.devices.names[code] for code in paths.unjudged], len(paths.unjudged) + len(paths.row)
     shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
     of = f"{len(names)} of {hosts} hosts ({shown})"
     why = f"the matrix of {of} shows no planned NIC that is nearer to a GPU than the others are"
@@ -110,18 +111,18 @@ def _rails(bits: int) -> str:
     return "/".join(map(str, rails_in(bits))) or "none"
 
 
-def _nics(w: Wiring, paths: GpuRails, host: int, gpu: int) -> str:
-    return "/".join(w.index.spell(port).name for port in sorted(paths.nearest[host][gpu]))
+def _nics(wiring: Wiring, paths: GpuRails, host: int, gpu: int) -> str:
+    return "/".join(wiring.index.spell(port).name for port in sorted(paths.nearest[host][gpu]))
 
 
-def _evidence(w: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...]:
+def _evidence(wiring: Wiring, paths: GpuRails, host: int) -> tuple[Evidence, ...]:
     """The paths of the GPUs shown to their nearest NICs."""
-    reading = w.identity.seen.readings[paths.row[host]]
-    links = w.identity.seen.table(RdmaLink).rows
+    reading = wiring.identity.seen.readings[paths.row[host]]
+    links = wiring.identity.seen.table(RdmaLink).rows
     gpus = sorted(paths.misordered[host])[:_SHOWN]
-    row = w.states.rdma_row
+    row = wiring.states.rdma_row
     near = {
-        (gpu, links[int(row[port])].device if row[port] >= 0 else w.index.spell(port).name)
+        (gpu, links[int(row[port])].device if row[port] >= 0 else wiring.index.spell(port).name)
         for gpu in gpus
         for port in paths.nearest[host][gpu]
     }

@@ -37,6 +37,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from truerail.analysis.cabling import ONE_END, Wiring, wiring_of
+from truerail.analysis.cabling.paths import CLOSENESS
 from truerail.model import (
     CauseKind,
     Evidence,
@@ -52,8 +54,6 @@ from truerail.model import (
 )
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import ONE_END, Wiring, wiring_of
-from truerail.model.wiring.paths import CLOSENESS
 
 LEAST_PEERS = 3
 """Hosts of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -112,9 +112,9 @@ _SAYS = {
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def gpudirect_broken(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def gpudirect_broken(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned hosts on which something stands between GPUs and NICs."""
-    hosts = _told(wiring_of(plan, seen))
+    hosts = _told(wiring_of(plan, snapshot))
     for setting in _IN_THE_WAY:
         _judge_setting(setting, hosts)
     _judge_paths(hosts)
@@ -124,24 +124,24 @@ def gpudirect_broken(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             yield gpudirect_broken.found(
                 name,
                 severity=loudest,
-                says=f"On {name} {'; '.join(says for says, _, _ in host.faults)}",
-                do=f"On {name} {'; '.join(dict.fromkeys(does for _, does, _ in host.faults))}.",
+                summary=f"On {name} {'; '.join(summary for summary, _, _ in host.faults)}",
+                action=f"On {name} {'; '.join(dict.fromkeys(does for _, does, _ in host.faults))}.",
                 confidence=ONE_END,
                 evidence=tuple(host.evidence),
             )
 
 
-def _told(w: Wiring) -> dict[str, _Host]:
+def _told(wiring: Wiring) -> dict[str, _Host]:
     """The planned hosts that told a setting or their topology."""
     hosts: dict[str, _Host] = {}
     paths, settings = _Once(_nearest), _Once(_settings)
-    for reading in w.identity.seen.readings:
+    for reading in wiring.identity.seen.readings:
         first = type(reading.facts[0]) if reading.facts else None  # facts of one kind stand together, settings first
         if first is not HostSetting and first is not GpuNicPath:
             continue
-        code = w.identity.filed(reading.device)
-        if code < w.index.devices.planned and w.index.devices.is_host(code):
-            host = hosts.setdefault(w.index.devices.names[code], _Host())
+        code = wiring.identity.filed(reading.device)
+        if code < wiring.index.devices.planned and wiring.index.devices.is_host(code):
+            host = hosts.setdefault(wiring.index.devices.names[code], _Host())
             if first is GpuNicPath:
                 host.topology, host.paths = reading, paths.of(reading.facts)
             else:
@@ -198,7 +198,7 @@ def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     bad = [host for host in told if host.settings[name]]
     common = 2 * len(bad) > len(told) >= LEAST_PEERS
     meant = name != "nvidia_peermem" and len(bad) == len(told) >= LEAST_PEERS
-    says, does = _SAYS[name]
+    summary, does = _SAYS[name]
     for host in bad if not meant else ():
         facts = host.settings[name]
         at = [printable(fact.device, 20) for fact in facts if fact.device]
@@ -206,7 +206,7 @@ def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
         where = f" at {', '.join(at[:_SHOWN])}{more}" if at else ""
         peers = f" ({len(told) - len(bad)} of {len(told)} hosts are set right)" if len(told) > 1 else ""
         quiet = name == "nvidia_peermem" and (common or len(told) < LEAST_PEERS)
-        host.faults.append((f"{says}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
+        host.faults.append((f"{summary}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
         host.evidence += _evidence(host.answer, facts[:_SHOWN])
 
 

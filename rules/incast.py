@@ -31,12 +31,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.counters.carried import TOO_FEW, Carried, carried_of, overall
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.carried import TOO_FEW, Carried, carried_of, overall
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, report_unjudged, rule
 
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""
@@ -69,15 +69,15 @@ PAUSE_FRAMES = 100.0
     ),
     cause=CauseKind.OVERLOAD,
 )
-def incast(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def incast(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports to hosts where many senders meet."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     carried = carried_of(telemetry)
     if not carried.enough:
-        raise Undecided(TOO_FEW)
+        raise InsufficientDataError(TOO_FEW)
     signs = (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES)
     if not telemetry.counts(*signs):
-        raise Undecided("no switch tells ECN marks or pauses sent")
+        raise InsufficientDataError("no switch tells ECN marks or pauses sent")
     egress = _one_sided(telemetry, carried)
     marks = _rate(telemetry, Quantity.ECN_MARKED_PACKETS)[egress] * PACKET / overall(carried.tx[egress])
     marked = marks >= MARKED
@@ -152,9 +152,9 @@ def _finding(telemetry: Telemetry, carried: Carried, port: int, marked: bool, pa
     signs = (["marks packets here"] if marked else []) + ([f"pauses {pausing} other ports"] if pausing else [])
     return incast.found(
         spelled,
-        says=f"sends {sent * 8e-9:.3g} Gb/s to {host}, over {ONE_SIDED:.0f} times what comes back, and the switch "
+        summary=f"sends {sent * 8e-9:.3g} Gb/s to {host}, over {ONE_SIDED:.0f} times what comes back, and the switch "
         f"{' and '.join(signs)}",
-        do=f"Look which job receives at {host}; spread or stagger its senders.",
+        action=f"Look which job receives at {host}; spread or stagger its senders.",
         confidence=sure,
         detail=(("sends_gbps", round(sent * 8e-9, 3)), ("marked", marked), ("pauses_ports", pausing)),
     )

@@ -44,12 +44,12 @@ import numpy.typing as npt
 from rules._by_hand import flapping_only
 from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._uncounted import every_link
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END
+from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
-from truerail.model.counters import Quantity, Window
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import BOTH_ENDS, ONE_END
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 FALLS_AN_HOUR = 3
 """Falls within an hour that are critical: gpud's and NVSentinel's limit for mlx5 links (NVIDIA/NVSentinel, NIC health
@@ -106,12 +106,12 @@ class _Fallen:
     ),
     cause=CauseKind.FLAPPING_LINK,
 )
-def link_flapping(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def link_flapping(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Links that lost carrier within the window, and devices that lost all of theirs."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     counted = telemetry.summed(Quantity.LINK_DOWNS)
     if not counted.samples.any():
-        raise Undecided("no port told twice how often its link fell")
+        raise InsufficientDataError("no port told twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
     gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
     gained = flapping_only(telemetry, ports, gained, spans)
@@ -196,8 +196,8 @@ def _device_fell(fallen: _Fallen, device: int, links: Sequence[tuple[int, ...]])
     return link_flapping.found(
         name,
         severity=_severity(falls, None, window),
-        says=f"All {len(links)} links of {name} that are told of fell together, {_times(falls, window)}",
-        do=f"Look whether {name} was restarted, switched off or lost power; no single cable is to blame.",
+        summary=f"All {len(links)} links of {name} that are told of fell together, {_times(falls, window)}",
+        action=f"Look whether {name} was restarted, switched off or lost power; no single cable is to blame.",
         confidence=ONE_END,
         evidence=counter_evidence(fallen.telemetry, ports[:2], Quantity.LINK_DOWNS),
         detail=(("falls", falls), ("links", len(links)), ("reason", "device")),
@@ -212,8 +212,8 @@ def _link_fell(fallen: _Fallen, subject: int, ends: Sequence[int]) -> Finding:
     return link_flapping.found(
         index.spell(subject),
         severity=_severity(falls, down, window),
-        says=f"The link of {link} fell {_times(falls, window)}{away}",
-        do="Reseat and clean both ends; if it falls again, exchange the cable or the transceivers.",
+        summary=f"The link of {link} fell {_times(falls, window)}{away}",
+        action="Reseat and clean both ends; if it falls again, exchange the cable or the transceivers.",
         rail=rail_at(index, subject),
         confidence=BOTH_ENDS if len(ends) > 1 else ONE_END,
         evidence=counter_evidence(fallen.telemetry, ends, Quantity.LINK_DOWNS),

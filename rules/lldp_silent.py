@@ -41,10 +41,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._places import places_by_name, unknown_cables
+from truerail.analysis.cabling import ONE_END, Why, Wiring, wiring_of
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot, Transport
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 Mask = npt.NDArray[np.bool_]
 
@@ -79,9 +79,9 @@ _ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory l
     ),
     first="where DEVICE",
 )
-def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def lldp_silent(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned devices that answer and do not tell of any neighbour on a planned port."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     devices = wiring.index.devices
     known = slice(0, devices.planned)
     told = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]
@@ -94,7 +94,7 @@ def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         nameless = int(by_name[code]) if by_name[code] > 1 and devices.is_host(code) else 0
         if not (error or listened[code] or unknown[code] or nameless):
             continue
-        reason, do = _reason(error, listened=bool(listened[code]))
+        reason, action = _reason(error, listened=bool(listened[code]))
         count, apart = int(unknown[code]), int(told[code])
         left = f"{count} of its cables cannot be judged" if count else "its cables are known from their other ends"
         if apart and not count:
@@ -104,8 +104,8 @@ def lldp_silent(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield lldp_silent.found(
             name,
             severity=Severity.WARNING if count else Severity.INFO,
-            says=f"{name} tells of no LLDP neighbour: {reason}; {left}",
-            do=do.format(device=name),
+            summary=f"{name} tells of no LLDP neighbour: {reason}; {left}",
+            action=action.format(device=name),
             confidence=ONE_END,
             detail=(("reason", reason), ("unknown_cables", count), ("places_by_name", nameless)),
         )
@@ -121,18 +121,18 @@ def _reason(error: str, *, listened: bool) -> tuple[str, str]:
     return "it was not asked for them", _ASK
 
 
-def _failed(w: Wiring) -> dict[int, str]:
+def _failed(wiring: Wiring) -> dict[int, str]:
     """Why the LLDP question failed, by device."""
     return {
-        w.index.devices.find(reading.device): printable(reading.error, 120)
-        for reading in w.identity.seen.readings
+        wiring.index.devices.find(reading.device): printable(reading.error, 120)
+        for reading in wiring.identity.seen.readings
         if reading.error and reading.collector.startswith("lldp")
     }
 
 
-def _linked(w: Wiring, asked: Mask) -> Mask:
+def _linked(wiring: Wiring, asked: Mask) -> Mask:
     """Which of the devices asked about have a planned port that neither end tells to be down, shape (planned,)."""
-    index, states = w.index, w.states
+    index, states = wiring.index, wiring.states
     asked = np.append(asked, False)  # for device -1
     linked = np.zeros(len(asked), dtype=bool)
     for device in (index.a_device, index.b_device):

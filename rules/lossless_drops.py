@@ -39,16 +39,16 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, PRIORITIES, Lossless, hosts_of, lossless_of
 from rules._uncounted import every_link
+from truerail.analysis.cabling.peers import peers_of
+from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.coverage import folded
+from truerail.analysis.pfc.measures import recent
+from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
-from truerail.model.asked import folded
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.hygiene import Floats
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, Unjudged, rule
-from truerail.model.waiting.measures import recent
-from truerail.model.waiting.trees import PAUSES, counted
-from truerail.model.wiring.peers import peers_of
+from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, rule
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
@@ -73,14 +73,14 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
     ),
     cause=CauseKind.CONFIGURATION,
 )
-def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def lossless_drops(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""
-    told = telemetry_of(plan, seen)
+    told = telemetry_of(plan, snapshot)
     counted(told, "drops", *DROPS)
     last = recent(told)
     lossless = lossless_of(told, last)
     if not told.counts(*PAUSES) and not (lossless.told >= LOSSY).any():
-        raise Undecided("which priorities are lossless: neither settings nor pauses are read")
+        raise InsufficientDataError("which priorities are lossless: neither settings nor pauses are read")
     dropped, by_priority, unclear = _by_priority(told, lossless, last)
     for port in np.flatnonzero(dropped.any(axis=1)).tolist():
         yield _found(told, port, np.flatnonzero(dropped[port]).tolist(), last)
@@ -90,12 +90,12 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     for port in ports[more].tolist():
         yield _found_in_total(told, port, last, at_host=bool(hosts[port]))
     if unclear.any():
-        raise Undecided(_of_unknown_priority(told, np.flatnonzero(unclear)))
+        raise InsufficientDataError(_of_unknown_priority(told, np.flatnonzero(unclear)))
     if untold.any():
         index = told.wiring.index
         names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports[untold])).tolist())
         many = int(np.count_nonzero(untold))
-        raise Undecided(
+        raise InsufficientDataError(
             Unjudged(
                 f"{many} ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless "
                 f"one: {names}",
@@ -107,13 +107,13 @@ def lossless_drops(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     every_link(told, "drops", *DROPS, last=last)
 
 
-def _more_than_usual(told: Telemetry, ports: Codes, hosts: Mask, last: int) -> tuple[Mask, Mask]:
+def _more_than_usual(telemetry: Telemetry, ports: Codes, hosts: Mask, last: int) -> tuple[Mask, Mask]:
     """Of ports that pause and drop, by totals: those that drop far more than is usual, and those of which that is not
     known. Shapes (len(ports),).
     """
-    gained, span = told.part(Quantity.RX_DISCARDS, None, ports)
-    calm = ~_pausing(told, ports) & ~np.isnan(gained)
-    usual = np.where(calm.sum(axis=1) >= LEAST_CALM, _rate(gained, span, calm), _of_peers(told, hosts)[ports])
+    gained, span = telemetry.part(Quantity.RX_DISCARDS, None, ports)
+    calm = ~_pausing(telemetry, ports) & ~np.isnan(gained)
+    usual = np.where(calm.sum(axis=1) >= LEAST_CALM, _rate(gained, span, calm), _of_peers(telemetry, hosts)[ports])
     recent_ones = np.zeros(gained.shape, dtype=bool)
     recent_ones[:, -last:] = True
     lately = _rate(gained, span, recent_ones & ~np.isnan(gained))
@@ -122,18 +122,18 @@ def _more_than_usual(told: Telemetry, ports: Codes, hosts: Mask, last: int) -> t
         return np.asarray(fast & many), np.asarray((many & ~fast) | np.isnan(usual))
 
 
-def _pausing(told: Telemetry, ports: Codes) -> Mask:
+def _pausing(telemetry: Telemetry, ports: Codes) -> Mask:
     """Samples in which ports pause, or may: shape (len(ports), samples)."""
-    found = np.zeros((len(ports), told.samples), dtype=bool)
+    found = np.zeros((len(ports), telemetry.samples), dtype=bool)
     for quantity in (Quantity.TX_PAUSE_FRAMES, Quantity.TX_PAUSE_US):
-        for priority in told.priorities(quantity):
-            found |= told.part(quantity, priority, ports)[0] > 0
+        for priority in telemetry.priorities(quantity):
+            found |= telemetry.part(quantity, priority, ports)[0] > 0
     return found
 
 
-def _of_peers(told: Telemetry, hosts: Mask) -> "np.typing.NDArray[np.float64]":
+def _of_peers(telemetry: Telemetry, hosts: Mask) -> "np.typing.NDArray[np.float64]":
     """What ports of each port's kind drop a second in the middle, shape (planned ports,); NaN where few count."""
-    rate, found = told.summed(Quantity.RX_DISCARDS).rate, np.full(told.ports, np.nan)
+    rate, found = telemetry.summed(Quantity.RX_DISCARDS).rate, np.full(telemetry.ports, np.nan)
     for kind in (hosts, ~hosts):
         peers = rate[kind & ~np.isnan(rate)]
         if len(peers) >= LEAST_PEERS:
@@ -147,8 +147,8 @@ def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float
         return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
 
-def _of_unknown_priority(told: Telemetry, ports: Codes) -> Unjudged:
-    index = told.wiring.index
+def _of_unknown_priority(telemetry: Telemetry, ports: Codes) -> Unjudged:
+    index = telemetry.wiring.index
     names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
     return Unjudged(
         f"{len(ports)} ports drop packets of a priority and count pauses over all priorities: it is unknown whether "
@@ -159,71 +159,71 @@ def _of_unknown_priority(told: Telemetry, ports: Codes) -> Unjudged:
     )
 
 
-def _by_priority(told: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask, Mask]:
+def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask, Mask]:
     """Where lossless priorities drop, and where drops of them are counted at all, shapes (planned ports, 8); and ports
     of which a priority drops that may be lossless, shape (planned ports,).
     """
-    dropped, told_of = (np.zeros((told.ports, PRIORITIES), dtype=bool) for _ in range(2))
-    peer = peers_of(told.wiring).port[: told.ports]
-    near = (peer >= 0) & (peer < told.ports)
+    dropped, told_of = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
+    peer = peers_of(telemetry.wiring).port[: telemetry.ports]
+    near = (peer >= 0) & (peer < telemetry.ports)
     moved = lossless.moved | (lossless.moved[np.where(near, peer, 0)] & near[:, None])
     paused = (lossless.told == LOSSLESS) | ((lossless.told != LOSSY) & moved)
     for quantity in DROPS:
-        for priority in told.priorities(quantity):
+        for priority in telemetry.priorities(quantity):
             if priority is not None and priority < PRIORITIES:
-                dropped[:, priority] |= told.reaches(quantity, priority, 0.0, last)
-                told_of[:, priority] |= told.tells(quantity, priority, last)
-    in_total = np.zeros(told.ports, dtype=bool)
+                dropped[:, priority] |= telemetry.reaches(quantity, priority, 0.0, last)
+                told_of[:, priority] |= telemetry.tells(quantity, priority, last)
+    in_total = np.zeros(telemetry.ports, dtype=bool)
     for quantity in PAUSES:
-        in_total |= told.reaches(quantity, None, 0.0, last)
+        in_total |= telemetry.reaches(quantity, None, 0.0, last)
     unclear = (dropped & (lossless.told < LOSSY)).any(axis=1) & in_total & ~moved.any(axis=1)
     return dropped & paused, told_of & paused, unclear
 
 
-def _by_port(told: Telemetry, lossless: Lossless, by_priority: Mask, last: int) -> Mask:
+def _by_port(telemetry: Telemetry, lossless: Lossless, by_priority: Mask, last: int) -> Mask:
     """Ports that drop and pause their neighbour meanwhile, and do not count drops of what they pause by priority."""
     pauses = lossless.sent.any(axis=1)
     for quantity in (Quantity.TX_PAUSE_FRAMES, Quantity.TX_PAUSE_US):
-        pauses |= told.reaches(quantity, None, 0.0, last)
-    return told.reaches(Quantity.RX_DISCARDS, None, 0.0, last) & pauses & ~by_priority.any(axis=1)
+        pauses |= telemetry.reaches(quantity, None, 0.0, last)
+    return telemetry.reaches(Quantity.RX_DISCARDS, None, 0.0, last) & pauses & ~by_priority.any(axis=1)
 
 
-def _found(told: Telemetry, port: int, priorities: Sequence[int], last: int) -> Finding:
-    drops = {q: sum(_sum(told, q, p, port, last) for p in priorities) for q in DROPS}
+def _found(telemetry: Telemetry, port: int, priorities: Sequence[int], last: int) -> Finding:
+    drops = {q: sum(_sum(telemetry, q, p, port, last) for p in priorities) for q in DROPS}
     number = int(max(drops.values()))
-    watched = any(_sum(told, Quantity.WATCHDOG_STORMS, p, port, last) > 0 for p in priorities)
-    subject = told.wiring.index.spell(port)
+    watched = any(_sum(telemetry, Quantity.WATCHDOG_STORMS, p, port, last) > 0 for p in priorities)
+    subject = telemetry.wiring.index.spell(port)
     on = f"priorit{'ies' if len(priorities) > 1 else 'y'} {', '.join(map(str, priorities))}"
     why = ", where its PFC watchdog found a storm" if watched else ""
     return lossless_drops.found(
         subject,
         severity=Severity.WARNING if watched else Severity.CRITICAL,
-        says=f"{subject} drops packets of {on}, which {'are' if len(priorities) > 1 else 'is'} lossless: "
+        summary=f"{subject} drops packets of {on}, which {'are' if len(priorities) > 1 else 'is'} lossless: "
         f"{number:,} lately{why}",
-        do="End the storm first (PFC001)." if watched else
+        action="End the storm first (PFC001)." if watched else
         f"Check headroom and buffers of {subject}, and that both ends of its cable pause the same priorities.",
-        rail=told.wiring.index.plan.rail_of(subject),
+        rail=telemetry.wiring.index.plan.rail_of(subject),
         confidence=BY_PRIORITY,
         detail=(("priorities", list(priorities)), ("drops", number), ("watchdog", watched)),
     )  # fmt: skip
 
 
-def _found_in_total(told: Telemetry, port: int, last: int, *, at_host: bool) -> Finding:
-    subject = told.wiring.index.spell(port)
-    number = int(_sum(told, Quantity.RX_DISCARDS, None, port, last))
+def _found_in_total(telemetry: Telemetry, port: int, last: int, *, at_host: bool) -> Finding:
+    subject = telemetry.wiring.index.spell(port)
+    number = int(_sum(telemetry, Quantity.RX_DISCARDS, None, port, last))
     return lossless_drops.found(
         subject,
         severity=Severity.CRITICAL if at_host else Severity.WARNING,
-        says=f"{subject} pauses its neighbour and drops packets all the same: {number:,} lately, by no priority",
-        do=f"Check headroom and buffers of {subject}, and whether the drops are those of the lossless priority.",
-        rail=told.wiring.index.plan.rail_of(subject),
+        summary=f"{subject} pauses its neighbour and drops packets all the same: {number:,} lately, by no priority",
+        action=f"Check headroom and buffers of {subject}, and whether the drops are those of the lossless priority.",
+        rail=telemetry.wiring.index.plan.rail_of(subject),
         confidence=BY_PORT if at_host else BY_SWITCH,
         detail=(("priorities", []), ("drops", number), ("watchdog", False)),
     )
 
 
-def _sum(told: Telemetry, quantity: Quantity, priority: int | None, port: int, last: int) -> float:
-    return float(np.nansum(told.part(quantity, priority, np.array([port]), last)[0]))
+def _sum(telemetry: Telemetry, quantity: Quantity, priority: int | None, port: int, last: int) -> float:
+    return float(np.nansum(telemetry.part(quantity, priority, np.array([port]), last)[0]))
 
 
 _PLAN = """

@@ -26,11 +26,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.analysis.cabling import ONE_END, wiring_of
 from truerail.model import Finding, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import ONE_END, wiring_of
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 _LEAST_TOLD = 3
 
@@ -47,26 +47,26 @@ _LEAST_TOLD = 3
         "Set the MTU that most of the rail has.",
     ),
 )
-def mtu_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def mtu_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned NICs whose MTU their switch port cannot take, or that differ from most NICs of their rail."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     mtu, partner = wiring.states.mtu[index.a], wiring.states.mtu[other]
     if not (mtu[index.from_host] > 0).any():
-        raise Undecided("no host told the MTU of a planned NIC")
+        raise InsufficientDataError("no host told the MTU of a planned NIC")
     usual = _usual(index, mtu)
     too_large = (partner > 0) & (mtu > partner)
     unlike = (mtu > 0) & (usual > 0) & (mtu != usual)
     for cable in np.flatnonzero(index.from_host & (too_large | unlike)).tolist():
         nic, port = index.a_port(cable), index.spell(int(other[cable]))
-        says = [f"{nic} has MTU {mtu[cable]}"]
-        says += [f"{port} takes only {partner[cable]}"] if too_large[cable] else []
-        says += [f"most NICs of rail {index.rail[cable]} have {usual[cable]}"] if unlike[cable] else []
+        summary = [f"{nic} has MTU {mtu[cable]}"]
+        summary += [f"{port} takes only {partner[cable]}"] if too_large[cable] else []
+        summary += [f"most NICs of rail {index.rail[cable]} have {usual[cable]}"] if unlike[cable] else []
         yield mtu_mismatch.found(
             nic,
-            says=", ".join(says),
-            do=f"Set one MTU on the NICs of the rail, and no smaller one on {port}.",
+            summary=", ".join(summary),
+            action=f"Set one MTU on the NICs of the rail, and no smaller one on {port}.",
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),

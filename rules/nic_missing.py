@@ -36,10 +36,10 @@ import numpy as np
 
 from rules._bonds import blind_bonds
 from rules._places import places
+from truerail.analysis.cabling import ONE_END, Why, Wiring, wiring_of
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.rule import Case, report_unjudged, rule
-from truerail.model.wiring import ONE_END, Why, Wiring, wiring_of
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
@@ -52,9 +52,9 @@ _SHOWN = 4
 
 
 @rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
-def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def nic_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned NICs that their host does not have."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
     yield from _shifted(wiring)
     planned, gone = _of_each_host(wiring, slice(None)), _of_each_host(wiring, absent)
@@ -64,8 +64,9 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         also = ", nor is any other planned NIC of it" if none and planned[host] > 1 else ""
         yield nic_missing.found(
             port,
-            says=f"{places(plan, seen).subject(cable)} is not among the interfaces that {port.device} lists{also}",
-            do=_COMPARE.format(host=port.device) if none else _LOOK.format(host=port.device),
+            summary=f"{places(plan, snapshot).subject(cable)} is not among the interfaces that {port.device} "
+            f"lists{also}",
+            action=_COMPARE.format(host=port.device) if none else _LOOK.format(host=port.device),
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
@@ -74,29 +75,29 @@ def nic_missing(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     report_unjudged(blind_bonds(wiring))
 
 
-def _shifted(w: Wiring) -> Iterator[Finding]:
+def _shifted(wiring: Wiring) -> Iterator[Finding]:
     """Hosts that number their RDMA devices otherwise than planned."""
-    links = w.identity.seen.table(RdmaLink)
-    for host, rows in sorted(w.identity.names.renumbered.items()):
-        name = w.index.devices.names[host]
-        pairs = [(row, w.index.spell(port).name) for row, port in rows.items() if port >= 0]
+    links = wiring.identity.seen.table(RdmaLink)
+    for host, rows in sorted(wiring.identity.names.renumbered.items()):
+        name = wiring.index.devices.names[host]
+        pairs = [(row, wiring.index.spell(port).name) for row, port in rows.items() if port >= 0]
         other = [(row, planned) for row, planned in pairs if links.rows[row].device != planned]
         shown = ", ".join(f"{links.rows[row].device} is the planned {planned}" for row, planned in other[:_SHOWN])
         more = f", and {len(other) - _SHOWN} more" if len(other) > _SHOWN else ""
         yield nic_missing.found(
             name,
             severity=Severity.INFO,
-            says=f"{name} numbers its RDMA devices otherwise than planned, by their PCI addresses: {shown}{more}",
-            do=_SHIFTED.format(host=name),
+            summary=f"{name} numbers its RDMA devices otherwise than planned, by their PCI addresses: {shown}{more}",
+            action=_SHIFTED.format(host=name),
             confidence=ONE_END,
-            evidence=w.evidence(*(rows[row] for row, _ in other[:_SHOWN])),
+            evidence=wiring.evidence(*(rows[row] for row, _ in other[:_SHOWN])),
         )
 
 
-def _of_each_host(w: Wiring, cables: Codes | slice) -> Codes:
+def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
     """How many of these cables start at each device, shape (devices,)."""
-    device = w.index.a_device[cables]
-    return np.bincount(device[device >= 0], minlength=len(w.index.devices.names))
+    device = wiring.index.a_device[cables]
+    return np.bincount(device[device >= 0], minlength=len(wiring.index.devices.names))
 
 
 _PLAN = """

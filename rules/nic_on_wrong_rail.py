@@ -41,17 +41,18 @@ from truerail.model.rule import Case, report_unjudged, rule
 
 
 @rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor])
-def nic_on_wrong_rail(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def nic_on_wrong_rail(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Host cables that are seen on a switch port of another rail, or on another switch than planned."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.RAIL):
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
         target = wiring.index.b_port(cable)
         yield nic_on_wrong_rail.found(
             wiring.index.a_port(cable),
-            says=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
-            do=f"Move the cable to {target}, unless its cause says otherwise: it may be half of a swap, or a label.",
+            summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, {_whose(sorted_, cable)}",
+            action=f"Move the cable to {target}, unless its cause says otherwise: it may be half of a swap, or a "
+            "label.",
             expected=str(target),
             observed=sorted_.observed(cable),
             rail=plan.cables[cable].rail,

@@ -33,9 +33,9 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at
 from rules._optics import Lanes, lanes_of, leaf_of
+from truerail.analysis.cabling import ONE_END, Why, Wiring, evidence_of, wiring_of
 from truerail.model import CauseKind, Finding, NetLink, Optic, Plan, Severity, Snapshot
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import ONE_END, Why, Wiring, evidence_of, wiring_of
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 LOWEST_DBM, HIGHEST_DBM = -10.3, 4.5
 """Where a module has no limits of its own. -10.3 dBm is the least average power that 100GBASE-SR4 receives on a lane
@@ -73,12 +73,12 @@ UNLIKE_PEERS = 0.7
     ),
     cause=CauseKind.DEGRADED_LINK,
 )
-def optics_out_of_range(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def optics_out_of_range(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned ports of whose modules a lane is dark, out of its limits, hot, or far weaker than its peers."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     lanes = lanes_of(wiring)
     if np.isnan(lanes.rx).all() and np.isnan(lanes.tx).all() and np.isnan(lanes.celsius).all():
-        raise Undecided("no module of a planned port tells its light or temperature")
+        raise InsufficientDataError("no module of a planned port tells its light or temperature")
     other = other_ends(wiring)
     weak = lanes.drop(leaf_of(wiring.index, other), least_peers=PEERS, least_db=DROP_DB, sigmas=DROP_SIGMAS)
     low = lanes.rx < np.where(np.isnan(lanes.low), LOWEST_DBM, lanes.low)
@@ -101,28 +101,28 @@ def optics_out_of_range(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
             yield _finding(wiring, lanes, port, int(other[port]), {k: v for k, v in faults.items() if v}, celsius)
 
 
-def _off(w: Wiring, port: int) -> bool:
+def _off(wiring: Wiring, port: int) -> bool:
     """Whether a port's cable is switched off or its host is down: then no light is no fault."""
-    cable = int(w.index.cables_at(np.array([port]))[0])
-    return cable >= 0 and w.why[cable] in (Why.DISABLED, Why.PENDING)
+    cable = int(wiring.index.cables_at(np.array([port]))[0])
+    return cable >= 0 and wiring.why[cable] in (Why.DISABLED, Why.PENDING)
 
 
 def _finding(
-    w: Wiring, lanes: Lanes, port: int, other: int, faults: dict[str, list[int]], celsius: float | None
+    wiring: Wiring, lanes: Lanes, port: int, other: int, faults: dict[str, list[int]], celsius: float | None
 ) -> Finding:
-    name = w.index.spell(port)
-    says = [f"{fault} ({_powers(lanes, at, sends='sends' in fault)})" for fault, at in faults.items()]
-    says += [f"is {celsius:g} degrees hot"] if celsius is not None else []
+    name = wiring.index.spell(port)
+    summary = [f"{fault} ({_powers(lanes, at, sends='sends' in fault)})" for fault, at in faults.items()]
+    summary += [f"is {celsius:g} degrees hot"] if celsius is not None else []
     receives = any("receives" in fault and "much" not in fault for fault in faults)
-    way = _way(w, lanes, port, other) if receives else ""
+    way = _way(wiring, lanes, port, other) if receives else ""
     shown = sorted({n for at in faults.values() for n in at})[:4] or np.flatnonzero(lanes.port == port)[:1].tolist()
     only_peers = list(faults) == ["receives far less light than its peers"] and celsius is None
     return optics_out_of_range.found(
         name,
         severity=_severity(faults, celsius),
-        says=f"The module in {name} {' and '.join(says)}{way}",
-        do=_do(w, port, other, faults, celsius),
-        rail=rail_at(w.index, port),
+        summary=f"The module in {name} {' and '.join(summary)}{way}",
+        action=_do(wiring, port, other, faults, celsius),
+        rail=rail_at(wiring.index, port),
         confidence=UNLIKE_PEERS if only_peers else ONE_END,
         evidence=tuple(evidence_of(lanes.seen, Optic, int(lanes.row[n])) for n in shown),
         detail=_module(lanes.fact(shown[0])),
@@ -147,22 +147,22 @@ def _powers(lanes: Lanes, at: list[int], *, sends: bool) -> str:
     return ", ".join(told)
 
 
-def _way(w: Wiring, lanes: Lanes, port: int, other: int) -> str:
+def _way(wiring: Wiring, lanes: Lanes, port: int, other: int) -> str:
     """What is lost between the two ends, in words; empty where the other end's module is not known."""
     sent = lanes.tx[lanes.port == other]
     sent = sent[~np.isnan(sent)]
     if not len(sent):
         return ""
     power, received = float(np.median(sent)), float(np.nanmin(lanes.rx[lanes.port == port]))
-    sender = w.index.spell(other)
+    sender = wiring.index.spell(other)
     if power < WEAK_LASER_DBM:
         return f"; {sender} sends only {power:g} dBm"
     return f"; {sender} sends {power:g} dBm, so {power - received:.1f} dB are lost on the way"
 
 
-def _do(w: Wiring, port: int, other: int, faults: dict[str, list[int]], celsius: float | None) -> str:
-    name = w.index.spell(port)
-    far = f"the one at {w.index.spell(other)}" if other >= 0 else "the one at the other end"
+def _do(wiring: Wiring, port: int, other: int, faults: dict[str, list[int]], celsius: float | None) -> str:
+    name = wiring.index.spell(port)
+    far = f"the one at {wiring.index.spell(other)}" if other >= 0 else "the one at the other end"
     if "sends no light" in faults:
         return f"Exchange the module in {name}, unless its laser is switched off on purpose."
     if "receives too much light" in faults:

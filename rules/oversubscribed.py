@@ -31,15 +31,15 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import State
+from truerail.analysis.counters.carried import TOO_FEW
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.coverage import folded
+from truerail.analysis.ecmp.balance import Balance, balance_of
 from truerail.model import CauseKind, Finding, NetLink, Plan, Port, Severity, Snapshot
-from truerail.model.asked import folded
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, Unjudged, report_unjudged, rule
-from truerail.model.uplinks.balance import Balance, balance_of
-from truerail.model.wiring import State
+from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, report_unjudged, rule
 
 MORE = 1.05
 """Times the planned ratio from which it is a finding (detection.md 4b)."""
@@ -66,13 +66,13 @@ PAUSES = 100.0
     cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )
-def oversubscribed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def oversubscribed(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Leaves that lost uplinks, and leaves whose uplinks are all full."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     b = balance_of(telemetry)
     index = telemetry.wiring.index
     if not len(b.switch):
-        raise Undecided("the plan has no uplinks")
+        raise InsufficientDataError("the plan has no uplinks")
     hosts = np.bincount(
         index.b_device[index.from_host],
         weights=_speeds(index.speed_gbps[index.from_host]),
@@ -180,9 +180,9 @@ def _short(b: Balance, group: int, sums: tuple[float, float, float], gone: list[
     ratio = f"{hosts / left:.2f} to 1" if left else "without uplinks"
     return oversubscribed.found(
         name,
-        says=f"{len(gone)} of {len(b.uplinks(group))} uplinks are down: {hosts / design:.2f} to 1 is planned, "
+        summary=f"{len(gone)} of {len(b.uplinks(group))} uplinks are down: {hosts / design:.2f} to 1 is planned, "
         f"it is {ratio}",
-        do=f"Bring back {', '.join(map(str, gone))}.",
+        action=f"Bring back {', '.join(map(str, gone))}.",
         expected=f"{hosts / design:.2f}",
         observed=f"{hosts / left:.2f}" if left else None,
         confidence=0.95,
@@ -196,9 +196,10 @@ def _saturated(b: Balance, group: int, ratio: float) -> Finding:
     least = float((b.load[rows] / b.speed[rows])[b.member[rows]].min())
     return oversubscribed.found(
         name,
-        says=f"all {b.members[group]} uplinks run at {least:.0%} of their speed or more, evenly, and the switch marks "
+        summary=f"all {b.members[group]} uplinks run at {least:.0%} of their speed or more, evenly, and the switch "
+        "marks "
         f"or pauses (planned ratio {ratio:.2f} to 1)",
-        do=f"Add uplinks to {name}, or find the traffic that leaves the rail.",
+        action=f"Add uplinks to {name}, or find the traffic that leaves the rail.",
         confidence=0.8,
         detail=(("least_use", round(least, 3)), ("ratio", round(ratio, 3))),
     )

@@ -33,14 +33,14 @@ import numpy as np
 
 from rules._lossless import LOSSLESS, LOSSY, Lossless, lossless_of
 from rules._uncounted import every_link
+from truerail.analysis.cabling.peers import peers_of
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.pfc.measures import recent
+from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.waiting.measures import recent
-from truerail.model.waiting.trees import PAUSES, counted
-from truerail.model.wiring.peers import peers_of
 
 Q = Quantity
 SIGNS = (*PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
@@ -66,9 +66,9 @@ Judgement.
     ),
     cause=CauseKind.CONFIGURATION,
 )
-def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def pause_on_wrong_priority(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
-    told = telemetry_of(plan, seen)
+    told = telemetry_of(plan, snapshot)
     counted(told, "pauses", *SIGNS)
     last = recent(told)
     lossless = lossless_of(told, last)
@@ -88,11 +88,11 @@ def pause_on_wrong_priority(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     every_link(told, "pauses", *SIGNS, last=last)
 
 
-def _stopping(told: Telemetry, last: int) -> set[int]:
+def _stopping(telemetry: Telemetry, last: int) -> set[int]:
     """Ports that send global pause."""
-    sent = told.reaches(Q.TX_GLOBAL_PAUSE_FRAMES, None, 0.0, last)
-    received = told.reaches(Q.RX_GLOBAL_PAUSE_FRAMES, None, 0.0, last)
-    return {*np.flatnonzero(sent).tolist(), *_senders(told, np.flatnonzero(received)).tolist()}
+    sent = telemetry.reaches(Q.TX_GLOBAL_PAUSE_FRAMES, None, 0.0, last)
+    received = telemetry.reaches(Q.RX_GLOBAL_PAUSE_FRAMES, None, 0.0, last)
+    return {*np.flatnonzero(sent).tolist(), *_senders(telemetry, np.flatnonzero(received)).tolist()}
 
 
 def _wrong(lossless: Lossless) -> tuple[Mask, "np.typing.NDArray[np.float64]"]:
@@ -107,23 +107,23 @@ def _wrong(lossless: Lossless) -> tuple[Mask, "np.typing.NDArray[np.float64]"]:
     return np.broadcast_to(rare, lossless.moved.shape), np.full(len(read), BY_HABIT)
 
 
-def _senders(told: Telemetry, received: Codes) -> Codes:
+def _senders(telemetry: Telemetry, received: Codes) -> Codes:
     """The ports at the other ends; where one is not known, the port that receives."""
-    peer = peers_of(told.wiring).port[received]
+    peer = peers_of(telemetry.wiring).port[received]
     return np.where(peer >= 0, peer, received)
 
 
-def _found(told: Telemetry, port: int, priorities: list[int], sure: float, *, stops: bool) -> Finding:
-    subject = told.wiring.index.spell(port)
+def _found(telemetry: Telemetry, port: int, priorities: list[int], sure: float, *, stops: bool) -> Finding:
+    subject = telemetry.wiring.index.spell(port)
     named = f"priorit{'ies' if len(priorities) > 1 else 'y'} {', '.join(map(str, priorities))}"
     parts = [f"pauses its neighbour on {named}, which should not be paused"] if priorities else []
     parts += ["sends global pause, which stops the whole link"] * stops
     return pause_on_wrong_priority.found(
         subject,
-        says=f"{subject} {' and '.join(parts)}",
-        do=f"Switch global pause off at both ends of the cable of {subject}." if stops and not priorities
+        summary=f"{subject} {' and '.join(parts)}",
+        action=f"Switch global pause off at both ends of the cable of {subject}." if stops and not priorities
         else f"Give both ends of the cable of {subject} the same lossless priorities.",
-        rail=told.wiring.index.plan.rail_of(subject),
+        rail=telemetry.wiring.index.plan.rail_of(subject),
         confidence=sure,
         detail=(("priorities", priorities), ("global_pause", stops)),
     )  # fmt: skip

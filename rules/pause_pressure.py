@@ -41,11 +41,11 @@ from rules._pauses import (
     spelled,
     told,
 )
+from truerail.analysis.pfc.culprits import Culprit, pressure_culprits
+from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
+from truerail.analysis.pfc.trees import Pauses, pauses_of
 from truerail.model import Finding, Plan, PortCounters, Severity, Snapshot, Transport
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.waiting.culprits import Culprit, pressure_culprits
-from truerail.model.waiting.trees import Pauses, pauses_of
-from truerail.model.waiting.waits import LEAST_SUSTAINED_SECONDS
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 
 @rule(
@@ -61,18 +61,20 @@ from truerail.model.waiting.waits import LEAST_SUSTAINED_SECONDS
         "Look for the receiver that does not keep up, or for many senders to one.",
     ),
 )
-def pause_pressure(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def pause_pressure(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """The roots of back-pressure that lasts, one finding for each."""
-    pauses = pauses_of(plan, seen)
+    pauses = pauses_of(plan, snapshot)
     pressed = list(by_port(pressure_culprits(pauses)))
     if not pressed and (seconds := _watched(pauses)) < LEAST_SUSTAINED_SECONDS:
-        raise Undecided(f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far")
+        raise InsufficientDataError(
+            f"{LEAST_SUSTAINED_SECONDS:.0f} seconds of counters: there are {seconds:.0f} so far"
+        )
     for culprits in pressed:
         worst = culprits[0]
         port = spelled(pauses, worst.port)
         yield pause_pressure.found(
             port,
-            says=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
+            summary=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
             **told(pauses, culprits),
         )
 

@@ -33,11 +33,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of, wiring_of
 from truerail.model import CauseKind, Finding, NetLink, PcieLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import factorize
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 LEAST_PEERS = 3
 """Links of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -65,14 +65,14 @@ Link = tuple[float | None, int | None]
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def pcie_downtrained(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def pcie_downtrained(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """NICs and GPUs of planned hosts whose PCIe link is worse than their peers', or than they can."""
-    wiring = wiring_of(plan, seen)
-    table = seen.table(PcieLink)
+    wiring = wiring_of(plan, snapshot)
+    table = snapshot.table(PcieLink)
     code, distinct = factorize(table.rows)
     if not any(link.speed_gts or link.width for link in distinct):
-        raise Undecided("no PCIe link tells its speed or width")
-    worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(seen))
+        raise InsufficientDataError("no PCIe link tells its speed or width")
+    worse = _worse(distinct, np.bincount(code, minlength=len(distinct)).tolist(), _nics(snapshot))
     rows = np.flatnonzero(np.isin(code, list(worse)))
     subjects = _subjects(wiring, rows.tolist())
     by_subject: dict[str, list[int]] = {}
@@ -112,34 +112,36 @@ def _is_nic(link: PcieLink, nics: set[str]) -> bool:
     return not link.device.upper().startswith("GPU") if link.device else link.pci_address in nics
 
 
-def _nics(seen: Snapshot) -> set[str]:
+def _nics(snapshot: Snapshot) -> set[str]:
     """PCI addresses of NICs, on any host: equal hosts have equal addresses."""
-    return {address for kind in (RdmaLink, NetLink) for address in seen.table(kind).column("pci_address") if address}
+    return {
+        address for kind in (RdmaLink, NetLink) for address in snapshot.table(kind).column("pci_address") if address
+    }
 
 
-def _subjects(w: Wiring, rows: Sequence[int]) -> dict[int, tuple[str, int]]:
+def _subjects(wiring: Wiring, rows: Sequence[int]) -> dict[int, tuple[str, int]]:
     """What each of these rows is about: the planned port and its code, else the planned host and -1."""
-    table = w.identity.seen.table(PcieLink)
-    device = w.identity.devices_of(table)
-    hosts = {int(device[row]) for row in rows if w.index.devices.is_host(int(device[row]))}
-    port_of = _ports(w, hosts)
+    table = wiring.identity.seen.table(PcieLink)
+    device = wiring.identity.devices_of(table)
+    hosts = {int(device[row]) for row in rows if wiring.index.devices.is_host(int(device[row]))}
+    port_of = _ports(wiring, hosts)
     found: dict[int, tuple[str, int]] = {}
     for row in rows:
         host, link = int(device[row]), table.rows[row]
         if host in hosts:
             port = port_of.get((host, link.device), port_of.get((host, link.pci_address), -1))
-            found[row] = (str(w.index.spell(port)) if port >= 0 else w.index.devices.names[host], port)
+            found[row] = (str(wiring.index.spell(port)) if port >= 0 else wiring.index.devices.names[host], port)
     return found
 
 
-def _ports(w: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]:
+def _ports(wiring: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]:
     """The planned port of each RDMA device and each PCI address of these hosts."""
-    identity = w.identity
+    identity = wiring.identity
     found: dict[tuple[int, str | None], int] = {}
     for kind, ports in ((NetLink, identity.names.link_ports()), (RdmaLink, identity.names.rdma_ports())):
         table = identity.seen.table(kind)
         device = identity.devices_of(table)
-        mine = np.isin(device, list(hosts)) & (ports >= 0) & (ports < w.index.planned_ports)
+        mine = np.isin(device, list(hosts)) & (ports >= 0) & (ports < wiring.index.planned_ports)
         for row in np.flatnonzero(mine).tolist():
             link, host = table.rows[row], int(device[row])
             found[host, link.pci_address] = int(ports[row])
@@ -148,28 +150,29 @@ def _ports(w: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]:
     return {key: port for key, port in found.items() if key[1]}
 
 
-def _finding(w: Wiring, subject: str, port: int, rows: Sequence[int], expected: Sequence[Link]) -> Finding:
-    links = [w.identity.seen.table(PcieLink).rows[row] for row in rows]
+def _finding(wiring: Wiring, subject: str, port: int, rows: Sequence[int], expected: Sequence[Link]) -> Finding:
+    links = [wiring.identity.seen.table(PcieLink).rows[row] for row in rows]
     told = [
         f"{printable(link.device or link.pci_address, 40)} runs at {_words(link[1:3])} instead of {_words(want)}"
         for link, want in zip(links[:_SHOWN], expected, strict=False)
     ]
     more = f", and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
-    carries, needs = min(map(_gbps, links)), _speed(w, port)
+    carries, needs = min(map(_gbps, links)), _speed(wiring, port)
     slow = carries < needs
-    says = (
+    summary = (
         f"{subject}: {', '.join(told)}{more}{f'; that is {carries:.0f} Gb/s for a link of {needs:g}' if slow else ''}"
     )
     return pcie_downtrained.found(
         subject,
         severity=Severity.CRITICAL if slow else Severity.WARNING,
-        says=says,
-        do=f"Reseat the card in {subject.partition('/')[0]}, and compare its slot's BIOS settings with a right host.",
+        summary=summary,
+        action=f"Reseat the card in {subject.partition('/')[0]}, and compare its slot's BIOS settings with a right "
+        "host.",
         expected=_words(expected[0]),
         observed=_words(links[0][1:3]),
-        rail=w.index.plan.rail_of(w.index.spell(port)) if port >= 0 else None,
+        rail=wiring.index.plan.rail_of(wiring.index.spell(port)) if port >= 0 else None,
         confidence=ONE_END,
-        evidence=tuple(evidence_of(w.identity.seen, PcieLink, row) for row in rows[:_SHOWN]),
+        evidence=tuple(evidence_of(wiring.identity.seen, PcieLink, row) for row in rows[:_SHOWN]),
     )
 
 
@@ -186,13 +189,13 @@ def _gbps(link: PcieLink) -> float:
     return link.speed_gts * link.width * coding
 
 
-def _speed(w: Wiring, port: int) -> float:
+def _speed(wiring: Wiring, port: int) -> float:
     """The speed of a port's network link in Gb/s, as told, else as planned; 0 where not known."""
     if port < 0:
         return 0.0
-    told = float(w.states.speed_gbps[port])
-    cable = int(w.index.cables_at(np.array([port]))[0])
-    return told if told > 0 else float(np.nan_to_num(w.index.speed_gbps[cable]))
+    told = float(wiring.states.speed_gbps[port])
+    cable = int(wiring.index.cables_at(np.array([port]))[0])
+    return told if told > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
 
 
 _PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))

@@ -34,13 +34,13 @@ import numpy as np
 
 from rules._pauses import priority_words
 from rules._uncounted import every_link
+from truerail.analysis.pfc.culprits import BOTH_ENDS, ONE_END
+from truerail.analysis.pfc.measures import recent
+from truerail.analysis.pfc.trees import PAUSES, PauseGraph, Pauses, pauses_of
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
 from truerail.model.names import natural_key
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.waiting.culprits import BOTH_ENDS, ONE_END
-from truerail.model.waiting.measures import recent
-from truerail.model.waiting.trees import PAUSES, PauseGraph, Pauses, pauses_of
 
 
 @rule(
@@ -59,9 +59,9 @@ from truerail.model.waiting.trees import PAUSES, PauseGraph, Pauses, pauses_of
     cause=CauseKind.PFC_DEADLOCK,
     first="storm",
 )
-def pfc_deadlock(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def pfc_deadlock(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Circles of switches that wait for each other, one finding for each subject."""
-    pauses = pauses_of(plan, seen)
+    pauses = pauses_of(plan, snapshot)
     told: set[str] = set()
     for graph in pauses.graphs:
         for circle in graph.deadlocks:
@@ -86,9 +86,9 @@ def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:
     return pfc_deadlock.found(
         names[0],
         severity=Severity.CRITICAL if exact else Severity.WARNING,
-        says=f"{' waits for '.join([*names, names[0]])}: a PFC deadlock on "
+        summary=f"{' waits for '.join([*names, names[0]])}: a PFC deadlock on "
         f"{priority_words(graph.waits.priority, graph.waits.totals)}{down}",
-        do=f"Shut {ports[0]} for a second to break the circle, then find the route that makes it.",
+        action=f"Shut {ports[0]} for a second to break the circle, then find the route that makes it.",
         confidence=BOTH_ENDS if bool(graph.waits.both[waits].all()) else ONE_END,
         evidence=pauses.told.wiring.evidence(*(int(graph.waits.waiting[w]) for w in waits)),
         detail=(

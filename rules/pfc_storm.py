@@ -53,12 +53,12 @@ from rules._pauses import (
     told,
 )
 from rules._uncounted import every_link
+from truerail.analysis.pfc.culprits import Culprit, storm_culprits
+from truerail.analysis.pfc.edges import STORM
+from truerail.analysis.pfc.measures import recent
+from truerail.analysis.pfc.trees import PAUSES, STORM_WORDS, pauses_of
 from truerail.model import CauseKind, Finding, Neighbor, NetLink, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.waiting.culprits import Culprit, storm_culprits
-from truerail.model.waiting.measures import recent
-from truerail.model.waiting.trees import PAUSES, STORM_WORDS, pauses_of
-from truerail.model.waiting.waits import STORM
 
 
 @rule(
@@ -76,9 +76,9 @@ from truerail.model.waiting.waits import STORM
     cause=CauseKind.PFC_STORM,
     first="storm",
 )
-def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def pfc_storm(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """The roots of pauses without end, one finding for each."""
-    pauses = pauses_of(plan, seen)
+    pauses = pauses_of(plan, snapshot)
     storms = list(by_port(storm_culprits(pauses)))
     for culprits in storms:
         worst = culprits[0]
@@ -86,7 +86,7 @@ def pfc_storm(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         yield pfc_storm.found(
             port,
             severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
-            says=_says(port, culprits),
+            summary=_says(port, culprits),
             **told(pauses, culprits),
         )
     every_link(pauses.told, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.told))

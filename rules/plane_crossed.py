@@ -32,18 +32,18 @@ from truerail.model.rule import Case, report_unjudged, rule
 
 
 @rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor])
-def plane_crossed(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def plane_crossed(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Host cables that are seen on their rail, but on another plane."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PLANE):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
         yield plane_crossed.found(
             wiring.index.a_port(cable),
-            says=f"{sorted_.subject(cable)} belongs to plane {plan.cables[cable].plane} but is cabled to "
+            summary=f"{sorted_.subject(cable)} belongs to plane {plan.cables[cable].plane} but is cabled to "
             f"{sorted_.sight(cable)}, on another plane",
-            do=f"Move the cable to {target}; look first whether the NIC's two cables are exchanged.",
+            action=f"Move the cable to {target}; look first whether the NIC's two cables are exchanged.",
             expected=str(target),
             observed=sorted_.observed(cable),
             rail=plan.cables[cable].rail,

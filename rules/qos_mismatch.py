@@ -41,12 +41,12 @@ import numpy as np
 
 from rules._counted import other_ends, rail_at, subject_of
 from rules._qos import FIELDS, Settings, settings_of
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of, wiring_of
+from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.model import CauseKind, Finding, Plan, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes
-from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 LEAST_TOLD = 3
 """Ports of which more than half must agree to be a majority, as for MTUs (LNK002)."""
@@ -66,7 +66,7 @@ class _Odd:
     support: tuple[int, int] | None
     """None where only the other end differs."""
 
-    def says(self) -> str:
+    def summary(self) -> str:
         """Such as `PFC on 4 instead of 3 (95 of 96 peers)`."""
         whose = "the other end" if self.support is None else "{} of {} peers".format(*self.support)
         return f"{_word(self.field, self.has)} instead of {_word(self.field, self.want)} ({whose})"
@@ -86,14 +86,14 @@ class _Odd:
     ),
     cause=CauseKind.CONFIGURATION,
 )
-def qos_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def qos_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports, and devices, whose lossless settings differ from the other end's or from most of their role."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     other = other_ends(wiring)
     other = np.where(other < wiring.index.planned_ports, other, -1)
-    settings = settings_of(wiring, other, telemetry_of(plan, seen), least_told=LEAST_TOLD)
+    settings = settings_of(wiring, other, telemetry_of(plan, snapshot), least_told=LEAST_TOLD)
     if not _comparable(settings, other):
-        raise Undecided("too few ports tell their PFC, trust and ECN settings to compare them")
+        raise InsufficientDataError("too few ports tell their PFC, trust and ECN settings to compare them")
     faults = _faults(wiring, settings, other)
     device = wiring.index.ports.device_of(np.arange(len(other)))
     told = np.bincount(device[(settings.row >= 0) | settings.counted], minlength=len(wiring.index.devices.names))
@@ -117,7 +117,7 @@ def _comparable(settings: Settings, other: Codes) -> bool:
     return False
 
 
-def _faults(w: Wiring, settings: Settings, other: Codes) -> Mapping[int, Sequence[_Odd]]:
+def _faults(wiring: Wiring, settings: Settings, other: Codes) -> Mapping[int, Sequence[_Odd]]:
     """By port, the settings that are not as they should be."""
     faults: dict[int, list[_Odd]] = {}
     for field in FIELDS:
@@ -127,9 +127,9 @@ def _faults(w: Wiring, settings: Settings, other: Codes) -> Mapping[int, Sequenc
             most = settings.support[field][port]
             fault = _Odd(field, words[value[port]], words[usual[port]], (int(most[0]), int(most[1])))
             faults.setdefault(port, []).append(fault)
-        link = settings.differ(w, other, field) & ~odd & ~odd[other] & (other[other] == np.arange(len(other)))
+        link = settings.differ(wiring, other, field) & ~odd & ~odd[other] & (other[other] == np.arange(len(other)))
         for port in np.flatnonzero(link & (np.arange(len(other)) < other)).tolist():
-            lower = subject_of(w.index, port, int(other[port]))
+            lower = subject_of(wiring.index, port, int(other[port]))
             upper = int(other[lower])
             chosen = upper if usual[port] >= 0 and usual[upper] >= 0 else lower
             fault = _Odd(field, words[value[chosen]], words[value[other[chosen]]], None)
@@ -137,27 +137,27 @@ def _faults(w: Wiring, settings: Settings, other: Codes) -> Mapping[int, Sequenc
     return faults
 
 
-def _finding(w: Wiring, settings: Settings, subject: str, ports: Sequence[int], odd: Sequence[_Odd]) -> Finding:
+def _finding(wiring: Wiring, settings: Settings, subject: str, ports: Sequence[int], odd: Sequence[_Odd]) -> Finding:
     unread = bool(settings.counted[ports].all())
     where = f"{len(ports)} ports of {subject} have" if len(ports) > 1 else f"{subject} has"
     unsure = all(one.support is None for one in odd)
     support = [one.support[0] / one.support[1] for one in odd if one.support is not None]
     return qos_mismatch.found(
         subject,
-        says=f"{where} {', '.join(one.says() for one in odd)}{_BY_COUNTERS if unread else ''}",
-        do="Find out which end is right, and set the other one like it."
+        summary=f"{where} {', '.join(one.summary() for one in odd)}{_BY_COUNTERS if unread else ''}",
+        action="Find out which end is right, and set the other one like it."
         if unsure
         else f"Set {subject} like its peers: {', '.join(_word(one.field, one.want) for one in odd)}.",
         expected=", ".join(_word(one.field, one.want) for one in odd),
         observed=", ".join(_word(one.field, one.has) for one in odd),
-        rail=rail_at(w.index, ports[0]) if len(ports) == 1 else None,
+        rail=rail_at(wiring.index, ports[0]) if len(ports) == 1 else None,
         confidence=EITHER_END
         if unsure
         else round(min(ONE_END, *support), 2)
         if len(support) > 1
         else min(ONE_END, round(support[0], 2)),
         evidence=tuple(
-            evidence_of(w.identity.seen, PortQos, int(settings.row[port]))
+            evidence_of(wiring.identity.seen, PortQos, int(settings.row[port]))
             for port in ports[:_SHOWN]
             if settings.row[port] >= 0
         ),

@@ -28,11 +28,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import Misplaced, Places, places
+from truerail.analysis.cabling import ONE_END, State, Why
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.index import PlanIndex
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import ONE_END, State, Why
 
 
 @rule(
@@ -48,9 +48,9 @@ from truerail.model.wiring import ONE_END, State, Why
         on="rail",
     ),
 )
-def rail_cut(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def rail_cut(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Hosts that are off a rail, where no spine leads round it."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     if not index.from_host.all():
         return
@@ -63,9 +63,9 @@ def rail_cut(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         where = f"is on {sorted_.sight(cable)}" if sorted_.at[cable] >= 0 else "is not connected"
         yield rail_cut.found(
             port,
-            says=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
+            summary=f"{sorted_.subject(cable)} {where}, so it cannot reach the {others} of rail {rail} on {leaf}; "
             "there is no way round, and NCCL drops the connection",
-            do=f"Bring {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
+            action=f"Bring {port} back to {index.b_port(cable)}; keep jobs off {port.device} until then.",
             expected=str(index.b_port(cable)),
             observed=sorted_.observed(cable),
             rail=rail,

@@ -39,11 +39,11 @@ import numpy as np
 
 from rules._held_up import Directions, Why, directions
 from rules._uncounted import unjudged_hosts
+from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
+from truerail.analysis.counters.rails import ACTIVE, IDLE, LOW, rails_of
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
-from truerail.model.counters.carried import LEAST_WINDOWS, TOO_FEW
-from truerail.model.counters.rails import ACTIVE, IDLE, LOW, rails_of
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, report_unjudged, rule
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -75,14 +75,14 @@ _CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC i
     cause=CauseKind.SLOW_HOST,
     first="where HOST",
 )
-def rail_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def rail_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Hosts of which one NIC carries clearly less than the others."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     rails = rails_of(telemetry)
     if not rails.carried.enough:
-        raise Undecided(TOO_FEW)
+        raise InsufficientDataError(TOO_FEW)
     if not rails.busy.any():
-        raise Undecided("no host whose NICs are told and carry a tenth of their line rate")
+        raise InsufficientDataError("no host whose NICs are told and carry a tenth of their line rate")
     with np.errstate(invalid="ignore"):
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
@@ -109,9 +109,9 @@ def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Find
     ends = tuple(str(index.spell(other)) for other in others)
     return rail_imbalance.found(
         port.device,
-        says=f"rail {rail} ({port.name}) {what}; that one runs at "
+        summary=f"rail {rail} ({port.name}) {what}; that one runs at "
         f"{middle:.0%} of the line rate (averages of both directions){_BECAUSE[why].format(' or '.join(ends))}",
-        do=_do(why, port, ends),
+        action=_do(why, port, ends),
         severity=_severity(share, why, idle=idle),
         rail=rail,
         confidence=0.8,

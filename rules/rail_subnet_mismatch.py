@@ -32,11 +32,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rules._places import places
+from truerail.analysis.cabling import ONE_END, Wiring, evidence_of, wiring_of
 from truerail.model import Finding, NetAddress, Plan, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import ONE_END, Wiring, evidence_of, wiring_of
 
 Halves = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
@@ -57,25 +57,26 @@ _NOT_OF_A_RAIL = ("127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "::1/128", "fe
         "Give it an address of its own rail; if several are so, look at the cables first.",
     ),
 )
-def rail_subnet_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def rail_subnet_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned NICs with an address that is not of their rail."""
     nets = _subnets(plan)
     if not nets:
         return
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     told = _of_planned_nics(wiring)
     for i, other in _strays(told, nets):
         cable = int(told.cable[i])
-        fact = seen.table(NetAddress).rows[int(told.row[i])]
+        fact = snapshot.table(NetAddress).rows[int(told.row[i])]
         mine = ", ".join(plan.rails[int(told.rail[i])].subnets)
         where = f"the subnet of rail {other.rail} ({other.text})" if other else f"no subnet of its rail ({mine})"
         yield rail_subnet_mismatch.found(
             wiring.index.a_port(cable),
-            says=f"{places(plan, seen).subject(cable)} has the address {printable(fact.address, 64)}, in {where}",
-            do=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
+            summary=f"{places(plan, snapshot).subject(cable)} has the address {printable(fact.address, 64)}, in "
+            f"{where}",
+            action=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
             rail=int(told.rail[i]),
             confidence=ONE_END,
-            evidence=(evidence_of(seen, NetAddress, int(told.row[i])),),
+            evidence=(evidence_of(snapshot, NetAddress, int(told.row[i])),),
             detail=(("address", printable(fact.address, 64)), ("subnets", mine)),
         )
 
@@ -134,15 +135,15 @@ def _halves(packed: list[bytes]) -> Halves:
     return np.frombuffer(b"".join(packed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
 
 
-def _of_planned_nics(w: Wiring) -> _Told:
+def _of_planned_nics(wiring: Wiring) -> _Told:
     """The readable addresses of planned host ports."""
-    table = w.identity.seen.table(NetAddress)
-    index = w.index
-    device = w.identity.devices_of(table)
+    table = wiring.identity.seen.table(NetAddress)
+    index = wiring.index
+    device = wiring.identity.devices_of(table)
     port = index.ports.find(device, index.ports.name_codes(table.column("netdev")))
     known = np.flatnonzero(port >= 0)  # a netdev that nothing else has told of is neither planned nor an alias
     name = index.ports.name_of(port[known])
-    cable = index.cables_at(w.identity.local_ports(device[known], name))
+    cable = index.cables_at(wiring.identity.local_ports(device[known], name))
     use = (cable >= 0) & index.from_host[cable] & (index.rail[cable] >= 0)
     row, cable = known[use], cable[use]
     packed = [_packed(table.rows[i].address) for i in row.tolist()]

@@ -32,10 +32,10 @@ import numpy as np
 
 from rules._bonds import blind_bonds
 from rules._places import places
+from truerail.analysis.cabling import ONE_END, Why, evidence_of, wiring_of
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, report_unjudged, rule
-from truerail.model.wiring import ONE_END, Why, evidence_of, wiring_of
 
 
 @rule(
@@ -51,25 +51,26 @@ from truerail.model.wiring import ONE_END, Why, evidence_of, wiring_of
         "Look at the port's state on the host, and at its subnet or link.",
     ),
 )
-def rdma_port_down(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def rdma_port_down(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned NICs whose RDMA port is told to be in another state than `ACTIVE`."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     index, states = wiring.index, wiring.states
     inactive = np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0))
     meant = wiring.why[inactive] == Why.DISABLED  # by the operator of either end
     off_here = states.disabled(index.a[inactive])
     for cable, off, here in zip(inactive.tolist(), off_here | meant, off_here, strict=True):
         port = index.a_port(cable)
-        told = evidence_of(seen, RdmaLink, int(states.rdma_row[index.a[cable]]))
-        link = seen.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
+        told = evidence_of(snapshot, RdmaLink, int(states.rdma_row[index.a[cable]]))
+        link = snapshot.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
         note = "" if not off else ", switched off" if here else ", as its port of the switch is switched off"
         state, physical = (printable(text or "not told", 40) for text in (link.state, link.physical_state))
         yield rdma_port_down.found(
             port,
             severity=Severity.INFO if off else Severity.WARNING,
-            says=f"{places(plan, seen).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} is {state}, "
+            summary=f"{places(plan, snapshot).subject(cable)}: RDMA port {printable(link.device, 64)}/{link.port} "
+            f"is {state}, "
             f"physical state {physical}{note}",
-            do=_do(plan, link, port),
+            action=_do(plan, link, port),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=(told,),

@@ -50,12 +50,12 @@ from rules._counted import counter_evidence, other_ends, rail_at, subject_of
 from rules._link_bits import LINE_CODING, bits_of, infiniband, nrz_links
 from rules._senders import Cards, blamed, blamed_card, suspected_cards
 from rules._uncounted import every_link
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.telemetry import LEAST_SAMPLES, Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters import Quantity
-from truerail.model.counters.telemetry import LEAST_SAMPLES, Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import BOTH_ENDS, ONE_END
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 Q = Quantity
 Values = npt.NDArray[np.floating]
@@ -96,12 +96,12 @@ class _Port:
     """A port that receives errors: what it counts, in words, and how bad that is."""
 
     severity: Severity = Severity.INFO
-    says: list[str] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)
     told: list[Quantity] = field(default_factory=list)
 
-    def add(self, says: str, quantity: Quantity, severity: Severity) -> None:
+    def add(self, summary: str, quantity: Quantity, severity: Severity) -> None:
         """Adds a symptom; the loudest one counts."""
-        self.says.append(says)
+        self.summary.append(summary)
         self.told.append(quantity)
         self.severity = max(self.severity, severity, key=lambda one: one.rank)
 
@@ -119,12 +119,12 @@ class _Port:
     ),
     cause=CauseKind.DEGRADED_LINK,
 )
-def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def signal_degraded(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     told = _told(telemetry)
     if not told.any():
-        raise Undecided("no port told twice of FEC, symbol, CRC or receive errors")
+        raise InsufficientDataError("no port told twice of FEC, symbol, CRC or receive errors")
     other = other_ends(telemetry.wiring)
     bad = _bad_ports(telemetry, _suspects(telemetry), other)
     links: dict[int, list[int]] = {}
@@ -136,35 +136,37 @@ def signal_degraded(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
 
 
-def _told(t: Telemetry) -> Mask:
+def _told(telemetry: Telemetry) -> Mask:
     """Ports that told of any kind of error at least once, shape (planned ports,)."""
-    found = np.zeros(t.ports, dtype=bool)
+    found = np.zeros(telemetry.ports, dtype=bool)
     for quantity in _COUNTED:
-        found |= t.summed(quantity).samples > 0
+        found |= telemetry.summed(quantity).samples > 0
     return found
 
 
-def _suspects(t: Telemetry) -> Codes:
+def _suspects(telemetry: Telemetry) -> Codes:
     """Ports that may be above a limit over the whole window, link falls not yet left out."""
-    bits, pam4_ib = bits_of(t, _COUNTED), infiniband(t) & ~nrz_links(t)
-    symbols = t.summed(Q.SYMBOL_ERRORS).gained
-    lost = np.fmax(np.where(pam4_ib, np.nan, symbols), t.summed(Q.CRC_ERRORS).gained)
+    bits, pam4_ib = bits_of(telemetry, _COUNTED), infiniband(telemetry) & ~nrz_links(telemetry)
+    symbols = telemetry.summed(Q.SYMBOL_ERRORS).gained
+    lost = np.fmax(np.where(pam4_ib, np.nan, symbols), telemetry.summed(Q.CRC_ERRORS).gained)
     corrected = np.where(pam4_ib, symbols, np.nan)
     for quantity in _BEFORE_FEC:
-        corrected = np.fmax(corrected, t.summed(quantity).gained)
-    suspect = (t.summed(Q.FEC_UNCORRECTED).gained > 0) | (t.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND)
+        corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
+    suspect = (telemetry.summed(Q.FEC_UNCORRECTED).gained > 0) | (
+        telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
+    )
     suspect |= (lost >= BER_AFTER_FEC[0] * bits) & (lost > 0)
     suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
-    suspect |= nrz_links(t) & (t.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
+    suspect |= nrz_links(telemetry) & (telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
     return np.flatnonzero(suspect)
 
 
-def _bad_ports(t: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
+def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
     """The suspects that are above a limit while their link was up."""
-    gained, seconds, falls_told = _without_falls(t, ports, other[ports])
-    nrz, ib = nrz_links(t)[ports], infiniband(t)[ports]
-    bits = t.part(Q.RX_BITS, None, ports)[0]
-    by_speed = t.speed()[ports][:, None] * 8 * LINE_CODING
+    gained, seconds, falls_told = _without_falls(telemetry, ports, other[ports])
+    nrz, ib = nrz_links(telemetry)[ports], infiniband(telemetry)[ports]
+    bits = telemetry.part(Q.RX_BITS, None, ports)[0]
+    by_speed = telemetry.speed()[ports][:, None] * 8 * LINE_CODING
     found: dict[int, _Port] = {}
     for row, port in enumerate(ports.tolist()):
         of_port = {quantity: gained[quantity][row] for quantity in _COUNTED}
@@ -174,7 +176,7 @@ def _bad_ports(t: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
         judged = _judge(of_port, span, could, nrz=bool(nrz[row]), falls_told=bool(falls_told[row]))
-        if judged.says:
+        if judged.summary:
             found[port] = judged
     return found
 
@@ -182,12 +184,12 @@ def _bad_ports(t: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
 Samples = dict[Quantity, npt.NDArray[np.floating]]
 
 
-def _without_falls(t: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
+def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, Samples, Mask]:
     """What these ports counted and in how many seconds, shapes (ports, samples), but for samples in which the link
     fell and those beside them: training a link makes errors, and the polls of its ends differ by one. And the ports of
     which either end counts falls.
     """
-    here, there = (t.part(Q.LINK_DOWNS, None, ends)[0] for ends in (ports, other))
+    here, there = (telemetry.part(Q.LINK_DOWNS, None, ends)[0] for ends in (ports, other))
     fell = (here > 0) | (there > 0)
     around = fell.copy()
     around[:, 1:] |= fell[:, :-1]
@@ -195,7 +197,7 @@ def _without_falls(t: Telemetry, ports: Codes, other: Codes) -> tuple[Samples, S
     gained: Samples = {}
     seconds: Samples = {}
     for quantity in _COUNTED:
-        of_port, span = t.part(quantity, None, ports)
+        of_port, span = telemetry.part(quantity, None, ports)
         gained[quantity] = np.where(around, np.nan, of_port)
         seconds[quantity] = np.where(around | np.isnan(of_port), np.nan, span)
     return gained, seconds, np.asarray(~(np.isnan(here) & np.isnan(there)).all(axis=1), dtype=bool)
@@ -206,11 +208,11 @@ def _judge(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls
     port = _Port()
     _judge_before_fec(port, gained, bits)
     for quantity, name in _AFTER_FEC.items():
-        severity, says = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
+        severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
         if severity is not None:
             burst = not falls_told and _one_burst(gained[quantity])
-            says += " in one burst, as a link makes that comes up; neither end counts falls" * burst
-            port.add(says, quantity, Severity.INFO if burst else severity)
+            summary += " in one burst, as a link makes that comes up; neither end counts falls" * burst
+            port.add(summary, quantity, Severity.INFO if burst else severity)
     return port
 
 
@@ -224,8 +226,8 @@ def _judge_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
     level, least = levels[quantity], "" if quantity is Q.CORRECTED_BITS else "at least "
     if level >= BER_BEFORE_FEC[0]:
         critical = level >= BER_BEFORE_FEC[1]
-        says = f"{least}{level:.1e} bit errors before FEC"
-        port.add(says, quantity, Severity.CRITICAL if critical else Severity.WARNING)
+        summary = f"{least}{level:.1e} bit errors before FEC"
+        port.add(summary, quantity, Severity.CRITICAL if critical else Severity.WARNING)
         return
     third = len(bits[quantity]) // 3
     before, now = (_rate(gained[quantity][of], bits[quantity][of]) for of in (slice(third), slice(-third, None)))
@@ -267,22 +269,24 @@ def _rate(counted: Values, of: Values) -> float:
     return float(counted[known].sum(dtype=np.float64) / of[known].sum(dtype=np.float64))
 
 
-def _finding(t: Telemetry, subject: int, bad: Mapping[int, _Port], other: Codes, told: Mask, cards: Cards) -> Finding:
-    index = t.wiring.index
-    symptoms = [f"{index.spell(port)} receives {'; '.join(found.says)}" for port, found in bad.items()]
-    blame, does = blamed(t, bad, other, told)
-    card = blamed_card(t, bad, other, cards)
+def _finding(
+    telemetry: Telemetry, subject: int, bad: Mapping[int, _Port], other: Codes, told: Mask, cards: Cards
+) -> Finding:
+    index = telemetry.wiring.index
+    symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
+    blame, does = blamed(telemetry, bad, other, told)
+    card = blamed_card(telemetry, bad, other, cards)
     severity = max((found.severity for found in bad.values()), key=lambda one: one.rank)
     quantities = tuple({quantity for found in bad.values() for quantity in found.told})
     sure = ALONE if quantities == (Q.CRC_ERRORS,) else BOTH_ENDS if len(bad) > 1 else ONE_END
     return signal_degraded.found(
         index.spell(subject),
         severity=severity,
-        says=", ".join([*symptoms, *((card,) if card else (blame,))]),
-        do=_WATCH if severity is Severity.INFO else f"Exchange no cable yet: {card}." if card else does,
+        summary=", ".join([*symptoms, *((card,) if card else (blame,))]),
+        action=_WATCH if severity is Severity.INFO else f"Exchange no cable yet: {card}." if card else does,
         rail=rail_at(index, subject),
         confidence=sure,
-        evidence=counter_evidence(t, bad, *quantities, Q.RX_BITS),
+        evidence=counter_evidence(telemetry, bad, *quantities, Q.RX_BITS),
         detail=(("reports", tuple(str(index.spell(port)) for port in bad)), ("blame", card or blame)),
     )
 

@@ -36,10 +36,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import ONE_END, Wiring, wiring_of
 from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Alert, Case, Undecided, rule
-from truerail.model.wiring import ONE_END, Wiring, wiring_of
+from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
 Speeds = npt.NDArray[np.float64]
 
@@ -59,9 +59,9 @@ _TOLERANCE = 0.01
     ),
     cause=CauseKind.DEGRADED_LINK,
 )
-def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def speed_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Cables whose planned speed and told speeds are not one, or that could be faster."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     here, there = _told(wiring, index.a), _told(wiring, other)
@@ -69,7 +69,7 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
     here[capped[index.a] & _above(here, index.speed_gbps, there)] = np.nan
     there[capped[other] & _above(there, index.speed_gbps, here)] = np.nan
     if np.isnan(here).all() and np.isnan(there).all():
-        raise Undecided("no port told the speed of its link")
+        raise InsufficientDataError("no port told the speed of its link")
     able = np.fmax(wiring.states.able_gbps[index.a], wiring.states.able_gbps[other])
     able[~np.isnan(index.speed_gbps)] = np.nan
     for cable in _bad(wiring, here, there, other, able).tolist():
@@ -80,8 +80,8 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         wanted += "" if np.isnan(able[cable]) else f", both ends support {able[cable]:g} Gb/s"
         yield speed_mismatch.found(
             index.a_port(cable),
-            says=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in told)}{wanted}",
-            do=f"Check breakout, forced speed, cable and transceiver at {ends[0][0]} and {ends[1][0]}.",
+            summary=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in told)}{wanted}",
+            action=f"Check breakout, forced speed, cable and transceiver at {ends[0][0]} and {ends[1][0]}.",
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
@@ -89,28 +89,28 @@ def speed_mismatch(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _bad(w: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds) -> Codes:
+def _bad(wiring: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds) -> Codes:
     """The cables whose speeds differ, or are less than both ends support (`able`). What a port without link reports is
     struck out of `here` and `there`, and what the port at its other end reports, unless that one says that it has link:
     a switch prints the configured speed.
     """
-    planned = w.index.speed_gbps
+    planned = wiring.index.speed_gbps
 
     def differing() -> Codes:
         slow = (_differ(here, able) & (here < able)) | (_differ(there, able) & (there < able))
         return np.flatnonzero(_differ(here, planned) | _differ(there, planned) | _differ(here, there) | slow)
 
     cables = differing()
-    near, far = w.index.a[cables], other[cables]
-    dark = w.states.down(near), w.states.down(far)
-    here[cables[dark[0] | (dark[1] & ~w.states.up(near))]] = np.nan
-    there[cables[dark[1] | (dark[0] & ~w.states.up(far))]] = np.nan
+    near, far = wiring.index.a[cables], other[cables]
+    dark = wiring.states.down(near), wiring.states.down(far)
+    here[cables[dark[0] | (dark[1] & ~wiring.states.up(near))]] = np.nan
+    there[cables[dark[1] | (dark[0] & ~wiring.states.up(far))]] = np.nan
     return differing()
 
 
-def _told(w: Wiring, port: Codes) -> Speeds:
+def _told(wiring: Wiring, port: Codes) -> Speeds:
     """The speed that each port tells, shape (ports,); NaN where none is told."""
-    speed = w.states.speed_gbps[port]
+    speed = wiring.states.speed_gbps[port]
     return np.where(speed > 0, speed, np.nan)
 
 

@@ -25,10 +25,10 @@ A clock that is wrong, on the device or on truerail's machine: `chronyc tracking
 from collections.abc import Iterator
 from datetime import timedelta
 
+from truerail.analysis.cabling import wiring_of
 from truerail.model import Finding, GpuNicPath, NetAddress, NetLink, Plan, Reading, Severity, Snapshot
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, rule
-from truerail.model.wiring import wiring_of
 
 STALE_AFTER_SECONDS = 300.0
 """Five rounds of a question that is asked every minute: two may fail and a third be slow before this is said."""
@@ -50,26 +50,27 @@ _SLOW = (GpuNicPath, NetAddress)
     ),
     first="where DEVICE",
 )
-def stale_data(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def stale_data(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned devices whose newest answer to a frequent question is old."""
-    limit = seen.at - timedelta(seconds=STALE_AFTER_SECONDS)
-    old = [reading for reading in seen.readings if reading.at < limit and not _slow(reading)]
+    limit = snapshot.at - timedelta(seconds=STALE_AFTER_SECONDS)
+    old = [reading for reading in snapshot.readings if reading.at < limit and not _slow(reading)]
     if not old:
         return
-    fresh = {(reading.device, reading.collector) for reading in seen.readings if reading.at >= limit}
-    devices = wiring_of(plan, seen).index.devices
+    fresh = {(reading.device, reading.collector) for reading in snapshot.readings if reading.at >= limit}
+    devices = wiring_of(plan, snapshot).index.devices
     oldest: dict[int, Reading] = {}
     for reading in old:
         code = devices.find(reading.device)
         if 0 <= code < devices.planned and (reading.device, reading.collector) not in fresh:
             oldest[code] = min(oldest.get(code, reading), reading, key=lambda r: (r.at, r.collector))
     for code, reading in sorted(oldest.items()):
-        age = (seen.at - reading.at).total_seconds()
+        age = (snapshot.at - reading.at).total_seconds()
         collector = printable(reading.collector, 64)
         yield stale_data.found(
             devices.names[code],
-            says=f"{devices.names[code]} answered {collector} {age:.0f} s ago, more than {STALE_AFTER_SECONDS:.0f} s",
-            do=f"Read {devices.names[code]} again; if it answers, compare its clock and the poller's.",
+            summary=f"{devices.names[code]} answered {collector} {age:.0f} s ago, more than "
+            f"{STALE_AFTER_SECONDS:.0f} s",
+            action=f"Read {devices.names[code]} again; if it answers, compare its clock and the poller's.",
             detail=(("collector", collector), ("age_seconds", age)),
         )
 

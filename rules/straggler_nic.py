@@ -49,13 +49,13 @@ import numpy as np
 from rules._held_up import Directions, Why, directions
 from rules._lagging import LINE_RATE, Lagging, in_step, lagging
 from rules._uncounted import unjudged_hosts
+from truerail.analysis.counters.carried import TOO_FEW
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.rails import LEAST_PEERS, Rails, rails_of
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
-from truerail.model.counters.carried import TOO_FEW
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.rails import LEAST_PEERS, Rails, rails_of
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.rule import Alert, Case, Undecided, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, report_unjudged, rule
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
 """Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
@@ -76,16 +76,16 @@ traffic only); where the NIC at the other end may be the slow one as well.
     ),
     cause=CauseKind.SLOW_HOST,
 )
-def straggler_nic(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def straggler_nic(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """NICs below their peers on the rail."""
-    telemetry = telemetry_of(plan, seen)
+    telemetry = telemetry_of(plan, snapshot)
     rails = rails_of(telemetry)
     if not rails.carried.enough:
-        raise Undecided(TOO_FEW)
+        raise InsufficientDataError(TOO_FEW)
     ways = directions(telemetry)
     lags = lagging(ways)
     if not lags.compared:
-        raise Undecided(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
+        raise InsufficientDataError(f"no rail with {LEAST_PEERS} NICs that carry enough to be compared")
     named = set[int]()
     for row, nic in np.argwhere(lags.found).tolist():
         code = int(rails.port[row, nic])
@@ -144,9 +144,10 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
     either = f"; or {' or '.join(ends)} is slow, at the other end of its flows" if ends else ""
     return straggler_nic.found(
         port,
-        says=f"carries {share:.0%} of its host's median NIC and {fair:.0%} of what its host and the {peers} NICs of "
+        summary=f"carries {share:.0%} of its host's median NIC and {fair:.0%} of what its host and the {peers} NICs of "
         f"rail {rail} lead to expect, {_besides(ways, at, counted=counted)}{either}",
-        do=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with the peers "
+        action=f"Compare PCIe width, link speed, pauses and errors of {' and of '.join([str(port), *ends])} with "
+        "the peers "
         f"on rail {rail}.",
         rail=rail,
         confidence=ONE_OF_TWO if ends else SURE if counted else BY_RATES_ONLY,

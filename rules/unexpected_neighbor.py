@@ -31,16 +31,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._places import Misplaced, Places, places, unseen_cables
+from truerail.analysis.cabling import DEVICE_ONLY
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
 from truerail.model.rule import Case, report_unjudged, rule
-from truerail.model.wiring import DEVICE_ONLY
 
 
 @rule("CAB004", severity=Severity.WARNING, needs=[Neighbor])
-def unexpected_neighbor(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def unexpected_neighbor(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned ports whose neighbour is not what any planned cable has there."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring, index = sorted_.wiring, sorted_.wiring.index
     for port in (*_lower_ends(sorted_).tolist(), *_upper_ends(sorted_).tolist()):
         cable = int(index.cables_at(np.array([port]))[0])
@@ -49,8 +49,9 @@ def unexpected_neighbor(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
         expected = ends[1] if subject == ends[0] else ends[0]
         yield unexpected_neighbor.found(
             subject,
-            says=f"{subject} should be wired to {expected} but is wired to {_stranger(sorted_, port)}",
-            do=f"Follow the cable at {subject}. The plan wants {expected} there; correct the plan if this is intended.",
+            summary=f"{subject} should be wired to {expected} but is wired to {_stranger(sorted_, port)}",
+            action=f"Follow the cable at {subject}. The plan wants {expected} there; correct the plan if this is "
+            "intended.",
             expected=str(expected),
             observed=str(index.spell(partner)) if partner >= 0 else None,
             rail=plan.cables[cable].rail,

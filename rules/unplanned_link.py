@@ -29,10 +29,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring, wiring_of
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.rule import Case, rule
-from truerail.model.wiring import DEVICE_ONLY, State, Wiring, wiring_of
 
 _MANAGEMENT = re.compile(
     r"(eth0|mgmt.*|ma(nagement)?\d.*|oob.*|em\d+|fxp\d+|me\d+|vme|re\d+:mgmt.*)", re.ASCII | re.IGNORECASE
@@ -48,55 +48,56 @@ _GUIDS_OF_A_SWITCH = 0x40
     needs=[Neighbor],
     first="diff --plan",
 )
-def unplanned_link(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def unplanned_link(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports without a planned cable that are wired to something."""
-    wiring = wiring_of(plan, seen)
+    wiring = wiring_of(plan, snapshot)
     index = wiring.index
     for port in _unplanned(wiring).tolist():
         subject, partner = index.spell(port), int(wiring.partner[port])
         far = str(index.spell(partner)) if partner >= 0 else index.devices.names[int(wiring.heard[port])]
         yield unplanned_link.found(
             subject,
-            says=f"{subject} is wired to {far}{_stranger(wiring, port)}; the plan has no cable at this port",
-            do=f"Add the link to the plan if it is meant; else find out whose the cable at {subject} is, and pull it.",
+            summary=f"{subject} is wired to {far}{_stranger(wiring, port)}; the plan has no cable at this port",
+            action=f"Add the link to the plan if it is meant; else find out whose the cable at {subject} is, and "
+            "pull it.",
             observed=far if partner >= 0 else None,
             confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
             evidence=wiring.evidence(port, partner),
         )
 
 
-def _far_device(w: Wiring, ports: Codes) -> Codes:
+def _far_device(wiring: Wiring, ports: Codes) -> Codes:
     """The device at the other end of each port, -1 where nothing is seen."""
-    partner = w.partner[ports]
-    return np.where(partner >= 0, w.index.ports.device_of(partner), w.heard[ports])
+    partner = wiring.partner[ports]
+    return np.where(partner >= 0, wiring.index.ports.device_of(partner), wiring.heard[ports])
 
 
-def _unplanned(w: Wiring) -> Codes:
+def _unplanned(wiring: Wiring) -> Codes:
     """One port of each link that the plan does not have: a host's before a switch's."""
-    index = w.index
+    index = wiring.index
     ports = np.arange(index.planned_ports, len(index.ports))
     tiers = np.array([*index.devices.tier, NONE], dtype=np.int64)
-    device, far, partner = index.ports.device_of(ports), _far_device(w, ports), w.partner[ports]
+    device, far, partner = index.ports.device_of(ports), _far_device(wiring, ports), wiring.partner[ports]
     near_tier, far_tier = tiers[device], tiers[far]
-    use = (near_tier >= 0) & (far >= 0) & ~w.ambiguous[ports] & (index.cables_at(partner) < 0)
+    use = (near_tier >= 0) & (far >= 0) & ~wiring.ambiguous[ports] & (index.cables_at(partner) < 0)
     higher = (near_tier > far_tier) | (
         (near_tier == far_tier) & ((device > far) | ((device == far) & (ports > partner)))
     )
     second = (partner >= 0) & (far_tier >= 0) & higher
     of_rails = np.isin(index.ports.name_of(ports), index.ports.name_of(index.a[index.from_host]))
-    counts = (near_tier > 0) | (far_tier >= 0) | (of_rails & (w.states.rdma_row[ports] >= 0))
-    found = ports[use & ~second & counts & ~np.isin(far, _aggregation_nodes(w))]
-    loose = _pairs(index.a_device, index.b_device)[w.state != State.RIGHT]
-    known = np.isin(_pairs(index.ports.device_of(found), _far_device(w, found)), loose)
-    return np.array([p for p in found[~known].tolist() if not _management(w, p)], dtype=np.int64)
+    counts = (near_tier > 0) | (far_tier >= 0) | (of_rails & (wiring.states.rdma_row[ports] >= 0))
+    found = ports[use & ~second & counts & ~np.isin(far, _aggregation_nodes(wiring))]
+    loose = _pairs(index.a_device, index.b_device)[wiring.state != State.RIGHT]
+    known = np.isin(_pairs(index.ports.device_of(found), _far_device(wiring, found)), loose)
+    return np.array([p for p in found[~known].tolist() if not _management(wiring, p)], dtype=np.int64)
 
 
-def _aggregation_nodes(w: Wiring) -> list[int]:
+def _aggregation_nodes(wiring: Wiring) -> list[int]:
     """The devices inside InfiniBand switches that reduce data on its way (SHARP), by their GUIDs."""
-    table = w.identity.seen.table(Neighbor)
+    table = wiring.identity.seen.table(Neighbor)
     guids = set(zip(table.column("of_guid"), table.column("chassis_id"), strict=True))
     inside = [far for own, far in guids if own and far and far.startswith(own[:-2]) and _is_inside(own, far)]
-    return [w.index.devices.find(guid) for guid in inside]
+    return [wiring.index.devices.find(guid) for guid in inside]
 
 
 def _is_inside(own: str, far: str) -> bool:
@@ -108,14 +109,14 @@ def _pairs(one: Codes, other: Codes) -> Codes:
     return np.asarray(np.minimum(one, other) << 32 | np.maximum(one, other))
 
 
-def _management(w: Wiring, port: int) -> bool:
-    device = int(w.index.ports.device_of(np.array([port]))[0])
-    return not w.index.devices.is_host(device) and bool(_MANAGEMENT.fullmatch(w.index.spell(port).name))
+def _management(wiring: Wiring, port: int) -> bool:
+    device = int(wiring.index.ports.device_of(np.array([port]))[0])
+    return not wiring.index.devices.is_host(device) and bool(_MANAGEMENT.fullmatch(wiring.index.spell(port).name))
 
 
-def _stranger(w: Wiring, port: int) -> str:
-    far = int(_far_device(w, np.array([port]))[0])
-    return ", a device that the plan does not have" if far >= w.index.devices.planned else ""
+def _stranger(wiring: Wiring, port: int) -> str:
+    far = int(_far_device(wiring, np.array([port]))[0])
+    return ", a device that the plan does not have" if far >= wiring.index.devices.planned else ""
 
 
 _PLAN = """

@@ -31,16 +31,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.analysis.ecmp.balance import Balance, Numbers
+from truerail.analysis.ecmp.dead import dead_members
+from truerail.analysis.ecmp.flow_bounds import flow_bounds
+from truerail.analysis.ecmp.occupancy import idle_chance
+from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
+from truerail.analysis.ecmp.tiers import balance_to_judge, uneven_switches, unjudged
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
 from truerail.model.rule import Alert, Case, report_unjudged, rule
-from truerail.model.uplinks.balance import Balance, Numbers
-from truerail.model.uplinks.dead import dead_members
-from truerail.model.uplinks.flow_bounds import flow_bounds
-from truerail.model.uplinks.occupancy import idle_chance
-from truerail.model.uplinks.siblings import CHANCE, polarized, weighted
-from truerail.model.uplinks.tiers import balance_to_judge, uneven_switches, unjudged
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
@@ -65,9 +65,9 @@ DEVIATIONS = 4.75
     cause=CauseKind.OVERLOAD,
     first="where SWITCH",
 )
-def uplink_imbalance(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def uplink_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
-    b = balance_to_judge(plan, seen)
+    b = balance_to_judge(plan, snapshot)
     explained = np.zeros(len(b.switch), dtype=bool)
     explained[list(dead_members(b))] = True
     for siblings in polarized(b):
@@ -126,9 +126,9 @@ def _finding(b: Balance, group: int, expected: float) -> Finding:
     idle = int(b.idle_members[group])
     return uplink_imbalance.found(
         name,
-        says=f"the busiest of {b.members[group]} uplinks carries {b.peak[group]:.1f} times the mean, "
+        summary=f"the busiest of {b.members[group]} uplinks carries {b.peak[group]:.1f} times the mean, "
         f"{idle or 'none'} of them {'stays' if idle == 1 else 'stay'} idle",
-        do=f"Look at hash fields, weights and the links that carry least on {name}.",
+        action=f"Look at hash fields, weights and the links that carry least on {name}.",
         confidence=0.7,
         detail=(
             ("peak", round(float(b.peak[group]), 3)),

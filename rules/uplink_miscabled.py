@@ -37,22 +37,22 @@ from truerail.model.rule import Case, report_unjudged, rule
     needs=[Neighbor],
     first="where SWITCH/PORT",
 )
-def uplink_miscabled(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def uplink_miscabled(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Cables that start at a switch and are seen elsewhere."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.UPLINK):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         source, target = wiring.index.a_port(cable), wiring.index.b_port(cable)
         if sorted_.at[cable] >= 0:
-            says = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
+            summary = f"the uplink {source} is cabled to {sorted_.sight(cable)}, not to {target}"
         else:
             stranger = wiring.index.devices.names[int(wiring.heard[b])]
-            says = f"the uplink {source} does not reach {target}, which hears {stranger} instead"
+            summary = f"the uplink {source} does not reach {target}, which hears {stranger} instead"
         yield uplink_miscabled.found(
             source,
-            says=says,
-            do=f"Move the upper end of the cable to {target}, unless its cause says that a label is wrong.",
+            summary=summary,
+            action=f"Move the upper end of the cable to {target}, unless its cause says that a label is wrong.",
             expected=str(target),
             observed=sorted_.observed(cable),
             rail=plan.cables[cable].rail,

@@ -31,17 +31,18 @@ from truerail.model.rule import Case, report_unjudged, rule
 
 
 @rule("CAB002", severity=Severity.WARNING, needs=[Neighbor])
-def wrong_port_on_right_leaf(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+def wrong_port_on_right_leaf(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Host cables in another port of the planned switch, on the planned rail and plane."""
-    sorted_ = places(plan, seen)
+    sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     for cable in sorted_.of(Misplaced.PORT):
         a, b, place = int(wiring.index.a[cable]), int(wiring.index.b[cable]), int(wiring.place[cable])
         target = wiring.index.b_port(cable)
         yield wrong_port_on_right_leaf.found(
             wiring.index.a_port(cable),
-            says=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not {target.name}",
-            do=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
+            summary=f"{sorted_.subject(cable)} is cabled to {sorted_.sight(cable)}, the right leaf but not "
+            f"{target.name}",
+            action=f"Move the cable from {sorted_.sight(cable)} to {target}, or correct the plan if it should stay.",
             expected=str(target),
             observed=sorted_.observed(cable),
             rail=plan.cables[cable].rail,

@@ -9,7 +9,7 @@ import httpx
 from fastapi import Depends, FastAPI, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from truerail.model.history import HistoryGone
+from truerail.errors import JournalUnavailableError
 from truerail.service.settings import Settings
 from truerail.service.tokens import token_hash
 from truerail.web.access import Caller, install, operator, reader
@@ -38,7 +38,7 @@ class Tower:
 
     async def audit(self, who: str, action: str, detail: str) -> None:
         if self.gone:
-            raise HistoryGone("disk full")
+            raise JournalUnavailableError("disk full")
         self.kept.append((who, action, detail))
 
 

@@ -11,7 +11,7 @@ from fake_tower import FakeTower, published, settings
 from fastapi import FastAPI
 
 from truerail.web.app import create_app
-from truerail.web.desk import Desk
+from truerail.web.context import RequestContext
 
 BASE = "http://127.0.0.1:8080"
 
@@ -39,7 +39,7 @@ def _shared() -> FastAPI:
 def app_over(tower: FakeTower) -> FastAPI:
     """The application over a tower: the one that all tests share, for one of them at a time."""
     app = _shared()
-    _STAND.tower, app.state.desk = tower, Desk(tower, settings())
+    _STAND.tower, app.state.desk = tower, RequestContext(tower, settings())
     return app
 
 

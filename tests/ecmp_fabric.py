@@ -230,7 +230,7 @@ def _send(flows: list[socket.socket], done: threading.Event) -> None:
         done.wait(due - time.monotonic())
 
 
-def inside(namespace: str, do: Callable[[], object]) -> None:
+def inside(namespace: str, action: Callable[[], object]) -> None:
     """Runs something in a network namespace: in a thread, which alone has another one than the process."""
     failed: list[BaseException] = []
 
@@ -239,7 +239,7 @@ def inside(namespace: str, do: Callable[[], object]) -> None:
             with open(f"/run/netns/{namespace}") as of:
                 if ctypes.CDLL(None, use_errno=True).setns(of.fileno(), _CLONE_NEWNET):
                     raise OSError(ctypes.get_errno(), f"setns {namespace}")
-            do()
+            action()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised in the caller's thread
             failed.append(error)
 

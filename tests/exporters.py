@@ -13,8 +13,8 @@ from typing import Any
 
 from tests.patience import ENOUGH
 from tests.ports import free_address
+from truerail.analysis.published import Published
 from truerail.model.plan import Role
-from truerail.model.publication import Publication
 
 COUNTERS = (
     "link_downed", "symbol_error", "port_xmit_data", "port_rcv_data", "port_xmit_wait", "port_rcv_errors",
@@ -48,7 +48,7 @@ def make_sys(folder: Path) -> Path:
 
 
 @contextmanager
-def exporters(folder: Path) -> Iterator[Callable[[Publication], list[dict[str, Any]]]]:
+def exporters(folder: Path) -> Iterator[Callable[[Published], list[dict[str, Any]]]]:
     """Both, running; gives what makes Prometheus' targets for the hosts of a publication, labelled as `/sd` does."""
     made_up = ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
     thread = threading.Thread(target=made_up.serve_forever)
@@ -59,7 +59,7 @@ def exporters(folder: Path) -> Iterator[Callable[[Publication], list[dict[str, A
     with open(folder / "node.log", "wb") as log:
         process = subprocess.Popen([*command, *options], stdout=log, stderr=log)
 
-    def targets(publication: Publication) -> list[dict[str, Any]]:
+    def targets(publication: Published) -> list[dict[str, Any]]:
         made_up.netdevs = sorted({cable.a.name for cable in publication.plan.host_cables})  # type: ignore[attr-defined]  # for its pages
         return list(_targets(publication, (address, f"127.0.0.1:{made_up.server_port}")))
 
@@ -73,7 +73,7 @@ def exporters(folder: Path) -> Iterator[Callable[[Publication], list[dict[str, A
         made_up.server_close()
 
 
-def _targets(publication: Publication, addresses: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _targets(publication: Published, addresses: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     for device in publication.plan.of_role(Role.HOST):
         for address in addresses:
             labels = {"fabric": publication.fabric, "host": device.name, "instance": f"{device.name}/{address}"}

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from truerail.gather import Ambient
+from truerail.errors import ConnectError, TransportError
 from truerail.model import Target
+from truerail.poller import Ambient
 from truerail.simulator import Simulation
 from truerail.transport.probe import OS_RELEASE, VERSION
-from truerail.transport.protocol import Answer, ConnectError, TransportError
+from truerail.transport.protocol import Answer
 
 NOW = datetime(2026, 11, 20, 14, 0, 0, 123456, tzinfo=UTC)
 _OS = {

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from truerail.analysis.published import CollectorRun, Published
+from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model import CauseKind, Plan, Snapshot
 from truerail.model.history import (
     Acknowledgement,
@@ -16,24 +18,22 @@ from truerail.model.history import (
     EventKind,
     FindingEvent,
     FindingRecord,
-    HistoryGone,
     LinkChange,
     MaintenanceWindow,
-    Page,
     PlanVersion,
     RoundRecord,
+    RowRange,
 )
 from truerail.model.life import Mute, MuteKind
-from truerail.model.publication import CollectorRun, Publication
-from truerail.oncall.answers import NotFound, StepLine
 from truerail.plans import PlanError, Problem
 from truerail.rounds import judge
 from truerail.service.events import EventLog
 from truerail.service.settings import Settings
 from truerail.simulator import Fault, Shape, Simulation, simulate
+from truerail.views.models import StepLine
 
 T = TypeVar("T")
-ALL = Page()
+ALL = RowRange()
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
 SHAPE = Shape(hosts=24, rails=4, pods=2, spines=2, uplinks=4)
 FAULTS = (
@@ -54,11 +54,11 @@ def fabric(faults: bool = True, shape: Shape = SHAPE) -> tuple[Simulation, Snaps
 
 
 @cache
-def published(faults: bool = True, shape: Shape = SHAPE) -> Publication:
+def published(faults: bool = True, shape: Shape = SHAPE) -> Published:
     """The first judgement of that fabric."""
     simulation, seen = fabric(faults, shape)
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, NOW, 0.4, 24, 24, 1)}
-    return Publication(1, "test", judge(simulation.plan, seen), seen, plan_digest="d1", runs=runs)
+    return Published(1, "test", judge(simulation.plan, seen), seen, plan_digest="d1", runs=runs)
 
 
 def step(number: int, device: str, rack: str = "r01") -> StepLine:
@@ -86,14 +86,14 @@ class FakeHistory:
 
     def _alive(self) -> None:
         if self.gone:
-            raise HistoryGone("the database does not answer")
+            raise JournalUnavailableError("the database does not answer")
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
         self._alive()
         return {row.port: row.at for row in reversed(self.changes) if row.port in ports}
 
     def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = ALL
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = ALL
     ) -> Sequence[LinkChange]:
         self._alive()
         rows = [row for row in self.changes if start <= row.at <= end]
@@ -101,14 +101,14 @@ class FakeHistory:
         return _part(rows, page, lambda row: row.seq)
 
     def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = ALL
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = ALL
     ) -> Sequence[FindingEvent]:
         self._alive()
         rows = [row for row in self.happened if start <= row.at <= end]
         rows = [row for row in rows if devices is None or row.subject.partition("/")[0] in devices]
         return _part(rows, page, lambda row: row.seq)
 
-    def findings(self, *, resolved_since: datetime | None = None, page: Page = ALL) -> Sequence[FindingRecord]:
+    def findings(self, *, resolved_since: datetime | None = None, page: RowRange = ALL) -> Sequence[FindingRecord]:
         self._alive()
         return ()
 
@@ -116,11 +116,11 @@ class FakeHistory:
         self._alive()
         return None
 
-    def causes(self, *, resolved_since: datetime | None = None, page: Page = ALL) -> Sequence[CauseRecord]:
+    def causes(self, *, resolved_since: datetime | None = None, page: RowRange = ALL) -> Sequence[CauseRecord]:
         self._alive()
         return ()
 
-    def rounds(self, page: Page = ALL) -> Sequence[RoundRecord]:
+    def rounds(self, page: RowRange = ALL) -> Sequence[RoundRecord]:
         self._alive()
         return _part(self.kept_rounds, page, lambda row: row.number)
 
@@ -136,7 +136,7 @@ class FakeHistory:
         self._alive()
         return tuple(self.open_windows.values())
 
-    def audit(self, page: Page = ALL) -> Sequence[AuditRecord]:
+    def audit(self, page: RowRange = ALL) -> Sequence[AuditRecord]:
         self._alive()
         return _part(self.audits, page, lambda row: row.seq)
 
@@ -144,7 +144,7 @@ class FakeHistory:
         return self.broken.get(table, {})
 
 
-def _part(rows: Sequence[T], page: Page, number: Callable[[T], int]) -> Sequence[T]:
+def _part(rows: Sequence[T], page: RowRange, number: Callable[[T], int]) -> Sequence[T]:
     newest_first = sorted(rows, key=number, reverse=True)
     return [row for row in newest_first if page.before is None or number(row) < page.before][: page.limit]
 
@@ -152,8 +152,8 @@ def _part(rows: Sequence[T], page: Page, number: Callable[[T], int]) -> Sequence
 class FakeTower:
     """Publishes what it is given. `rechecked` and `reloads` tell what was asked of it."""
 
-    def __init__(self, publication: Publication | None = None) -> None:
-        self.publication: Publication | None = publication
+    def __init__(self, publication: Published | None = None) -> None:
+        self.publication: Published | None = publication
         self.history = FakeHistory()
         self.events = EventLog(1000)
         self.steps: Sequence[StepLine] = ()
@@ -167,7 +167,7 @@ class FakeTower:
     def now(self) -> Callable[[], datetime]:
         return lambda: self.moment
 
-    def publish(self, publication: Publication, kind: str = "round", data: bytes = b"{}") -> None:
+    def publish(self, publication: Published, kind: str = "round", data: bytes = b"{}") -> None:
         """A new judgement, and the event of it."""
         number = self.publication.number + 1 if self.publication else 1
         self.publication = replace(publication, number=number)
@@ -180,8 +180,8 @@ class FakeTower:
             cable, at = plan.cables[number % len(plan.cables)], NOW - timedelta(minutes=links - number)
             row = LinkChange(number, at, str(cable.a), str(cable.b), None, "right", "missing")
             self.history.changes.append(row)
-            says = f"{cable.a} is not seen"
-            event = FindingEvent(number, at, EventKind.APPEARED, "f" * 12, "CAB003", "critical", str(cable.a), says)
+            summary = f"{cable.a} is not seen"
+            event = FindingEvent(number, at, EventKind.APPEARED, "f" * 12, "CAB003", "critical", str(cable.a), summary)
             self.history.happened.append(event)
         for number in range(1, rounds + 1):
             at = NOW - timedelta(minutes=rounds - number)
@@ -191,7 +191,7 @@ class FakeTower:
 
     def _note(self, who: str, action: str, detail: str) -> None:
         if self.history.gone:
-            raise HistoryGone("the database does not answer")
+            raise JournalUnavailableError("the database does not answer")
         seq = len(self.history.audits) + 1
         self.history.audits.append(AuditRecord(seq, self.moment, who, action, detail))
 
@@ -206,8 +206,8 @@ class FakeTower:
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
         assert self.publication is not None
-        if target not in {f.id for f in self.publication.judgement.findings}:
-            raise NotFound(f"no open finding or cause {target!r}")
+        if target not in {f.id for f in self.publication.evaluation.findings}:
+            raise NotFoundError(f"no open finding or cause {target!r}")
         self._note(who, "acknowledge", target)
         made = Acknowledgement(next(self._ids), target, who, reason, self.moment, until)
         self.history.notes[made.id] = made
@@ -218,7 +218,7 @@ class FakeTower:
 
     async def withdraw(self, acknowledgement: int, who: str) -> None:
         if acknowledgement not in self.history.notes:
-            raise NotFound(f"no open acknowledgement {acknowledgement}")
+            raise NotFoundError(f"no open acknowledgement {acknowledgement}")
         self._note(who, "withdraw", str(acknowledgement))
         del self.history.notes[acknowledgement]
 
@@ -232,7 +232,7 @@ class FakeTower:
 
     async def end_window(self, window: int, who: str) -> None:
         if window not in self.history.open_windows:
-            raise NotFound(f"no open maintenance window {window}")
+            raise NotFoundError(f"no open maintenance window {window}")
         self._note(who, "end window", str(window))
         del self.history.open_windows[window]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from rules import rules
 from truerail.model import Fact, Finding
-from truerail.model.cases import scene
 from truerail.model.rule import Case
+from truerail.testing.cases import scene
 
 FOUR = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
 UPLINKED = f"{FOUR}\nleaf-0/swp9 spine-1/swp1 speed=400"

@@ -15,8 +15,8 @@ from pathlib import Path
 from patience import ENOUGH
 from sshd import Sshd, odd_server, sshd, stuck_after_banner
 
-from truerail.gather import Gathered, Gatherer, Limits
 from truerail.model import Role, SshAccess, Target
+from truerail.poller import Gathered, Limits, Poller
 from truerail.transport.protocol import Transport
 
 STAGES = ("SYN dropped", "no banner", "banner and silence", "after login", "mid-answer")
@@ -116,7 +116,7 @@ async def first_round(
             stop.set()
 
     try:
-        gatherer = Gatherer(crowd.targets, transport, limits=limits)
+        gatherer = Poller(crowd.targets, transport, limits=limits)
         return await gatherer.round(collectors=collectors, progress=finished, stop=stop)
     finally:
         await transport.close()

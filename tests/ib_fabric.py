@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from small_fabric import AT
 
+from truerail.analysis.cabling import Wiring, wiring_of
 from truerail.model import (
     Cable,
     Device,
@@ -20,7 +21,6 @@ from truerail.model import (
     Snapshot,
     Transport,
 )
-from truerail.model.wiring import Wiring, wiring_of
 
 _COLLECTOR = {RdmaLink: "rdma_link", NetLink: "net_link", LinkSpeed: "link_speed"}
 End = tuple[str, str, str]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from tests.small_fabric import AT, World, make_plan
+from truerail.analysis.cabling import wiring_of
 from truerail.journal import Changes, Lives
-from truerail.model import Judgement, Plan, Snapshot
+from truerail.model import Evaluation, Plan, Snapshot
 from truerail.model.history import RoundRecord
 from truerail.model.target import Secret
-from truerail.model.wiring import wiring_of
 from truerail.rounds import judge
 
 ROUND = timedelta(seconds=30)
@@ -23,8 +23,8 @@ class Settings:
 
     url: str
     password: Secret | None = None
-    keep: timedelta = timedelta(days=400)
-    keep_rounds: timedelta = timedelta(days=35)
+    retention: timedelta = timedelta(days=400)
+    round_retention: timedelta = timedelta(days=35)
 
 
 def lives(recovery: timedelta = RECOVERY, episodes: int = 4) -> Lives:
@@ -42,7 +42,7 @@ class Fabric:
     number: int = 0
 
     def round(
-        self, change: Callable[[World], None] | None = None, spoil: Callable[[Judgement], Judgement] | None = None
+        self, change: Callable[[World], None] | None = None, spoil: Callable[[Evaluation], Evaluation] | None = None
     ) -> Changes:
         """The next round, with `change` made to a clean fabric for it, and `spoil` to what was judged."""
         world = World(self.plan)
@@ -50,13 +50,13 @@ class Fabric:
             change(world)
         return self.tell(world.snapshot(), spoil)
 
-    def tell(self, seen: Snapshot, spoil: Callable[[Judgement], Judgement] | None = None) -> Changes:
+    def tell(self, snapshot: Snapshot, spoil: Callable[[Evaluation], Evaluation] | None = None) -> Changes:
         """A round that saw this."""
         self.at += ROUND
         self.number += 1
-        fresh = Snapshot(self.at, [replace(reading, at=self.at) for reading in seen.readings])
-        judgement = judge(self.plan, fresh)
-        return self.lives.update(spoil(judgement) if spoil else judgement, wiring_of(self.plan, fresh))
+        fresh = Snapshot(self.at, [replace(reading, at=self.at) for reading in snapshot.readings])
+        evaluation = judge(self.plan, fresh)
+        return self.lives.update(spoil(evaluation) if spoil else evaluation, wiring_of(self.plan, fresh))
 
     def rounds(self, count: int, change: Callable[[World], None] | None = None) -> Sequence[Changes]:
         """Several rounds alike."""

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
-from truerail.gather import Ambient, Gathered, Gatherer, Limits
-from truerail.model import Judgement, Snapshot
+from truerail.model import Evaluation, Snapshot
+from truerail.poller import Ambient, Gathered, Limits, Poller
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape
 from truerail.simulator.flows import FlowFault
-from truerail.simulator.living import LivingFabric, Pace, living_fabric
+from truerail.simulator.live import LivingFabric, Pace, living_fabric
 
 BEGAN = datetime(2026, 11, 20, 14, tzinfo=UTC)
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
@@ -43,7 +43,7 @@ class Site:
             faults=faults, seed=seed, troubles=troubles, shape=shape, pace=pace, ambient=ambient
         )
         self.director = self.fabric.director
-        self.gatherer = Gatherer(
+        self.gatherer = Poller(
             self.fabric.targets,
             self.fabric.transport,
             devices=self.fabric.plan.devices,
@@ -82,6 +82,6 @@ class Site:
         """What one round saw."""
         return self.round().snapshot()
 
-    def judged(self) -> Judgement:
+    def judged(self) -> Evaluation:
         """What is said of one round."""
         return judge(self.fabric.plan, self.snapshot())

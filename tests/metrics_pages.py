@@ -12,10 +12,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from tests.small_fabric import AT
+from truerail.analysis.counters.traffic import Traffic, traffic_of
+from truerail.analysis.ecmp.spread import Spread
+from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
 from truerail.model import Plan, Snapshot
-from truerail.model.counters.traffic import Traffic, traffic_of
-from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
-from truerail.model.uplinks.spread import Spread
 from truerail.outputs.metrics import Exposition
 from truerail.rounds import judge
 
@@ -29,14 +29,14 @@ KEPT = JournalState(JournalHealth.KEEPING, since=AT, waiting=1, lost_total=0, wr
 Sample = tuple[str, tuple[tuple[str, str], ...], float]
 
 
-def published(plan: Plan, seen: Snapshot, **more: Any) -> Publication:
+def published(plan: Plan, snapshot: Snapshot, **more: Any) -> Published:
     """The judgement of a snapshot, as number 7 of the fabric `lab`."""
     values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "judged_seconds": 0.25}
-    values["traffic"] = traffic_of(plan, seen)
-    return Publication(7, "lab", judge(plan, seen), seen, **values | more)
+    values["traffic"] = traffic_of(plan, snapshot)
+    return Published(7, "lab", judge(plan, snapshot), snapshot, **values | more)
 
 
-def with_traffic(publication: Publication, seed: int = 1) -> Publication:
+def with_traffic(publication: Published, seed: int = 1) -> Published:
     """The same with traffic that is drawn: some ports tell nothing, some carry nothing."""
     rng = np.random.default_rng(seed)
     ports = publication.wiring.index.planned_ports
@@ -56,7 +56,7 @@ def with_traffic(publication: Publication, seed: int = 1) -> Publication:
     return replace(publication, traffic=Traffic(np.full(ports, 5e10), *figures, spread))
 
 
-def page(publication: Publication | None) -> str:
+def page(publication: Published | None) -> str:
     """The whole page, freshly rendered."""
     return Exposition().render(publication, COUNTERS, NOW).decode()
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from truerail.model.publication import Publication
-from truerail.oncall.capture import publication_of
+from truerail.analysis.published import Published
+from truerail.questions.capture import publication_of
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 RAIL_ONLY = Shape(hosts=8, rails=4, spines=0)
@@ -19,17 +19,17 @@ def simulated(shape: Shape, *faults: Fault, seed: int = 4) -> Simulation:
     return simulate(shape, list(faults), seed=seed, folders="inventory")
 
 
-def shown(simulation: Simulation) -> Publication:
+def shown(simulation: Simulation) -> Published:
     """What is shown of a simulated fabric as it stands now."""
     return publication_of(simulation.plan, simulation.snapshot())
 
 
-def published(shape: Shape, *faults: Fault, seed: int = 4) -> Publication:
+def published(shape: Shape, *faults: Fault, seed: int = 4) -> Published:
     """What is shown of a fabric with these faults."""
     return shown(simulated(shape, *faults, seed=seed))
 
 
-def all_hosts(publication: Publication) -> str:
+def all_hosts(publication: Published) -> str:
     """Every host of the plan, as a node set."""
     return ",".join(host for host, device in publication.plan.devices.items() if device.role.tier == 0)
 

@@ -15,13 +15,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.fake_tower import FakeTower, settings
 from tests.patience import ENOUGH
 from tests.real import require
+from truerail.analysis.published import CollectorRun, Published
 from truerail.model import Plan, Snapshot
-from truerail.model.publication import CollectorRun, Publication
-from truerail.oncall.fabric_map import fabric_map
-from truerail.oncall.steps import step_lines
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import judge
 from truerail.service.news import told
+from truerail.views.fabric_map import fabric_map
+from truerail.views.steps import step_lines
 from truerail.web.app import create_app
 
 expect.set_options(timeout=1000 * ENOUGH)
@@ -36,19 +36,19 @@ FLAGS = (
 )
 
 
-def publication(plan: Plan, seen: Snapshot, number: int = 1) -> Publication:
+def publication(plan: Plan, snapshot: Snapshot, number: int = 1) -> Published:
     """A judgement of just now."""
     now = datetime.now(UTC)
-    judgement = replace(judge(plan, seen), at=now)
+    evaluation = replace(judge(plan, snapshot), at=now)
     idle = {name: CollectorRun(name, 60.0) for name in ("ib_fabric", "pfc_snmp")}
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number), **idle}
-    return Publication(number, "test fabric", judgement, seen, plan_digest="d1", runs=runs)
+    return Published(number, "test fabric", evaluation, snapshot, plan_digest="d1", runs=runs)
 
 
 class Site:
     """The application in a thread of its own. `publish` brings a new judgement, as a round does."""
 
-    def __init__(self, first: Publication | None, **changed: Any) -> None:
+    def __init__(self, first: Published | None, **changed: Any) -> None:
         self.tower = FakeTower(first)
         self.tower.moment = datetime.now(UTC)
         self.worklist = Worklist()
@@ -78,17 +78,17 @@ class Site:
         self._server.should_exit = True
         self._thread.join(ENOUGH)
 
-    def _take(self, judged: Publication) -> None:
-        self.worklist.update(judged.judgement)
+    def _take(self, judged: Published) -> None:
+        self.worklist.update(judged.evaluation)
         self.tower.steps = step_lines(self.worklist, judged)
 
-    def do(self, act: Callable[[], object]) -> None:
+    def action(self, act: Callable[[], object]) -> None:
         """Runs something in the application's thread, and waits for it."""
         done = threading.Event()
         self._loop.call_soon_threadsafe(lambda: (act(), done.set()))
         assert done.wait(ENOUGH)
 
-    def publish(self, judged: Publication) -> None:
+    def publish(self, judged: Published) -> None:
         """A new judgement and its event."""
 
         def act() -> None:
@@ -98,7 +98,7 @@ class Site:
             kind, data = told(fabric_map(before) if before else None, fabric_map(judged), judged)
             self.tower.events.add(kind, data)
 
-        self.do(act)
+        self.action(act)
 
 
 @contextmanager

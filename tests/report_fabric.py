@@ -10,9 +10,9 @@ from truerail.model import (
     Cause,
     CauseKind,
     Device,
+    Evaluation,
     Evidence,
     Finding,
-    Judgement,
     Move,
     Neighbor,
     Plan,
@@ -84,10 +84,10 @@ class Maker:
             "name": "nic_on_wrong_rail" if wrong else "cable_missing",
             "severity": Severity.CRITICAL,
             "subject": str(cable),
-            "says": f"{cable} is in {observed}, the plan puts it into {expected}"
+            "summary": f"{cable} is in {observed}, the plan puts it into {expected}"
             if wrong
             else f"nothing seen on {cable}",
-            "do": f"move it to {expected}" if wrong else "reseat both ends",
+            "action": f"move it to {expected}" if wrong else "reseat both ends",
             "expected": str(expected),
             "observed": str(observed) if observed else None,
             "rail": self.plan.rail_of(cable),
@@ -110,9 +110,9 @@ class Maker:
         *,
         moves: Iterable[Move] = (),
         alternatives: tuple[Alternative, ...] = (),
-        decides: str = "",
-        says: str = "",
-        do: str = "",
+        to_confirm: str = "",
+        summary: str = "",
+        action: str = "",
         confidence: float = 0.98,
     ) -> None:
         self.causes.append(
@@ -120,13 +120,13 @@ class Maker:
                 f"C{len(self.causes) + 1}",
                 kind,
                 tuple(map(str, subjects)),
-                says or f"{kind.value} of {', '.join(map(str, subjects))}.",
-                do or "Put it right.",
+                summary or f"{kind.value} of {', '.join(map(str, subjects))}.",
+                action or "Put it right.",
                 tuple(f.id for f in findings),
                 tuple(moves),
                 confidence,
                 alternatives,
-                decides,
+                to_confirm,
             )
         )
 
@@ -136,7 +136,7 @@ class Maker:
         moves = [Move(c, p, self.plan.peer_of(c) or p) for c, p in zip(cables, places, strict=True)]
         self.because(kind, cables, found, moves=moves, **more)  # type: ignore[arg-type]
 
-    def judgement(self, **more: object) -> Judgement:
+    def evaluation(self, **more: object) -> Evaluation:
         states = list(self.states.values())
         severities = [f.severity.value for f in self.findings]
         summary = Summary(
@@ -155,19 +155,19 @@ class Maker:
             "findings": tuple(self.findings),
             "causes": tuple(self.causes),
             "verdicts": tuple(self.verdicts),
-            "unread": tuple(self.unread),
+            "collection_errors": tuple(self.unread),
             "summary": summary,
             "cable_states": self.states,
         }
-        return Judgement(**(values | more))  # type: ignore[arg-type]
+        return Evaluation(**(values | more))  # type: ignore[arg-type]
 
 
-def clean() -> Judgement:
+def clean() -> Evaluation:
     """Nothing is wrong and everything was read."""
-    return Maker().judgement()
+    return Maker().evaluation()
 
 
-def every_cause() -> Judgement:
+def every_cause() -> Evaluation:
     """One cause of each kind in a fabric of 64 hosts and 8 rails."""
     m = Maker()
     m.verdicts = [
@@ -184,10 +184,10 @@ def every_cause() -> Judgement:
         CauseKind.CABLE_SWAP,
         swap,
         [leaf_port(3, 12), leaf_port(1, 12)],
-        says="The cables of rails 1 and 3 of gpu-012 are exchanged.",
-        do="Exchange the two plugs at the leaves.",
+        summary="The cables of rails 1 and 3 of gpu-012 are exchanged.",
+        action="Exchange the two plugs at the leaves.",
         alternatives=(Alternative(CauseKind.GPU_NIC_ORDER, "gpu-012 names two of its NICs in another order"),),
-        decides="nvidia-smi topo -m on gpu-012: is enp60s0f0np0 the NIC nearest GPU 1?",
+        to_confirm="nvidia-smi topo -m on gpu-012: is enp60s0f0np0 the NIC nearest GPU 1?",
         confidence=0.999,
     )
     turn = [host_port(20, r) for r in (0, 1, 2)]
@@ -197,7 +197,7 @@ def every_cause() -> Judgement:
     _relabelled(m)
     _silent(m)
     _counted(m)
-    return m.judgement(notes=("3 files of the capture were not asked for and were left alone.",))
+    return m.evaluation(notes=("3 files of the capture were not asked for and were left alone.",))
 
 
 def _port_shift(m: Maker) -> None:
@@ -205,21 +205,21 @@ def _port_shift(m: Maker) -> None:
     places = [leaf_port(1, h + 1) for h in range(40, 47)] + [leaf_port(1, 40)]
     found = m.wrong(shifted, places)
     moves = [Move(c, p, leaf_port(1, h)) for h, c, p in zip(range(40, 48), shifted, places, strict=True)]
-    m.because(CauseKind.PORT_SHIFT, ["leaf-1"], found, moves=moves, says="Ports 40 to 47 of leaf-1 are off by one.")
+    m.because(CauseKind.PORT_SHIFT, ["leaf-1"], found, moves=moves, summary="Ports 40 to 47 of leaf-1 are off by one.")
 
 
 def _relabelled(m: Maker) -> None:
     pair = [host_port(h, r) for h in (33, 34) for r in (0, 1, 2, 3)]
     found = m.wrong(pair, [leaf_port(r, h) for h in (34, 33) for r in (0, 1, 2, 3)])
-    m.because(CauseKind.HOST_SWAP, ["gpu-033", "gpu-034"], found, do="Exchange the names of the two hosts.")
+    m.because(CauseKind.HOST_SWAP, ["gpu-033", "gpu-034"], found, action="Exchange the names of the two hosts.")
     leaves = [host_port(h, r) for h in range(1, 65) for r in (4, 7)]
     found = m.wrong(leaves, [leaf_port(r, h) for h in range(1, 65) for r in (7, 4)])
     m.because(
         CauseKind.LEAF_SWAP,
         ["leaf-4", "leaf-7"],
         found,
-        says="leaf-4 and leaf-7 carry each other's name: the spines see the exchange too.",
-        do="Exchange the names of the two switches; move no cable.",
+        summary="leaf-4 and leaf-7 carry each other's name: the spines see the exchange too.",
+        action="Exchange the names of the two switches; move no cable.",
         alternatives=(
             Alternative(
                 CauseKind.BUNDLE_SWAP,
@@ -232,7 +232,7 @@ def _relabelled(m: Maker) -> None:
                 ),
             ),
         ),
-        decides="chassis MAC of leaf-4 against the inventory",
+        to_confirm="chassis MAC of leaf-4 against the inventory",
         confidence=0.93,
     )
     crossed = [host_port(h, r) for h in range(1, 17) for r in (5, 6)]
@@ -242,12 +242,12 @@ def _relabelled(m: Maker) -> None:
     m.because(CauseKind.BUNDLE_SWAP, ["leaf-5", "leaf-6"], found, moves=moves)
     order = [host_port(50, r) for r in (2, 3)]
     found = m.wrong(order, [leaf_port(r, 50) for r in (3, 2)])
-    m.because(CauseKind.GPU_NIC_ORDER, ["gpu-050"], found, do="Renumber the NICs; move no cable.")
+    m.because(CauseKind.GPU_NIC_ORDER, ["gpu-050"], found, action="Renumber the NICs; move no cable.")
 
 
 def _silent(m: Maker) -> None:
     down = m.find(host_port(55, 2), CableState.MISSING, detail=(("reason", "link down"),))
-    m.because(CauseKind.LINK_DOWN, [host_port(55, 2)], [down], do="Reseat the transceiver at both ends.")
+    m.because(CauseKind.LINK_DOWN, [host_port(55, 2)], [down], action="Reseat the transceiver at both ends.")
     gone = [host_port(60, r) for r in range(4)]
     for cable in gone:
         m.states[cable] = CableState.UNKNOWN
@@ -260,7 +260,7 @@ def _silent(m: Maker) -> None:
         expected=None,
         rail=None,
     )
-    m.because(CauseKind.UNREACHABLE, ["gpu-060"], [finding], do="Power the host, or mark it as not yet installed.")
+    m.because(CauseKind.UNREACHABLE, ["gpu-060"], [finding], action="Power the host, or mark it as not yet installed.")
     m.unread += [
         Reading("gpu-060", collector, AT, error="ssh: connect to host 10.0.1.60 port 22: No route to host")
         for collector in ("gpu_nic_topology", "lldp_host", "rdma_link")
@@ -293,7 +293,7 @@ def _counted(m: Maker) -> None:
         subject = str(host_port(3, number % 8))
         found = Finding(rule, name, Severity.WARNING, subject, f"{name} at {subject}", f"Look at {subject}")
         m.findings.append(found)
-        m.because(kind, [subject], [found], says=f"{name} at {subject}", do=f"Look at {subject}")
+        m.because(kind, [subject], [found], summary=f"{name} at {subject}", action=f"Look at {subject}")
 
 
 HOSTILE = (
@@ -302,7 +302,7 @@ HOSTILE = (
 )
 
 
-def hostile() -> Judgement:
+def hostile() -> Evaluation:
     """Every foreign string is an attack."""
     m = Maker(4, 2)
     cable = host_port(2, 1)
@@ -311,8 +311,8 @@ def hostile() -> Judgement:
         cable,
         CableState.WRONG,
         Port(HOSTILE, HOSTILE),
-        says=HOSTILE,
-        do="+" + HOSTILE,
+        summary=HOSTILE,
+        action="+" + HOSTILE,
         evidence=(Evidence(HOSTILE, "lldp_switch", AT, heard),),
         detail=(("reason", HOSTILE),),
     )
@@ -321,11 +321,11 @@ def hostile() -> Judgement:
         [cable, HOSTILE],
         [found],
         moves=[Move(cable, Port(HOSTILE, HOSTILE), leaf_port(1, 2))],
-        says=HOSTILE,
-        do="@" + HOSTILE,
+        summary=HOSTILE,
+        action="@" + HOSTILE,
         alternatives=(Alternative(CauseKind.CABLE_SWAP, HOSTILE),),
-        decides=HOSTILE,
+        to_confirm=HOSTILE,
     )
     m.unread.append(Reading(HOSTILE, HOSTILE, AT, error=HOSTILE))
     m.verdicts.append(Verdict("PFC001", Status.ERROR, error=HOSTILE))
-    return m.judgement(notes=(HOSTILE,))
+    return m.evaluation(notes=(HOSTILE,))

@@ -13,7 +13,7 @@ from test_access_serve import certificate, during
 from truerail.service.settings import Tls
 from truerail.web.access.expiry import end_of, every_day, warning
 from truerail.web.access.tls import Certificates
-from truerail.web.desk import Desk
+from truerail.web.context import RequestContext
 from truerail.web.serve import Listening
 
 ENDS = datetime(2026, 12, 20, 12, 0, tzinfo=UTC)
@@ -21,7 +21,7 @@ CHAIN = Path("chain.pem")
 
 
 @pytest.mark.parametrize(
-    ("left", "says"),
+    ("left", "summary"),
     [
         (timedelta(days=30, seconds=1), ""),
         (timedelta(days=30), "chain.pem: ends at 2026-12-20 12:00 UTC, in 30 d. Renew it, then send SIGHUP"),
@@ -30,8 +30,8 @@ CHAIN = Path("chain.pem")
         (-timedelta(days=3), "chain.pem: ended at 2026-12-20 12:00 UTC: clients refuse it. Renew it, then send SIGHUP"),
     ],
 )
-def test_what_is_said_of_the_end(left: timedelta, says: str) -> None:
-    assert warning(CHAIN, ENDS, ENDS - left) == says
+def test_what_is_said_of_the_end(left: timedelta, summary: str) -> None:
+    assert warning(CHAIN, ENDS, ENDS - left) == summary
 
 
 def test_of_an_end_that_nobody_can_read_nothing_is_said(tmp_path: Path) -> None:
@@ -89,16 +89,16 @@ def test_the_metric_is_there_with_tls_alone(tmp_path: Path) -> None:
     class OnlyEnds:
         ends = ENDS
 
-    desk: Any = Desk.__new__(Desk)
+    desk: Any = RequestContext.__new__(RequestContext)
     desk.streams, desk.certificates = 2, None
     assert desk.figures == {"event_streams": 2.0}
     desk.certificates = OnlyEnds()
-    assert desk.figures["tls_certificate_ends_timestamp_seconds"] == ENDS.timestamp()
+    assert desk.figures["tls_certificate_not_after_timestamp_seconds"] == ENDS.timestamp()
 
 
-@pytest.mark.parametrize(("days", "says"), [(2, "cert.pem: ends at "), (90, "")])
+@pytest.mark.parametrize(("days", "summary"), [(2, "cert.pem: ends at "), (90, "")])
 def test_serve_check_says_it_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], days: int, says: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], days: int, summary: str
 ) -> None:
     files = certificate(tmp_path, lasts=timedelta(days=days))
     (tmp_path / "inventory.yaml").write_text("devices: [{name: a, role: host, platform: linux, address: 192.0.2.1}]\n")
@@ -108,8 +108,8 @@ def test_serve_check_says_it_too(
     code, out, err = run("serve", "--check", "--config", settings)
     assert code == 0
     assert "good. 1 device, no plan" in out
-    assert says in err
-    assert bool(err) == bool(says)
+    assert summary in err
+    assert bool(err) == bool(summary)
     Path(files["key"]).write_text("no key")
     code, out, err = run("serve", "--check", "--config", settings)
     assert (code, out) == (2, "")

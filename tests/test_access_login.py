@@ -48,10 +48,10 @@ def test_over_tls_the_cookie_belongs_to_this_host_alone() -> None:
 
 
 def test_a_proxy_or_the_public_url_may_say_that_the_way_is_encrypted_nobody_else() -> None:
-    says = {"X-Forwarded-Proto": "https"}
+    summary = {"X-Forwarded-Proto": "https"}
     proxied = Site({"tokens": TOKENS, "trusted_proxy": {"addresses": ["10.1.0.0/24"]}})
     for peer, secure in (("10.1.0.7", True), ("10.9.0.7", False)):
-        answer = proxied.ask("POST", "/login", says, json={"token": READER}, peer=peer)
+        answer = proxied.ask("POST", "/login", summary, json={"token": READER}, peer=peer)
         assert ("Secure" in answer.headers["set-cookie"]) is secure
     public = Site(WITH_TOKENS, {"public_url": "https://truerail.example"})
     assert "Secure" in form(public, token=READER).headers["set-cookie"]

@@ -18,10 +18,11 @@ from cryptography.x509.oid import NameOID
 
 from tests.access_site import OPERATOR, WITH_TOKENS, Site, settings
 from tests.patience import ENOUGH
+from truerail.errors import CertificateError, ListenError
 from truerail.service.settings import Tls
-from truerail.web import connections, leaving
-from truerail.web.access.tls import BadCertificate, Certificates
-from truerail.web.listen import ListenError, listen
+from truerail.web import connections, shutdown
+from truerail.web.access.tls import Certificates
+from truerail.web.listen import listen
 from truerail.web.serve import Listening, serve
 
 Visit = Callable[[Listening], Awaitable[Any]]
@@ -179,7 +180,7 @@ def test_a_renewed_certificate_is_taken_over_and_a_bad_one_is_not(tmp_path: Path
         names.append(await shown(listening))
         good = Path(files["key"]).read_bytes()
         Path(files["key"]).write_bytes(_pem(ec.generate_private_key(ec.SECP256R1()), serialization.NoEncryption()))
-        with pytest.raises(BadCertificate, match=r"key\.pem: is not the key of .*cert\.pem"):
+        with pytest.raises(CertificateError, match=r"key\.pem: is not the key of .*cert\.pem"):
             listening.certificates.reload()
         Path(files["key"]).write_bytes(good)
         return [*names, await shown(listening)]
@@ -192,7 +193,7 @@ def test_a_certificate_that_cannot_be_used_names_the_file(tmp_path: Path) -> Non
     tls = Tls(**{name: Path(path) for name, path in files.items()})
     locked = _pem(ec.generate_private_key(ec.SECP256R1()), serialization.BestAvailableEncryption(b"secret"))
     key, chain = tls.key.read_bytes(), tls.certificate.read_bytes()
-    for file, content, says in (
+    for file, content, summary in (
         (tls.key, locked, r"key\.pem: is locked with a password"),
         (tls.key, b"nonsense", r"key\.pem: holds no private key in PEM"),
         (tls.certificate, b"nonsense", r"cert\.pem: holds no certificate in PEM"),
@@ -201,12 +202,12 @@ def test_a_certificate_that_cannot_be_used_names_the_file(tmp_path: Path) -> Non
         tls.key.write_bytes(key)
         tls.certificate.write_bytes(chain)
         file.unlink() if content is None else file.write_bytes(content)
-        with pytest.raises(BadCertificate, match=says):
+        with pytest.raises(CertificateError, match=summary):
             Certificates(tls)
 
 
 def test_event_streams_end_when_the_service_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leaving, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(shutdown, "GRACE_SECONDS", 0.2)
     site = Site(None, {"port": 0})
 
     async def running() -> bytes:

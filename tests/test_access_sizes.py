@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.access_site import OPERATOR, WITH_TOKENS, Site
-from truerail.web.access.asked import Asked
-from truerail.web.access.refusal import Refused
+from truerail.errors import RequestRefusedError
+from truerail.web.access.request import RequestInfo
 from truerail.web.access.sizes import MOST_HEADERS, MOST_PATH, MOST_QUERY, whole_body
 
 SMALL = {"body_bytes": 2000}
@@ -73,8 +73,8 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
         await asyncio.Event().wait()
 
     scope = {"method": "POST", "path": "/", "headers": [(b"content-length", b"5")]}
-    with pytest.raises(Refused, match=r"longer than 0\.05 s") as caught:
-        asyncio.run(whole_body(Asked(scope), never, 100, 0.05))
+    with pytest.raises(RequestRefusedError, match=r"longer than 0\.05 s") as caught:
+        asyncio.run(whole_body(RequestInfo(scope), never, 100, 0.05))
     assert caught.value.status == 408
 
 
@@ -84,7 +84,7 @@ def test_a_client_that_goes_away_in_the_middle_of_a_body_is_passed_on_as_that() 
 
     async def reading() -> Any:
         scope = {"method": "POST", "path": "/", "headers": [(b"transfer-encoding", b"chunked")]}
-        return await (await whole_body(Asked(scope), gone, 100))()
+        return await (await whole_body(RequestInfo(scope), gone, 100))()
 
     assert asyncio.run(reading()) == {"type": "http.disconnect"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truerail.model import CableState, CauseKind, Judgement, Move
+from truerail.model import CableState, CauseKind, Evaluation, Move
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -19,68 +19,68 @@ POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
 
 
 @pytest.fixture(scope="module")
-def swap() -> tuple[Simulation, Judgement]:
+def swap() -> tuple[Simulation, Evaluation]:
     """Two cables of one host exchanged, and a right judgement of it."""
     simulation = simulate(POD, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1)
     return simulation, judge(simulation.plan, simulation.snapshot())
 
 
-def test_a_right_judgement_has_no_mistakes(swap: tuple[Simulation, Judgement]) -> None:
-    simulation, judgement = swap
-    result = score(simulation.truth, judgement)
+def test_a_right_judgement_has_no_mistakes(swap: tuple[Simulation, Evaluation]) -> None:
+    simulation, evaluation = swap
+    result = score(simulation.truth, evaluation)
     assert result.perfect
     assert (result.cables_found, result.moves, result.moves_needed) == (2, 2, 2)
     assert result.causes_found == {CauseKind.CABLE_SWAP: 1}
 
 
-def test_a_missed_cause_and_its_moves_are_seen(swap: tuple[Simulation, Judgement]) -> None:
-    simulation, judgement = swap
-    result = score(simulation.truth, replace(judgement, causes=()))
+def test_a_missed_cause_and_its_moves_are_seen(swap: tuple[Simulation, Evaluation]) -> None:
+    simulation, evaluation = swap
+    result = score(simulation.truth, replace(evaluation, causes=()))
     assert result.causes_missed == {CauseKind.CABLE_SWAP: 1}
     assert result.moves_short == 2
 
 
-def test_an_invented_kind_is_both_a_miss_and_a_false_alarm(swap: tuple[Simulation, Judgement]) -> None:
-    simulation, judgement = swap
-    other = replace(judgement.causes[0], kind=CauseKind.CABLE_ROTATION)
-    result = score(simulation.truth, replace(judgement, causes=(other,)))
+def test_an_invented_kind_is_both_a_miss_and_a_false_alarm(swap: tuple[Simulation, Evaluation]) -> None:
+    simulation, evaluation = swap
+    other = replace(evaluation.causes[0], kind=CauseKind.CABLE_ROTATION)
+    result = score(simulation.truth, replace(evaluation, causes=(other,)))
     assert result.causes_missed == {CauseKind.CABLE_SWAP: 1}
     assert result.causes_false == {CauseKind.CABLE_ROTATION: 1}
 
 
-def test_a_cable_said_to_be_right_or_wrong_falsely_is_seen(swap: tuple[Simulation, Judgement]) -> None:
-    simulation, judgement = swap
+def test_a_cable_said_to_be_right_or_wrong_falsely_is_seen(swap: tuple[Simulation, Evaluation]) -> None:
+    simulation, evaluation = swap
     turned = {
         port: CableState.RIGHT if state is CableState.WRONG else CableState.WRONG
-        for port, state in judgement.cable_states.items()
+        for port, state in evaluation.cable_states.items()
     }
-    result = score(simulation.truth, replace(judgement, cable_states=turned))
+    result = score(simulation.truth, replace(evaluation, cable_states=turned))
     assert (result.cables_found, result.cables_missed) == (0, 2)
     assert result.cables_false == len(simulation.plan.cables) - 2
 
 
-def _with_moves(judgement: Judgement, *moves: Move) -> Judgement:
-    return replace(judgement, causes=(replace(judgement.causes[0], moves=moves),))
+def _with_moves(evaluation: Evaluation, *moves: Move) -> Evaluation:
+    return replace(evaluation, causes=(replace(evaluation.causes[0], moves=moves),))
 
 
-def test_moves_of_right_cables_and_into_wrong_places_are_seen(swap: tuple[Simulation, Judgement]) -> None:
-    simulation, judgement = swap
-    first, second = judgement.causes[0].moves
+def test_moves_of_right_cables_and_into_wrong_places_are_seen(swap: tuple[Simulation, Evaluation]) -> None:
+    simulation, evaluation = swap
+    first, second = evaluation.causes[0].moves
     right = next(cable for cable in simulation.plan.cables if cable.a not in simulation.truth.wrong)
     idle = Move(right.a, right.b, first.target)
-    assert score(simulation.truth, _with_moves(judgement, first, second, idle)).moves_of_right == 1
+    assert score(simulation.truth, _with_moves(evaluation, first, second, idle)).moves_of_right == 1
     astray = Move(first.cable, first.source, right.b)
-    result = score(simulation.truth, _with_moves(judgement, astray, second))
+    result = score(simulation.truth, _with_moves(evaluation, astray, second))
     assert (result.moves_astray, result.moves_of_right, result.moves_beyond) == (1, 0, 0)
 
 
 def test_what_cannot_be_decided_is_counted_apart() -> None:
     simulation = simulate(POD, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1)
-    judgement = judge(simulation.plan, simulation.snapshot())
-    result = score(simulation.truth, judgement)
+    evaluation = judge(simulation.plan, simulation.snapshot())
+    result = score(simulation.truth, evaluation)
     assert result.undecidable == {"told as an alternative": 1}
     assert not result.causes_found
-    silent = score(simulation.truth, replace(judgement, causes=()))
+    silent = score(simulation.truth, replace(evaluation, causes=()))
     assert silent.undecidable == {"missed": 1}
     assert not silent.perfect
 
@@ -97,5 +97,5 @@ def test_scores_add_up() -> None:
 @pytest.mark.parametrize("seed", range(2000, 2028))
 def test_fabrics_of_every_shape_are_judged_without_mistake(seed: int) -> None:
     drawn = draw(seed)
-    judgement = judge(drawn.simulation.plan, drawn.simulation.snapshot())
-    assert score(drawn.simulation.truth, judgement).mistakes == [], str(drawn)
+    evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    assert score(drawn.simulation.truth, evaluation).mistakes == [], str(drawn)

@@ -37,8 +37,8 @@ def test_every_finding_of_an_exchanged_name_says_to_exchange_the_names(renamed: 
     assert cause["moves"] == []
     explained = [one for one in document["findings"] if one["cause"] == cause["id"]]
     assert len(explained) >= 8
-    assert {one["do"] for one in explained} == {cause["do"]}
-    assert cause["do"].startswith(NAMES)
+    assert {one["action"] for one in explained} == {cause["action"]}
+    assert cause["action"].startswith(NAMES)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -66,7 +66,7 @@ def test_a_cable_that_has_to_move_still_says_so(tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(run("check", *options, "--format", "csv").stdout)))
     swap = [row for row in rows if row["cause_kind"] == "cable-swap"]
     assert swap
-    assert all(row["do"].startswith("Exchange the two cables: ") for row in swap)
+    assert all(row["action"].startswith("Exchange the two cables: ") for row in swap)
 
 
 def test_one_function_gives_the_action() -> None:
@@ -76,4 +76,4 @@ def test_one_function_gives_the_action() -> None:
     assert action_of(finding, cause) == "Exchange the names."
     assert action_of(finding, Cause("C1", CauseKind.UNKNOWN, (), "", "")) == "Move the cable."
     other = Finding("CAB001", "nic_on_wrong_rail", Severity.CRITICAL, "h2/nic0", "wrong", "Move it.")
-    assert [one.do for one in with_actions([finding, other], [cause])] == ["Exchange the names.", "Move it."]
+    assert [one.action for one in with_actions([finding, other], [cause])] == ["Exchange the names.", "Move it."]

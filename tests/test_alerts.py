@@ -81,7 +81,7 @@ def test_every_story_goes_as_told(chapter: Group, tmp_path: Path) -> None:
     ("broken", "why"),
     [
         ('muted="no", severity!="info"', "muted and informative findings would alert"),
-        (" unless on(fabric) fabric:truerail_publication_number:steady2m", "what is gone would stand on"),
+        (" unless on(fabric) fabric:truerail_evaluation_number:steady2m", "what is gone would stand on"),
         ("(device:truerail_device_findings:held unless", "a restart would end the alert"),
     ],
 )

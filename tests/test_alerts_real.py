@@ -102,7 +102,7 @@ def test_a_name_alone_pages_nobody_even_where_its_finding_is_critical(tmp_path: 
     link = 'fabric="lab", pod="p1", host="h1", rail="0", nic="n1"'
     series = {
         'truerail_build_info{version="1", python="3.11"}': "1x40",
-        'truerail_publication_number{fabric="lab"}': "7x40",
+        'truerail_evaluation_number{fabric="lab"}': "7x40",
         'truerail_rail_right_ratio{fabric="lab", pod="p1", rail="0"}': "1x40",
         f"truerail_link_state{{{link}}}": "3x40",
         f'truerail_link_info{{{link}, switch="leaf-0", switch_port="p1"}}': "1x40",
@@ -110,7 +110,7 @@ def test_a_name_alone_pages_nobody_even_where_its_finding_is_critical(tmp_path: 
         'muted="no"}': "1x40",
     }
     for action, severity in (("move", "critical"), ("decide", "critical"), ("none", "warning")):
-        seen = f'truerail_link_seen_info{{{link}, action="{action}"}}'
+        seen = f'truerail_link_actual_info{{{link}, action="{action}"}}'
         told = [{"labels": f'{{alertname="TruerailCableWrong", severity="{severity}"}}', "value": 1}]
         given = [{"series": name, "values": values} for name, values in {**series, seen: "1x40"}.items()]
         asked = [{"expr": ASKED, "eval_time": "40m", "exp_samples": told}]
@@ -119,7 +119,7 @@ def test_a_name_alone_pages_nobody_even_where_its_finding_is_critical(tmp_path: 
 
 OUTAGE = {
     'truerail_build_info{version="1", python="3.11"}': "1x240",
-    'truerail_publication_number{fabric="lab"}': "7x119 stale _ 8x119",
+    'truerail_evaluation_number{fabric="lab"}': "7x119 stale _ 8x119",
     'truerail_device_findings{fabric="lab", host="h1", rule="NIC005", severity="critical", muted="no"}':
         "1x119 stale _x5 1x20 stale _x94",
     'truerail_device_findings{fabric="lab", host="h2", rule="LNK003", severity="critical", muted="no"}':

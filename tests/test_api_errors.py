@@ -6,11 +6,12 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import FakeTower, published
 
-from truerail.web.desk import Desk
+from truerail.web.context import RequestContext
 
 READS = (
     "fabric", "map", "devices", "devices/gpu-001", "ports", "cables", "findings", "findings/a", "causes", "causes/a",
-    "steps", "history", "plan", "verdicts", "unread", "where?port=a", "job?nodes=a", "blast?of=a", "path?from=a&to=b",
+    "steps", "history", "plan", "verdicts", "collection-errors", "where?port=a",
+    "job?nodes=a", "blast?of=a", "path?from=a&to=b",
     "diff?since=2h", "diff?plan=true", "why?finding=a", "storm", "storm?of=a", "timeline?of=a",
     "find?text=a",
 )  # fmt: skip
@@ -43,12 +44,12 @@ def test_what_needs_the_journal_says_that_it_is_gone(api: Api) -> None:
         response = api.get(url)
         assert problem_of(response, 503)["type"] == "urn:truerail:problem:history-gone", url
         assert "retry-after" in response.headers
-    body = {"target": published().judgement.findings[0].id, "reason": "known"}
+    body = {"target": published().evaluation.findings[0].id, "reason": "known"}
     assert problem_of(api.post("acknowledgements", body), 503)["title"] == "History gone"
 
 
 def test_what_merely_lacks_the_journal_goes_on_and_says_so(api: Api) -> None:
-    finding = published().judgement.findings[0].id
+    finding = published().evaluation.findings[0].id
     for url in ("where?port=gpu-001", "devices/gpu-001", f"why?finding={finding}"):
         assert "truerail-missing" not in api.get(url).headers
         api.tower.history.gone = True
@@ -150,10 +151,10 @@ def test_a_query_of_any_length_is_refused(api: Api) -> None:
 
 
 def test_what_breaks_inside_stays_inside(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Desk) -> None:
+    def broken(self: RequestContext) -> None:
         raise RuntimeError("password=hunter2 in /srv/secret.py")
 
-    monkeypatch.setattr(Desk, "shown", broken)
+    monkeypatch.setattr(RequestContext, "shown", broken)
     problem = problem_of(api.get("fabric"), 500)
     assert "hunter2" not in str(problem)
     assert "secret" not in str(problem)

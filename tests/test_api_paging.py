@@ -7,7 +7,7 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import fabric, published
 
-from truerail.model import Judgement
+from truerail.model import Evaluation
 from truerail.rounds import judge
 
 
@@ -17,9 +17,9 @@ def api() -> Iterator[Api]:
         yield one
 
 
-def _without(judgement: Judgement, *gone: int) -> Judgement:
-    kept = tuple(one for number, one in enumerate(judgement.findings) if number not in gone)
-    return dataclasses.replace(judgement, findings=kept)
+def _without(evaluation: Evaluation, *gone: int) -> Evaluation:
+    kept = tuple(one for number, one in enumerate(evaluation.findings) if number not in gone)
+    return dataclasses.replace(evaluation, findings=kept)
 
 
 def test_parts_make_up_the_whole(api: Api) -> None:
@@ -48,7 +48,7 @@ def test_history_goes_on_behind_its_row_while_new_ones_come(api: Api) -> None:
 def test_a_list_goes_on_in_a_new_judgement(api: Api) -> None:
     first = api.json("cables", limit=50)
     simulation, seen = fabric(faults=False)
-    api.tower.publish(dataclasses.replace(published(), judgement=judge(simulation.plan, seen), snapshot=seen))
+    api.tower.publish(dataclasses.replace(published(), evaluation=judge(simulation.plan, seen), snapshot=seen))
     second = api.json("cables", limit=1000, cursor=first["next"])
     subjects = [row["subject"] for row in (*first["items"], *second["items"])]
     assert subjects == [row["subject"] for row in api.json("cables", limit=1000)["items"]]
@@ -58,14 +58,14 @@ def test_a_list_goes_on_in_a_new_judgement(api: Api) -> None:
 def test_a_row_that_left_before_the_cursor_moves_nothing(api: Api) -> None:
     ids = [row["id"] for row in api.json("findings", limit=1000)["items"]]
     first = api.json("findings", limit=3)
-    api.tower.publish(dataclasses.replace(published(), judgement=_without(published().judgement, 0, 2)))
+    api.tower.publish(dataclasses.replace(published(), evaluation=_without(published().evaluation, 0, 2)))
     following = api.json("findings", limit=1, cursor=first["next"])
     assert [row["id"] for row in following["items"]] == [ids[3]]
 
 
 def test_a_list_that_moved_on_says_so(api: Api) -> None:
     first = api.json("findings", limit=2)
-    api.tower.publish(dataclasses.replace(published(), judgement=_without(published().judgement, 0, 1)))
+    api.tower.publish(dataclasses.replace(published(), evaluation=_without(published().evaluation, 0, 1)))
     problem = problem_of(api.get("findings", limit=2, cursor=first["next"]), 410)
     assert problem["type"] == "urn:truerail:problem:list-moved-on"
 

@@ -9,15 +9,15 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import FakeTower, published, step
 
-from truerail.oncall.answers import as_json
-from truerail.oncall.blast import blast
-from truerail.oncall.diff import diff_plan
-from truerail.oncall.fabric_map import fabric_map
-from truerail.oncall.job import job
-from truerail.oncall.path import path
-from truerail.oncall.storm import storm
-from truerail.oncall.where import where
 from truerail.outputs.metrics import CONTENT_TYPE
+from truerail.questions.blast import blast
+from truerail.questions.diff import diff_plan
+from truerail.questions.job import job
+from truerail.questions.path import path
+from truerail.questions.storm import storm
+from truerail.questions.where import where
+from truerail.views.fabric_map import fabric_map
+from truerail.views.plain import as_json
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def api() -> Iterator[Api]:
 
 def test_the_questions_have_the_answers_of_the_core(api: Api) -> None:
     shown = published()
-    finding = shown.judgement.findings[0]
+    finding = shown.evaluation.findings[0]
     assert api.json("job", nodes="gpu-[001-006]") == as_json(job(shown, "gpu-[001-006]"))
     assert api.json("blast", of="p1-leaf-0") == as_json(blast(shown, "p1-leaf-0"))
     assert api.json("path", from_="gpu-001", to="gpu-002") == as_json(path(shown, "gpu-001", "gpu-002"))
@@ -40,7 +40,7 @@ def test_the_questions_have_the_answers_of_the_core(api: Api) -> None:
     asked = as_json(where(shown, finding.subject))
     assert [one["subject"] for one in told["paths"]] == [one["subject"] for one in asked["paths"]]
     assert api.json("why", finding=finding.id) == api.json(f"findings/{finding.id}")
-    assert api.json("why", finding=finding.id)["finding"]["says"] == finding.says
+    assert api.json("why", finding=finding.id)["finding"]["summary"] == finding.summary
 
 
 def test_since_comes_from_the_journal(api: Api) -> None:
@@ -59,25 +59,25 @@ def test_the_fabric_tells_the_age_of_what_it_knows(api: Api) -> None:
     told = api.json("fabric")
     assert told["cables"]["wrong"] > 0
     assert told["collectors"][0]["age_seconds"] == 0
-    assert sum(told["findings"].values()) == len(published().judgement.findings)
+    assert sum(told["findings"].values()) == len(published().evaluation.findings)
 
 
 def test_lists_are_narrowed(api: Api) -> None:
     wrong = api.json("cables", state="wrong")
     assert {row["state"] for row in wrong["items"]} == {"wrong"}
-    assert wrong["total"] == published().judgement.summary.cables_wrong
+    assert wrong["total"] == published().evaluation.summary.cables_wrong
     hosts = api.json("devices", nodes="gpu-[001-003]")
     assert [row["device"] for row in hosts["items"]] == ["gpu-001", "gpu-002", "gpu-003"]
     up = api.json("ports", nodes="p1-leaf-0", facing="up")
     assert {row["device"] for row in up["items"]} == {"p1-leaf-0"}
     assert {row["facing"] for row in up["items"]} == {"up"}
     loud = api.json("findings", severity="critical", muted="false")
-    assert loud["total"] == sum(f.severity == "critical" for f in published().judgement.findings)
+    assert loud["total"] == sum(f.severity == "critical" for f in published().evaluation.findings)
 
 
 def test_causes_one_by_one(api: Api) -> None:
     rows = api.json("causes")["items"]
-    assert [row["harm"] for row in rows] == sorted((row["harm"] for row in rows), reverse=True)
+    assert [row["impact"] for row in rows] == sorted((row["impact"] for row in rows), reverse=True)
     assert api.json(f"causes/{rows[0]['key']}") == rows[0]
     explained = api.json("findings", cause=rows[0]["key"])
     assert {row["id"] for row in explained["items"]} == set(rows[0]["explains"])
@@ -107,7 +107,7 @@ def test_the_past(api: Api) -> None:
     assert {row["rule"] for row in events} == {"CAB003"}
     assert api.json("plans")["items"][0]["digest"] == "d1"
     assert api.json("diff", since="1h")["links"]
-    assert api.json("timeline", of="gpu-001")["asked"] == "gpu-001"
+    assert api.json("timeline", of="gpu-001")["query"] == "gpu-001"
 
 
 def test_a_plus_in_a_url_is_a_plus_in_a_time(api: Api) -> None:
@@ -120,8 +120,8 @@ def test_plan_verdicts_and_unread(api: Api) -> None:
     assert plan["devices"]["host"] == 24
     assert plan["cables"] == len(published().plan.cables)
     rules = [row["rule"] for row in api.json("verdicts", limit=1000)["items"]]
-    assert rules == sorted(one.rule for one in published().judgement.verdicts)
-    assert api.json("unread")["total"] == len(published().judgement.unread)
+    assert rules == sorted(one.rule for one in published().evaluation.verdicts)
+    assert api.json("collection-errors")["total"] == len(published().evaluation.collection_errors)
 
 
 def test_metrics_whole_and_by_pod(api: Api) -> None:
@@ -139,10 +139,10 @@ def test_metrics_whole_and_by_pod(api: Api) -> None:
 
 def test_every_get_has_a_tag_and_honours_it(api: Api) -> None:
     shown = published()
-    finding, cause = shown.judgement.findings[0].id, shown.judgement.causes[0].key
+    finding, cause = shown.evaluation.findings[0].id, shown.evaluation.causes[0].key
     for url in (
         "fabric", "map", "devices", "devices/gpu-001", "ports", "cables", "findings", f"findings/{finding}", "causes",
-        f"causes/{cause}", "steps", "rounds", "history", "plan", "plans", "verdicts", "unread", "audit",
+        f"causes/{cause}", "steps", "rounds", "history", "plan", "plans", "verdicts", "collection-errors", "audit",
         "where?port=gpu-001", "job?nodes=gpu-001", "blast?of=gpu-001", "path?from=gpu-001&to=gpu-002", "diff?plan=true",
         f"why?finding={finding}", "storm", "timeline?of=gpu-001", "find?text=gpu", "acknowledgements", "maintenance",
     ):  # fmt: skip
@@ -162,7 +162,7 @@ def test_a_tag_is_over_with_the_publication(api: Api) -> None:
 
 
 def test_a_tag_is_over_with_a_mute(api: Api) -> None:
-    finding = published().judgement.findings[0].id
+    finding = published().evaluation.findings[0].id
     tag = api.get("findings").headers["etag"]
     api.post("acknowledgements", {"target": finding, "reason": "known"})
     now = api.ask("GET", "findings", headers={"If-None-Match": tag})
@@ -197,18 +197,18 @@ def test_head_is_get_without_a_body(api: Api) -> None:
 def test_what_a_device_calls_itself_is_data() -> None:
     name = '<img src=x onerror="alert(1)">\x1b[31m'
     shown = published()
-    hurt = dataclasses.replace(shown.judgement.findings[0], says=name, observed=name)
-    judgement = dataclasses.replace(shown.judgement, findings=(hurt,))
-    with Api(FakeTower(dataclasses.replace(shown, judgement=judgement))) as api:
+    hurt = dataclasses.replace(shown.evaluation.findings[0], summary=name, observed=name)
+    evaluation = dataclasses.replace(shown.evaluation, findings=(hurt,))
+    with Api(FakeTower(dataclasses.replace(shown, evaluation=evaluation))) as api:
         response = api.get("findings")
-        assert response.json()["items"][0]["says"] == name
+        assert response.json()["items"][0]["summary"] == name
         assert response.headers["content-type"] == "application/json"
         assert response.headers["x-content-type-options"] == "nosniff"
 
 
 def test_text_that_utf8_cannot_carry_breaks_nothing() -> None:
     shown = published()
-    hurt = dataclasses.replace(shown.judgement.findings[0], says="\udcff end")
-    judgement = dataclasses.replace(shown.judgement, findings=(hurt,))
-    with Api(FakeTower(dataclasses.replace(shown, judgement=judgement))) as api:
-        assert api.json("findings")["items"][0]["says"] == "\udcff end"
+    hurt = dataclasses.replace(shown.evaluation.findings[0], summary="\udcff end")
+    evaluation = dataclasses.replace(shown.evaluation, findings=(hurt,))
+    with Api(FakeTower(dataclasses.replace(shown, evaluation=evaluation))) as api:
+        assert api.json("findings")["items"][0]["summary"] == "\udcff end"

@@ -22,7 +22,7 @@ def _window(**changed: Any) -> dict[str, Any]:
 
 
 def test_an_acknowledgement_from_begin_to_end(api: Api) -> None:
-    finding = published().judgement.findings[0].id
+    finding = published().evaluation.findings[0].id
     until = (NOW + timedelta(days=1)).isoformat()
     made = api.post("acknowledgements", {"target": finding, "reason": " spare is ordered ", "until": until})
     assert made.status_code == 201
@@ -50,7 +50,7 @@ def test_maintenance_from_begin_to_end(api: Api) -> None:
 
 def test_a_recheck_asks_the_devices_of_a_node_set(api: Api) -> None:
     response = api.post("recheck", {"devices": "gpu-[001-003],p1-leaf-0"})
-    assert (response.status_code, response.json()) == (202, {"asked": 4})
+    assert (response.status_code, response.json()) == (202, {"polled": 4})
     assert sorted(api.tower.rechecked) == ["gpu-001", "gpu-002", "gpu-003", "p1-leaf-0"]
     assert "gpu-999" in problem_of(api.post("recheck", {"devices": "gpu-999"}), 400)["detail"]
     assert len(api.tower.rechecked) == 4
@@ -60,7 +60,7 @@ def test_a_plan_is_read_anew_or_every_problem_is_named(api: Api) -> None:
     assert api.post("plan/reload", None).json()["digest"] == "d2"
     api.tower.bad_plan = True
     problem = problem_of(api.ask("POST", "plan/reload"), 422)
-    assert problem["errors"] == [{"where": "plan.csv:7", "says": "unknown device", "value": "leaf-<b>9"}]
+    assert problem["errors"] == [{"where": "plan.csv:7", "summary": "unknown device", "value": "leaf-<b>9"}]
 
 
 EDGES = (
@@ -77,7 +77,7 @@ EDGES = (
 
 @pytest.mark.parametrize("edge", EDGES)
 def test_times_at_the_edges_of_the_calendar_are_refused_at_the_door(api: Api, edge: str | float) -> None:
-    finding = published().judgement.findings[0].id
+    finding = published().evaluation.findings[0].id
     acknowledged = problem_of(api.post("acknowledgements", {"target": finding, "reason": "x", "until": edge}), 422)
     assert acknowledged["errors"][0]["where"] == "body until"
     announced = problem_of(api.post("maintenance", {**_window(), "starts": edge, "ends": edge}), 422)
@@ -117,7 +117,7 @@ def test_an_acknowledgement_that_is_wrong(api: Api, body: Any, field: str) -> No
 
 
 def test_times_that_are_over(api: Api) -> None:
-    finding = published().judgement.findings[0].id
+    finding = published().evaluation.findings[0].id
     past = NOW - timedelta(seconds=1)
     body = {"target": finding, "reason": "x", "until": past.isoformat()}
     assert past.isoformat() in problem_of(api.post("acknowledgements", body), 400)["detail"]

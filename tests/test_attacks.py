@@ -27,17 +27,14 @@ from snmpd import COMMUNITY, snmpd
 from sshd import sshd
 
 from tests.small_fabric import make_plan
-from truerail.cli.errors import CannotJudge
+from truerail.analysis.published import JournalHealth, JournalState
 from truerail.cli.judging import named
+from truerail.errors import CommandError, JournalUnavailableError, QueryError, TransportError
 from truerail.journal import open_journal
 from truerail.model import Role, Secret, SnmpAccess, Target
-from truerail.model.history import HistoryGone
-from truerail.model.publication import JournalHealth, JournalState
-from truerail.oncall.answers import BadQuestion
 from truerail.service.logs import set_up
 from truerail.service.marks import checked_scope
 from truerail.service.settings import Log
-from truerail.transport.protocol import TransportError
 from truerail.transport.snmp import SnmpTransport
 from truerail.transport.switch_cli import SwitchCli
 from truerail.web.app import create_app
@@ -67,8 +64,8 @@ def test_a_file_that_is_no_journal_is_not_written_to(tmp_path: Path, kind: str) 
         other.close()
     before = path.read_bytes()
     journal = open_journal(JournalSettings(f"sqlite:///{path}"))
-    says = "not a database" if kind == "no database" else "another program: it holds the table dashboards"
-    with pytest.raises(HistoryGone, match=says):
+    summary = "not a database" if kind == "no database" else "another program: it holds the table dashboards"
+    with pytest.raises(JournalUnavailableError, match=summary):
         journal.rounds()
     journal.close()
     if kind == "no database":
@@ -118,9 +115,9 @@ def test_a_node_set_that_no_fabric_has_is_refused_before_it_is_expanded(monkeypa
         raise AssertionError("it was expanded")
 
     monkeypatch.setattr("truerail.files.nodesets.RangeSet", expanding)
-    with pytest.raises(BadQuestion, match="more names"):
+    with pytest.raises(QueryError, match="more names"):
         checked_scope(make_plan(), "nodes", HUGE)
-    with pytest.raises(CannotJudge, match="more names"):
+    with pytest.raises(CommandError, match="more names"):
         named(HUGE, ["gpu-1"])
     with Api() as api:
         assert "more names" in api.post("recheck", {"devices": HUGE}).json()["detail"]

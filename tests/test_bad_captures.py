@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from capture_trees import LINKS, RDMA, grow, lldp, member, pack
 
+from truerail.errors import CaptureError, FileRefusedError
 from truerail.model import Device, Neighbor, Role
 from truerail.transport import archive
-from truerail.transport.folders import MAX_ANSWER_BYTES, DiskFolder, Refused
-from truerail.transport.replay import Capture, CaptureError, read_capture
+from truerail.transport.folders import MAX_ANSWER_BYTES, DiskFolder
+from truerail.transport.replay import Capture, read_capture
 
 PLAN = {name: Device(name) for name in ("gpu-1", "gpu-2")} | {"leaf-0": Device("leaf-0", Role.LEAF)}
 GOOD = {"gpu-2/rdma_link": RDMA}
@@ -84,7 +85,7 @@ def test_unreadable_folder(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def refuse(self: DiskFolder) -> object:
         if self._path.endswith("gpu-1"):
-            raise Refused("Permission denied")
+            raise FileRefusedError("Permission denied")
         return listing(self)
 
     monkeypatch.setattr(DiskFolder, "list", refuse)
@@ -95,7 +96,7 @@ def test_unreadable_folder(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_folder_that_cannot_be_listed_names_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="No such file or directory"):
+    with pytest.raises(FileRefusedError, match="No such file or directory"):
         DiskFolder(str(tmp_path / "gone")).list()
     assert DiskFolder(str(tmp_path / "gone")).modified() == 0.0
 
@@ -130,7 +131,7 @@ def test_a_link_that_is_put_in_after_the_listing_is_not_followed_out(tree: Path)
     folder = DiskFolder(str(tree)).enter("gpu-2")
     (tree / "gpu-2" / "rdma_link").unlink()
     (tree / "gpu-2" / "rdma_link").symlink_to("/etc/passwd")
-    with pytest.raises(Refused, match="a symbolic link that leaves the capture"):
+    with pytest.raises(FileRefusedError, match="a symbolic link that leaves the capture"):
         folder.read("rdma_link")
 
 

@@ -32,7 +32,7 @@ PARSERS = (
     "collector",
     "rules",
     "truerail.model.names",
-    "truerail.model.wiring",
+    "truerail.analysis.cabling",
     "truerail.model.index",
     "truerail.plans",
 )
@@ -215,12 +215,12 @@ def test_a_box_of_several_chips_has_no_cable_that_is_missing() -> None:
     """Its chips count their ports from 1: that no port of the plan is told does not make a link down."""
     for fault in ("none", "swap"):
         simulation = fabric(("ib_multi_asic",), fault, 0)
-        judgement = judged(simulation)
-        assert CableState.MISSING not in judgement.cable_states.values()
-        found = {(cause.kind, frozenset(cause.subjects), cause.moves) for cause in judgement.causes}
+        evaluation = judged(simulation)
+        assert CableState.MISSING not in evaluation.cable_states.values()
+        found = {(cause.kind, frozenset(cause.subjects), cause.moves) for cause in evaluation.causes}
         made = {(cause.kind, frozenset(cause.subjects), ()) for cause in simulation.truth.causes}
         assert found == made  # the swap is named by the boxes that are heard, and nothing is moved
-        assert behaviour_score(simulation, judgement).problems == []
+        assert behaviour_score(simulation, evaluation).problems == []
 
 
 def test_full_counters_are_those_of_their_widths() -> None:
@@ -410,6 +410,6 @@ def test_a_tie_over_a_numa_node_is_no_affinity(flag: str) -> None:
     shape = Shape(hosts=8, rails=8, spines=2, uplinks=4)
     renamed = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=2, behaviours=[flag])
     for simulation in (simulate(shape, 0, seed=2, behaviours=[flag]), renamed):
-        judgement = judged(simulation)
-        assert judgement.findings == ()
-        assert [one.status for one in judgement.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]
+        evaluation = judged(simulation)
+        assert evaluation.findings == ()
+        assert [one.status for one in evaluation.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]

@@ -17,6 +17,8 @@ from test_cli import run
 
 from collector import collectors
 from rules import rules
+from truerail.analysis.cabling import State, Why, Wiring, wiring_of
+from truerail.analysis.cabling.paths import gpu_rails
 from truerail.model import (
     CauseKind,
     Device,
@@ -32,12 +34,10 @@ from truerail.model import (
     Status,
 )
 from truerail.model.bonds import bond_members, interfaces_of
-from truerail.model.cases import AT, plan_of
 from truerail.model.rule import Case
-from truerail.model.wiring import State, Why, Wiring, wiring_of
-from truerail.model.wiring.paths import gpu_rails
-from truerail.oncall.nics import Nics
 from truerail.rounds import judge
+from truerail.testing.cases import AT, plan_of
+from truerail.views.nics import Nics
 
 HOSTS, BONDS = 6, 4
 HOST = Device("gpu-1", Role.HOST)
@@ -223,9 +223,9 @@ def test_every_cable_of_a_bonded_fabric_is_right() -> None:
 
 def test_a_wrong_gpu_order_is_seen_through_bonds() -> None:
     found = files(order={3: (1, 0, 2, 3)})
-    judgement = judge(plan(), snapshot(found))
-    assert [(f.rule, f.subject) for f in judgement.findings if f.rule == "NIC001"] == [("NIC001", "gpu-3")]
-    (cause,) = [cause for cause in judgement.causes if cause.kind is CauseKind.GPU_NIC_ORDER]
+    evaluation = judge(plan(), snapshot(found))
+    assert [(f.rule, f.subject) for f in evaluation.findings if f.rule == "NIC001"] == [("NIC001", "gpu-3")]
+    (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.GPU_NIC_ORDER]
     assert (cause.subjects, cause.moves) == (("gpu-3",), ())
 
 
@@ -235,8 +235,8 @@ def test_an_active_bond_hides_no_dead_member() -> None:
     assert str(seen.index.a_port(cable)) == "gpu-2/ens1f1np1"
     assert seen.why[cable] == Why.LINK_DOWN
     assert verdict(files(dead=(2, 1, 1)), "NIC002")[0] is Status.PASS  # the device is active, by its other member
-    judgement = judge(plan(), snapshot(files(dead=(2, 1, 1))))
-    (cause,) = judgement.causes
+    evaluation = judge(plan(), snapshot(files(dead=(2, 1, 1))))
+    (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, ("gpu-2/ens1f1np1",))
 
 

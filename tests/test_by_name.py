@@ -36,7 +36,7 @@ def test_the_fault_is_named_by_the_hosts_that_are_heard(fault: tuple[CauseKind, 
     assert cause.moves == ()
     assert cause.alternatives
     assert not any(other.moves for other in cause.alternatives)
-    assert "confirm" in cause.do + cause.decides
+    assert "confirm" in cause.action + cause.to_confirm
     assert cause.confidence < 0.9
 
 

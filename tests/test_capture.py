@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fake_fleet import FakeFleet, ambient, targets
 
-from truerail.gather import Gathered, Gatherer, Limits, Row
 from truerail.model import Plan
 from truerail.outputs.report_json import render_json
+from truerail.poller import Gathered, Limits, Poller, Row
 from truerail.rounds import judge
 from truerail.simulator import Noise, Shape, Simulation, simulate
 from truerail.transport import unanswered
@@ -26,7 +26,7 @@ TROUBLES = {"gpu-002": "hangs", "gpu-003": "locked", "gpu-004": "half", "gpu-005
 def taken(simulation: Simulation, root: Path, troubles: dict[str, str]) -> tuple[Gathered, Path]:
     """A live round, and the capture that was written of it."""
     writer = CaptureWriter(root, AT)
-    gatherer = Gatherer(
+    gatherer = Poller(
         targets(simulation),
         FakeFleet(simulation, troubles),
         devices=simulation.plan.devices,
@@ -121,7 +121,7 @@ def test_a_row_keeps_only_what_is_needed(tmp_path: Path) -> None:
         kept[row.name] = set(row.files())
 
     fleet = FakeFleet(simulation)
-    asyncio.run(Gatherer(targets(simulation), fleet, devices=simulation.plan.devices).round(progress=keep))
+    asyncio.run(Poller(targets(simulation), fleet, devices=simulation.plan.devices).round(progress=keep))
     speeds = "grep_-sH_._sys_class_infiniband_ports_rate_sys_class_net_speed_"
     links = {"ip_-j_-d_link", "ip_-j_addr", "rdma_link", speeds}
     assert kept["gpu-001"] == {"nvidia-smi_topo_-m", "lldpctl_-f_json0", *links}

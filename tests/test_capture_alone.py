@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from live_site import Site, runner
 
+from truerail.errors import FolderBusyError
 from truerail.simulator import Shape, simulate
-from truerail.transport.alone import FILE, Busy, alone_in
+from truerail.transport.lock import FILE, alone_in
 from truerail.transport.writer import CaptureWriter
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -22,7 +23,7 @@ HOLDS = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from truerail.transport.alone import alone_in
+from truerail.transport.lock import alone_in
 with alone_in(Path(sys.argv[1]), datetime(2026, 11, 20, 13, 0, tzinfo=UTC)):
     print("held", flush=True)
     time.sleep(600)
@@ -32,7 +33,7 @@ with alone_in(Path(sys.argv[1]), datetime(2026, 11, 20, 13, 0, tzinfo=UTC)):
 def test_the_second_one_is_told_who_writes_there_and_since_when(tmp_path: Path) -> None:
     with alone_in(tmp_path, AT) as alone:
         assert alone
-        with pytest.raises(Busy) as busy, alone_in(tmp_path, AT):
+        with pytest.raises(FolderBusyError) as busy, alone_in(tmp_path, AT):
             raise AssertionError
     here = f"process {os.getpid()} on {socket.gethostname()}, since 2026-11-20T14:00:00Z"
     assert str(busy.value) == f"another capture runs there: {here}"
@@ -44,7 +45,7 @@ def test_the_lock_of_a_process_that_was_killed_is_none(tmp_path: Path) -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with (
-            pytest.raises(Busy, match=rf"process {holder.pid} on .*, since 2026-11-20T13:00:00Z$"),
+            pytest.raises(FolderBusyError, match=rf"process {holder.pid} on .*, since 2026-11-20T13:00:00Z$"),
             alone_in(tmp_path, AT),
         ):
             raise AssertionError
@@ -66,7 +67,7 @@ def test_a_lock_that_its_holder_just_took_away_is_not_taken_for_one(
         real(handle, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    with pytest.raises(Busy, match="has just ended"), alone_in(tmp_path, AT):
+    with pytest.raises(FolderBusyError, match="has just ended"), alone_in(tmp_path, AT):
         raise AssertionError
 
 
@@ -95,7 +96,7 @@ def test_a_lock_that_fails_otherwise_is_an_error(tmp_path: Path, monkeypatch: py
 def test_a_hostile_holder_is_shown_on_one_line(tmp_path: Path) -> None:
     with alone_in(tmp_path, AT):
         (tmp_path / FILE).write_bytes(b"\x1b[31m\xff\nsecond line")
-        with pytest.raises(Busy) as busy, alone_in(tmp_path, AT):
+        with pytest.raises(FolderBusyError) as busy, alone_in(tmp_path, AT):
             raise AssertionError
     assert str(busy.value) == "another capture runs there: \\x1b[31m\ufffd\\x0asecond line"
 

@@ -7,10 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_fabric import World, make_plan
 
+from truerail.analysis.cabling import State, Wiring, wiring_of
+from truerail.analysis.cabling.paths import gpu_rails
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
-from truerail.model.wiring import State, Wiring, wiring_of
-from truerail.model.wiring.paths import gpu_rails
 from truerail.rounds import judge
 
 
@@ -62,7 +62,7 @@ def test_without_a_topology_a_swap_on_one_host_may_be_one_of_names_and_moves_not
     cause = only(causes_of(world)[1])
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, ("h3",), ())
     assert [(a.kind, len(a.moves)) for a in cause.alternatives] == [(CauseKind.CABLE_SWAP, 2)]
-    assert cause.decides.startswith("to confirm")
+    assert cause.to_confirm.startswith("to confirm")
     assert not cause.names_only
 
 
@@ -204,7 +204,7 @@ def test_without_uplinks_label_and_bundle_cannot_be_told_apart() -> None:
     cause = only(causes_of(world)[1])
     assert cause.kind is CauseKind.LEAF_SWAP
     assert [a.kind for a in cause.alternatives] == [CauseKind.BUNDLE_SWAP]
-    assert cause.decides
+    assert cause.to_confirm
     assert cause.confidence < 0.8
 
 

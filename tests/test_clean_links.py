@@ -67,8 +67,8 @@ def test_a_peers_restart_makes_errors_once_and_orders_no_repair(tmp_path: Path) 
     report = checked(tmp_path, PLAN, rounds(answers))
     _, findings = of_rule(report, "LNK004")
     assert [(finding["severity"], finding["subject"]) for finding in findings] == [("info", "gpu-1/eth0")]
-    assert "neither end counts falls" in findings[0]["says"]
-    assert "Touch nothing yet" in findings[0]["do"]
+    assert "neither end counts falls" in findings[0]["summary"]
+    assert "Touch nothing yet" in findings[0]["action"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 import truerail
 from truerail.cli import run as cli_run
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.simulator import Fault, Shape, simulate
 
@@ -175,13 +175,13 @@ def test_only_narrows_what_is_told(swapped):
 
 
 @pytest.mark.parametrize(
-    ("only", "says"),
+    ("only", "summary"),
     [("gpu-0O1", "did you mean 'gpu-001'"), ("gpu-[4-1]", "runs backwards"), ("nothing-like-it", "no device")],
 )
-def test_only_names_what_it_does_not_know(right, only, says):
+def test_only_names_what_it_does_not_know(right, only, summary):
     done = run("check", *right, "--only", only)
     assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    assert summary in done.stderr
 
 
 def test_rule_limits_the_rules_by_code_or_name(swapped):
@@ -373,17 +373,17 @@ def test_demo_never_touches_a_folder_that_is_not_its_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "summary"),
     [
         (["--fault", "cable-swop"], "did you mean 'cable-swap'"),
         (["--fault", "cable-swap:sideways"], "no variant 'sideways'"),
         (["--hosts", "1", "--rails", "1", "--fault", "host-swap"], "too few"),
     ],
 )
-def test_demo_says_what_it_cannot_plant(tmp_path, words, says):
+def test_demo_says_what_it_cannot_plant(tmp_path, words, summary):
     done = run("demo", "--output", tmp_path / "demo", *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    assert summary in done.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error(swapped):
@@ -445,7 +445,7 @@ def test_a_bug_is_exit_3_names_the_place_and_hides_the_traceback(monkeypatch, ca
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (CannotJudge("no\nway"), 2)])
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (CommandError("no\nway"), 2)])
 def test_interrupts_and_refusals_have_their_codes(monkeypatch, capsys, error, code):
     def raises(**_: object) -> None:
         raise error

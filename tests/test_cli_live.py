@@ -33,7 +33,7 @@ def test_check_finds_live_what_is_wrong(site: Site, run: Run) -> None:
     found = json.loads(out)
     assert code == 1
     assert [cause["kind"] for cause in found["causes"]] == ["cable-swap"]
-    assert not found["unread"]
+    assert not found["collection_errors"]
     assert err == "asked 14 devices, 14 answered\n"
     assert site.fleet.closed
 
@@ -53,7 +53,7 @@ def test_devices_in_trouble_are_named_on_stderr_and_in_the_report(site: Site, ru
     unread = "host_facts, link_speed, lldp_host, net_address, net_link, nic_qos, optics"
     assert f"gpu-007: answered, but not readable: {unread}" in err
     assert "asked 14 devices, 13 answered, 1 could not be asked\n" in err
-    assert {r["device"] for r in json.loads(out)["unread"]} == {"gpu-007", "gpu-008"}
+    assert {r["device"] for r in json.loads(out)["collection_errors"]} == {"gpu-007", "gpu-008"}
 
 
 def test_nobody_answers_is_exit_2(site: Site, run: Run) -> None:
@@ -76,14 +76,14 @@ def test_only_asks_these_devices_and_the_ends_of_their_cables(site: Site, run: R
 
 
 @pytest.mark.parametrize(
-    ("only", "says"),
+    ("only", "summary"),
     [("gpu-099", "no device 'gpu-099'"), ("gpu-[001", "--only gpu-[001:"), ("spare", "spare is not in the inventory")],
 )
-def test_only_names_devices_that_are_there(site: Site, run: Run, only: str, says: str) -> None:
+def test_only_names_devices_that_are_there(site: Site, run: Run, only: str, summary: str) -> None:
     site.plan.write_text(site.plan.read_text() + "spare,host,eth0,leaf-0,leaf,swp60,0,,400" + 9 * "," + "\n")
     code, _, err = run("check", "--inventory", site.inventory, "--plan", site.plan, "--only", only)
     assert code == 2
-    assert says in err
+    assert summary in err
     assert not site.fleet.asked
 
 
@@ -131,7 +131,9 @@ def test_ctrl_c_prints_what_was_gathered(site: Site, run: Run) -> None:
     assert code == 130
     found = json.loads(out)
     assert [cause["kind"] for cause in found["causes"]] == ["cable-swap", "unreachable"]
-    assert {(r["device"], r["error"]) for r in found["unread"]} == {(spine, "interrupted before it answered")}
+    assert {(r["device"], r["error"]) for r in found["collection_errors"]} == {
+        (spine, "interrupted before it answered")
+    }
     assert f"{spine}: interrupted before it answered" in err
     assert site.fleet.closed
     assert site.fleet.open == 0
@@ -157,7 +159,7 @@ def _timeless(text: str) -> object:
     for finding in found["findings"]:
         for evidence in finding["evidence"]:
             del evidence["at"]
-    for unread in found["unread"]:
+    for unread in found["collection_errors"]:
         del unread["at"]
     return found
 

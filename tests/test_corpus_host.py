@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from truerail.model import Device, Fact, GpuNicPath, Neighbor, RdmaLink, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, GpuNicPath, Neighbor, RdmaLink
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 
@@ -594,7 +595,7 @@ def test_is_read_in_full(case: tuple[str, str, str]) -> None:
 
 @pytest.mark.parametrize("case", REFUSED, ids="/".join)
 def test_is_refused_for_what_is_wrong_with_it(case: tuple[str, str, str]) -> None:
-    with pytest.raises(Unreadable, match=REFUSED[case]):
+    with pytest.raises(UnreadableError, match=REFUSED[case]):
         read(*case)
 
 

@@ -18,7 +18,8 @@ import test_ib_read_corpus as infiniband
 
 from collector import collectors
 from collector._questions import command_of
-from truerail.model import Device, Fact, Neighbor, NetLink, Optic, Role, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, Neighbor, NetLink, Optic, Role
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 INDEX = CORPUS / "INDEX.tsv"
@@ -61,7 +62,7 @@ def readers(file: str) -> Iterator[str]:
     for name in sorted(collectors()):
         try:
             read(name, file)
-        except Unreadable:
+        except UnreadableError:
             continue
         yield name
 
@@ -100,7 +101,7 @@ def test_what_no_collector_asks_is_refused_by_each_and_named(file: str) -> None:
         command = command_of(answer_of(file))
         assert command
         for collector in sorted(collectors()):
-            with pytest.raises(Unreadable, match=f"{re.escape(f'the answer of `{command}`')}|the device refused"):
+            with pytest.raises(UnreadableError, match=f"{re.escape(f'the answer of `{command}`')}|the device refused"):
                 read(collector, file)
 
 

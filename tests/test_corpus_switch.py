@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from truerail.model import Device, Neighbor, NetLink, Role, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Neighbor, NetLink, Role
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 if not (CORPUS / "switch_lldp").is_dir():
@@ -536,5 +537,5 @@ LLDP_FILES = [*(("switch_lldp", name) for name in SWITCH_LLDP), *(("snmp", name)
 @pytest.mark.parametrize(("kind", "file"), LLDP_FILES)
 def test_answers_of_another_kind_are_refused(kind: str, file: str) -> None:
     other = "lldp_switch" if kind == "snmp" else "lldp_snmp"
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableError):
         read(other, kind, file)

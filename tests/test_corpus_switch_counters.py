@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from truerail.model import Device, PortCounters, PortQos, Role, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, PortCounters, PortQos, Role
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 if not (CORPUS / "switch_counters").is_dir():
@@ -200,13 +201,13 @@ def test_values_by_eye(file: str) -> None:
 
 @pytest.mark.parametrize("file", CUT)
 def test_an_answer_that_is_cut(file: str) -> None:
-    with pytest.raises(Unreadable, match="cut"):
+    with pytest.raises(UnreadableError, match="cut"):
         told(CUT[file], text(file))
 
 
 @pytest.mark.parametrize("file", NO_ANSWER)
 def test_rates_and_rows_without_a_header_are_no_answer(file: str) -> None:
-    with pytest.raises(Unreadable, match="not an answer"):
+    with pytest.raises(UnreadableError, match="not an answer"):
         told(NO_ANSWER[file], text(file))
 
 
@@ -225,7 +226,7 @@ def test_answers_of_another_kind_are_refused(file: str) -> None:
     reads = {(WHOLE | PARTS)[file][0]} if file in WHOLE | PARTS else set()
     both = {"port_counters", "port_errors"} if "nxos_ShowInterface" in file else reads
     for collector in sorted(set(COUNTING) - reads - both):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableError):
             told(collector, text(file))
 
 
@@ -248,5 +249,5 @@ def test_every_counter_of_a_walk(path: Path) -> None:
     found_all = told("if_counters_snmp", path.read_text(errors="surrogateescape"))
     assert len(expected) > 0
     assert found_all == expected
-    with pytest.raises(Unreadable, match="no port's counters"):
+    with pytest.raises(UnreadableError, match="no port's counters"):
         told("pfc_snmp", path.read_text(errors="surrogateescape"))

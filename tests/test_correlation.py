@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
+from truerail.analysis.cabling import State, wiring_of
 from truerail.causes import explain
 from truerail.causes.telemetry.table import ROWS
 from truerail.model import Cause, CauseKind, Finding, Neighbor, NetLink, Severity
-from truerail.model.cases import scene
 from truerail.model.facts import Fact
 from truerail.model.rule import Case
-from truerail.model.wiring import State, wiring_of
+from truerail.testing.cases import scene
 
 C = CauseKind
 HOSTS, RAILS = 6, 4
@@ -98,8 +98,8 @@ def test_c1_a_wrong_rail_cable_and_the_traffic_it_sends_through_the_spines() -> 
     crowded = [found("ECN001", "leaf-1/up2"), found("CAP001", "leaf-1"), found("LBL002", "leaf-0")]
     cause = one(slow, found("RAL002", "h1/nic0"), *crowded, facts=MOVED, rates=carried)
     assert cause.kind is C.CABLE_MOVE
-    assert "sends 320 Gb/s, which have to cross the spines: 100% of what its leaves send upwards" in cause.says
-    assert "It explains" in cause.says
+    assert "sends 320 Gb/s, which have to cross the spines: 100% of what its leaves send upwards" in cause.summary
+    assert "It explains" in cause.summary
 
 
 def test_c1_what_other_traffic_does_is_not_put_on_the_cable() -> None:
@@ -111,12 +111,12 @@ def test_c1_what_other_traffic_does_is_not_put_on_the_cable() -> None:
 
 @pytest.mark.parametrize("rates", [None, {"h2/nic0": {"tx_bytes": 1e9}}], ids=["no counters", "not of this port"])
 def test_c1_without_telemetry_of_the_port_the_impact_is_not_observed(rates: Any) -> None:
-    assert "impact is not observed: nobody counts the traffic of h1/nic0" in one(facts=MOVED, rates=rates).says
+    assert "impact is not observed: nobody counts the traffic of h1/nic0" in one(facts=MOVED, rates=rates).summary
 
 
 def test_c1_a_cable_without_traffic_harms_nothing_yet() -> None:
     rates = {"h1/nic0": {"rx_bytes": 1e6, "tx_bytes": 1e6}}
-    assert "No traffic goes over it now" in one(facts=MOVED, rates=rates).says
+    assert "No traffic goes over it now" in one(facts=MOVED, rates=rates).summary
 
 
 def test_c2_two_cables_on_the_same_leaf_are_never_said_to_harm() -> None:
@@ -124,8 +124,8 @@ def test_c2_two_cables_on_the_same_leaf_are_never_said_to_harm() -> None:
     causes = causes_of(found("LBL002", "leaf-0"), found("RAL002", "h1/nic0"), facts=facts)
     swap = causes[0]
     assert (swap.kind, len(swap.explains)) == (C.CABLE_SWAP, 2)
-    assert "impact" not in swap.says
-    assert "It explains" not in swap.says
+    assert "impact" not in swap.summary
+    assert "It explains" not in swap.summary
     assert [cause.kind for cause in causes[1:]] == [C.SLOW_HOST, C.OVERLOAD]
 
 
@@ -133,7 +133,7 @@ def test_c10_crossed_planes_explain_the_nics_that_lag() -> None:
     facts = {"h4": [heard("nic2", "leaf-3", "swp5")], "h5": [heard("nic3", "leaf-2", "swp4")]}
     cause = one(found("RAL002", "h4/nic2"), found("RAL001", "h5", port="h5/nic3"), facts=facts)
     assert (cause.kind, cause.subjects) == (C.CABLE_SWAP, ("h4/nic2", "h5/nic3"))
-    assert "It explains" in cause.says
+    assert "It explains" in cause.summary
 
 
 def test_c3_exchanged_uplinks_explain_uneven_uplinks() -> None:
@@ -262,7 +262,7 @@ def test_two_storms_as_near_to_a_victim_are_both_named() -> None:
     storms = [found("PFC001", f"h{h}/nic0", victims=victims(f"leaf-0/swp{h}", "h4/nic0")) for h in (1, 2)]
     first, second = causes_of(*storms, found("RAL002", "h4/nic0"))
     assert (first.kind, second.kind) == (C.PFC_STORM, C.PFC_STORM)
-    assert [(other.kind, "h2/nic0" in other.says) for other in first.alternatives] == [(C.PFC_STORM, True)]
+    assert [(other.kind, "h2/nic0" in other.summary) for other in first.alternatives] == [(C.PFC_STORM, True)]
 
 
 def test_the_nearer_storm_takes_a_victim() -> None:

@@ -69,9 +69,9 @@ def storm() -> Drawn:
 
 def test_a_culprit_at_another_port_is_a_miss_and_a_false_cause(storm: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
     def moved(drawn: Drawn, marks: object) -> object:
-        for mark, judgement, truth in judged(drawn, (420.0,)):
-            causes = tuple(replace(cause, subjects=("gpu-000/none",)) for cause in judgement.causes)
-            yield mark, replace(judgement, causes=causes), truth
+        for mark, evaluation, truth in judged(drawn, (420.0,)):
+            causes = tuple(replace(cause, subjects=("gpu-000/none",)) for cause in evaluation.causes)
+            yield mark, replace(evaluation, causes=causes), truth
 
     monkeypatch.setattr(telemetry_scoring, "judged", moved)
     result = score(storm, MARKS)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector import collectors
-from truerail.model import Counter, Device, Fact, HostSetting, Optic, PcieLink, PortCounters, PortQos, Unreadable
-from truerail.model.counters.quantities import Quantity, columns_of
+from truerail.analysis.counters.quantities import Quantity, columns_of
+from truerail.errors import UnreadableError
+from truerail.model import Counter, Device, Fact, HostSetting, Optic, PcieLink, PortCounters, PortQos
 from truerail.transport.replay import read_capture
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "host_counters"
@@ -37,7 +38,7 @@ def values(name: str, answer: str, port: str) -> dict[str, int]:
 
 
 def refusal(name: str, answer: str) -> str:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         read(name, answer)
     return str(refused.value)
 
@@ -451,7 +452,7 @@ def test_no_truncation_tells_a_counter_otherwise(whole: tuple[str, str], data: s
     cut = answer[: data.draw(st.integers(0, len(answer)))]
     try:
         facts = read(name, cut)
-    except Unreadable:
+    except UnreadableError:
         return
     known = read(name, answer)
     if name in ("nic_counters", "rdma_counters"):

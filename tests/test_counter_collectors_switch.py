@@ -15,8 +15,9 @@ from real import require
 from snmpd import COMMUNITY, Relay, snmpd
 
 from collector import _nvue, _port_ethtool, _sonic_database, _tally, collectors
-from truerail.model import Counter, Device, Fact, PortCounters, Role, Secret, SnmpAccess, Target, Unreadable
-from truerail.model.counters import Quantity, columns_of
+from truerail.analysis.counters import Quantity, columns_of
+from truerail.errors import UnreadableError
+from truerail.model import Counter, Device, Fact, PortCounters, Role, Secret, SnmpAccess, Target
 from truerail.transport.snmp import SnmpTransport
 from truerail.transport.snmp_walks import subtrees
 
@@ -68,7 +69,7 @@ def test_a_value_or_nothing(value: Any, expected: int | None) -> None:
 
 @pytest.mark.parametrize("value", ["18446744073709551616", -1, "-1", 1.5, True, "1,23", "0x10", "12 KB", [], "٣", "²"])
 def test_no_value_of_a_counter(value: Any) -> None:
-    with pytest.raises(Unreadable, match="not the value of a counter"):
+    with pytest.raises(UnreadableError, match="not the value of a counter"):
         _tally.count(value)
 
 
@@ -135,12 +136,12 @@ def test_a_column_that_is_skewed_or_pasted_with_a_prompt_is_read_by_its_gaps() -
 
 @pytest.mark.parametrize("row", ["Ethernet4\n", "Ethernet4", "Ethernet4  5  6\n"])
 def test_a_row_that_does_not_fit_its_header_is_cut(row: str) -> None:
-    with pytest.raises(Unreadable, match="of 2 cells: the table is cut"):
+    with pytest.raises(UnreadableError, match="of 2 cells: the table is cut"):
         read("pfc_counters", f"{COLUMNS}Ethernet0       5\n{row}")
 
 
 def test_a_ruler_that_is_cut_makes_no_table() -> None:
-    with pytest.raises(Unreadable, match="not an answer about pause frames"):
+    with pytest.raises(UnreadableError, match="not an answer about pause frames"):
         read("pfc_counters", "  Port Rx    PFC3\n---------")
 
 
@@ -157,7 +158,7 @@ def test_no_port_counts_a_pause() -> None:
     ],
 )
 def test_a_database_that_makes_no_sense(change: dict[str, Any], why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableError, match=why):
         read("port_counters", json.dumps(DUMP | change))
 
 
@@ -219,7 +220,7 @@ def test_queuestat_passes_over_what_is_no_queue() -> None:
 
 def test_a_queue_of_an_unknown_kind_is_refused() -> None:
     answer = "Port       TxQ    Counter/pkts\n---------  -----  --------------\nEthernet0  XX1                 5\n"
-    with pytest.raises(Unreadable, match="not the name of a queue"):
+    with pytest.raises(UnreadableError, match="not the name of a queue"):
         read("queue_counters", answer)
 
 
@@ -229,7 +230,7 @@ def test_a_queue_of_an_unknown_kind_is_refused() -> None:
 @pytest.mark.parametrize("name", ["port_counters", "port_errors", "pfc_counters", "queue_counters", "port_qos"])
 @pytest.mark.parametrize("answer", ["[]", '{"lldp": {}}', '[{"a": 1}, {"b": 2}]', '{"TABLE_module": "none"}'])
 def test_json_that_speaks_of_something_else(name: str, answer: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableError):
         read(name, answer)
 
 
@@ -244,7 +245,7 @@ def test_eos_queues_beyond_the_eight_priorities_are_left_out() -> None:
 
 
 def test_eos_that_is_no_port() -> None:
-    with pytest.raises(Unreadable, match="not a port and its counters"):
+    with pytest.raises(UnreadableError, match="not a port and its counters"):
         read("port_counters", '{"interfaces": {"Ethernet1": 7}}')
 
 
@@ -282,7 +283,7 @@ def test_nxos_last_value_that_may_have_lost_digits_is_left_out() -> None:
 def test_nvue_groups_at_the_top_and_rows_without_a_priority() -> None:
     rows = [{"rx-pause-frames": 1}, {"switch-priority": "3", "rx-pause-frames": "5"}]
     assert told("pfc_counters", json.dumps({"pfc-stats": rows})) == {("", "rx_pause_frames", 3): 5}
-    with pytest.raises(Unreadable, match="no port's counters"):
+    with pytest.raises(UnreadableError, match="no port's counters"):
         read("pfc_counters", json.dumps({"swp1": {"pfc-stats": None}}))
     deep = [{"swp1": {"pfc-stats": {"3": {"rx-pause-frames": 2}, "total": {"rx-pause-frames": 9}}}}, {"swp2": [1]}]
     assert told("pfc_counters", json.dumps({"interface": deep})) == {("swp1", "rx_pause_frames", 3): 2}
@@ -317,14 +318,14 @@ def test_ethtool_last_value_that_may_have_lost_digits_is_left_out() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 def test_noise_is_refused_or_read_but_never_an_accident(name: str, data: st.DataObject) -> None:
-    """A recording with pieces taken out and put elsewhere is `Unreadable`, or holds facts of sane shape."""
+    """A recording with pieces taken out and put elsewhere is `UnreadableError`, or holds facts of sane shape."""
     cases = sorted(path for path in (RECORDINGS / name).glob("*/answer.txt"))
     text = data.draw(st.sampled_from(cases)).read_text()
     begin, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
     noise = data.draw(st.one_of(st.just(""), st.text(max_size=20), st.just(text[:40]), st.just("\n  ----  ----\n")))
     try:
         facts = read(name, text[:begin] + noise + text[end:])
-    except Unreadable:
+    except UnreadableError:
         return
     for fact in facts:
         if isinstance(fact, PortCounters):
@@ -398,7 +399,7 @@ def test_the_counters_of_a_real_agent(tmp_path: Path, monkeypatch: pytest.Monkey
         "ifHCInOctets", "ifHCInUcastPkts", "ifHCOutOctets", "ifHCOutUcastPkts",
         "ifInDiscards", "ifInErrors", "ifOutDiscards", "ifOutErrors",
     }  # fmt: skip
-    with pytest.raises(Unreadable, match="no port's counters"):
+    with pytest.raises(UnreadableError, match="no port's counters"):
         read("pfc_snmp", texts["pfc_snmp"])
 
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truerail.analysis.counters import Column, Kind, Quantity, Window, columns_of
+from truerail.analysis.counters.hygiene import counted
+from truerail.analysis.counters.intake import CACHED_SECONDS
+from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.model import Counter, NetLink, PortCounters, RdmaLink, Reading, Snapshot
-from truerail.model.cases import SAMPLES, plan_of, scene
-from truerail.model.counters import Column, Kind, Quantity, Window, columns_of
-from truerail.model.counters.hygiene import counted
-from truerail.model.counters.intake import CACHED_SECONDS
-from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.rule import Case
+from truerail.testing.cases import SAMPLES, plan_of, scene
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 TX = (Counter("tx_bytes"),)

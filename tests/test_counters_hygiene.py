@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters.hygiene import MOST_PACES
+from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
 from truerail.model import Counter, PortCounters, Reading, Snapshot
-from truerail.model.cases import plan_of
-from truerail.model.counters import Quantity, Window
-from truerail.model.counters.hygiene import MOST_PACES
-from truerail.model.counters.telemetry import LEAST_COVERAGE, Telemetry, telemetry_of
 from truerail.model.rule import Case
+from truerail.testing.cases import plan_of
 
 BEGIN = datetime(2026, 11, 20, 14, tzinfo=UTC).timestamp()
 RATE = 1000

@@ -17,15 +17,15 @@ from sqlalchemy import text
 from tests.journal_helpers import Settings as JournalSettings
 from tests.real_postgres import postgres
 from tests.small_fabric import World, make_plan
+from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters import storage as stored
+from truerail.analysis.counters.storage import MAGIC, dumped, loaded, still
+from truerail.analysis.published import JournalState
+from truerail.errors import CounterWindowError, JournalUnavailableError
 from truerail.journal import Journal, blobs, open_journal, tables
 from truerail.model import Counter, PortCounters, Reading, Snapshot
-from truerail.model.counters import Quantity, Window
-from truerail.model.counters import storage as stored
-from truerail.model.counters.storage import MAGIC, NotAWindow, dumped, loaded, still
-from truerail.model.history import HistoryGone
-from truerail.model.publication import JournalState
 from truerail.service.counted import KeptCounters
-from truerail.service.judging import Judge
+from truerail.service.evaluator import Evaluator
 from truerail.service.settings import Settings
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -166,13 +166,13 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     ],
 )
 def test_what_is_not_understood_is_refused(data: bytes) -> None:
-    with pytest.raises(NotAWindow, match="the counters that were kept"):
+    with pytest.raises(CounterWindowError, match="the counters that were kept"):
         loaded(data)
 
 
 def test_a_claim_of_more_than_memory_is_refused_before_room_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "MOST_CELLS", 90)
-    with pytest.raises(NotAWindow, match="claim more than 90 samples"):
+    with pytest.raises(CounterWindowError, match="claim more than 90 samples"):
         loaded(GOOD)
 
 
@@ -182,7 +182,7 @@ def test_a_changed_byte_changes_no_counter(place: int, flip: int) -> None:
     data[place] ^= flip
     try:
         found = loaded(bytes(data))
-    except NotAWindow:
+    except CounterWindowError:
         return
     assert alike(found, loaded(GOOD))  # zlib's head has bits that mean nothing to a reader
 
@@ -252,11 +252,11 @@ def test_a_journal_of_the_first_version_gets_the_table_and_keeps_its_rows(tmp_pa
 # --- the service ------------------------------------------------------------------------------------------------------
 
 
-def judge_of(tmp_path: Path) -> Judge:
-    return Judge.begin(Settings(inventory=tmp_path / "none.yaml"))
+def judge_of(tmp_path: Path) -> Evaluator:
+    return Evaluator.begin(Settings(inventory=tmp_path / "none.yaml"))
 
 
-def judged(judge: Judge, seconds: float) -> Snapshot:
+def judged(judge: Evaluator, seconds: float) -> Snapshot:
     world = World(make_plan(hosts=2, rails=2))
     found = judge.judge(world.plan, world.snapshot(), readings(seconds), (), {}, JournalState(), (), (), AT)
     return found.publication.snapshot
@@ -303,8 +303,8 @@ def test_a_journal_that_is_gone_says_so(tmp_path: Path) -> None:
     journal = open_journal(JournalSettings("postgresql://nobody@127.0.0.1:1/none"))
     judge = judge_of(tmp_path)
     judged(judge, 10)
-    with pytest.raises(HistoryGone):
+    with pytest.raises(JournalUnavailableError):
         KeptCounters(judge, journal, lambda: AT).restore()
-    with pytest.raises(HistoryGone):
+    with pytest.raises(JournalUnavailableError):
         KeptCounters(judge, journal, lambda: AT).keep()
     journal.close()

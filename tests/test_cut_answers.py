@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collector import collectors
-from truerail.model import Device, Fact, LinkSpeed, Neighbor, PortCounters, PortIdentity, RdmaLink, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, LinkSpeed, Neighbor, PortCounters, PortIdentity, RdmaLink
 
 RECORDINGS = Path(__file__).parent / "recordings"
 CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json"))
@@ -35,7 +36,7 @@ IF-MIB go by their numbers. Queue pairs are counted, and nothing says how many l
 def outcome(name: str, answer: str) -> tuple[Fact, ...] | None:
     try:
         return collectors()[name].read(answer, ANY)
-    except Unreadable:
+    except UnreadableError:
         return None
 
 

@@ -20,7 +20,7 @@ from real import require
 from truerail.cli.demo_folder import MARK, kept_for_one
 from truerail.cli.demo_live import demo_settings, free_port
 from truerail.cli.demo_stage import HELP, Stage, for_prometheus
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.simulator import Fault
 
@@ -134,7 +134,7 @@ def test_words_are_taken_from_the_terminal(
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "summary"),
     [
         ("fix gpu-999", "no fault stands that 'gpu-999' is part of"),
         ("fix", "no fault stands that '' is part of"),
@@ -144,9 +144,9 @@ def test_words_are_taken_from_the_terminal(
         ("fault gpu-nic-order:model", "no room for it now"),
     ],
 )
-def test_words_that_cannot_be_done_are_answered(stage: Stage, site: Site, line: str, says: str) -> None:
+def test_words_that_cannot_be_done_are_answered(stage: Stage, site: Site, line: str, summary: str) -> None:
     answer = stage.obey(line)
-    assert says in answer
+    assert summary in answer
     assert "\x1b" not in answer
     assert len(site.director.standing) == 2
 
@@ -167,11 +167,11 @@ def test_settings_are_quick_and_nothing_of_the_environment_gets_in(
     assert settings.journal.url == f"sqlite:///{tmp_path}/journal.db"
     assert (settings.http.host, settings.http.port) == ("127.0.0.1", 8081)
     assert {*settings.schedule.every.values()} == {timedelta(seconds=5)}
-    assert settings.recovery.after == timedelta(seconds=15)
+    assert settings.recovery.resolve_after == timedelta(seconds=15)
 
 
 def test_the_demo_serves_this_machine_only(tmp_path: Path) -> None:
-    with pytest.raises(CannotJudge, match=r"--host 0\.0\.0\.0: the demo asks nobody who they are"):
+    with pytest.raises(CommandError, match=r"--host 0\.0\.0\.0: the demo asks nobody who they are"):
         demo_settings(tmp_path, "0.0.0.0", 8080)
 
 
@@ -180,14 +180,14 @@ def test_a_folder_is_kept_for_one_demo_and_begins_without_an_old_journal(tmp_pat
     with kept_for_one(folder):
         (folder / "journal.db-wal").write_text("old")
         (folder / "mine.txt").write_text("keep")
-        with pytest.raises(CannotJudge, match="another demo runs there"), kept_for_one(folder):
+        with pytest.raises(CommandError, match="another demo runs there"), kept_for_one(folder):
             pass
     with kept_for_one(folder):
         assert sorted(path.name for path in folder.iterdir()) == [MARK, "mine.txt"]
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "journal.db").write_text("keep")
-    with pytest.raises(CannotJudge, match="not made by a demo"), kept_for_one(precious):
+    with pytest.raises(CommandError, match="not made by a demo"), kept_for_one(precious):
         pass
     assert (precious / "journal.db").read_text() == "keep"
 

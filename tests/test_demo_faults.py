@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from living_site import Site
 
+from truerail.analysis.published import JournalState
 from truerail.cli.demo_live import ROUND_SECONDS, demo_settings
+from truerail.errors import NoRoomError
 from truerail.model import Cause
-from truerail.model.publication import JournalState
-from truerail.service.judging import Judge
-from truerail.simulator import NoRoom
+from truerail.service.evaluator import Evaluator
 from truerail.simulator.demo import living_shape
 from truerail.simulator.flows import FlowFault, FlowFaultKind
 from truerail.simulator.flows.faults import KINDS
-from truerail.simulator.living import Pace, Trouble
+from truerail.simulator.live import Pace, Trouble
 
 K = FlowFaultKind
 PAGE = Path(__file__).parents[1] / "docs" / "first-hour.md"
@@ -27,7 +27,7 @@ COUNTERS = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters", "q
 RAILS = 8
 
 
-def told(site: Site, judge: Judge, seconds: float) -> tuple[Cause, ...]:
+def told(site: Site, judge: Evaluator, seconds: float) -> tuple[Cause, ...]:
     """The causes on the page so many seconds after the demo began."""
     began = site.seconds
     while site.seconds - began < seconds:
@@ -40,7 +40,7 @@ def told(site: Site, judge: Judge, seconds: float) -> tuple[Cause, ...]:
     publication = judge.judge(
         site.fabric.plan, seen.snapshot(), counted, (), {}, JournalState(), (), (), site.now
     ).publication
-    return publication.judgement.causes
+    return publication.evaluation.causes
 
 
 def culprits(site: Site, trouble: Trouble) -> set[str]:
@@ -76,7 +76,7 @@ def test_each_fault_of_traffic_leads_to_its_cause_in_the_promised_time(kind: Flo
     (trouble,) = site.director.standing
     assert isinstance(trouble, Trouble)
     cause, seconds = PROMISED[kind]
-    causes = told(site, Judge.begin(demo_settings(Path(), "127.0.0.1", 0)), seconds)
+    causes = told(site, Evaluator.begin(demo_settings(Path(), "127.0.0.1", 0)), seconds)
     named = [subject for one in causes if one.kind == cause for subject in one.subjects]
     assert bool(named) == bool(cause), causes
     assert set(named) <= culprits(site, trouble)
@@ -98,5 +98,5 @@ def test_a_fault_that_was_wanted_stands_alone_until_it_is_fixed() -> None:
 
 def test_a_fabric_without_a_third_tier_says_how_to_see_polarization() -> None:
     site = Site(troubles=[FlowFault(K.STORM)], shape=living_shape(32, 4))
-    with pytest.raises(NoRoom, match="begin the demo with --fault polarization"):
+    with pytest.raises(NoRoomError, match="begin the demo with --fault polarization"):
         site.director.disturb(FlowFault(K.POLARIZATION))

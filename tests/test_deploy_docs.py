@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from deploying import ROOT, document, passes, run
 
-from truerail.gather.questions import applicable
-from truerail.journal import JournalUnusable, open_journal
+from truerail.errors import JournalUnusableError
+from truerail.journal import open_journal
 from truerail.model import Role
+from truerail.poller.questions import applicable
 from truerail.service.settings import Journal
 
 TEXT = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
@@ -70,7 +71,7 @@ def test_a_journal_goes_back_to_its_copy_after_an_upgrade(tmp_path: Path) -> Non
     with sqlite3.connect(tmp_path / "truerail.db") as newer:
         newer.execute("UPDATE alembic_version SET version_num = 'v9999'")
     newer.close()
-    with pytest.raises(JournalUnusable, match="newer truerail"):
+    with pytest.raises(JournalUnusableError, match="newer truerail"):
         open_journal(settings)
     back = LINES[LINES.index("systemctl stop truerail") + 1 : LINES.index("systemctl start truerail")]
     assert len(back) == 2

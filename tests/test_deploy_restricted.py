@@ -15,8 +15,8 @@ from hypothesis import settings as property_settings
 from hypothesis import strategies as some
 from sshd import sshd
 
-from truerail.gather.questions import applicable
 from truerail.model import Role
+from truerail.poller.questions import applicable
 from truerail.transport.framing import Frames, script
 from truerail.transport.probe import PROBES
 from truerail.transport.ssh_hosts import SshHosts

@@ -44,7 +44,7 @@ def test_hosts_without_ports_name_the_pair_and_move_nothing(
     assert set(cause["subjects"]) == set(made.truth.causes[0].subjects)
     assert cause["moves"] == []
     assert [other["kind"] for other in cause["alternatives"]] == ["cable-rotation"]
-    assert cause["decides"].startswith("to confirm")
+    assert cause["to_confirm"].startswith("to confirm")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -64,9 +64,9 @@ def test_a_hint_alone_never_moves_a_cable(offset: str) -> None:
         shape, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1, folders="inventory",
         behaviours=[f"dpu_offset={offset}"],
     )  # fmt: skip
-    judgement = judge(made.plan, made.snapshot())
-    assert not any(cause.moves for cause in judgement.causes)
-    states = {judgement.cable_states[port] for port in made.truth.causes[0].cables}
+    evaluation = judge(made.plan, made.snapshot())
+    assert not any(cause.moves for cause in evaluation.causes)
+    states = {evaluation.cable_states[port] for port in made.truth.causes[0].cables}
     assert states == {CableState.UNKNOWN}
 
 
@@ -77,14 +77,14 @@ def test_cables_of_one_host_in_each_others_places_are_said_to_be_unknown(kind: C
     made = simulate(shape, [Fault(kind, "one-host")], seed=1, folders="inventory", behaviours=["dpu"])
     (cause,) = made.truth.causes
     assert CauseKind.UNKNOWN in [other.kind for other in cause.alternatives]
-    judgement = judge(made.plan, made.snapshot())
-    assert not judgement.causes
-    assert {one.rule: one.status for one in judgement.verdicts}["CAB001"] is Status.UNKNOWN
-    said = {one.subject: dict(one.detail)["places_by_name"] for one in judgement.findings if one.rule == "TEL003"}
+    evaluation = judge(made.plan, made.snapshot())
+    assert not evaluation.causes
+    assert {one.rule: one.status for one in evaluation.verdicts}["CAB001"] is Status.UNKNOWN
+    said = {one.subject: dict(one.detail)["places_by_name"] for one in evaluation.findings if one.rule == "TEL003"}
     assert said[cause.cables[0].device] == 4
-    score = behaviour_score(made, judgement)
+    score = behaviour_score(made, evaluation)
     assert (score.causes_unknown, score.causes_missed, score.problems) == (1, 0, [])
-    passed = replace(judgement, findings=())
+    passed = replace(evaluation, findings=())
     assert behaviour_score(made, passed).causes_missed == 1  # nobody says that it may be so
 
 
@@ -98,8 +98,8 @@ def test_answers_that_differ_from_those_of_a_right_fabric_decide(how: str, flags
 def test_hosts_exchanged_as_a_whole_are_no_pairs_of_cables() -> None:
     shape = Shape(hosts=12, rails=4, spines=2, uplinks=4)
     made = simulate(shape, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1, folders="inventory", behaviours=["dpu"])
-    judgement = judge(made.plan, made.snapshot())
-    assert not any(cause.kind is CauseKind.CABLE_SWAP or cause.moves for cause in judgement.causes)
+    evaluation = judge(made.plan, made.snapshot())
+    assert not any(cause.kind is CauseKind.CABLE_SWAP or cause.moves for cause in evaluation.causes)
 
 
 @pytest.mark.parametrize("answering", ["gpu", "gpu spine", "gpu leaf", "spine"])
@@ -123,10 +123,10 @@ def test_a_cable_in_a_spare_port_of_its_own_leaf_is_found(seed: int) -> None:
     flags = ["junos_no_portid", "descr=peer_of_plan"]
     fault = [Fault(CauseKind.CABLE_MOVE, "one-leaf")]
     made = simulate(shape, fault, seed=seed, folders="inventory", behaviours=flags)
-    judgement = judge(made.plan, made.snapshot())
+    evaluation = judge(made.plan, made.snapshot())
     (port,) = made.truth.moved
-    assert judgement.cable_states[port] is CableState.WRONG
-    (cause,) = judgement.causes
+    assert evaluation.cable_states[port] is CableState.WRONG
+    (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.CABLE_MOVE, (str(port),))
     assert [move.source for move in cause.moves] == [made.truth.wiring[port]]
-    assert sum(state is CableState.RIGHT for state in judgement.cable_states.values()) == len(made.plan.cables) - 1
+    assert sum(state is CableState.RIGHT for state in evaluation.cable_states.values()) == len(made.plan.cables) - 1

@@ -50,7 +50,7 @@ def test_what_broke_between_two_rounds(captures: Path, run: Run) -> None:
     assert [(one["was_state"], one["now_state"]) for one in links] == [("right", "wrong")] * 2
     assert {(one["kind"], one["rule"]) for one in findings} == {("appeared", "CAB001")}
     assert (found["start"], found["end"]) == ("2026-11-20T12:00:00+00:00", "2026-11-20T13:00:00+00:00")
-    assert str(found["says"]).endswith(
+    assert str(found["summary"]).endswith(
         f"Compared: round {EARLY} (1 of 3) of {captures} with round {BROKEN} (2 of 3) of {captures}."
     )
 
@@ -60,7 +60,7 @@ def test_what_nobody_tells_any_more_is_not_resolved(captures: Path, run: Run) ->
     kinds = {one["kind"] for one in found["findings"] if one["rule"] == "CAB001"}  # type: ignore[attr-defined]
     assert code == 1
     assert kinds <= {"unseen"}
-    assert "were resolved" not in str(found["says"])
+    assert "were resolved" not in str(found["summary"])
 
 
 def unbroken(text: str) -> str:
@@ -75,11 +75,11 @@ def test_a_repair_between_two_captures(captures: Path, run: Run, tmp_path: Path)
     code, out, _ = run("diff", "--before", tmp_path / "before", "--capture", tmp_path / "after.tar")
     assert code == 1
     assert out.startswith("✗ 2 links changed, 2 were resolved.")
-    for says in (
+    for summary in (
         f"round {BROKEN} (1 of 1) of {tmp_path}/before with round {LATE} (1 of 1) of {tmp_path}/after.tar.",
         "No plan was given: both are held against what most hosts of the later one agree on.",
     ):
-        assert unbroken(says) in unbroken(out)
+        assert unbroken(summary) in unbroken(out)
 
 
 def test_folders_without_rounds_are_named_by_their_path(captures: Path, run: Run) -> None:
@@ -91,7 +91,7 @@ def test_folders_without_rounds_are_named_by_their_path(captures: Path, run: Run
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "summary"),
     [
         (("--since", "1h", "--capture", "one"), "one: holds one round, and a comparison takes two"),
         (("--from", "10:00", "--to", "12:30", "--capture", "captures"), "has no two rounds up to 2026-11-20 12:30:00"),
@@ -103,11 +103,11 @@ def test_folders_without_rounds_are_named_by_their_path(captures: Path, run: Run
     ],
 )
 def test_what_cannot_be_compared_is_said(
-    captures: Path, run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str
+    captures: Path, run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], summary: str
 ) -> None:
     shutil.copytree(captures / EARLY, captures.parent / "one")
     (captures.parent / "void" / "gpu-001").mkdir(parents=True)
     monkeypatch.chdir(captures.parent)
     code, out, err = run("diff", *words)
     assert (code, out) == (2, "")
-    assert says in " ".join(err.split())
+    assert summary in " ".join(err.split())

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from truerail.model.cases import scene
-from truerail.model.counters.telemetry import telemetry_of
+from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.pfc.egress import egress_of
+from truerail.analysis.pfc.reasons import Reason
 from truerail.model.rule import Case
-from truerail.model.waiting.egress import egress_of
-from truerail.model.waiting.reasons import Reason
+from truerail.testing.cases import scene
 
 PLAN = "\n".join(f"h{n}/nic0 leaf-0/p{n} rail=0 speed=400" for n in range(4))
 FULL, HALF, IDLE = ({"tx_bytes": share * 5e10} for share in (0.95, 0.6, 0.2))

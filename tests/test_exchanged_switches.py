@@ -2,9 +2,9 @@
 
 from small_fabric import AT
 
+from truerail.analysis.cabling import wiring_of
 from truerail.model import Neighbor, NetLink, Reading, Snapshot
-from truerail.model.cases import Case, plan_of
-from truerail.model.wiring import wiring_of
+from truerail.testing.cases import Case, plan_of
 
 LEAVES, HOSTS = 4, 4
 

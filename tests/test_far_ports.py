@@ -2,9 +2,9 @@
 
 from small_fabric import AT
 
+from truerail.analysis.cabling import State, Wiring, wiring_of
 from truerail.model import Neighbor, Reading, Snapshot
-from truerail.model.cases import Case, plan_of
-from truerail.model.wiring import State, Wiring, wiring_of
+from truerail.testing.cases import Case, plan_of
 
 HOSTS = 8
 

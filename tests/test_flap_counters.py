@@ -7,8 +7,8 @@ import pytest
 from switch_rounds import checked, eos_interfaces, of_rule, rounds
 
 from collector import collectors
+from truerail.analysis.counters.quantities import Quantity, columns_of
 from truerail.model import Device, Role
-from truerail.model.counters.quantities import Quantity, columns_of
 
 PLAN = (
     "gpu-1,host,eth0,leaf-0,leaf,Ethernet1/1,0,,400\n"

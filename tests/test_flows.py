@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.errors import NoRoomError
 from truerail.model import PortCounters
-from truerail.model.counters import Quantity, Window
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
 from truerail.simulator import Shape, Simulation, simulate
-from truerail.simulator.claims import NoRoom
 from truerail.simulator.flows import (
     FlowFault,
     FlowFaultKind,
@@ -287,7 +287,7 @@ def test_the_same_seed_gives_the_same_counters_and_another_one_others() -> None:
 
 
 def test_a_fault_without_a_place_says_so() -> None:
-    with pytest.raises(NoRoom, match="nothing is sent"):
+    with pytest.raises(NoRoomError, match="nothing is sent"):
         flows(fabric(), [], [FlowFault(K.STORM)])
     with pytest.raises(ValueError, match=r"storm: no port 'gpu-001/eth99'"):
         flows(fabric(), JOBS, [FlowFault(K.STORM, "gpu-001/eth99")])

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from truerail.model.counters import Window
-from truerail.model.counters.storage import still
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.storage import still
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
 

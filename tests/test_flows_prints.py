@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import pytest
 
 from collector import collectors
+from truerail.analysis.counters import Quantity, columns_of
 from truerail.model import Fact, PortCounters, Role
-from truerail.model.counters import Quantity, columns_of
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
-from truerail.simulator.flows.prints import prints, sheet_of
-from truerail.simulator.flows.prints.cumulus import nvue_qos
+from truerail.simulator.flows.cli_output import prints, sheet_of
+from truerail.simulator.flows.cli_output.cumulus import nvue_qos
 
 Told = dict[tuple[str, Quantity, int | None], int]
 PFC = {(Quantity.RX_PAUSE_FRAMES, 3), (Quantity.TX_PAUSE_FRAMES, 3)}

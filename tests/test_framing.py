@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from truerail.errors import SilentSessionError
 from truerail.transport.framing import LIMITS, Frames, Limits, script
-from truerail.transport.sessions import Ended, SilentSession, outcome
+from truerail.transport.sessions import Ended, outcome
 
 SHELLS = [shell for shell in ("sh", "bash", "dash", "zsh") if shutil.which(shell)]
 
@@ -174,5 +175,5 @@ def test_a_command_that_hangs_leaves_those_behind_it_to_the_next_session() -> No
 def test_a_session_without_any_frame_says_what_came_instead() -> None:
     frames = Frames(["a"])
     frames.err(b"This account is not available.\n")
-    with pytest.raises(SilentSession, match=r"no sign of the script.*only: This account is not available\."):
+    with pytest.raises(SilentSessionError, match=r"no sign of the script.*only: This account is not available\."):
         outcome(frames, Ended.BY_ITSELF, 5)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from patience import grows_with
 
 from collector import collectors
-from truerail.model import Collector, Device, Fact, GpuNicPath, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Collector, Device, Fact, GpuNicPath
 
 NAMES = (
     *("gpu_nic_topology", "rdma_link", "lldp_host", "net_link", "net_address"),
@@ -72,7 +73,7 @@ def read(collector: Collector, answer: str) -> tuple[Fact, ...] | None:
     """The facts, or None where the answer is refused."""
     try:
         facts = collector.read(answer, HOST)
-    except Unreadable:
+    except UnreadableError:
         return None
     assert {type(fact) for fact in facts} <= set(collector.yields)
     return facts

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from patience import grows_with
 
 from collector import collectors
-from truerail.model import Device, Fact, Role, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, Role
 
 SWITCH = Device("leaf-0", Role.LEAF)
 NAMES = ("lldp_switch", "lldp_snmp", "if_snmp")
@@ -55,7 +56,7 @@ def outcome(name: str, text: str) -> tuple[Fact, ...] | None:
     """The facts, or None for a refusal. Anything else that is raised fails the test."""
     try:
         return collectors()[name].read(text, SWITCH)
-    except Unreadable:
+    except UnreadableError:
         return None
 
 

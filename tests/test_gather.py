@@ -7,9 +7,9 @@ from fake_fleet import NOW, FakeFleet, ambient, targets
 from virtual_time import timeless
 
 from collector import collectors
-from truerail.gather import Gathered, Gatherer, Limits
-from truerail.gather.questions import applicable, optional
 from truerail.model import Neighbor, Role
+from truerail.poller import Gathered, Limits, Poller
+from truerail.poller.questions import applicable, optional
 from truerail.rounds import judge
 from truerail.simulator import Shape, simulate
 
@@ -23,7 +23,7 @@ EVERYBODYS = set(collectors()) - optional()
 
 def gathered(fleet: FakeFleet, simulation: object, limits: Limits = QUICK, **more: object) -> Gathered:
     sim = simulation
-    gatherer = Gatherer(targets(sim), fleet, devices=sim.plan.devices, limits=limits, ambient=ambient())  # type: ignore[attr-defined,arg-type]
+    gatherer = Poller(targets(sim), fleet, devices=sim.plan.devices, limits=limits, ambient=ambient())  # type: ignore[attr-defined,arg-type]
     return timeless(gatherer.round(**more))  # type: ignore[arg-type]
 
 
@@ -58,7 +58,7 @@ def test_all_collectors_that_apply_are_asked_in_one_ask() -> None:
 def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     fleet = FakeFleet(simulation)
-    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
 
     async def two_rounds() -> tuple[Gathered, Gathered]:
         return await gatherer.round(), await gatherer.round()
@@ -76,7 +76,7 @@ def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> No
 
 
 @pytest.mark.parametrize(
-    ("trouble", "says"),
+    ("trouble", "summary"),
     [
         ("hangs", "no answer within 0.4 s"),
         ("resets", "connection reset by peer"),
@@ -84,21 +84,21 @@ def test_an_unreadable_answer_leads_to_one_further_ask_and_is_remembered() -> No
         ("buggy", "failed inside: IndexError: pop from an empty deque"),
     ],
 )
-def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, says: str) -> None:
+def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, summary: str) -> None:
     simulation = simulate(SHAPE, folders="inventory")
     found = gathered(FakeFleet(simulation, {"gpu-003": trouble}), simulation)
     assert [row.name for row in found.unreached] == ["gpu-003"]
     broken = [r for r in found.readings if r.device == "gpu-003"]
     assert {r.collector for r in broken} == set(applicable(Role.HOST, "linux"))
-    assert {r.error for r in broken} == {says}
-    judgement = judge(simulation.plan, found.snapshot())
-    assert not [f for f in judgement.findings if f.device != "gpu-003"]
+    assert {r.error for r in broken} == {summary}
+    evaluation = judge(simulation.plan, found.snapshot())
+    assert not [f for f in evaluation.findings if f.device != "gpu-003"]
 
 
 def test_what_a_device_has_no_tool_for_is_asked_once_and_not_told_as_unread() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     fleet = FakeFleet(simulation)
-    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
 
     async def two_rounds() -> tuple[Gathered, Gathered]:
         return await gatherer.round(), await gatherer.round()
@@ -163,7 +163,7 @@ def test_pauses_grow_and_differ() -> None:
     chances = iter([0.0, 0.9])
     mine = replace(ambient(), sleep=sleep, random=lambda: next(chances))
     fleet = FakeFleet(simulation, {"gpu-001": "resets"})
-    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=mine)
+    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=mine)
     timeless(gatherer.round(only={"gpu-001"}))
     assert slept == pytest.approx([0.25, 1.4])
 
@@ -176,7 +176,7 @@ def test_a_fifth_of_the_fleet_dead_ends_within_the_deadline_and_is_named() -> No
     async def timed() -> tuple[Gathered, float]:
         loop = asyncio.get_running_loop()
         fleet = FakeFleet(simulation, dead)
-        gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, limits=limits)
+        gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, limits=limits)
         began = loop.time()
         found = await gatherer.round()
         took = loop.time() - began
@@ -202,7 +202,7 @@ def test_platform_and_role_are_asked_once_where_nobody_knows_them() -> None:
     platforms = ("cumulus", "eos", "nxos", "junos", "sonic")
     simulation = simulate(Shape(hosts=4, rails=5, spines=0, platforms=platforms), folders="inventory")
     fleet = FakeFleet(simulation)
-    gatherer = Gatherer(targets(simulation, roles=False), fleet, ambient=ambient())
+    gatherer = Poller(targets(simulation, roles=False), fleet, ambient=ambient())
 
     async def two_rounds() -> Gathered:
         await gatherer.round()
@@ -220,7 +220,7 @@ def test_platform_and_role_are_asked_once_where_nobody_knows_them() -> None:
 def test_the_plan_knows_roles_and_platforms_that_the_inventory_does_not() -> None:
     simulation = simulate(Shape(hosts=4, rails=2, spines=0, platforms=("eos", "nxos")), folders="inventory")
     fleet = FakeFleet(simulation)
-    gatherer = Gatherer(targets(simulation, roles=False), fleet, devices=simulation.plan.devices, ambient=ambient())
+    gatherer = Poller(targets(simulation, roles=False), fleet, devices=simulation.plan.devices, ambient=ambient())
     found = timeless(gatherer.round())
     assert not any("show version" in commands for _, commands in fleet.asked)
     assert {row.name: row.platform for row in found.rows if row.device.role is Role.LEAF} == {
@@ -233,7 +233,7 @@ def test_an_unknown_platform_is_said() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     fleet = FakeFleet(simulation)
     fleet.answers["gpu-001"] = {"show version": "Toaster 1.0"}
-    gatherer = Gatherer(targets(simulation, roles=False), fleet, ambient=ambient())
+    gatherer = Poller(targets(simulation, roles=False), fleet, ambient=ambient())
     found = timeless(gatherer.round(only={"gpu-001"}))
     assert "platform is not recognised, name it in the inventory" in found.rows[0].error
 
@@ -249,7 +249,7 @@ def test_only_some_devices() -> None:
 def test_a_wish_to_stop_ends_the_round_with_what_is_there() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     fleet = FakeFleet(simulation, {"gpu-003": "hangs"})
-    gatherer = Gatherer(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
+    gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
 
     async def stopped() -> Gathered:
         stop = asyncio.Event()

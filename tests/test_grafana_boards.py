@@ -56,7 +56,7 @@ def test_one_meaning_has_one_colour(name: str) -> None:
 
 def test_the_states_are_the_metrics_own() -> None:
     said = " ".join(f"{value} {word}" for value, (word, _) in sorted(palette.STATES.items())).replace(" ", "")
-    assert said in CATALOGUE["truerail_link_state"].says.replace(" ", "").replace(",", "")
+    assert said in CATALOGUE["truerail_link_state"].summary.replace(" ", "").replace(",", "")
     assert palette.STATES[1][1] == palette.UNKNOWN != palette.RIGHT
 
 
@@ -69,7 +69,7 @@ def test_the_first_row_answers_in_colours_and_not_from_an_old_judgement(name: st
     assert stats
     for panel in stats:
         expr = panel["targets"][0]["expr"]
-        assert "truerail_publication_age_seconds" in expr, panel["title"]
+        assert "truerail_evaluation_age_seconds" in expr, panel["title"]
         assert panel["targets"][0]["instant"], panel["title"]
         assert panel["options"]["reduceOptions"]["calcs"] == ["last"], panel["title"]
 

@@ -126,7 +126,7 @@ def test_a_broken_promise_is_told(rule: str, change: Callable[[dict[str, Any]], 
 
 
 def test_two_boards_with_one_address_are_told() -> None:
-    assert {one.says for one in house([*BOARDS, BOARDS[0]], KNOWN)} == {
+    assert {one.summary for one in house([*BOARDS, BOARDS[0]], KNOWN)} == {
         "2 dashboards have this uid",
         "2 dashboards have this title",
     }
@@ -145,7 +145,7 @@ def test_the_boards_are_of_grafanas_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "summary"),
     [
         (lambda b: b.update(schemaVersion="42"), "'string' is not assignable to type 'number'"),
         (lambda b: b.update(colour="red"), "colour"),
@@ -154,11 +154,11 @@ def test_the_boards_are_of_grafanas_types(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_grafanas_types_refuse_what_they_do_not_know(
-    change: Callable[[dict[str, Any]], object], says: str, tmp_path: Path
+    change: Callable[[dict[str, Any]], object], summary: str, tmp_path: Path
 ) -> None:
     told = complaints([changed(change)], tmp_path)
     assert told
-    assert any(says in line for line in told)
+    assert any(summary in line for line in told)
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,9 +191,9 @@ def test_every_query_is_answered_by_a_real_prometheus(tmp_path: Path) -> None:
     )
     with scraped(tmp_path) as source:
         told = [str(complaint) for board in BOARDS for complaint in silent(board, source)]
-        wrong = [complaint.says for board in (broken, empty, many, wordless) for complaint in silent(board, source)]
+        wrong = [complaint.summary for board in (broken, empty, many, wordless) for complaint in silent(board, source)]
     assert told == []
-    assert [says.partition(":")[0] for says in wrong] == [
+    assert [summary.partition(":")[0] for summary in wrong] == [
         "A",
         "A gives no series, whatever is chosen",
         "A gives 32 figures without their names",

@@ -68,7 +68,7 @@ def test_scales() -> None:
 
 def test_an_old_judgement_says_nothing() -> None:
     assert queries.fresh("sum by (fabric) (x)").endswith(
-        'and on(fabric) (truerail_publication_age_seconds{fabric="$fabric"} < 900)'
+        'and on(fabric) (truerail_evaluation_age_seconds{fabric="$fabric"} < 900)'
     )
 
 
@@ -93,11 +93,11 @@ def test_rows_fill_the_grid_from_left_to_right_and_down() -> None:
 
 
 @pytest.mark.parametrize(
-    ("widths", "says"),
+    ("widths", "summary"),
     [((12, 13), r"'1' is 13 wide, and 12 are left"), ((12, 8), r"4 of 24 columns are left empty")],
 )
-def test_a_row_that_does_not_fill_the_grid_is_refused(widths: tuple[int, ...], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
+def test_a_row_that_does_not_fill_the_grid_is_refused(widths: tuple[int, ...], summary: str) -> None:
+    with pytest.raises(ValueError, match=summary):
         built(_wide(*widths), PAGE)
 
 

@@ -122,7 +122,7 @@ def test_pictures_are_taken_of_what_is_chosen(grafana: FakeGrafana, tmp_path: Pa
     told = pictures(host, client, tmp_path / "pictures")
     assert {str(one) for one in told} == {"truerail-host.json: truerail / Host: a panel shows Bad gateway (grafana)"}
     del grafana.boards["truerail-host"]
-    assert [one.says for one in pictures(host, client, tmp_path / "pictures")] == ["answers 404"]
+    assert [one.summary for one in pictures(host, client, tmp_path / "pictures")] == ["answers 404"]
 
 
 def test_the_workflow_follows_its_schema(tmp_path: Path) -> None:

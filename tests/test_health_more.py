@@ -6,6 +6,8 @@ import pytest
 from rules import rules
 from rules._counted import counter_evidence, subject_of
 from rules._senders import blamed
+from truerail.analysis.counters import Quantity
+from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.model import (
     Finding,
     GpuNicPath,
@@ -18,10 +20,8 @@ from truerail.model import (
     Reading,
     Snapshot,
 )
-from truerail.model.cases import AT, scene
-from truerail.model.counters import Quantity
-from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.rule import Case, Undecided
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.testing.cases import AT, scene
 
 PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))
 ONCE = {"link_downs": [0.0] * 9 + [0.1, 0.0, 0.0], "tx_bytes": 1e9}
@@ -47,7 +47,7 @@ def test_an_optic_at_the_other_end_that_sends_too_little_is_named() -> None:
         "leaf-0": [Optic("swp1", 1, -1.0, -9.0)],
     }
     finding = by_subject("LNK005", Case("", PLAN, facts))["gpu-1/nic0"]
-    assert "leaf-0/swp1 sends only -9 dBm" in finding.says
+    assert "leaf-0/swp1 sends only -9 dBm" in finding.summary
 
 
 def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
@@ -113,17 +113,17 @@ def test_a_pcie_link_of_a_host_that_nobody_planned_is_nobodys_finding() -> None:
 def test_a_pcie_link_is_told_by_what_it_says_of_itself() -> None:
     facts = {**{f"gpu-{host}": _host(16) for host in (1, 2, 3)}, "gpu-4": _host(8, speed=None)}
     finding = by_subject("NIC005", Case("", PLAN, facts))["gpu-4/nic0"]
-    assert "x8" in finding.says
-    with pytest.raises(Undecided):
+    assert "x8" in finding.summary
+    with pytest.raises(InsufficientDataError):
         found("NIC005", Case("", PLAN, {"gpu-1": _host(None, speed=None)}))
 
 
 @pytest.mark.parametrize("code", ["LNK003", "LNK004", "ECN001"])
 def test_counters_that_speak_of_something_else_leave_it_open(code: str) -> None:
-    with pytest.raises(Undecided):
+    with pytest.raises(InsufficientDataError):
         found(code, Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": 1e9}}))
 
 
 def test_settings_that_only_one_end_tells_are_compared_with_nothing() -> None:
-    with pytest.raises(Undecided):
+    with pytest.raises(InsufficientDataError):
         found("CFG001", Case("", PLAN, {"gpu-1": [PortQos("nic0", "dscp", (3,))]}))

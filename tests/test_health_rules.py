@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from rules import rules
 from rules._optics import lanes_of
 from tests.health_scenes import FOUR, NAN, UPLINKED, Rates, at, detail, found, only
+from truerail.analysis.cabling import wiring_of
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import _sums, telemetry_of
 from truerail.model import Counter, Finding, Neighbor, Optic, PortCounters, Reading, Severity, Transport
-from truerail.model.cases import AT, scene
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import _sums, telemetry_of
 from truerail.model.rule import Case
-from truerail.model.wiring import wiring_of
+from truerail.testing.cases import AT, scene
 
 ONE = "gpu-1/nic0 leaf-0/swp1 rail=0 speed=400"
 
@@ -190,7 +190,7 @@ def test_a_card_is_suspected_by_what_it_receives_and_by_what_it_sends() -> None:
         assert len(findings) == 3
         for finding in findings:
             assert words in detail(finding)["blame"]
-            assert finding.do.startswith("Exchange no cable yet: 3 of the 4 ports")
+            assert finding.action.startswith("Exchange no cable yet: 3 of the 4 ports")
 
 
 def test_three_bad_ports_of_many_suspect_no_card() -> None:
@@ -220,7 +220,7 @@ def optic(*lanes: Optic, port: str = "gpu-1", **more: Any) -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("lane", "severity", "says"),
+    ("lane", "severity", "summary"),
     [
         (Optic("nic0", 1, -12.0), Severity.WARNING, "too little light (lane 1: -12 dBm)"),
         (Optic("nic0", None, -35.0), Severity.CRITICAL, "no light (-35 dBm)"),
@@ -231,10 +231,10 @@ def optic(*lanes: Optic, port: str = "gpu-1", **more: Any) -> Finding:
         (Optic("nic0", 1, -11.0, rx_power_low_dbm=0.0, rx_power_high_dbm=0.0), Severity.WARNING, "too little"),
     ],
 )
-def test_what_is_wrong_with_a_module(lane: Optic, severity: Severity, says: str) -> None:
+def test_what_is_wrong_with_a_module(lane: Optic, severity: Severity, summary: str) -> None:
     finding = optic(lane)
     assert (finding.subject, finding.severity, finding.rail) == ("gpu-1/nic0", severity, 0)
-    assert says in finding.says
+    assert summary in finding.summary
     assert finding.evidence[0].fact == lane
 
 
@@ -246,9 +246,9 @@ def test_a_modules_own_limits_count_before_the_defaults() -> None:
 def test_the_way_or_the_laser_is_blamed_by_what_the_other_end_sends() -> None:
     weak = [Optic("nic0", 1, -12.0)]
     lost = only(found("LNK005", facts={"gpu-1": weak, "leaf-0": [Optic("swp1", 1, -1.0, 0.5)]}))
-    assert "leaf-0/swp1 sends 0.5 dBm, so 12.5 dB are lost on the way" in lost.says
+    assert "leaf-0/swp1 sends 0.5 dBm, so 12.5 dB are lost on the way" in lost.summary
     dying = only(found("LNK005", facts={"gpu-1": weak, "leaf-0": [Optic("swp1", 1, -1.0, -9.5)]}))
-    assert "leaf-0/swp1 sends only -9.5 dBm" in dying.says
+    assert "leaf-0/swp1 sends only -9.5 dBm" in dying.summary
 
 
 def test_a_module_that_is_not_planned_is_not_judged() -> None:

@@ -27,9 +27,9 @@ from truerail.model import (
     Status,
     Transport,
 )
-from truerail.model.cases import AT, plan_of, scene
-from truerail.model.rule import Case, Undecided
+from truerail.model.rule import Case, InsufficientDataError
 from truerail.rounds import judge
+from truerail.testing.cases import AT, plan_of, scene
 
 MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 
@@ -42,7 +42,7 @@ def test_an_empty_plan_and_an_empty_round_are_undecided_or_without_findings(code
     for plan, seen in ((plan_of(Case("", "", {})), Snapshot(AT, ())), (plan_of(Case("", FOUR, {})), Snapshot(AT, ()))):
         try:
             assert list(rules()[code].findings(plan, seen)) == []
-        except Undecided as why:
+        except InsufficientDataError as why:
             assert str(why)  # noqa: PT017 - it may be raised, and then says why
 
 
@@ -70,7 +70,7 @@ def test_answers_that_say_nothing_of_it_are_unknown_not_fine(
 
 def test_the_first_reading_of_counters_decides_nothing() -> None:
     plan, seen = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": [NAN] * 12}}))
-    with pytest.raises(Undecided):
+    with pytest.raises(InsufficientDataError):
         list(rules()["LNK003"].findings(plan, seen))
 
 
@@ -91,7 +91,7 @@ def test_a_rule_that_means_nothing_there_does_not_apply(code: str, transport: Tr
 def test_counters_without_a_window_are_undecided() -> None:
     plan, seen = scene(Case("", FOUR, {}, rates={"gpu-1/nic0": {"link_downs": 1.0, "ecn_received_packets": 1e6}}))
     for code in ("LNK003", "LNK004", "ECN001"):
-        with pytest.raises(Undecided):
+        with pytest.raises(InsufficientDataError):
             list(rules()[code].findings(plan, replace(seen, window=None)))
 
 
@@ -106,7 +106,7 @@ def test_peermem_is_a_warning_where_others_have_it_and_info_where_nobody_has() -
     loaded, missing = [HostSetting("nvidia_peermem", "loaded")], [HostSetting("nvidia_peermem", "not loaded")]
     one = only(found("NIC004", facts={f"gpu-{n}": missing if n == 2 else loaded for n in (1, 2, 3, 4)}))
     assert (one.subject, one.severity) == ("gpu-2", Severity.WARNING)
-    assert "3 of 4 hosts are set right" in one.says
+    assert "3 of 4 hosts are set right" in one.summary
     none = found("NIC004", facts={f"gpu-{n}": missing for n in (1, 2, 3, 4)})
     assert {f.severity for f in none} == {Severity.INFO}
     assert len(none) == 4
@@ -115,7 +115,7 @@ def test_peermem_is_a_warning_where_others_have_it_and_info_where_nobody_has() -
 def test_many_bridges_are_told_in_short_and_another_setting_is_not_judged() -> None:
     bridges = [HostSetting("acs", "enabled", f"0000:{n:02x}:01.0") for n in range(9)]
     finding = only(found("NIC004", facts={"gpu-1": [*bridges, HostSetting("numa_balancing", "on")]}))
-    assert "at 0000:00:01.0, 0000:01:01.0, 0000:02:01.0, 0000:03:01.0 and 5 more" in finding.says
+    assert "at 0000:00:01.0, 0000:01:01.0, 0000:02:01.0, 0000:03:01.0 and 5 more" in finding.summary
     assert len(finding.evidence) == 4
 
 
@@ -127,8 +127,8 @@ def test_settings_of_devices_that_are_no_planned_hosts_are_left_out() -> None:
 def test_gpus_are_compared_with_hosts_of_as_many_gpus_and_nics_only() -> None:
     near = {f"gpu-{n}": paths("PIX", "PIX", "PIX", "PIX", "PIX") for n in (1, 2, 3)}
     far = only(found("NIC004", facts={**near, "gpu-4": paths("SYS", "SYS", "SYS", "SYS", "SYS")}))
-    assert "GPU0 is SYS from its NIC, elsewhere PIX" in far.says
-    assert "and 1 GPUs more" in far.says
+    assert "GPU0 is SYS from its NIC, elsewhere PIX" in far.summary
+    assert "and 1 GPUs more" in far.summary
     assert far.evidence[0].fact == paths("SYS")[0]
     assert found("NIC004", facts={**near, "gpu-4": paths("SYS", "SYS")}) == []
     assert found("NIC004", facts={**near, "gpu-4": paths("NV18", "PIX", "PIX", "PIX", "PIX")}) == []
@@ -203,7 +203,7 @@ def test_many_links_of_one_host_are_one_finding() -> None:
     finding = only(found("NIC005", facts={"gpu-1": [NIC, *gpus], "leaf-0": [pcie(2.5, 8)]}))
     assert finding.subject == "gpu-1"
     assert finding.severity is Severity.WARNING
-    assert finding.says.endswith("and 2 more")
+    assert finding.summary.endswith("and 2 more")
 
 
 def test_the_planned_speed_is_used_where_none_is_told() -> None:
@@ -223,7 +223,7 @@ RIGHT = PortQos("nic0", "dscp", (3,), (3,), False)
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "summary"),
     [
         ({"trust": "pcp"}, "trust pcp instead of trust dscp (3 of 4 peers)"),
         ({"pfc_priorities": (3, 4)}, "PFC on 3/4 instead of PFC on 3"),
@@ -232,11 +232,11 @@ RIGHT = PortQos("nic0", "dscp", (3,), (3,), False)
         ({"global_pause": True}, "plain pause on instead of plain pause off"),
     ],
 )
-def test_each_setting_is_compared_with_peers(change: dict[str, Any], says: str) -> None:
+def test_each_setting_is_compared_with_peers(change: dict[str, Any], summary: str) -> None:
     facts = {f"gpu-{n}": [RIGHT._replace(**change) if n == 2 else RIGHT] for n in (1, 2, 3, 4)}
     finding = only(found("CFG001", facts=facts))
     assert finding.subject == "gpu-2/nic0"
-    assert says in finding.says
+    assert summary in finding.summary
     assert finding.confidence == 0.75
     assert finding.evidence[0].fact == facts["gpu-2"][0]
 
@@ -260,7 +260,7 @@ def test_a_switch_that_marks_what_its_nic_does_not_answer_is_found_and_the_rever
     finding = only(ends((3,), (3, 4)))
     assert finding.subject == "gpu-1/nic0"
     assert finding.confidence == 0.7
-    assert "the other end" in finding.says
+    assert "the other end" in finding.summary
     assert only(ends((0, 3), (4,))).observed == "ECN on 0/3"
 
 
@@ -299,7 +299,7 @@ def test_the_odd_ones_are_those_that_are_not_of_the_majority(trusts: list[str | 
     told = [trust for trust in trusts if trust]
     usual = next((one for one in ("dscp", "pcp") if len(told) >= 3 and 2 * told.count(one) > len(told)), None)
     if usual is None:
-        with pytest.raises(Undecided):
+        with pytest.raises(InsufficientDataError):
             found("CFG001", plan, facts)
     else:
         odd = {f"gpu-{n}/nic0" for n, trust in enumerate(trusts) if trust not in (None, usual)}
@@ -352,7 +352,7 @@ def test_marks_that_get_lost_are_found_only_where_the_nic_tells_that_it_sees_non
     assert found("ECN001", rates=leaf) == []
     finding = ecn({**leaf, "gpu-1/nic0": {"ecn_received_packets": 0.0}})
     assert detail(finding)["symptoms"] == ("lost marks",)
-    assert "marked 60,000 packets" in finding.says
+    assert "marked 60,000 packets" in finding.summary
 
 
 def test_notices_that_nobody_gets_need_nearly_all_nics_to_tell() -> None:
@@ -360,7 +360,7 @@ def test_notices_that_nobody_gets_need_nearly_all_nics_to_tell() -> None:
     all_deaf = {f"gpu-{n}/nic0": deaf for n in (1, 2, 3, 4)}
     finding = ecn(all_deaf)
     assert (finding.subject, detail(finding)["symptoms"]) == ("leaf-0", ("unanswered",))
-    assert "48,000" in finding.says
+    assert "48,000" in finding.summary
     three: Rates = {**all_deaf, "gpu-4/nic0": {"cnp_sent": 100.0}}
     assert found("ECN001", rates=three) == []
     heard: Rates = {**all_deaf, "gpu-4/nic0": {"cnp_sent": 0.0, "cnp_handled": 1.0}}
@@ -406,8 +406,8 @@ def test_foreign_words_are_made_safe_and_nothing_breaks_on_them() -> None:
     }
     for code in ("NIC004", "NIC005", "LNK005", "CFG001"):
         finding = only(found(code, facts=facts))
-        assert "\x1b" not in finding.says + finding.do + (finding.observed or "")
-        assert len(finding.says) < 400
+        assert "\x1b" not in finding.summary + finding.action + (finding.observed or "")
+        assert len(finding.summary) < 400
 
 
 def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from rules import rules
+from truerail.analysis.cabling import wiring_of
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
-from truerail.model.cases import scene
-from truerail.model.rule import Undecided
-from truerail.model.wiring import wiring_of
+from truerail.model.rule import InsufficientDataError
 from truerail.rounds import judge
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import Job, flows, snapshot_after
+from truerail.testing.cases import scene
 
 LEVEL = 3e10
 CUT, MARKED = {"cnp_handled": 5e3}, {"ecn_received_packets": 5e3}
@@ -44,10 +44,10 @@ def causes_of(rates: Rates) -> tuple[Cause, ...]:
 
 def test_who_counts_no_congestion_is_believed_less() -> None:
     told = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
-    for of_all, confidence, says in ((told, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
+    for of_all, confidence, summary in ((told, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
         (finding,) = judged("RAL002", rates_with({"h4/nic2": SLOW}, of_all))
         assert (finding.subject, finding.confidence) == ("h4/nic2", confidence)
-        assert says in finding.says
+        assert summary in finding.summary
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None
     }
     (finding,) = judged("RAL002", rates_with(ends))
     assert (finding.subject, finding.confidence, dict(finding.detail)["or"]) == ("h4/nic2", 0.4, ("h5/nic2",))
-    assert "or h5/nic2 is slow" in finding.says
+    assert "or h5/nic2 is slow" in finding.summary
     (cause,) = causes_of(rates_with(ends))
     assert cause.subjects == ("h4/nic2", "h5/nic2")
     assert len(cause.explains) == 3
@@ -104,7 +104,7 @@ def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None
 def test_a_host_whose_rail_congestion_slows_is_overloaded_and_not_slow() -> None:
     rates = rates_with({"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2) | CUT | MARKED})
     (uneven,) = judged("RAL001", rates)
-    assert "congestion holds it up" in uneven.says
+    assert "congestion holds it up" in uneven.summary
     assert uneven.severity.rank == 0
     (cause,) = causes_of(rates)
     assert (cause.kind, cause.subjects) == (CauseKind.OVERLOAD, ("h4", "h4/nic2"))
@@ -203,7 +203,7 @@ def test_the_partners_of_an_idle_host_need_no_cause() -> None:
     for one in found:
         assert one.severity is Severity.INFO
         assert dict(one.detail)["because"] == "the host at the other end of its flows is idle"
-        assert "Nothing is to be done at this host" in one.do
+        assert "Nothing is to be done at this host" in one.action
         assert dict(one.detail)["or"] == (f"h5/{str(dict(one.detail)['port']).partition('/')[2]}",)
     assert judged("RAL002", rates) == []
     assert causes_of(rates) == ()
@@ -237,10 +237,10 @@ def paired(drained: str | None) -> tuple[Job, ...]:
 def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partners: int) -> None:
     fabric = simulate(Shape(hosts=16, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     made = flows(fabric, paired(drained), seed=1)
-    judgement = judge(fabric.plan, snapshot_after(fabric, made, minutes=6))
-    rails = [one for one in judgement.findings if one.rule.startswith("RAL")]
+    evaluation = judge(fabric.plan, snapshot_after(fabric, made, minutes=6))
+    rails = [one for one in evaluation.findings if one.rule.startswith("RAL")]
     assert [one.severity for one in rails] == [Severity.INFO] * partners
-    assert judgement.causes == ()
+    assert evaluation.causes == ()
 
 
 def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> None:
@@ -249,17 +249,17 @@ def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> 
     plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=down))
     silent = Reading("h5", "lldp_host", seen.at, (), error="no route to host")
     seen = replace(seen, readings=(*(one for one in seen.readings if one.device != "h5"), silent))
-    judgement = judge(plan, seen)
-    assert [(one.kind, one.subjects) for one in judgement.causes] == [(CauseKind.UNREACHABLE, ("h5",))]
-    uneven = {one.id for one in judgement.findings if one.rule == "RAL001"}
+    evaluation = judge(plan, seen)
+    assert [(one.kind, one.subjects) for one in evaluation.causes] == [(CauseKind.UNREACHABLE, ("h5",))]
+    uneven = {one.id for one in evaluation.findings if one.rule == "RAL001"}
     assert len(uneven) == 4
-    assert uneven <= set(judgement.causes[0].explains)
+    assert uneven <= set(evaluation.causes[0].explains)
 
 
 def test_rails_that_cannot_be_compared_are_unknown() -> None:
-    with pytest.raises(Undecided, match="no host whose NICs are told and carry a tenth of their line rate"):
+    with pytest.raises(InsufficientDataError, match="no host whose NICs are told and carry a tenth of their line rate"):
         judged("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
-    with pytest.raises(Undecided, match="too few to tell a habit from a moment"):
+    with pytest.raises(InsufficientDataError, match="too few to tell a habit from a moment"):
         list(rules()["RAL001"].findings(fabric.plan, seen))

@@ -11,19 +11,8 @@ import pytest
 
 from collector import collectors
 from collector._lldpd import neighbors_from_keyvalue, neighbors_from_plain
-from truerail.model import (
-    EVERYWHERE,
-    Device,
-    Fact,
-    GpuNicPath,
-    LinkSpeed,
-    Neighbor,
-    NetLink,
-    NotTold,
-    RdmaLink,
-    Role,
-    Unreadable,
-)
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import EVERYWHERE, Device, Fact, GpuNicPath, LinkSpeed, Neighbor, NetLink, RdmaLink, Role
 
 HOST = Device("gpu-001")
 LINE = "link mlx5_{0}/1 state ACTIVE physical_state LINK_UP netdev ens{0} \n"
@@ -105,7 +94,7 @@ def test_a_second_matrix_and_lines_behind_the_legend_are_not_read() -> None:
     ],
 )
 def test_a_matrix_that_is_not_whole_or_not_one_is_refused(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         read("gpu_nic_topology", answer)
     assert str(refused.value).startswith(why)
 
@@ -134,7 +123,7 @@ def test_what_stands_between_links_is_passed_over() -> None:
     ],
 )
 def test_an_answer_about_rdma_that_is_not_whole_is_refused(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         read("rdma_link", answer)
     assert str(refused.value) == why
 
@@ -195,7 +184,7 @@ def test_a_port_before_any_device_is_nobodys() -> None:
     ],
 )
 def test_a_list_of_neighbours_that_is_not_whole_or_none_is_refused(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         read("lldp_host", answer)
     assert str(refused.value) == why
 
@@ -215,7 +204,7 @@ def test_what_stands_before_the_first_interface_is_passed_over() -> None:
     ],
 )
 def test_a_form_of_lldpd_refuses_what_is_none(read_form: Callable[[str], Iterator[Neighbor]], why: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         list(read_form("swp1 leaf-0\n"))
     assert str(refused.value) == why
 
@@ -238,7 +227,7 @@ def test_a_table_that_counts_no_neighbours_names_nobody() -> None:
     ],
 )
 def test_an_answer_that_is_not_of_interfaces_is_refused(name: str, answer: str, why: str) -> None:
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableError) as refused:
         read(name, answer)
     assert str(refused.value) == why
 
@@ -273,5 +262,5 @@ def test_a_speed_that_may_be_cut_is_left_out() -> None:
 
 @pytest.mark.parametrize("answer", ["/sys/class/net/eno1/speed:-1\n", "/sys/class/net/eno1/speed:fast\n", "x:1\n"])
 def test_no_speed_at_all_is_not_told(answer: str) -> None:
-    with pytest.raises(NotTold, match="no port's speed"):
+    with pytest.raises(NoAnswerError, match="no port's speed"):
         read("link_speed", answer)

@@ -33,10 +33,10 @@ def test_findings_cause_and_questions_call_it_by_one_word(site: tuple[str, Path,
     report = json.loads(out)
     (cause,) = report["causes"]
     assert (code, cause["kind"]) == (0, "unreachable")
-    assert cause["says"] == f"{host} is down: it does not answer, and none of its 4 cables has link"
+    assert cause["summary"] == f"{host} is down: it does not answer, and none of its 4 cables has link"
     for finding in report["findings"]:
-        assert "host down" in finding["says"], finding
-        assert finding["do"] == cause["do"] == f"Check that {host} is powered."
+        assert "host down" in finding["summary"], finding
+        assert finding["action"] == cause["action"] == f"Check that {host} is powered."
     _, where, _ = run("where", host, *source)
     assert "state unknown: host down: it does not answer, and none of its ports has link" in " ".join(where.split())
     _, job, _ = run("job", "gpu-00[1-4]", *source)
@@ -60,7 +60,7 @@ def test_a_host_that_does_not_answer_and_has_link_is_not_down(tmp_path: Path, ru
     capture = made.write(tmp_path)
     _, out, _ = run("check", "--from", capture, "--plan", tmp_path / "plan.csv", "--format", "json")
     (cause,) = json.loads(out)["causes"]
-    assert (cause["says"], cause["do"]) == (f"{host} does not answer", f"Check the management access to {host}.")
+    assert (cause["summary"], cause["action"]) == (f"{host} does not answer", f"Check the management access to {host}.")
     assert "host down" not in out
 
 

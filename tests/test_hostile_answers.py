@@ -16,10 +16,11 @@ import pytest
 
 from collector import collectors
 from rules import rules
-from truerail.model import Device, NetLink, Status, Unreadable
-from truerail.model.bounds import LONGEST_TEXT, OutOfBoundsError, bounded
+from truerail.errors import OutOfBoundsError, UnreadableError
+from truerail.model import Device, NetLink, Status
+from truerail.model.bounds import LONGEST_TEXT, bounded
 from truerail.model.facts import Fact, LinkSpeed, Optic, PortCounters, PortQos
-from truerail.model.rule import Rule, Undecided
+from truerail.model.rule import InsufficientDataError, Rule
 from truerail.outputs.report import Options, render
 from truerail.plans import load
 from truerail.rounds import judge
@@ -64,7 +65,7 @@ def test_hostile_numbers_are_refused_or_within_bounds(name: str) -> None:
             tried += 1
             try:
                 facts = collectors()[name].read(answer, device)
-            except Unreadable:
+            except UnreadableError:
                 continue
             for fact in facts:
                 assert all(-1e6 <= number < 2**64 for number in _numbers(fact)), fact
@@ -86,7 +87,7 @@ def test_hostile_numbers_are_refused_or_within_bounds(name: str) -> None:
 def test_depth_and_length_are_refused_by_every_collector(name: str, answer: str) -> None:
     try:
         facts = collectors()[name].read(answer, Device("gpu-001"))
-    except Unreadable:
+    except UnreadableError:
         return
     assert not [text for fact in facts for text in fact if isinstance(text, str) and len(text) > LONGEST_TEXT]
 
@@ -230,7 +231,7 @@ def test_a_rule_that_cannot_decide_without_the_odd_device_says_nothing_more(site
     def breaking(plan: object, seen: object) -> list[object]:
         if any(reading.device == "gpu-002" for reading in seen.readings):  # type: ignore[attr-defined]  # a Snapshot
             raise ValueError("odd")
-        raise Undecided("too few")
+        raise InsufficientDataError("too few")
 
     rule = replace(next(iter(rules().values())), judge=breaking)
     assert without_culprit(rule, plan, snapshot) == ("gpu-002", ())

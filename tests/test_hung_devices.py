@@ -17,8 +17,8 @@ from real import require
 from snmpd import COMMUNITY, snmpd
 from virtual_time import timeless
 
-from truerail.gather import Gatherer, Limits
 from truerail.model import Role, Secret, SnmpAccess, Target
+from truerail.poller import Limits, Poller
 from truerail.transport.protocol import Answer, Transport
 from truerail.transport.snmp import SnmpTransport
 from truerail.transport.ssh_hosts import SshHosts
@@ -108,7 +108,7 @@ def _fleet(hangs: int) -> list[Target]:
 
 def test_a_devices_clock_starts_with_its_turn() -> None:
     async def errors() -> list[str]:
-        gatherer = Gatherer(_fleet(80), _Slow(1000), limits=Limits(device_seconds=10, deadline_seconds=60))
+        gatherer = Poller(_fleet(80), _Slow(1000), limits=Limits(device_seconds=10, deadline_seconds=60))
         seen = await gatherer.round(collectors=["rdma_link"])
         return [row.error for row in seen.rows]
 
@@ -122,7 +122,7 @@ def test_more_hung_devices_than_are_asked_at_once_do_not_use_up_the_round() -> N
         transport = _Slow(1000)
         transport.turns = Turns(1000)
         limits = Limits(at_once=10, device_seconds=30, deadline_seconds=60)
-        seen = await Gatherer(_fleet(100), transport, limits=limits).round(collectors=["rdma_link"])
+        seen = await Poller(_fleet(100), transport, limits=limits).round(collectors=["rdma_link"])
         return seen.rows[-1].error
 
     assert timeless(good()) == ""

@@ -70,7 +70,7 @@ def test_without_names_host_cables_against_uplinks_move_nothing(
     (cause,) = [one for one in report["causes"] if one["kind"] != "configuration"]
     assert (cause["kind"], cause["moves"], len(cause["explains"])) == ("bundle-swap", [], 2)
     assert [other["kind"] for other in cause["alternatives"]] == ["cable-swap"]
-    assert cause["decides"]
+    assert cause["to_confirm"]
     assert not any(one["rule"].startswith("CAB") for one in report["findings"])
     assert report["summary"]["cables_right"] == 32
 
@@ -79,6 +79,6 @@ def test_a_few_cables_between_switches_that_tell_no_ports_do_not_exchange_the_sw
     """Five cables of 64 are in places of another leaf; the other ones are heard on their own."""
     shape = replace(SHAPE, hosts=32, rails=2, spare_ports=0)
     simulation = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "across")] * 3, seed=2, behaviours=["ib_multi_asic"])
-    judgement = judge(simulation.plan, simulation.snapshot())
-    assert len([state for state in judgement.cable_states.values() if state is CableState.WRONG]) >= MIN_CABLES
-    assert {cause.kind for cause in judgement.causes} == {CauseKind.UNKNOWN}
+    evaluation = judge(simulation.plan, simulation.snapshot())
+    assert len([state for state in evaluation.cable_states.values() if state is CableState.WRONG]) >= MIN_CABLES
+    assert {cause.kind for cause in evaluation.causes} == {CauseKind.UNKNOWN}

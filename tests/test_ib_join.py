@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from ib_fabric import answer, discovery, guid, hca, joined, link, places, plan, row, switch
 
+from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why
 from truerail.model import Device, LinkSpeed, NetLink, Plan, RdmaLink, Reading, Role
-from truerail.model.wiring import DEVICE_ONLY, ONE_END, State, Why
 
 ONE = plan("gpu-1/mlx5_0 leaf-0/1")
 TWO = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2")

@@ -28,9 +28,9 @@ from truerail.model import (
     Transport,
 )
 from truerail.model.history import NoHistory
-from truerail.oncall.capture import publication_of
-from truerail.oncall.why import why
 from truerail.plans.inference import infer
+from truerail.questions.capture import publication_of
+from truerail.questions.why import why
 from truerail.rounds import judge
 from truerail.simulator import Fault, Noise, Shape, simulate
 
@@ -46,9 +46,9 @@ def cables(of: Plan) -> set[tuple[str, str, int | None]]:
     return {(str(cable.a), str(cable.b), cable.rail) for cable in of.cables}
 
 
-def alone(seen: Snapshot) -> Snapshot:
+def alone(snapshot: Snapshot) -> Snapshot:
     """What a discovery tells without any other answer."""
-    return Snapshot(seen.at, [reading for reading in seen.readings if reading.collector == "ib_fabric"])
+    return Snapshot(snapshot.at, [reading for reading in snapshot.readings if reading.collector == "ib_fabric"])
 
 
 @pytest.mark.parametrize("seed", range(14))
@@ -137,8 +137,8 @@ def test_a_link_that_lost_lanes_or_speed_is_found_without_a_planned_speed(
     told = Reading("ufm", "ib_fabric", AT, facts)
     found = list(rules()["LNK001"].judge(planned, Snapshot(AT, [told])))
     assert [finding.subject for finding in found] == ["gpu-001/mlx5_0"] * (able is not None)
-    assert all(f"runs at {runs} Gb/s" in finding.says for finding in found)
-    assert all(finding.says.endswith(f"both ends support {able} Gb/s") for finding in found)
+    assert all(f"runs at {runs} Gb/s" in finding.summary for finding in found)
+    assert all(finding.summary.endswith(f"both ends support {able} Gb/s") for finding in found)
 
 
 def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:
@@ -147,8 +147,8 @@ def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:
     own = Reading("gpu-1", "rdma_link", AT, (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"),))
     (by_one,) = rules()["CAB003"].findings(planned, Snapshot(AT, [found]))
     (by_two,) = rules()["CAB003"].findings(planned, Snapshot(AT, [found, own]))
-    assert by_one.says.endswith("as the discovery of the fabric says")
-    assert by_two.says.endswith("as gpu-1/mlx5_0 and the discovery of the fabric say")
+    assert by_one.summary.endswith("as the discovery of the fabric says")
+    assert by_two.summary.endswith("as gpu-1/mlx5_0 and the discovery of the fabric say")
     assert by_one.confidence < by_two.confidence
 
 
@@ -252,11 +252,11 @@ def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting(
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-2/mlx5_0 leaf-0/2")
     seen = Snapshot(AT, [discovery(link(hca(1), switch(0, 1)), link(hca(2), switch(1, 1, "leaf-0")))])
     torn = list(rules()["CAB005"].findings(planned, seen))
-    assert {finding.do for finding in torn} == {
+    assert {finding.action for finding in torn} == {
         "Give each device a name of its own (CAB007), then discover the fabric again."
     }
     (twice,) = rules()["CAB007"].findings(planned, seen)
-    assert twice.says == f"2 devices announce the name leaf-0: {switch(0, 1)[0]} and {switch(1, 1)[0]}"
+    assert twice.summary == f"2 devices announce the name leaf-0: {switch(0, 1)[0]} and {switch(1, 1)[0]}"
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_on_call_is_told_who_says_that_there_is_no_link(device: RdmaLink, words:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     readings = [discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2"), Reading("gpu-1", "rdma_link", AT, (device,))]
     published = publication_of(planned, Snapshot(AT, readings), fabric="lab")
-    (found,) = (one for one in published.judgement.findings if one.rule == "CAB003")
+    (found,) = (one for one in published.evaluation.findings if one.rule == "CAB003")
     answer = why(published, NoHistory(), found.id)
     told = " ".join(answer.ruled_out)
     assert words in told
@@ -285,8 +285,8 @@ def test_a_cable_on_another_chip_of_an_unnamed_box_is_no_link_that_is_down() -> 
     """Only the chip with most of the hosts is known to be the leaf; the others may have what it lacks."""
     shape = Shape(hosts=16, rails=8, rails_per_leaf=2, uplinks=16, host_ports="rdma", platforms=("infiniband",))
     simulation = simulate(shape, [], behaviours=["ib_unmanaged", "ib_multi_asic"])
-    judgement = judge(simulation.plan, simulation.snapshot())
-    assert {cause.kind for cause in judgement.causes} <= {CauseKind.UNKNOWN}
+    evaluation = judge(simulation.plan, simulation.snapshot())
+    assert {cause.kind for cause in evaluation.causes} <= {CauseKind.UNKNOWN}
     assert not {CableState.WRONG, CableState.MISSING}.intersection(
-        judgement.cable_states[cable.a] for cable in simulation.plan.cables if cable.a.device.startswith("leaf")
+        evaluation.cable_states[cable.a] for cable in simulation.plan.cables if cable.a.device.startswith("leaf")
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from truerail.model.wiring.ib_names import (
+from truerail.analysis.cabling.ib_names import (
     canonical_guid,
     ipoib_guid,
     is_factory_name,

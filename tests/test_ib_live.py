@@ -150,23 +150,23 @@ def test_one_that_may_not_send_packets_says_so(manager: Manager, run: Run) -> No
     assert REFUSED in unread(report)["ufm-1", "ib_fabric"]
     found = told(report)
     assert found["severity"] == "warning"
-    assert REFUSED in found["says"]
-    assert found["says"].endswith("; 32 cables stay unknown")
+    assert REFUSED in found["summary"]
+    assert found["summary"].endswith("; 32 cables stay unknown")
     assert report["summary"]["cables_unknown"] == 32
     assert "ufm-1: answered, but not readable: ib_fabric\n" in err
 
 
 @pytest.mark.parametrize(
-    ("keep", "after", "says"),
+    ("keep", "after", "summary"),
     [(0.5, "exit 0", "ufm-1/ibnetdiscover: line "), (0.5, "kill -9 $$", "ibnetdiscover: exit status 137")],
 )
-def test_an_answer_that_breaks_off_is_none(manager: Manager, run: Run, keep: float, after: str, says: str) -> None:
+def test_an_answer_that_breaks_off_is_none(manager: Manager, run: Run, keep: float, after: str, summary: str) -> None:
     manager.prints(manager.listing[: int(len(manager.listing) * keep)], after)
     code, report, _ = manager.checked(run)
     assert code == 2
-    assert says in unread(report)["ufm-1", "ib_fabric"]
+    assert summary in unread(report)["ufm-1", "ib_fabric"]
     assert report["summary"]["cables_unknown"] == 32
-    assert "32 cables stay unknown" in told(report)["says"]
+    assert "32 cables stay unknown" in told(report)["summary"]
 
 
 def test_what_cannot_be_reached_is_told_and_kept_in_a_capture(manager: Manager, run: Run) -> None:
@@ -179,9 +179,9 @@ def test_what_cannot_be_reached_is_told_and_kept_in_a_capture(manager: Manager, 
         _, live, err = manager.checked(run)
         _, out, _ = run("capture", "--inventory", manager.inventory, "--out", manager.folder / "captures")
     assert {collector for device, collector in unread(live) if device == "ufm-1"} == {"ib_fabric"}
-    assert "Connection refused" in told(live)["says"]
+    assert "Connection refused" in told(live)["summary"]
     assert "1 could not be asked" in err
-    assert "ufm-1 does not tell the InfiniBand fabric" in {cause["says"] for cause in live["causes"]}
+    assert "ufm-1 does not tell the InfiniBand fabric" in {cause["summary"] for cause in live["causes"]}
     _, again, _ = run("check", "--from", out.strip(), "--plan", manager.plan, "--format", "json")
     replayed = json.loads(again)
     assert told(replayed) == told(live)
@@ -195,11 +195,11 @@ def test_of_two_one_may_be_down(manager: Manager, run: Run) -> None:
     assert code == 1
     assert report["summary"]["cables_unknown"] == 0
     assert told(report)["severity"] == "info"
-    assert told(report)["says"].endswith("; another machine told it")
+    assert told(report)["summary"].endswith("; another machine told it")
 
 
 def test_a_name_of_the_plan_is_refused(manager: Manager, run: Run) -> None:
     manager.names(replace(manager.target, name="gpu-001"))
     _, report, _ = manager.checked(run)
-    says = "platform infiniband is for an entry under a name that no plan has: in the plan it is a host"
-    assert says in unread(report)["gpu-001", "ib_fabric"]
+    summary = "platform infiniband is for an entry under a name that no plan has: in the plan it is a host"
+    assert summary in unread(report)["gpu-001", "ib_fabric"]

@@ -11,13 +11,14 @@ from live_site import Run, Site, runner
 from virtual_time import timeless
 
 from collector import collectors
-from truerail.gather import Gathered, Gatherer, Limits
-from truerail.gather.questions import applicable
+from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target
+from truerail.poller import Gathered, Limits, Poller
+from truerail.poller.questions import applicable
 from truerail.rounds import judge
-from truerail.service.asking import Asking, intervals
+from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.simulator import Fault, Shape, Simulation, simulate
-from truerail.transport.declared import Undeclared, declared, refuse_undeclared
+from truerail.transport.declared import declared, refuse_undeclared
 from truerail.transport.probe import PROBES
 from truerail.transport.routes import LOCAL, Routes, kind_of
 
@@ -36,9 +37,9 @@ class Fabric(FakeFleet):
         listings = [of.pop("ibnetdiscover") for of in self.answers.values() if "ibnetdiscover" in of]
         self.answers["ufm-1"] = {"ibnetdiscover": listings[0]}
 
-    def gatherer(self, simulation: Simulation, *more: Target, limits: Limits | None = None) -> Gatherer:
+    def gatherer(self, simulation: Simulation, *more: Target, limits: Limits | None = None) -> Poller:
         devices = simulation.plan.devices
-        return Gatherer([*self.hosts, *more], self, devices=devices, limits=limits, ambient=ambient())
+        return Poller([*self.hosts, *more], self, devices=devices, limits=limits, ambient=ambient())
 
 
 @pytest.fixture
@@ -70,10 +71,10 @@ def test_no_other_platform_may_be_sent_the_walk_and_this_one_nothing_else() -> N
     assert declared("infiniband") == (frozenset(WALKS), ())
     assert applicable(Role.HOST, "infiniband") == applicable(Role.LEAF, "infiniband") == {"ib_fabric": WALKS}
     for text in ("ip -j addr", "cat /etc/os-release", "ibnetdiscover -p", "ibnetdiscover -C mlx5_0", "perfquery -x"):
-        with pytest.raises(Undeclared, match="for infiniband"):
+        with pytest.raises(UndeclaredCommandError, match="for infiniband"):
             refuse_undeclared(UFM, [text])
     for platform in ("", "linux", "cumulus", "snmp"):
-        with pytest.raises(Undeclared):
+        with pytest.raises(UndeclaredCommandError):
             refuse_undeclared(replace(UFM, platform=platform), ["ibnetdiscover"])
 
 
@@ -93,7 +94,7 @@ def test_the_route_that_it_takes_sends_nothing_undeclared() -> None:
         finally:
             await routes.close()
 
-    with pytest.raises(Undeclared):
+    with pytest.raises(UndeclaredCommandError):
         asyncio.run(asks())
 
 
@@ -109,15 +110,15 @@ def test_a_round_of_other_questions_leaves_it_alone(simulation: Simulation) -> N
 
 
 @pytest.mark.parametrize(
-    ("trouble", "says"),
+    ("trouble", "summary"),
     [("locked", "permission denied"), ("hangs", "no answer within 50 s"), ("half", "line ")],
 )
-def test_what_goes_wrong_with_it_is_one_unread_question(simulation: Simulation, trouble: str, says: str) -> None:
+def test_what_goes_wrong_with_it_is_one_unread_question(simulation: Simulation, trouble: str, summary: str) -> None:
     fleet = Fabric(simulation, {"ufm-1": trouble})
     limits = Limits(device_seconds=5.0, cancel_seconds=1.0)
     found = timeless(fleet.gatherer(simulation, UFM, limits=limits).round())
     assert list(of(found, "ufm-1")) == ["ib_fabric"]
-    assert says in of(found, "ufm-1")["ib_fabric"]
+    assert summary in of(found, "ufm-1")["ib_fabric"]
 
 
 def test_the_end_of_a_round_that_it_waits_for_is_one_unread_question(simulation: Simulation) -> None:
@@ -168,7 +169,7 @@ def test_the_service_asks_it_every_five_minutes_and_with_whatever_is_rechecked(s
     fleet = Fabric(simulation)
 
     async def body() -> None:
-        asking = Asking(
+        asking = PollScheduler(
             fleet.gatherer(simulation, UFM),
             every_seconds=intervals({}),
             patience_seconds=5.0,
@@ -203,4 +204,4 @@ def test_a_device_that_answers_nothing_is_not_said_to_tell_no_fabric(simulation:
     nothing = [Reading("spare-1", name, at, error="permission denied") for name in ("ib_fabric", "rdma_link")]
     teller = Reading("ufm-1", "ib_fabric", at, error="no login within 10 s")
     found = judge(simulation.plan, Snapshot(at, [*nothing, teller])).findings
-    assert {finding.subject for finding in found if "did not tell" in finding.says} == {"ufm-1"}
+    assert {finding.subject for finding in found if "did not tell" in finding.summary} == {"ufm-1"}

@@ -8,13 +8,14 @@ import pytest
 
 from collector import collectors
 from collector._ib_words import adapter, gbps, guid_text, host_and_device, switch
-from truerail.gather.questions import applicable
-from truerail.model import PLATFORMS, Counter, Device, Fact, LinkSpeed, Neighbor, Role, Target, Unreadable
-from truerail.model.counters.quantities import Quantity, columns_of
+from truerail.analysis.counters.quantities import Quantity, columns_of
+from truerail.errors import UndeclaredCommandError, UnreadableError
+from truerail.model import PLATFORMS, Counter, Device, Fact, LinkSpeed, Neighbor, Role, Target
+from truerail.poller.questions import applicable
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.names import Names
 from truerail.scrub.text import Text
-from truerail.transport.declared import Undeclared, refuse_undeclared
+from truerail.transport.declared import refuse_undeclared
 
 RECORDINGS = Path(__file__).parent / "recordings"
 GUID = "0xa088c20300000101"
@@ -107,7 +108,7 @@ def test_no_cut_answer_is_taken_for_a_whole_one(case: str) -> None:
     found = list(cuts(recorded(case)))
     assert len(found) > 5
     for part in found:
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableError):
             read(part)
 
 
@@ -169,7 +170,7 @@ def test_no_device_is_asked_by_itself(name: str) -> None:
     asked = {platform for role in Role for platform in PLATFORMS if name in applicable(role, platform)}
     assert asked <= {"infiniband"}, "a walk over the whole fabric for each device"
     for command in collectors()[name].ask:
-        with pytest.raises(Undeclared):
+        with pytest.raises(UndeclaredCommandError):
             refuse_undeclared(Target("gpu-001", "10.0.0.1", platform="linux"), [command.text])
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from truerail.model import Device, Fact, LinkSpeed, Neighbor, NotTold, PortCounters, Unreadable
+from truerail.errors import NoAnswerError, UnreadableError
+from truerail.model import Device, Fact, LinkSpeed, Neighbor, PortCounters
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "ib"
 
@@ -80,7 +81,7 @@ def test_a_link_may_run_slower_at_one_end() -> None:
 
 @pytest.mark.parametrize("file", WITHOUT_LINKS)
 def test_an_answer_without_a_link_tells_nothing(file: str) -> None:
-    with pytest.raises(NotTold, match="no link in it"):
+    with pytest.raises(NoAnswerError, match="no link in it"):
         read(file)
 
 
@@ -108,5 +109,5 @@ def test_other_answers_are_refused(collector: str) -> None:
     others = [path.name for path in CORPUS.iterdir() if path.name not in known]
     assert others
     for file in others:
-        with pytest.raises(Unreadable, match="of an InfiniBand fabric"):
+        with pytest.raises(UnreadableError, match="of an InfiniBand fabric"):
             read(file, collector)

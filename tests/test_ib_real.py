@@ -69,8 +69,8 @@ def test_swapped_cables_among_several_hundred_adapters(
     assert [cause["kind"] for cause in report["causes"]] == ["gpu-nic-order", "cable-swap"]
     within = report["causes"][0]
     assert within["subjects"] == [site.host(2, 7)]
-    assert "or their cables are exchanged" in within["says"]
-    assert "nvidia-smi topo -m" in within["decides"]
+    assert "or their cables are exchanged" in within["summary"]
+    assert "nvidia-smi topo -m" in within["to_confirm"]
     assert report["summary"]["cables_wrong"] == 4
     assert report["summary"]["cables_right"] == report["summary"]["cables_planned"] - 4
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_fabric import AT
 
+from truerail.analysis.cabling import DEVICE_ONLY, ONE_END, State, Why, Wiring, wiring_of
 from truerail.model import Cable, Device, Fact, Neighbor, NetLink, Plan, Port, RdmaLink, Reading, Role, Snapshot
 from truerail.model.names import port_key
-from truerail.model.wiring import DEVICE_ONLY, ONE_END, State, Why, Wiring, wiring_of
 
 _COLLECTOR = {Neighbor: "lldp_host", NetLink: "net_link", RdmaLink: "rdma_link"}
 

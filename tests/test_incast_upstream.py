@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from truerail.model import CauseKind, Judgement
-from truerail.model.counters import Window
+from truerail.analysis.counters import Window
+from truerail.model import CauseKind, Evaluation
 from truerail.outputs.report_json import document
 from truerail.rounds import judge
 from truerail.simulator import Shape, simulate
@@ -17,7 +17,7 @@ ONE_POD = Shape(hosts=16, rails=4, spines=2, uplinks=4)
 
 
 @cache
-def judged(shape: Shape, *, busy: bool) -> Judgement:
+def judged(shape: Shape, *, busy: bool) -> Evaluation:
     """Six minutes of an incast to the first NIC of the plan, beside a job of all the other hosts where it is busy."""
     fabric = simulate(shape, [], seed=5)
     receiver = fabric.plan.cables[0].a
@@ -36,9 +36,9 @@ def judged(shape: Shape, *, busy: bool) -> Judgement:
     return judge(fabric.plan, seen_now(still, traffic, last, window))
 
 
-def about(judgement: Judgement, rule: str) -> dict[str, Sequence[str]]:
+def about(evaluation: Evaluation, rule: str) -> dict[str, Sequence[str]]:
     """The subjects of the findings of a rule to the subjects of their cause, as the report has them."""
-    report = document(judgement)
+    report = document(evaluation)
     subjects = {cause["id"]: cause["subjects"] for cause in report["causes"]}
     return {one["subject"]: subjects[one["cause"]] for one in report["findings"] if one["rule"] == rule}
 

@@ -7,7 +7,7 @@ import pytest
 from ib_site import DGX, HCA, Site
 from live_site import Run, runner
 
-from truerail.model import Judgement, Port
+from truerail.model import Evaluation, Port
 from truerail.plans import infer
 from truerail.plans.inference import Inference
 from truerail.rounds import judge
@@ -36,7 +36,7 @@ def found(site: Site, folder: Path) -> tuple[set[Port], set[Port], set[str], lis
     return moved, set(inference.plan.undecided), set(inference.apart), list(inference.notes)
 
 
-def checked(site: Site, folder: Path) -> tuple[Inference, Judgement]:
+def checked(site: Site, folder: Path) -> tuple[Inference, Evaluation]:
     (folder / "ibnetdiscover").write_text(site.listing())
     seen = read_capture(folder).snapshot()
     inference = infer(seen)
@@ -48,7 +48,9 @@ def named_open(site: Site, folder: Path) -> set[Port]:
     host may have each other's names.
     """
     _, judged = checked(site, folder)
-    causes = [one for one in judged.causes if not one.moves and one.decides and any(a.moves for a in one.alternatives)]
+    causes = [
+        one for one in judged.causes if not one.moves and one.to_confirm and any(a.moves for a in one.alternatives)
+    ]
     ids = {finding for cause in causes for finding in cause.explains}
     return {Port(*one.subject.split("/", 1)) for one in judged.findings if one.id in ids}
 

@@ -202,5 +202,5 @@ truerail_device_platform=infiniband
         "ufm-1": "infiniband",
     }
     assert by_name(inventory)["ufm-1"].tells_fabric
-    says = "leaf-3: truerail_device_platform is toaster, which is not known here; the device is asked instead"
-    assert says in inventory.notes
+    summary = "leaf-3: truerail_device_platform is toaster, which is not known here; the device is asked instead"
+    assert summary in inventory.notes

@@ -128,6 +128,6 @@ def test_fault(tmp_path: Path, text: str, expected: str) -> None:
     path.write_text(text)
     with pytest.raises(InventoryError) as caught:
         load_inventory(path, ["a"] if "ProxyJump b\n" in text else ())
-    says = str(caught.value).replace(str(path), "config")
-    assert "hunter2" not in says
-    assert f"config{expected}" in says.splitlines()
+    summary = str(caught.value).replace(str(path), "config")
+    assert "hunter2" not in summary
+    assert f"config{expected}" in summary.splitlines()

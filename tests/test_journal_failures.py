@@ -21,11 +21,12 @@ from tests.patience import soon as until
 from tests.real import require
 from tests.real_postgres import Postgres, postgres
 from tests.small_fabric import AT, World
-from truerail.journal import Changes, Journal, JournalUnusable, Keeper, open_journal
+from truerail.analysis.published import JournalHealth, JournalState
+from truerail.errors import JournalUnavailableError, JournalUnusableError
+from truerail.journal import Changes, Journal, Keeper, open_journal
 from truerail.journal.database import Database
 from truerail.model import Port
-from truerail.model.history import HistoryGone, LinkChange
-from truerail.model.publication import JournalHealth, JournalState
+from truerail.model.history import LinkChange
 from truerail.model.target import Secret
 
 ROOT = Path(__file__).parents[1]
@@ -47,10 +48,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def keeping(journal: Journal, waiting_rounds: int = 100) -> Iterator[tuple[Keeper, list[JournalState]]]:
+def keeping(journal: Journal, max_queued_rounds: int = 100) -> Iterator[tuple[Keeper, list[JournalState]]]:
     """A keeper, and what it told."""
     told: list[JournalState] = []
-    keeper = Keeper(journal, waiting_rounds, told.append)
+    keeper = Keeper(journal, max_queued_rounds, told.append)
     try:
         yield keeper, told
     finally:
@@ -105,7 +106,7 @@ def test_a_stop_does_not_wait_for_a_database_that_is_gone(tmp_path: Path) -> Non
 def test_what_cannot_be_opened_yet_is_opened_later(tmp_path: Path) -> None:
     folder = tmp_path / "later"
     journal = open_journal(Settings(f"sqlite:///{folder}/journal.db"))
-    with pytest.raises(HistoryGone, match="unable to open database file"):
+    with pytest.raises(JournalUnavailableError, match="unable to open database file"):
         journal.findings()
     with keeping(journal) as (keeper, told):
         changes = Fabric().round(swapped)
@@ -169,7 +170,7 @@ def test_a_full_disk_loses_nothing_and_recovers(tmp_path: Path) -> None:
             until(lambda: bool(told))
             assert told[0].health is JournalHealth.FAILING
             assert "full" in told[0].error or "disk I/O" in told[0].error
-            with pytest.raises(HistoryGone):
+            with pytest.raises(JournalUnavailableError):
                 _write_on(journal)
             assert journal.acknowledgements() == [note], "what is there can be read"
             filler.unlink()
@@ -237,9 +238,9 @@ def test_postgresql_stopped_for_a_while(server: Postgres) -> None:
 
 def _asked_in_vain(journal: Journal) -> None:
     for ask in (journal.findings, journal.rounds, journal.restore):
-        with pytest.raises(HistoryGone):
+        with pytest.raises(JournalUnavailableError):
             ask()
-    with pytest.raises(HistoryGone):
+    with pytest.raises(JournalUnavailableError):
         journal.acknowledge("0123456789ab", "ann", "not kept", AT)
 
 
@@ -248,7 +249,7 @@ def test_postgresql_that_starts_after_the_service(server: Postgres) -> None:
     server.stop()
     try:
         journal = open_journal(Settings(url))
-        with pytest.raises(HistoryGone):
+        with pytest.raises(JournalUnavailableError):
             journal.next_number()
     finally:
         server.start()
@@ -259,7 +260,7 @@ def test_postgresql_that_starts_after_the_service(server: Postgres) -> None:
 def _answers(journal: Journal) -> bool:
     try:
         return journal.next_number() == 1
-    except HistoryGone:
+    except JournalUnavailableError:
         return False
 
 
@@ -283,7 +284,7 @@ def test_a_password_is_told_nowhere(tmp_path: Path) -> None:
         ("postgresql://u@127.0.0.1:1/j?password=hunter2", None),
     ):
         journal = open_journal(Settings(url, password))
-        with pytest.raises(HistoryGone) as failure:
+        with pytest.raises(JournalUnavailableError) as failure:
             journal.rounds()
         assert "127.0.0.1" in str(failure.value)
         trace = "".join(traceback.format_exception(failure.value))
@@ -293,13 +294,13 @@ def test_a_password_is_told_nowhere(tmp_path: Path) -> None:
 
 def test_a_password_that_is_missing_is_told_by_its_reference() -> None:
     journal = open_journal(Settings("postgresql://u@127.0.0.1:1/j", Secret("env", "NO_SUCH_VARIABLE")))
-    with pytest.raises(HistoryGone, match="environment variable NO_SUCH_VARIABLE is not set"):
+    with pytest.raises(JournalUnavailableError, match="environment variable NO_SUCH_VARIABLE is not set"):
         journal.rounds()
     journal.close()
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "summary"),
     [
         ("no url, secret", "journal.url is no URL"),
         ("mysql://u:secret@h/j", "mysql is not supported"),
@@ -307,8 +308,8 @@ def test_a_password_that_is_missing_is_told_by_its_reference() -> None:
         ("sqlite:///:memory:", "needs a file"),
     ],
 )
-def test_urls_that_cannot_be(url: str, says: str) -> None:
-    with pytest.raises(JournalUnusable, match=says) as failure:
+def test_urls_that_cannot_be(url: str, summary: str) -> None:
+    with pytest.raises(JournalUnusableError, match=summary) as failure:
         open_journal(Settings(url))
     assert "secret" not in str(failure.value)
 

@@ -12,7 +12,7 @@ from tests.small_fabric import AT, World
 from truerail.journal.changes import Changes, Memory, Past
 from truerail.journal.chronicle import Chronicle
 from truerail.journal.episodes import Patience, Sight
-from truerail.model import Judgement, Port, Reading, Status
+from truerail.model import Evaluation, Port, Reading, Status
 from truerail.model.history import EventKind
 from truerail.model.life import Life, LifeState
 
@@ -58,13 +58,13 @@ def test_gone_is_recovering_and_held_until_the_window_has_passed() -> None:
     begun = fabric.round(swapped)
     gone = fabric.rounds(5)
     assert [life(one).state for one in gone[:4]] == [LifeState.RECOVERING] * 4
-    assert {finding.id for finding in gone[0].held} == begun.lives.keys()
+    assert {finding.id for finding in gone[0].pending_resolution} == begun.lives.keys()
     assert gone[3].resolved == frozenset()
     ended = life(gone[4])
     assert ended.state is LifeState.RESOLVED
     assert ended.resolved_at == AT + 2 * ROUND, "the time at which it vanished, not that at which it was believed"
     assert gone[4].resolved == begun.lives.keys() | begun.cause_lives.keys()
-    assert gone[4].held == ()
+    assert gone[4].pending_resolution == ()
     assert set(kinds(gone[4])) == {EventKind.RESOLVED}
     assert fabric.round().lives == {}
 
@@ -101,7 +101,7 @@ def test_coming_and_going_is_flapping_until_it_has_been_quiet() -> None:
     assert set(kinds(fourth)) == {EventKind.FLAPPING}
     away = fabric.rounds(8)
     assert {life(one).state for one in away} == {LifeState.FLAPPING}, "held: the recovery window alone is not believed"
-    assert away[-1].held
+    assert away[-1].pending_resolution
     fabric.at += WITHIN
     ended = life(fabric.round())
     assert (ended.state, ended.resolved_at) == (LifeState.RESOLVED, AT + 8 * ROUND)
@@ -129,10 +129,10 @@ def test_coming_back_after_each_recovery_is_flapping_too() -> None:
 
 @pytest.mark.parametrize("status", [Status.UNKNOWN, Status.ERROR, None])
 def test_a_rule_that_cannot_say_resolves_nothing(status: Status | None) -> None:
-    def spoil(judgement: Judgement) -> Judgement:
-        kept = tuple(v for v in judgement.verdicts if v.rule != "CAB001" or status)
+    def spoil(evaluation: Evaluation) -> Evaluation:
+        kept = tuple(v for v in evaluation.verdicts if v.rule != "CAB001" or status)
         kept = tuple(replace(v, status=status) if v.rule == "CAB001" and status else v for v in kept)
-        return replace(judgement, verdicts=kept, causes=())
+        return replace(evaluation, verdicts=kept, causes=())
 
     fabric = Fabric()
     fabric.round(swapped)
@@ -141,7 +141,7 @@ def test_a_rule_that_cannot_say_resolves_nothing(status: Status | None) -> None:
         assert life(changes).state is LifeState.UNSEEN
         assert bool(changes.events) is (number == 0)
         assert {one.state for one in changes.cause_lives.values()} == {LifeState.UNSEEN}
-    assert {finding.subject for finding in changes.held} >= {str(ONE)}
+    assert {finding.subject for finding in changes.pending_resolution} >= {str(ONE)}
     back = fabric.round(swapped)
     assert (life(back).state, life(back).episodes) == (LifeState.ONGOING, 1)
 
@@ -212,7 +212,7 @@ def test_a_device_that_leaves_the_plan_takes_its_findings_along() -> None:
     fabric.plan = replace(fabric.plan, devices=devices, cables=cables)
     gone = fabric.rounds(5)
     assert gone[-1].resolved
-    assert not gone[-1].held
+    assert not gone[-1].pending_resolution
 
 
 def test_time_never_runs_backwards() -> None:
@@ -227,9 +227,9 @@ def test_time_never_runs_backwards() -> None:
 def test_what_changes_with_every_round_is_written_down_once_in_a_while() -> None:
     fabric = Fabric()
 
-    def older(judgement: Judgement) -> Judgement:
-        told = tuple(replace(f, says=f"{f.says} at {judgement.at}") for f in judgement.findings)
-        return replace(judgement, findings=told)
+    def older(evaluation: Evaluation) -> Evaluation:
+        told = tuple(replace(f, summary=f"{f.summary} at {evaluation.at}") for f in evaluation.findings)
+        return replace(evaluation, findings=told)
 
     written = [bool(fabric.round(swapped, older).findings) for _ in range(13)]
     assert written == [True, True, *[False] * 9, True, False]
@@ -406,4 +406,4 @@ def test_lives_agree_with_a_slow_model(rounds: list[tuple[int, dict[str, Sight]]
             assert one.last_seen == max(when for when, sight in model.past if sight is Sight.PRESENT)
             assert one.resolved_at == (model.gone_since() if one.state is LifeState.RESOLVED else None)
         assert set(steps.resolved) == {key for key, one in steps.lives.items() if one.state is LifeState.RESOLVED}
-        assert set(steps.held) == steps.lives.keys() - present.keys() - set(steps.resolved)
+        assert set(steps.pending_resolution) == steps.lives.keys() - present.keys() - set(steps.resolved)

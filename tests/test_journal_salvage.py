@@ -11,9 +11,10 @@ import pytest
 from tests.journal_helpers import ROUND, Fabric, Settings, record
 from tests.small_fabric import AT, World
 from tests.test_service_watch import fabric_of, settings_for, steady, until, watched
+from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, open_journal
 from truerail.model import Port
-from truerail.model.history import HistoryGone, PlanVersion
+from truerail.model.history import PlanVersion
 from truerail.service.watch import utc_now
 
 NO_TIME = 253402304399000000
@@ -125,7 +126,7 @@ def test_a_time_that_could_not_be_read_back_is_not_written(journal: Journal) -> 
     from datetime import UTC, datetime, timezone
 
     edge = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
-    with pytest.raises(HistoryGone):
+    with pytest.raises(JournalUnavailableError):
         journal.open_window("device", "h1", datetime(2026, 1, 1, tzinfo=UTC), edge, "ann", "x", AT)
 
 

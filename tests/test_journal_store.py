@@ -20,13 +20,14 @@ from tests.journal_helpers import ROUND, Fabric, Settings, lives, record
 from tests.patience import ENOUGH
 from tests.real_postgres import Postgres, postgres
 from tests.small_fabric import AT, World
-from truerail.journal import Journal, JournalUnusable, open_journal, tables
+from truerail.errors import JournalUnavailableError, JournalUnusableError
+from truerail.journal import Journal, open_journal, tables
 from truerail.journal import database as database_module
 from truerail.journal.changes import Changes, FindingRow, LinkState
 from truerail.journal.database import Database
 from truerail.model import Evidence, Finding, NetLink, Port, Severity
 from truerail.model.history import EventKind as Kind
-from truerail.model.history import FindingEvent, HistoryGone, LinkChange, Page, PlanVersion
+from truerail.model.history import FindingEvent, LinkChange, PlanVersion, RowRange
 from truerail.model.life import Life, LifeState
 
 HOSTILE = ("plain", "", "nul \x00 inside", "lone \ud800 surrogate", "ünï ☃ 𝄞", "'; DROP TABLE findings; --", "x" * 5000)
@@ -82,7 +83,7 @@ def test_rounds_come_back(journal: Journal) -> None:
     rounds = fabric.rounds(5)
     keep(journal, fabric, *rounds)
     assert journal.rounds() == [record(number, rounds[number - 1]) for number in (5, 4, 3, 2, 1)]
-    assert [one.number for one in journal.rounds(Page(2, before=4))] == [3, 2]
+    assert [one.number for one in journal.rounds(RowRange(2, before=4))] == [3, 2]
     assert journal.next_number() == 6
 
 
@@ -116,7 +117,7 @@ def test_findings_and_causes_come_back_with_their_lives(journal: Journal) -> Non
     told = row.finding
     assert (kept.rule, kept.name, kept.severity, kept.subject) == (told.rule, told.name, told.severity, told.subject)
     assert (kept.rail, kept.expected, kept.observed) == (told.rail, told.expected, told.observed)
-    assert (kept.says, kept.do, kept.cause) == (told.says, told.do, row.cause)
+    assert (kept.summary, kept.action, kept.cause) == (told.summary, told.action, row.cause)
     assert journal.finding(row.life.id) == kept
     assert {one.life.id: one.life for one in journal.causes()} == rounds[-1].cause_lives
     ended = fabric.rounds(5)
@@ -126,7 +127,7 @@ def test_findings_and_causes_come_back_with_their_lives(journal: Journal) -> Non
     assert list(journal.findings(resolved_since=fabric.at)) == []
     assert {one.life.state for one in journal.causes(resolved_since=AT)} == {LifeState.RESOLVED}
     every = [one.life.id for one in journal.findings(resolved_since=AT)]
-    assert [one.life.id for one in journal.findings(resolved_since=AT, page=Page(1, before=1))] == every[1:2]
+    assert [one.life.id for one in journal.findings(resolved_since=AT, page=RowRange(1, before=1))] == every[1:2]
 
 
 def test_a_restart_knows_everything_again(journal: Journal) -> None:
@@ -171,8 +172,8 @@ def test_link_changes_by_time_device_and_page(journal: Journal) -> None:
     assert [one.seq for one in every] == sorted((one.seq for one in every), reverse=True)
     assert journal.link_changes(rounds[1].at, rounds[1].at) == every[-2:]
     assert journal.link_changes(AT, rounds[0].at) == []
-    assert journal.link_changes(AT, fabric.at, page=Page(2, before=every[1].seq)) == every[2:4]
-    assert journal.link_changes(AT, fabric.at, page=Page(9, before=every[-1].seq)) == []
+    assert journal.link_changes(AT, fabric.at, page=RowRange(2, before=every[1].seq)) == every[2:4]
+    assert journal.link_changes(AT, fabric.at, page=RowRange(9, before=every[-1].seq)) == []
     assert journal.link_changes(AT, fabric.at, devices=["leaf-1"]) == every, "either end: it is there or was there"
     assert journal.link_changes(AT, fabric.at, devices=["h2", "leaf-3"]) == []
     many = ["h1", *(f"other-{number}" for number in range(200))]
@@ -193,7 +194,7 @@ def test_finding_events_by_time_device_and_page(journal: Journal) -> None:
     assert journal.finding_events(AT, fabric.at, devices=["h1"]) == on_host
     assert journal.finding_events(AT, fabric.at, devices=["h1", *map(str, range(200))]) == on_host
     assert journal.finding_events(AT, fabric.at, devices=["h7"]) == []
-    assert journal.finding_events(AT, fabric.at, page=Page(1, before=every[0].seq)) == every[1:2]
+    assert journal.finding_events(AT, fabric.at, page=RowRange(1, before=every[0].seq)) == every[1:2]
 
 
 def test_a_cable_that_leaves_the_plan_is_forgotten_and_its_changes_are_not(journal: Journal) -> None:
@@ -235,7 +236,7 @@ def test_what_people_write(journal: Journal) -> None:
         ("ann", "acknowledge", "ba9876543210"),
         ("ann", "acknowledge", "0123456789ab"),
     ]
-    assert journal.audit(Page(2, before=audit[1].seq)) == audit[2:4]
+    assert journal.audit(RowRange(2, before=audit[1].seq)) == audit[2:4]
 
 
 def test_an_acknowledgement_ends_when_what_it_is_about_is_resolved(journal: Journal) -> None:
@@ -303,7 +304,7 @@ def _hostile_changes(words: tuple[str, ...], at: datetime) -> Changes:
     for number, word in enumerate(words):
         fact = NetLink(f"{word}nic", operstate=word or None, flags=(word,))
         finding = Finding(
-            "CAB001", "n", Severity.INFO, _named(word, number), says=word, do=word, expected=word, observed=None,
+            "CAB001", "n", Severity.INFO, _named(word, number), summary=word, action=word, expected=word, observed=None,
             evidence=(Evidence(word, "net_link", at, fact),), detail=(("said", word),),
         )  # fmt: skip
         row = FindingRow(Life(finding.id, LifeState.NEW, at, at, at), finding, None, True, False, (at,))
@@ -327,7 +328,7 @@ def test_hostile_words_are_kept(journal: Journal) -> None:
     assert {key: (f.id, f.evidence, f.detail) for key, f in restored.items()} == {
         key: (key, row.finding.evidence, row.finding.detail) for key, row in changes.findings.items()
     }, "what a finding rests on comes back as it was said"
-    assert {one.says for one in journal.findings()} == {
+    assert {one.summary for one in journal.findings()} == {
         word.replace("\x00", "\ufffd").replace("\ud800", "\ufffd") for word in HOSTILE
     }
     ports = list(changes.link_states)
@@ -360,7 +361,7 @@ def test_both_databases_answer_alike(
                 journal.open_window("device", word, start, end, word, word, changes.at)
                 journal.plan_in_force(PlanVersion(word, changes.at, word, 1, 2))
         devices = [f"{story[0][0]}0", "other1"]
-        page = Page(limit)
+        page = RowRange(limit)
         answers.append(
             [
                 journal.findings(page=page), journal.findings(resolved_since=start), journal.rounds(page),
@@ -393,7 +394,7 @@ def test_a_newer_database_is_refused(new_url: Callable[[], str]) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     database.close()
-    with pytest.raises(JournalUnusable, match=r"newer truerail \(schema 9999, this one knows 0002\)"):
+    with pytest.raises(JournalUnusableError, match=r"newer truerail \(schema 9999, this one knows 0002\)"):
         open_journal(Settings(url))
 
 
@@ -420,7 +421,7 @@ def test_a_file_that_stays_locked_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
     other = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(HistoryGone, match="database is locked"):
+    with pytest.raises(JournalUnavailableError, match="database is locked"):
         Database(f"sqlite:///{tmp_path}/journal.db").prepare()
     other.close()
 
@@ -430,13 +431,13 @@ def test_two_services_that_start_at_once_make_one_schema(
 ) -> None:
     monkeypatch.setattr(database_module, "BUSY_SECONDS", ENOUGH)
     url = new_url()
-    failures: list[HistoryGone] = []
+    failures: list[JournalUnavailableError] = []
 
     def start() -> None:
         database = Database(url)
         try:
             database.prepare()
-        except HistoryGone as error:
+        except JournalUnavailableError as error:
             failures.append(error)
         finally:
             database.close()

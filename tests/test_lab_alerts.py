@@ -254,7 +254,7 @@ def test_who_is_told_of_maintenance_who_acknowledges_and_who_restarts_truerail_g
     site.service.ended(signal.SIGKILL)
     soon(lambda: site.watch.query('up{job="truerail"} == 0'), bool)
     site.service.start()
-    soon(lambda: site.watch.query(f"truerail_publication_number > {number}"), bool)
+    soon(lambda: site.watch.query(f"truerail_evaluation_number > {number}"), bool)
     pulled(site, last)
     assert told(site.alerts(4)) == [missing("firing", last, 0), missing("firing", other, 3)]
     begins = [{alert["startsAt"] for alert in site.alerts(number)} for number in (3, 4)]

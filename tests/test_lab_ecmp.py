@@ -13,10 +13,10 @@ from real import give_up, require
 
 from collector import collectors
 from tests.lab.system import LabError, namespaces
-from truerail.model import Judgement, Reading, Snapshot, Status
-from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.counters.window import Window
-from truerail.model.uplinks.balance import balance_of
+from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.counters.window import Window
+from truerail.analysis.ecmp.balance import balance_of
+from truerail.model import Evaluation, Reading, Snapshot, Status
 from truerail.rounds import judge
 
 STEP_SECONDS = 1.5
@@ -58,7 +58,7 @@ def readings(fabric: Fabric, switch: str) -> list[Reading]:
     ]
 
 
-def judged(fabric: Fabric, wanted: Status) -> tuple[Judgement, list[str]]:
+def judged(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
     """Polls until every spine has samples enough to be judged and LBL001 says what is wanted, or time is up; what it
     says then, and the spines it judges.
     """

@@ -53,13 +53,13 @@ def check(layout: Layout, inventory: str = BY_SSH, *args: str) -> dict[str, Any]
     return found
 
 
-def told(judgement: dict[str, Any]) -> list[tuple[str, list[str], int]]:
-    return [(cause["kind"], cause["subjects"], len(cause["moves"])) for cause in judgement["causes"]]
+def told(evaluation: dict[str, Any]) -> list[tuple[str, list[str], int]]:
+    return [(cause["kind"], cause["subjects"], len(cause["moves"])) for cause in evaluation["causes"]]
 
 
-def unread(judgement: dict[str, Any]) -> dict[str, str]:
+def unread(evaluation: dict[str, Any]) -> dict[str, str]:
     rows: dict[str, str] = {}
-    for row in judgement["unread"]:
+    for row in evaluation["unread"]:
         rows[row["device"]] = f"{rows.get(row['device'], '')} {row['collector']}: {row['error']}"
     return rows
 
@@ -78,20 +78,20 @@ def swapped(layout: Layout, one: str, other: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP, BY_SNMPV3])
 def test_a_right_fabric_gives_no_finding(lab: Layout, inventory: str) -> None:
-    judgement = check(lab, inventory)
-    assert (judgement["findings"], judgement["causes"], judgement["unread"]) == ([], [], [])
-    assert judgement["summary"]["cables_right"] == judgement["summary"]["cables_planned"] == 24
+    evaluation = check(lab, inventory)
+    assert (evaluation["findings"], evaluation["causes"], evaluation["unread"]) == ([], [], [])
+    assert evaluation["summary"]["cables_right"] == evaluation["summary"]["cables_planned"] == 24
 
 
 @pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP])
 def test_two_cables_swapped_live_are_one_cause_and_gone_when_put_right(lab: Layout, inventory: str) -> None:
     one, other = "gpu-002/enp26s0f0np0", "gpu-002/enp77s0f0np0"
     with swapped(lab, one, other):
-        judgement = check(lab, inventory)
-        assert told(judgement) == [("cable-swap", [one, other], 2)]
-        assert {f["rule"] for f in judgement["findings"]} == {"CAB001"}
+        evaluation = check(lab, inventory)
+        assert told(evaluation) == [("cable-swap", [one, other], 2)]
+        assert {f["rule"] for f in evaluation["findings"]} == {"CAB001"}
         again = check(lab, inventory, "--only", "gpu-002")
-        assert told(again) == told(judgement)
+        assert told(again) == told(evaluation)
     assert told(check(lab, inventory)) == []
 
 
@@ -204,18 +204,18 @@ def _endless(layout: Layout, device: str) -> Iterator[None]:
 )
 def test_one_device_in_trouble_costs_its_own_row_only(lab: Layout, trouble: Any, device: str, word: str) -> None:
     with trouble(lab):
-        judgement = check(lab)
-    assert set(unread(judgement)) == {device}
-    assert word in unread(judgement)[device]
-    assert judgement["summary"]["cables_right"] == 24  # the other ends know
-    assert not any(f["severity"] == "critical" for f in judgement["findings"])
+        evaluation = check(lab)
+    assert set(unread(evaluation)) == {device}
+    assert word in unread(evaluation)[device]
+    assert evaluation["summary"]["cables_right"] == 24  # the other ends know
+    assert not any(f["severity"] == "critical" for f in evaluation["findings"])
 
 
 def test_a_switch_whose_snmpd_stops_costs_its_own_row_only(lab: Layout) -> None:
     with _stopped(lab, "leaf-1", "snmpd"):
-        judgement = check(lab, BY_SNMP)
-    assert set(unread(judgement)) == {"leaf-1"}
-    assert judgement["summary"]["cables_right"] == 24
+        evaluation = check(lab, BY_SNMP)
+    assert set(unread(evaluation)) == {"leaf-1"}
+    assert evaluation["summary"]["cables_right"] == 24
 
 
 def test_a_lab_that_was_killed_is_found_and_removed(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(lab: Layou
         assert {"appeared", "resolved"} <= {change["kind"] for change in told["items"]}
         diff = service.ask("diff?since=1h")
         assert diff["links"] == []
-        assert "2 links changed and changed back" in diff["says"]
+        assert "2 links changed and changed back" in diff["summary"]
         number = service.ask("fabric")["number"]
     with serving(lab, PORT) as service:
         assert service.ask("fabric")["number"] > number

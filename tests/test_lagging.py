@@ -9,12 +9,12 @@ import pytest
 
 from rules import rules
 from rules._alike import CROWD, Alike, alike_of, levels
+from truerail.analysis.cabling import wiring_of
+from truerail.analysis.counters.rails import Rails
 from truerail.causes import explain
 from truerail.model import Finding
-from truerail.model.cases import scene
-from truerail.model.counters.rails import Rails
-from truerail.model.rule import Undecided
-from truerail.model.wiring import wiring_of
+from truerail.model.rule import InsufficientDataError
+from truerail.testing.cases import scene
 
 LEVEL = 3e10
 HOSTS, RAILS = 24, 4
@@ -50,7 +50,7 @@ def test_what_collisions_hold_up_is_not_slow() -> None:
 def test_who_lacks_more_than_those_told_as_much_is_slow() -> None:
     (finding,) = judged(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 40.0)})
     assert finding.subject == "h5/nic1"
-    assert "more than those lack that are told as much of congestion" in finding.says
+    assert "more than those lack that are told as much of congestion" in finding.summary
     assert dict(finding.detail)["share_of_expected"] == pytest.approx(0.75, abs=0.01)
 
 
@@ -73,13 +73,17 @@ def test_a_slow_nic_shows_where_congestion_slows_the_others_of_its_host() -> Non
 
 def test_a_host_whose_nics_differ_among_themselves_measures_none_of_them() -> None:
     uneven = {f"h5/nic{r}": carries(share) for r, share in enumerate((0.4, 0.6, 0.8, 1.0))}
-    with pytest.raises(Undecided, match="2 NICs carry less than is expected, and their peers are apart by as much"):
+    with pytest.raises(
+        InsufficientDataError, match="2 NICs carry less than is expected, and their peers are apart by as much"
+    ):
         judged(uneven)
 
 
 def test_a_rail_that_other_hosts_load_more_measures_nobody_who_does_not() -> None:
     heavy = {f"h{h}/nic1": carries(1.5) for h in range(HOSTS - 4)}
-    with pytest.raises(Undecided, match="1 NICs carry less than is expected, and their peers are apart by as much"):
+    with pytest.raises(
+        InsufficientDataError, match="1 NICs carry less than is expected, and their peers are apart by as much"
+    ):
         judged(heavy | {"h22/nic1": carries(0.8)})
 
 

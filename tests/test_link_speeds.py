@@ -16,14 +16,15 @@ from living_site import Site
 from collector import collectors
 from collector._speed_status import gbps
 from rules import rules
-from truerail.gather.questions import applicable
-from truerail.model import CauseKind, Device, LinkSpeed, NetLink, Role, Unreadable
-from truerail.model.cases import scene
-from truerail.model.rule import Case, Undecided
+from truerail.errors import UnreadableError
+from truerail.model import CauseKind, Device, LinkSpeed, NetLink, Role
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.poller.questions import applicable
 from truerail.rounds import judge
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind
 from truerail.simulator.ports import PLATFORMS
+from truerail.testing.cases import scene
 
 LEAF = Device("leaf-0", Role.LEAF)
 EOS = "Port       Name                   Status       Vlan        Duplex  Speed Type\n"
@@ -191,7 +192,7 @@ def test_nvue_states(link: dict[str, Any], state: object) -> None:
 )
 def test_what_is_no_answer_about_ports_is_refused(answer: str) -> None:
     for name in ("link_speed", "port_state"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableError):
             collectors()[name].read(answer, LEAF)
 
 
@@ -204,10 +205,10 @@ def test_every_platform_is_asked_for_speeds_and_states_in_one_command(platform: 
 
 
 def _judged(simulation: Simulation) -> tuple[str, list[str]]:
-    judgement = judge(simulation.plan, simulation.snapshot())
-    assert not judgement.unread
-    status = next(str(verdict.status) for verdict in judgement.verdicts if verdict.rule == "LNK001")
-    return status, [finding.subject for finding in judgement.findings if finding.rule == "LNK001"]
+    evaluation = judge(simulation.plan, simulation.snapshot())
+    assert not evaluation.collection_errors
+    status = next(str(verdict.status) for verdict in evaluation.verdicts if verdict.rule == "LNK001")
+    return status, [finding.subject for finding in evaluation.findings if finding.rule == "LNK001"]
 
 
 @pytest.mark.parametrize("mixed", [False, True])
@@ -231,10 +232,10 @@ def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
 def test_an_uplink_without_link_is_told_by_every_platform_and_has_no_speed(platform: str) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     down = simulate(shape, [Fault(CauseKind.LINK_DOWN, "uplink")])
-    judgement = judge(down.plan, down.snapshot())
-    (cause,) = judgement.causes
+    evaluation = judge(down.plan, down.snapshot())
+    (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, down.truth.causes[0].subjects)
-    assert not [finding for finding in judgement.findings if finding.rule == "LNK001"]
+    assert not [finding for finding in evaluation.findings if finding.rule == "LNK001"]
 
 
 def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_told_until_it_is_mended() -> None:
@@ -244,12 +245,12 @@ def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_told_until_
     slow = site.director.disturb(FlowFault(FlowFaultKind.HALF_SPEED, variant="host")).cause.subjects[0]
     (finding,) = site.judged().findings
     assert (finding.rule, finding.subject) == ("LNK001", slow)
-    assert "200 Gb/s" in finding.says
+    assert "200 Gb/s" in finding.summary
     site.director.fix(slow)
     assert site.judged().findings == ()
 
 
 def test_states_of_ports_alone_leave_the_mtu_open() -> None:
     case = Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", {"leaf-0": [NetLink("swp1", operstate="UP", mtu=9216)]})
-    with pytest.raises(Undecided, match="MTU of a planned NIC"):
+    with pytest.raises(InsufficientDataError, match="MTU of a planned NIC"):
         list(rules()["LNK002"].findings(*scene(case)))

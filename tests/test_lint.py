@@ -42,14 +42,14 @@ def test_port_used_twice() -> None:
 
 def test_missing_rail_names_the_host_and_the_rail() -> None:
     problem = one(*lines()[:-1])
-    assert problem.says == "rail 1 is missing on gpu-4; 3 of 4 hosts like it have it"
+    assert problem.summary == "rail 1 is missing on gpu-4; 3 of 4 hosts like it have it"
     assert (problem.line, problem.value, problem.severity) == (8, "gpu-4", WARNING)
 
 
 def test_duplicate_cable_also_reversed() -> None:
     for again in ("gpu-1,host,nic0,leaf-0,leaf,swp1,0,,400", "leaf-0,leaf,swp1,gpu-1,host,nic0,0,,400"):
         problem = one(*lines(), again)
-        assert (problem.line, problem.says) == (10, "the cable is there twice, first on line 2")
+        assert (problem.line, problem.summary) == (10, "the cable is there twice, first on line 2")
 
 
 def test_self_link() -> None:
@@ -67,7 +67,7 @@ def test_rail_on_two_leaves_of_one_pod() -> None:
     rows = lines()
     rows[-1] = rows[-1].replace("leaf-1", "leaf-9")
     problem = one(*rows)
-    assert problem.says == "rail 1 lands on 2 leaves of one pod: leaf-1 (3 hosts), leaf-9 (1 hosts)"
+    assert problem.summary == "rail 1 lands on 2 leaves of one pod: leaf-1 (3 hosts), leaf-9 (1 hosts)"
     assert (problem.line, problem.value) == (9, "leaf-9")
 
 
@@ -80,7 +80,7 @@ def test_two_planes_on_two_leaves_are_no_fault() -> None:
 def test_leaf_with_two_planes() -> None:
     rows = [row.replace("nic", f"nic{p}").replace("swp", f"swp{p}0").replace(",,400", f",{p},400")
             for p in (0, 1) for row in lines()]  # fmt: skip
-    assert [p.says for p in problems(*rows)] == [
+    assert [p.summary for p in problems(*rows)] == [
         "leaf-0 carries planes 0, 1; each plane needs its own switches",
         "leaf-1 carries planes 0, 1; each plane needs its own switches",
     ]
@@ -89,7 +89,7 @@ def test_leaf_with_two_planes() -> None:
 def test_both_ports_of_a_nic_in_one_plane() -> None:
     rows = [row.replace(",,400", ",0,400") for row in lines()]
     problem = one(*rows, "gpu-1,host,nic0b,leaf-0,leaf,swp40,0,0,400")
-    assert problem.says == "gpu-1 has two cables in rail 0 plane 0: nic0 and nic0b"
+    assert problem.summary == "gpu-1 has two cables in rail 0 plane 0: nic0 and nic0b"
     assert problem.severity is CRITICAL
 
 
@@ -97,15 +97,15 @@ def test_speed_that_differs_within_a_rail() -> None:
     rows = lines()
     rows[3] = rows[3].replace("400", "200")
     problem = one(*rows)
-    assert problem.says == "gpu-2/nic1: 200 Gb/s in rail 1, which has 400 Gb/s"
+    assert problem.summary == "gpu-2/nic1: 200 Gb/s in rail 1, which has 400 Gb/s"
     assert (problem.line, problem.value) == (5, "200")
 
 
 def test_speed_that_differs_between_two_devices() -> None:
     up = [f"leaf-{leaf},leaf,up{n},spine-0,spine,p{leaf}{n},,,{400 if n else 100}" for leaf in (0, 1) for n in range(3)]
-    pairs = [p for p in problems(*lines(), *up) if "differ in speed" in p.says]
+    pairs = [p for p in problems(*lines(), *up) if "differ in speed" in p.summary]
     assert [p.line for p in pairs] == [10, 13]
-    assert pairs[0].says == "cables between leaf-0 and spine-0 differ in speed: 1 of 100 Gb/s, 2 of 400 Gb/s"
+    assert pairs[0].summary == "cables between leaf-0 and spine-0 differ in speed: 1 of 100 Gb/s, 2 of 400 Gb/s"
 
 
 def test_oversubscription_tells_the_ratio_of_each_leaf() -> None:
@@ -116,9 +116,9 @@ def test_oversubscription_tells_the_ratio_of_each_leaf() -> None:
 def test_a_leaf_with_fewer_uplinks_than_others_is_a_fault() -> None:
     up = [f"leaf-{leaf},leaf,up{n},spine-0,spine,p{leaf}{n},,,400" for leaf in (0, 1, 2) for n in range(4)]
     problem = one(*lines(rails=3), *up[:-2])
-    assert problem.says == "leaf-2 is oversubscribed 2:1, most leaves have 1:1 (4 ports down, 2 up)"
+    assert problem.summary == "leaf-2 is oversubscribed 2:1, most leaves have 1:1 (4 ports down, 2 up)"
     assert (problem.value, problem.severity) == ("2:1", WARNING)
-    assert one(*lines(rails=3), *up[:-4]).says == "leaf-2 has no uplinks, other leaves have"
+    assert one(*lines(rails=3), *up[:-4]).summary == "leaf-2 has no uplinks, other leaves have"
 
 
 def gpus(*counts: int) -> Plan:
@@ -129,7 +129,7 @@ def gpus(*counts: int) -> Plan:
 
 def test_fewer_rails_than_gpus() -> None:
     found = lint(gpus(2, 3, 2))
-    assert [(p.says, p.severity) for p in found] == [("fewer rails than GPUs: 2 for 3 on gpu-1", WARNING)]
+    assert [(p.summary, p.severity) for p in found] == [("fewer rails than GPUs: 2 for 3 on gpu-1", WARNING)]
     assert [(p.value, p.severity) for p in lint(gpus(8, 8))] == [("2", INFO)]
 
 
@@ -155,7 +155,7 @@ def test_subnets_side_by_side_do_not_overlap() -> None:
 def test_one_host_with_all_rails_on_one_leaf() -> None:
     rows = lines(rails=2)
     rows[1] = "gpu-1,host,nic1,leaf-0,leaf,swp50,1,,400"
-    assert "all rails of gpu-1 land on leaf-0" in [p.says for p in problems(*rows)]
+    assert "all rails of gpu-1 land on leaf-0" in [p.summary for p in problems(*rows)]
 
 
 def test_host_without_rails() -> None:

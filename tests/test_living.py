@@ -10,7 +10,7 @@ from living_site import Site
 
 from truerail.model import CableState, Cause, CauseKind
 from truerail.simulator import VARIANTS, Fault, Shape, TrueCause
-from truerail.simulator.living import Pace
+from truerail.simulator.live import Pace
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -68,11 +68,11 @@ def _has_no_link(site: Site, cause: Cause) -> bool:
 
 def test_nothing_is_said_of_a_fabric_on_which_nothing_is_wrong() -> None:
     site = _quiet()
-    judgement = site.judged()
-    assert not judgement.findings
-    assert not judgement.causes
-    assert {*judgement.cable_states.values()} == {CableState.RIGHT}
-    assert not judgement.unread
+    evaluation = site.judged()
+    assert not evaluation.findings
+    assert not evaluation.causes
+    assert {*evaluation.cable_states.values()} == {CableState.RIGHT}
+    assert not evaluation.collection_errors
 
 
 @pytest.mark.parametrize("fault", EVERY_FAULT, ids=_id)
@@ -88,9 +88,9 @@ def test_each_fault_is_named_at_rest_never_wrongly_before_and_is_gone_when_repai
     for _ in range(6):
         assert _invented(site, truths) == []
         site.wait(4.0)
-    judgement = site.judged()
-    assert not judgement.findings
-    assert {*judgement.cable_states.values()} == {CableState.RIGHT}
+    evaluation = site.judged()
+    assert not evaluation.findings
+    assert {*evaluation.cable_states.values()} == {CableState.RIGHT}
 
 
 def test_an_hour_of_the_script_is_judged_rightly_at_every_rest() -> None:
@@ -100,7 +100,7 @@ def test_an_hour_of_the_script_is_judged_rightly_at_every_rest() -> None:
         truths = [*truths[1:], site.director.truth.causes]
         if site.at_rest:
             rests += 1
-            assert score(site.director.truth, site.judged()).mistakes == [], [e.says for e in site.director.log]
+            assert score(site.director.truth, site.judged()).mistakes == [], [e.summary for e in site.director.log]
         else:
             assert _invented(site, [cause for causes in truths for cause in causes]) == []
         site.wait(9.0)
@@ -136,7 +136,7 @@ def test_the_same_seed_tells_the_same_story_and_another_one_another() -> None:
         site = Site([], shape=SMALL, seed=seed, pace=BUSY)
         for _ in range(300):
             site.wait(5.0)
-        return [(entry.at, entry.says) for entry in site.director.log]
+        return [(entry.at, entry.summary) for entry in site.director.log]
 
     assert story(5) == story(5)
     assert story(5) != story(6)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from living_site import NEVER, POD, Site
 
+from truerail.analysis.counters import Quantity, Window
+from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port, PortCounters, Reading
-from truerail.model.counters import Quantity, Window
-from truerail.simulator import Fault, NoRoom, Shape
+from truerail.simulator import Fault, Shape
 from truerail.simulator.flows import FlowFault, FlowFaultKind
-from truerail.simulator.living import Pace
+from truerail.simulator.live import Pace
 
 Q, K = Quantity, FlowFaultKind
 COUNTED = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters")
@@ -81,11 +82,11 @@ def test_a_storm_breaks_out_and_ends() -> None:
     window = watched(site)
     assert rate(window, "nic_counters", nic, Q.TX_PAUSE_US, 3) > 9e5
     assert rate(window, "pfc_counters", leaf, Q.RX_PAUSE_FRAMES, 3) > 1e3
-    assert "a PFC storm broke out" in site.director.log[-1].says
-    assert nic in site.director.log[-1].says
+    assert "a PFC storm broke out" in site.director.log[-1].summary
+    assert nic in site.director.log[-1].summary
     assert site.director.standing == (trouble,)
     assert site.director.fix(nic) is trouble
-    assert site.director.log[-1].says == f"the operator ended storm of {nic}"
+    assert site.director.log[-1].summary == f"the operator ended storm of {nic}"
     window = watched(site, window=window)
     assert rate(window, "nic_counters", nic, Q.TX_PAUSE_US, 3) == 0
     assert rate(window, "port_counters", leaf, Q.TX_BYTES) > 1e9
@@ -102,9 +103,9 @@ def test_a_link_at_half_speed_and_a_slow_host_show_in_their_own_counters() -> No
     window = watched(site)
     assert rate(window, "nic_counters", slow, Q.PCI_STALLED_EVENTS) == pytest.approx(1.0, rel=0.1)
     assert 5e4 < rate(window, "nic_counters", slow, Q.TX_PAUSE_US, 3) < 9e5
-    says = [entry.says for entry in site.director.log[-2:]]
-    assert says[0].endswith("its PCIe stalls")
-    assert "half its speed" in says[1]
+    summary = [entry.summary for entry in site.director.log[-2:]]
+    assert summary[0].endswith("its PCIe stalls")
+    assert "half its speed" in summary[1]
 
 
 def test_an_exchanged_cable_sends_its_traffic_over_the_spines() -> None:
@@ -139,7 +140,7 @@ def test_the_script_brings_troubles_one_at_a_time_and_ends_them() -> None:
 
 def test_a_trouble_without_room_leaves_everything_as_it_was() -> None:
     site = Site([Fault(CauseKind.LINK_DOWN)], shape=Shape(hosts=4, rails=2, spines=0))
-    with pytest.raises(NoRoom, match="uplinks"):
+    with pytest.raises(NoRoomError, match="uplinks"):
         site.director.disturb(FlowFault(K.POLARIZATION))
     assert len(site.director.standing) == 1
 

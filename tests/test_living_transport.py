@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from living_site import POD, Site
 
+from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import CauseKind, Neighbor, Port, Reading, Target
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape
-from truerail.simulator.living import Daemons
-from truerail.simulator.living.hearing import UP_AGAIN_SECONDS
+from truerail.simulator.live import Daemons
+from truerail.simulator.live.hearing import UP_AGAIN_SECONDS
 from truerail.simulator.ports import PLATFORMS
-from truerail.transport.declared import Undeclared
-from truerail.transport.protocol import Answer, ConnectError, TransportError
+from truerail.transport.protocol import Answer
 
 LLDP = "lldpcli show neighbors details -f json0"
 TTL = 20.0
@@ -71,9 +71,9 @@ def test_everything_is_asked_in_one_ask_and_understood(site: Site) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_switches_of_every_platform_are_understood_and_asked_for_it_where_nobody_says(platform: str) -> None:
     site = Site([Fault(CauseKind.LINK_DOWN)], shape=replace(POD, platforms=(platform,)))
-    judgement = site.judged()
-    assert [reading.error for reading in judgement.unread] == []
-    assert [cause.kind for cause in judgement.causes] == [CauseKind.LINK_DOWN]
+    evaluation = site.judged()
+    assert [reading.error for reading in evaluation.collection_errors] == []
+    assert [cause.kind for cause in evaluation.causes] == [CauseKind.LINK_DOWN]
     if platform != "snmp":
         unknown = replace(target(site, "leaf-0"), platform="")
         answers = asyncio.run(site.fabric.transport.ask(unknown, ["show version", "cat /etc/os-release"]))
@@ -91,7 +91,7 @@ def test_a_command_that_the_device_does_not_know_is_refused(site: Site) -> None:
 
 
 def test_a_command_that_no_collector_declares_is_not_sent(site: Site) -> None:
-    with pytest.raises(Undeclared, match="reboot"):
+    with pytest.raises(UndeclaredCommandError, match="reboot"):
         ask(site, "gpu-001", "reboot")
     assert site.slept == []
 
@@ -113,8 +113,8 @@ def test_a_hung_machine_takes_its_time_and_costs_itself_alone(site: Site) -> Non
     site.settle()
     gathered = site.round()
     assert [row.name for row in gathered.unreached] == [hung]
-    judgement = judge(site.fabric.plan, gathered.snapshot())
-    assert {finding.device for finding in judgement.findings} == {hung}
+    evaluation = judge(site.fabric.plan, gathered.snapshot())
+    assert {finding.device for finding in evaluation.findings} == {hung}
 
 
 def test_ages_grow_with_time(site: Site) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rules import rules
-from truerail.model.cases import scene
-from truerail.model.rule import Case, Undecided
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.testing.cases import scene
 
 LEAVES, HOSTS, FLOW = 6, 16, 4e8
 """Leaves beside each other, hosts below each, and bytes per second of a flow."""
@@ -30,7 +30,7 @@ def named(of: Mapping[int, Sequence[int]], members: int, speed_gbps: float = 400
             finding.subject
             for finding in rules()["LBL003"].findings(*scene(Case("", "\n".join(plan), {}, rates=rates)))
         }
-    except Undecided:
+    except InsufficientDataError:
         return None
 
 

@@ -5,8 +5,8 @@ import numpy.typing as npt
 import pytest
 
 from rules import rules
-from truerail.model.cases import scene
-from truerail.model.rule import Case, Undecided
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.testing.cases import scene
 
 SPINES, LEAVES, PARALLEL, FLOW = 4, 6, 4, 2e9
 Loads = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ def judged(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "byte
                 rates |= {f"leaf-{n}/up{u}": up, port: sent}
     try:
         return {one.subject for one in rules()["LBL001"].findings(*scene(Case("", "\n".join(plan), {}, rates=rates)))}
-    except Undecided:
+    except InsufficientDataError:
         return None
 
 

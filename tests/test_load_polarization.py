@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from rules import rules
+from truerail.analysis.counters.carried import carried_of, overall
+from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.ecmp.balance import Balance, balance_of
+from truerail.analysis.ecmp.confined import Numbered, Sibling, matched, patterns
+from truerail.analysis.ecmp.dead import dead_members
+from truerail.analysis.ecmp.flow_bounds import flow_bounds, senders
+from truerail.analysis.ecmp.occupancy import chi_square_below
+from truerail.analysis.ecmp.siblings import polarized, unclear
 from truerail.model import NetLink
-from truerail.model.cases import scene
-from truerail.model.counters.carried import carried_of, overall
-from truerail.model.counters.telemetry import telemetry_of
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Case, Undecided
-from truerail.model.uplinks.balance import Balance, balance_of
-from truerail.model.uplinks.confined import Numbered, Sibling, matched, patterns
-from truerail.model.uplinks.dead import dead_members
-from truerail.model.uplinks.flow_bounds import flow_bounds, senders
-from truerail.model.uplinks.occupancy import chi_square_below
-from truerail.model.uplinks.siblings import polarized, unclear
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.testing.cases import scene
 
 NAN = float("nan")
 Rates = dict[str, dict[str, float | list[float]]]
@@ -164,7 +164,7 @@ def test_idle_uplinks_that_may_be_chance_are_unknown() -> None:
     two = "\n".join(line for line in only.splitlines() if "spine-2" not in line and "spine-3" not in line)
     case = replace(CASE, plan=two, rates={**few, **one})
     assert len(unclear(balance_of(telemetry_of(*scene(case))))) == 1
-    with pytest.raises(Undecided, match=r"more flows: in a tier of one pod uplinks stay idle"):
+    with pytest.raises(InsufficientDataError, match=r"more flows: in a tier of one pod uplinks stay idle"):
         told(case)
 
 
@@ -173,20 +173,20 @@ def test_a_tier_of_which_nobody_tells_is_unknown(code: str) -> None:
     quiet = rules()["LBL001"].quiet[0]
     assert told(quiet, code) == set()
     below = {port: of for port, of in quiet.rates.items() if port.startswith("leaf-")}
-    with pytest.raises(Undecided, match=r"uplinks of 4 of (4|16) switches"):
+    with pytest.raises(InsufficientDataError, match=r"uplinks of 4 of (4|16) switches"):
         told(replace(quiet, rates=below), code)
     idle = {port: {"tx_bytes": 1e3} for port in quiet.rates if port.startswith("spine-")}
     assert told(replace(quiet, rates={**below, **idle}), code) == set()
 
 
 def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
-    case = next(case for case in rules()["LBL001"].fires if "second link" in case.says)
+    case = next(case for case in rules()["LBL001"].fires if "second link" in case.summary)
     few = {port: of for port, of in case.rates.items() if "/up" in port} | {
         f"leaf-{n}/p{h}": {"rx_bytes": 16e10 if not h else 0.0} for n in range(4) for h in range(24)
     }
     b = balance_of(telemetry_of(*scene(replace(case, rates=few))))
     assert not polarized(b)
-    with pytest.raises(Undecided, match="more flows"):
+    with pytest.raises(InsufficientDataError, match="more flows"):
         told(replace(case, rates=few))
 
 

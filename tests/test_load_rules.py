@@ -11,19 +11,19 @@ import numpy.typing as npt
 import pytest
 
 from rules import rules
+from truerail.analysis.counters.carried import carried_of, overall
+from truerail.analysis.counters.telemetry import telemetry_of
+from truerail.analysis.counters.window import Window
+from truerail.analysis.ecmp.balance import balance_of
+from truerail.analysis.ecmp.flow_bounds import flow_bounds
+from truerail.analysis.ecmp.occupancy import classes_chance, idle_chance, joint_chance
+from truerail.analysis.ecmp.siblings import polarized
 from truerail.model import Cable, Device, NetLink, Plan, Port, Role, Severity, Snapshot
-from truerail.model.cases import AT, scene
-from truerail.model.counters.carried import carried_of, overall
-from truerail.model.counters.telemetry import telemetry_of
-from truerail.model.counters.window import Window
 from truerail.model.facts import Counter, PortCounters
 from truerail.model.plan import LoadBalancing
 from truerail.model.reading import Reading
-from truerail.model.rule import Case, Undecided
-from truerail.model.uplinks.balance import balance_of
-from truerail.model.uplinks.flow_bounds import flow_bounds
-from truerail.model.uplinks.occupancy import classes_chance, idle_chance, joint_chance
-from truerail.model.uplinks.siblings import polarized
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.testing.cases import AT, scene
 
 DEVELOPMENT, HELD_OUT = 100, 900
 """Seeds on which thresholds were chosen, and seeds on which they were not."""
@@ -186,11 +186,11 @@ def pod(below: int, above: int, siblings: int) -> Pod:
     return Pod(below, above, siblings)
 
 
-def found(plan: Plan, seen: Snapshot, code: str = "LBL001") -> set[str]:
+def found(plan: Plan, snapshot: Snapshot, code: str = "LBL001") -> set[str]:
     """What a rule finds; nothing where it cannot say."""
     try:
-        return {finding.subject for finding in rules()[code].findings(plan, seen)}
-    except Undecided:
+        return {finding.subject for finding in rules()[code].findings(plan, snapshot)}
+    except InsufficientDataError:
         return set()
 
 
@@ -254,7 +254,7 @@ def test_queue_pairs_alone_are_believed_to_a_quarter() -> None:
 @pytest.mark.parametrize("code", ["LBL001", "LBL002", "LBL003", "RAL001", "RAL002", "INC001"])
 def test_too_few_samples_are_no_verdict(code: str) -> None:
     plan, seen = scene(replace(rules()[code].fires[0], rates={}))
-    with pytest.raises(Undecided, match="too few"):
+    with pytest.raises(InsufficientDataError, match="too few"):
         list(rules()[code].findings(plan, seen))
 
 
@@ -272,19 +272,19 @@ def test_too_few_samples_are_no_verdict(code: str) -> None:
 def test_nothing_to_judge_is_no_verdict(code: str, why: str) -> None:
     case = rules()[code].fires[0]
     quiet = {port: {"tx_bytes": 1e3, "rx_bytes": 1e3} for port in case.rates}
-    with pytest.raises(Undecided, match=why):
+    with pytest.raises(InsufficientDataError, match=why):
         list(rules()[code].findings(*scene(replace(case, rates=quiet))))
 
 
 def test_without_uplinks_capacity_is_no_verdict() -> None:
-    with pytest.raises(Undecided, match="no uplinks"):
+    with pytest.raises(InsufficientDataError, match="no uplinks"):
         list(rules()["CAP001"].findings(*scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
 
 
 def test_a_member_of_which_nobody_tells_leaves_its_switch_unjudged_unless_it_is_down() -> None:
     case = rules()["LBL002"].fires[0]
     silent = {port: of for port, of in case.rates.items() if port != "leaf-0/up3"}
-    with pytest.raises(Undecided):
+    with pytest.raises(InsufficientDataError):
         list(rules()["LBL002"].findings(*scene(replace(case, rates=silent))))
     down = {"leaf-0": [NetLink("up3", operstate="DOWN")]}
     assert found(*scene(replace(case, rates=silent, facts=down)), "LBL002") == {"leaf-0"}
@@ -347,7 +347,7 @@ def test_stragglers_are_found_in_noise_and_nobody_else() -> None:
     }
     assert found(*scene(replace(case, rates=rates)), "RAL002") == {"h4/nic2"}
     without = case.plan.replace("rail=2", "")
-    with pytest.raises(Undecided):
+    with pytest.raises(InsufficientDataError):
         list(rules()["RAL002"].findings(*scene(replace(case, plan="\n".join(without.splitlines()[:8])))))
 
 

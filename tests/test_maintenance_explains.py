@@ -6,15 +6,15 @@ from api_client import Api
 from fake_tower import FakeTower
 
 from rules import rules
+from truerail.analysis.published import JournalState, Published
 from truerail.journal import Lives
 from truerail.model import CauseKind, NetLink
-from truerail.model.cases import AT, scene
 from truerail.model.history import MaintenanceWindow
-from truerail.model.publication import JournalState, Publication
 from truerail.model.rule import Case
 from truerail.rounds import judge
-from truerail.service.judging import Judge
+from truerail.service.evaluator import Evaluator
 from truerail.service.marks import work_now
+from truerail.testing.cases import AT, scene
 
 HOUR = timedelta(hours=1)
 
@@ -65,7 +65,7 @@ def test_a_spine_that_is_not_drained_yet_explains_no_uneven_load() -> None:
 
 def _slow() -> Case:
     """A host that works for nobody: the NICs that exchange with it get less."""
-    return next(case for case in rules()["RAL001"].fires if "idle" in case.says)
+    return next(case for case in rules()["RAL001"].fires if "idle" in case.summary)
 
 
 def test_a_drained_host_explains_its_own_idle_nics() -> None:
@@ -80,21 +80,21 @@ OFF = NetLink("up1", operstate="DOWN", flags=("BROADCAST",))
 ON = [NetLink(name, operstate="UP", flags=("UP", "LOWER_UP")) for name in ("up0", "p0", "p1", "p2", "p3")]
 
 
-def shown(*windows: MaintenanceWindow) -> Publication:
+def shown(*windows: MaintenanceWindow) -> Published:
     """One round of the service: an uplink is switched off, and a window is open."""
     plan, seen = scene(Case("", CABLES, {"leaf-0": [OFF, *ON]}))
-    one = Judge("test", Lives(timedelta(0), 2, timedelta(0)), 1)
+    one = Evaluator("test", Lives(timedelta(0), 2, timedelta(0)), 1)
     return one.judge(plan, seen, (), (), {}, JournalState(), (), windows, AT).publication
 
 
 def test_the_service_judges_with_its_windows_and_the_api_has_the_cause() -> None:
-    assert {cause.kind for cause in shown().judgement.causes} == {CauseKind.OVERLOAD}
+    assert {cause.kind for cause in shown().evaluation.causes} == {CauseKind.OVERLOAD}
     published = shown(window("spine-1"))
     with Api(FakeTower(published)) as api:
         (cause,) = api.json("causes")["items"]
         (finding,) = api.json("findings", rule="CAP001")["items"]
     assert (cause["kind"], cause["subjects"]) == ("maintenance", ["spine-1"])
-    assert cause["says"].startswith("spine-1 is in maintenance until 2026-11-20 15:00 UTC (ada): new firmware.")
-    assert "It explains oversubscribed at leaf-0" in cause["says"]
+    assert cause["summary"].startswith("spine-1 is in maintenance until 2026-11-20 15:00 UTC (ada): new firmware.")
+    assert "It explains oversubscribed at leaf-0" in cause["summary"]
     assert cause["explains"] == [finding["id"]]
     assert finding["muted"] is None, "the neighbour's finding stays in view"

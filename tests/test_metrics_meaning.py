@@ -7,6 +7,7 @@ import pytest
 
 from tests.metrics_pages import COUNTERS, NOW, RUNS, Read, all_samples, page, published
 from tests.small_fabric import AT, World, make_plan
+from truerail.analysis.published import JournalHealth, JournalState, Published
 from truerail.model import (
     Cable,
     CauseKind,
@@ -25,7 +26,6 @@ from truerail.model import (
     Verdict,
 )
 from truerail.model.life import Life, LifeState, Mute, MuteKind
-from truerail.model.publication import JournalHealth, JournalState, Publication
 from truerail.outputs.metrics import Exposition
 from truerail.plans.inference import infer
 from truerail.simulator import Shape, simulate
@@ -33,7 +33,7 @@ from truerail.simulator import Shape, simulate
 RIGHT, UNKNOWN, MISSING, WRONG = 0, 1, 2, 3
 
 
-def read(publication: Publication | None) -> Read:
+def read(publication: Published | None) -> Read:
     return Read(page(publication))
 
 
@@ -55,7 +55,7 @@ def test_a_whole_fabric() -> None:
     assert told("findings") == 0
     assert told("causes") == told("cause_moves") == 0
     assert told("device_findings") is None
-    assert told("link_seen_info") is None
+    assert told("link_actual_info") is None
     assert told("links_verified", verified="both ends") == 16
     assert {value for _, value in told.series("rail_right_ratio")} == {1}
 
@@ -66,8 +66,8 @@ def test_a_swap_is_wrong_and_says_where_it_is() -> None:
     told = of_world(world)
     assert link(told, "h1", "nica") == link(told, "h1", "nicc") == WRONG
     assert link(told, "h1", "nicb") == RIGHT
-    ((seen, _),) = told.series("link_seen_info", host="h1", nic="nica")
-    assert (seen["seen_switch"], seen["seen_switch_port"], seen["seen_rail"]) == ("leaf-2", "swp1", "2")
+    ((seen, _),) = told.series("link_actual_info", host="h1", nic="nica")
+    assert (seen["actual_switch"], seen["actual_switch_port"], seen["actual_rail"]) == ("leaf-2", "swp1", "2")
     assert seen["action"] == "move"
     assert told("device_findings", host="h1", rail="0", rule="CAB001", severity="critical", muted="no") == 1
     assert told("causes", kind="cable-swap", muted="no") == 1
@@ -86,7 +86,7 @@ def test_series_vanish_with_their_cause() -> None:
     exposition.prepare(published(world.plan, world.snapshot()))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     told = Read(exposition.render(published(world.plan, world.snapshot()), COUNTERS, NOW).decode())
-    assert told("link_seen_info") is told("device_findings") is None
+    assert told("link_actual_info") is told("device_findings") is None
     assert told("findings", rule="CAB001") == 0
 
 
@@ -141,7 +141,7 @@ def test_no_judgement_yet_leaves_the_service_alone() -> None:
 def test_a_rule_that_broke_has_no_findings() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
     verdicts = (Verdict("CAB001", Status.ERROR, error="KeyError"), Verdict("CAB003", Status.PASS))
-    told = read(replace(good, judgement=replace(good.judgement, verdicts=verdicts)))
+    told = read(replace(good, evaluation=replace(good.evaluation, verdicts=verdicts)))
     assert told("findings", rule="CAB001") is None
     assert told("findings", rule="CAB003") == 0
     assert told("rule_status", rule="CAB001", status="error") == 1
@@ -149,7 +149,7 @@ def test_a_rule_that_broke_has_no_findings() -> None:
 
 def test_where_no_rule_has_judged_causes_are_not_told() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
-    told = read(replace(good, judgement=replace(good.judgement, verdicts=())))
+    told = read(replace(good, evaluation=replace(good.evaluation, verdicts=())))
     assert told("causes") is told("cause_moves") is told("findings") is told("rule_status") is None
 
 
@@ -157,7 +157,7 @@ def test_mutes_are_told_apart() -> None:
     world = World(make_plan(4, 4))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     loud = published(world.plan, world.snapshot())
-    first, *others = [f.id for f in loud.judgement.findings]
+    first, *others = [f.id for f in loud.evaluation.findings]
     maintained = {first: Mute(MuteKind.MAINTENANCE, 1, "op", "work")}
     told = read(replace(loud, mutes=maintained))
     assert told("findings", muted="maintenance") == told("device_findings", muted="maintenance") == 1
@@ -173,16 +173,16 @@ def test_lives_of_findings() -> None:
     world = World(make_plan(4, 4))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     bare = published(world.plan, world.snapshot())
-    assert read(bare)("finding_lives") is None, "nobody follows lives"
+    assert read(bare)("findings_by_state") is None, "nobody follows lives"
     held = Finding("CAB003", "cable_missing", Severity.CRITICAL, "h4/nica", "", "")
-    states = dict.fromkeys((f.id for f in bare.judgement.findings), LifeState.FLAPPING) | {held.id: LifeState.UNSEEN}
+    states = dict.fromkeys((f.id for f in bare.evaluation.findings), LifeState.FLAPPING) | {held.id: LifeState.UNSEEN}
     lives = {finding: Life(finding, state, AT, AT, AT) for finding, state in states.items()}
     lives["gone"] = Life("gone", LifeState.RESOLVED, AT, AT, AT)
-    told = read(replace(bare, lives=lives, held=(held,)))
-    assert told("finding_lives", state="flapping") == len(bare.judgement.findings)
-    assert told("finding_lives", state="unseen", severity="critical") == 1
-    assert told("finding_lives", state="new") == 0
-    assert told("finding_lives", state="resolved") is None
+    told = read(replace(bare, lives=lives, pending_resolution=(held,)))
+    assert told("findings_by_state", state="flapping") == len(bare.evaluation.findings)
+    assert told("findings_by_state", state="unseen", severity="critical") == 1
+    assert told("findings_by_state", state="new") == 0
+    assert told("findings_by_state", state="resolved") is None
     assert told("device_findings", host="h4") is None, "held findings are in no other count"
 
 
@@ -304,7 +304,7 @@ def test_a_gpu_whose_rail_nobody_can_say_is_left_out() -> None:
 def test_a_subject_that_the_plan_does_not_know_gives_no_name_away() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
     stranger = Finding("CAB004", "unexpected_neighbor", Severity.WARNING, "<script>/x", "", "")
-    text = page(replace(good, judgement=replace(good.judgement, findings=(stranger,))))
+    text = page(replace(good, evaluation=replace(good.evaluation, findings=(stranger,))))
     assert Read(text)("device_findings", host="", switch="", rule="CAB004") == 1
     assert "script" not in text
 
@@ -315,9 +315,9 @@ def test_what_a_stranger_calls_itself_is_in_no_label() -> None:
     publication = published(plan, Snapshot(AT, [Reading("h1", "lldp_host", AT, (heard,))]))
     text = page(publication)
     assert Read(text)("link_state") == WRONG
-    ((labels, _),) = Read(text).series("link_seen_info")
+    ((labels, _),) = Read(text).series("link_actual_info")
     assert labels["action"] == "move"
-    assert not labels.keys() & {"seen_switch", "seen_switch_port", "seen_rail"}
+    assert not labels.keys() & {"actual_switch", "actual_switch_port", "actual_rail"}
     assert "evil" not in text
 
 
@@ -325,9 +325,9 @@ def test_a_switch_that_names_no_port_is_told_without_one() -> None:
     plan = make_plan(2, 2, spines=0)
     heard = Neighbor("nica", system_name="leaf-1")
     told = read(published(plan, Snapshot(AT, [Reading("h1", "lldp_host", AT, (heard,))])))
-    ((labels, _),) = told.series("link_seen_info", host="h1", nic="nica")
-    assert labels["seen_switch"] == "leaf-1"
-    assert not labels.keys() & {"seen_switch_port", "seen_rail"}
+    ((labels, _),) = told.series("link_actual_info", host="h1", nic="nica")
+    assert labels["actual_switch"] == "leaf-1"
+    assert not labels.keys() & {"actual_switch_port", "actual_rail"}
     assert told("links_verified", verified="device only") == 1
 
 
@@ -335,8 +335,8 @@ def test_evidence_and_sentences_are_in_no_label() -> None:
     simulation = simulate(Shape(hosts=16, rails=4, spines=2, uplinks=4), 4)
     publication = published(simulation.plan, simulation.snapshot())
     text = page(publication)
-    assert publication.judgement.findings
-    assert not [f for f in publication.judgement.findings if f.says in text or f.do in text or f.id in text]
+    assert publication.evaluation.findings
+    assert not [f for f in publication.evaluation.findings if f.summary in text or f.action in text or f.id in text]
 
 
 def test_collectors_tell_how_their_rounds_go() -> None:
@@ -344,7 +344,7 @@ def test_collectors_tell_how_their_rounds_go() -> None:
     assert told("collector_interval_seconds", collector="if_snmp") == 60
     assert told("collector_rounds_total", collector="lldp_host") == 4
     assert told("collector_failures_total", collector="lldp_host") == 2
-    assert told("collector_overruns_total", collector="lldp_host") == 1
+    assert told("collector_missed_total", collector="lldp_host") == 1
     assert told("collector_success", collector="lldp_host") == 1
     assert told("collector_duration_seconds", collector="lldp_host") == 1.5
     assert told("collector_last_round_timestamp_seconds", collector="lldp_host") == AT.timestamp()
@@ -368,14 +368,14 @@ def test_what_is_of_the_moment_is_current_at_the_scrape() -> None:
     publication = published(world.plan, world.snapshot())
     first = Read(exposition.render(publication, {"event_streams": 1}, NOW).decode())
     later = Read(exposition.render(publication, {"event_streams": 5}, NOW + timedelta(minutes=10)).decode())
-    assert later("publication_age_seconds") == 630
+    assert later("evaluation_age_seconds") == 630
     assert later("collector_age_seconds", collector="lldp_host") == 630
     assert (first("service_event_streams"), later("service_event_streams")) == (1, 5)
     failing = JournalState(JournalHealth.FAILING, "disk full", NOW, waiting=12, lost_total=3, written_total=9)
     gone = Read(exposition.render(replace(publication, journal=failing), {}, NOW).decode())
     assert gone("journal_health", health="failing") == 1
     assert gone("journal_health", health="keeping") == 0
-    assert (gone("journal_waiting_rounds"), gone("journal_lost_rounds_total")) == (12, 3)
+    assert (gone("journal_queue_length"), gone("journal_lost_rounds_total")) == (12, 3)
     assert gone("journal_health_timestamp_seconds") == NOW.timestamp()
 
 
@@ -383,7 +383,7 @@ def test_a_journal_that_is_off_has_no_counters() -> None:
     plan = make_plan(2, 2)
     told = read(published(plan, World(plan).snapshot(), journal=JournalState()))
     assert told("journal_health", health="off") == 1
-    assert told("journal_waiting_rounds") is told("journal_written_rounds_total") is None
+    assert told("journal_queue_length") is told("journal_written_rounds_total") is None
 
 
 @pytest.mark.parametrize("kind", CauseKind)

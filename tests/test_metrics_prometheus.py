@@ -17,15 +17,15 @@ from tests.loopback import prometheus, served
 from tests.metrics_pages import COUNTERS, NOW, all_samples, page, published, with_traffic
 from tests.patience import ENOUGH
 from tests.real import require
+from truerail.analysis.published import Published
 from truerail.model import Role
-from truerail.model.publication import Publication
 from truerail.outputs.metrics import CONTENT_TYPE, Exposition, sd
 from truerail.outputs.metrics.declared import CATALOGUE
 from truerail.outputs.metrics.reference import reference
 from truerail.simulator import Noise, Shape, simulate
 
 
-def fabric() -> Publication:
+def fabric() -> Published:
     shape = Shape(hosts=12, rails=4, pods=2, spines=2, uplinks=4)
     simulation = simulate(shape, 4, Noise(unreachable=0.1), seed=2)
     return with_traffic(published(simulation.plan, simulation.snapshot()))
@@ -48,7 +48,7 @@ def test_promtool_would_complain() -> None:
     assert "_total" in checked.stderr
 
 
-def others(publication: Publication) -> str:
+def others(publication: Published) -> str:
     """What node_exporter and dcgm-exporter say of these hosts, with the host's name from its target."""
     hosts = [device.name for device in publication.plan.of_role(Role.HOST)]
     symbol = 'node_infiniband_symbol_error_total{{host="{}",device="mlx5_{}",port="1"}} {}\n'
@@ -57,7 +57,7 @@ def others(publication: Publication) -> str:
     return "".join(symbol.format(h, n, counted) + power.format(h, n, n) for h in hosts for n in range(4))
 
 
-def fabric_page(publication: Publication) -> Callable[[str, str], tuple[str, bytes]]:
+def fabric_page(publication: Published) -> Callable[[str, str], tuple[str, bytes]]:
     """/metrics and /sd as the service has them, and /others as exporters do."""
     exposition = Exposition()
 

@@ -12,8 +12,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from rules import rules
 from tests.metrics_pages import page, published, with_traffic
 from tests.small_fabric import World, make_plan
+from truerail.analysis.published import Published
 from truerail.model.life import Life, LifeState
-from truerail.model.publication import Publication
 from truerail.outputs.metrics import sd
 from truerail.outputs.metrics.declared import CATALOGUE, PREFIX, Declared, Kind
 from truerail.outputs.metrics.labels import LABELS
@@ -26,18 +26,18 @@ SHOWN_ELSEWHERE = {
         "judgements_total",
         "judgements_failed_total",
         "devices_waiting",
-        "tls_certificate_ends_timestamp_seconds",
+        "tls_certificate_not_after_timestamp_seconds",
     )
 }
 """Figures of the service that the tests' counters do not have."""
 
 
-def rich() -> Publication:
+def rich() -> Published:
     """A fabric that has something to say of everything."""
     simulation = simulate(Shape(hosts=12, rails=4, pods=2, planes=2, spines=2, uplinks=4), 4, Noise(unreachable=0.1))
     publication = published(simulation.plan, simulation.snapshot())
     at = publication.at
-    lives = {finding.id: Life(finding.id, LifeState.NEW, at, at, at) for finding in publication.judgement.findings}
+    lives = {finding.id: Life(finding.id, LifeState.NEW, at, at, at) for finding in publication.evaluation.findings}
     return with_traffic(replace(publication, lives=lives))
 
 
@@ -48,7 +48,7 @@ def test_every_metric_shown_is_declared_and_every_declared_one_is_shown() -> Non
     for name, family in shown.items():
         declared = CATALOGUE[name + "_total" if family.type == "counter" else name]
         assert family.type == declared.kind.value
-        assert family.documentation == declared.says
+        assert family.documentation == declared.summary
         labels = {label for sample in family.samples for label in sample.labels}
         assert labels <= set(declared.labels), name
 
@@ -60,7 +60,7 @@ def test_a_declaration_keeps_the_conventions(metric: Declared) -> None:
     assert not metric.name.endswith("_seconds") or metric.unit == "seconds"
     assert metric.name.endswith("_seconds") or metric.unit != "seconds"
     assert set(metric.labels) <= LABELS.keys()
-    assert metric.says.endswith(".")
+    assert metric.summary.endswith(".")
     promql_parser.parse(metric.query)
     assert metric.name in metric.query or metric.name.removesuffix("_read") in metric.query
 
@@ -88,7 +88,7 @@ def test_rules_are_named() -> None:
     assert told == {code: rule.name for code, rule in rules().items()}
 
 
-def of_pods(*pods: str) -> Publication:
+def of_pods(*pods: str) -> Published:
     plan = make_plan(2, 2)
     names = list(plan.devices)
     placed = {name: replace(plan.devices[name], pod=pods[n % len(pods)]) for n, name in enumerate(names)}
@@ -111,7 +111,7 @@ def test_own_targets_are_one_for_each_pod_and_one_for_the_rest() -> None:
 
 
 @pytest.mark.parametrize("publication", [None, of_pods("")], ids=["before the first judgement", "without pods"])
-def test_without_pods_there_is_one_target(publication: Publication | None) -> None:
+def test_without_pods_there_is_one_target(publication: Published | None) -> None:
     (target,) = sd(publication, "http://127.0.0.1:8080")
     assert target == {
         "targets": ["127.0.0.1:8080"],
@@ -125,7 +125,7 @@ def test_hosts_are_targets_that_carry_our_labels() -> None:
     second = replace(publication.plan.devices["h2"], address="2001:db8::1")
     devices = {**publication.plan.devices, "h1": first, "h2": second}
     moved = replace(
-        publication, judgement=replace(publication.judgement, plan=replace(publication.plan, devices=devices))
+        publication, evaluation=replace(publication.evaluation, plan=replace(publication.plan, devices=devices))
     )
     one, other = sd(moved, "http://127.0.0.1:8080", job="node", port=9100)
     assert one["targets"] == ["10.0.0.1:9100"]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.metrics_pages import COUNTERS, NOW, all_samples, meaning, page, published, text_of, with_traffic
 from tests.small_fabric import AT, World, make_plan
+from truerail.analysis.published import Published
 from truerail.model import Cable, Device, Plan, Port, Reading, Role, Severity, Snapshot
 from truerail.model.life import Mute, MuteKind
-from truerail.model.publication import Publication
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.declared_links import HOST_LINKS, LINK_STATE
 from truerail.outputs.metrics.exposition import families
@@ -51,7 +51,7 @@ def _nameable(text: str) -> bool:
     return bool(text) and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def simulated(name: str) -> Publication:
+def simulated(name: str) -> Published:
     shape, faults, noise = SHAPES[name]
     simulation = simulate(shape, faults, noise, seed=5)
     return with_traffic(published(simulation.plan, simulation.snapshot()))
@@ -211,7 +211,7 @@ def test_an_acknowledgement_shows_at_once() -> None:
     world = World(plan)
     world.swap(Port("h1", "nica"), Port("h1", "nicb"))
     loud = published(plan, world.snapshot())
-    finding = next(f for f in loud.judgement.findings if f.severity is Severity.CRITICAL)
+    finding = next(f for f in loud.evaluation.findings if f.severity is Severity.CRITICAL)
     quiet = replace(loud, mutes={finding.id: Mute(MuteKind.ACKNOWLEDGED, 1, "op", "known")})
     exposition = Exposition()
     exposition.prepare(loud)

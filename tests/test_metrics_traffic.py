@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from tests.metrics_pages import Read, page, published
+from truerail.analysis.counters import Window
+from truerail.analysis.ecmp.spread import peak_by_chance
+from truerail.analysis.published import JournalState, Published
 from truerail.model import Counter, Finding, PortCounters, Reading, Severity, Snapshot, Transport
-from truerail.model.cases import AT, plan_of, scene
-from truerail.model.counters import Window
-from truerail.model.publication import JournalState, Publication
 from truerail.model.rule import Case
-from truerail.model.uplinks.spread import peak_by_chance
-from truerail.service.judging import Judge
+from truerail.service.evaluator import Evaluator
 from truerail.service.settings import Metrics, Settings
+from truerail.testing.cases import AT, plan_of, scene
 
 PLAN = """
     gpu-1/nic0 leaf-0/p1 rail=0 speed=400
@@ -28,7 +28,7 @@ GB = 1e9
 Rates = Mapping[str, Mapping[str, float | Sequence[float]]]
 
 
-def shown(rates: Rates, plan: str = PLAN) -> Publication:
+def shown(rates: Rates, plan: str = PLAN) -> Published:
     case = Case("", plan, {}, rates=rates)
     return published(*scene(case))
 
@@ -206,7 +206,7 @@ def test_the_setting_leaves_traffic_out_at_the_start_and_after_a_reload(tmp_path
         return Settings(inventory=tmp_path / "none.yaml", metrics=Metrics(traffic=traffic))
 
     plan = plan_of(Case("", PLAN, {}))
-    judge = Judge.begin(settings(traffic=wanted))
+    judge = Evaluator.begin(settings(traffic=wanted))
     judge.window = window({"nic0": 1}, 12)
     for expected in (wanted, not wanted):
         judged = judge.judge(plan, Snapshot(AT, []), (), (), {}, JournalState(), (), (), AT)
@@ -236,7 +236,7 @@ def test_a_finding_names_the_nic_and_plane_that_it_is_about() -> None:
         return Finding("PFC001", "pfc_storm", Severity.CRITICAL, subject, "", "", rail=rail)
 
     subjects = (finding("gpu-1/nic0"), finding("gpu-1/nic9", 3), finding("gpu-1"), finding("leaf-0/p1", 3))
-    loud = replace(good, judgement=replace(good.judgement, findings=subjects))
+    loud = replace(good, evaluation=replace(good.evaluation, findings=subjects))
     labels = [dict(found) for found, _ in Read(page(loud)).series("device_findings")]
     for found in labels:
         del found["fabric"], found["rule"], found["severity"], found["muted"]

@@ -9,8 +9,8 @@ from truerail.model import (
     Cable,
     CableState,
     Device,
+    Evaluation,
     Fact,
-    Judgement,
     Neighbor,
     NetLink,
     Plan,
@@ -39,7 +39,7 @@ def mac(host: str, rail: int) -> str:
     return f"b8:3f:d2:00:0{HOSTS.index(host)}:0{rail}"
 
 
-def judged(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Judgement:
+def judged(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Evaluation:
     """All cables are right. `names` are what hosts call themselves; who is not there is not heard."""
     told: dict[str, tuple[Fact, ...]] = {
         host: tuple(
@@ -60,7 +60,7 @@ def judged(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Judgem
     return judge(PLAN, Snapshot(AT, readings))
 
 
-def states(found: Judgement, host: str) -> set[CableState]:
+def states(found: Evaluation, host: str) -> set[CableState]:
     return {state for port, state in found.cable_states.items() if port.device == host}
 
 
@@ -70,7 +70,7 @@ def test_a_clone_of_a_host_that_is_not_heard_is_itself_by_its_macs(answering: Se
     assert states(found, "gpu-2") == {CableState.RIGHT}
     assert states(found, "gpu-1") == {CableState.UNKNOWN}
     assert not [cause.kind for cause in found.causes if cause.kind == "host-swap" or cause.moves]
-    assert "gpu-2 announces itself as gpu-1" in {one.says for one in found.findings if one.rule == "CAB007"}
+    assert "gpu-2 announces itself as gpu-1" in {one.summary for one in found.findings if one.rule == "CAB007"}
 
 
 def test_exchanged_names_stay_an_exchange() -> None:

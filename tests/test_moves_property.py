@@ -37,7 +37,7 @@ class Hall:
             assert cause.kind in NAMES
             one, other = (self.socket(Port(name, "")).device for name in cause.subjects)
             self.world.exchange_names(one, other)
-        elif whole and cause.kind is CauseKind.BUNDLE_SWAP and cause.do.startswith("Exchange the two bundles"):
+        elif whole and cause.kind is CauseKind.BUNDLE_SWAP and cause.action.startswith("Exchange the two bundles"):
             self.exchange_bundles(*cause.subjects)
         else:
             hands = [(self.plugs.pop(self.socket(move.source)), move.target) for move in cause.moves]
@@ -132,4 +132,4 @@ def test_a_move_that_waits_for_another_repair_says_so(world: World) -> None:
             if not move.after:
                 assert Port(names[move.source.device], move.source.name) in occupied, (cause, move)
             elif cause.kind is not CauseKind.BUNDLE_SWAP:
-                assert move.after in cause.do
+                assert move.after in cause.action

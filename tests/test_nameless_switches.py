@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from small_fabric import AT
 
+from truerail.analysis.cabling import State, wiring_of
 from truerail.model import Cable, Device, Neighbor, Plan, Port, Reading, Role, Snapshot
-from truerail.model.wiring import State, wiring_of
 
 LEAVES, SPINES = ("leaf-0", "leaf-1", "leaf-2"), ("spine-0", "spine-1", "spine-2")
 PLAN = Plan(

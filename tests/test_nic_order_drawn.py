@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from truerail.model import CauseKind, Judgement, Status
+from truerail.model import CauseKind, Evaluation, Status
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
@@ -12,7 +12,7 @@ SHAPE = Shape(hosts=12, rails=8, host_ports="rdma", spines=2, uplinks=8, spare_p
 RENAMED = [Fault(CauseKind.GPU_NIC_ORDER, "model")]
 
 
-def judged(simulation: Simulation) -> Judgement:
+def judged(simulation: Simulation) -> Evaluation:
     return judge(simulation.plan, simulation.snapshot())
 
 
@@ -73,9 +73,9 @@ def test_a_gpu_that_one_host_alone_shows_does_not_make_its_own_rule() -> None:
 def test_an_order_of_gpus_that_no_matrix_shows_is_unknown(flag: str) -> None:
     simulation = simulate(SHAPE, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=2, behaviours=[flag])
     assert not simulation.truth.decidable
-    judgement = judged(simulation)
-    assert judgement.causes == ()
-    assert [one.status for one in judgement.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]
+    evaluation = judged(simulation)
+    assert evaluation.causes == ()
+    assert [one.status for one in evaluation.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]
 
 
 @pytest.mark.parametrize("flag", ["rename@0.9", "default_name@0.9", "clone_name@0.9"])
@@ -94,7 +94,7 @@ def test_crossed_bundles_without_a_topology_may_be_another_order_of_nics(kind: C
     causes = judged(simulation).causes
     assert causes
     assert not [move for cause in causes for move in cause.moves]
-    assert all(cause.alternatives and cause.decides for cause in causes)
+    assert all(cause.alternatives and cause.to_confirm for cause in causes)
 
 
 @pytest.mark.parametrize("rails_per_leaf", [1, 2])
@@ -127,7 +127,7 @@ def test_what_a_topology_shows_of_some_nics_of_a_host_and_not_of_others_is_one_o
     (cause,) = judged(simulation).causes
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, ("gpu-003",), ())
     assert [len(other.moves) for other in cause.alternatives] == [4]
-    assert cause.decides
+    assert cause.to_confirm
     assert len(cause.explains) >= 8
 
 
@@ -139,10 +139,10 @@ def test_an_order_that_no_cable_shows_is_named_on_a_few_hosts_and_unknown_on_mos
     simulation = simulate(SHAPE, [], seed=1, behaviours=["dpu"])
     names = [*simulation.world.fabric.models][:hosts]
     simulation.world.nic_order.update(dict.fromkeys(names, (0, 5, 2, 3, 4, 1, 6, 7)))
-    judgement = judged(simulation)
-    status = {one.rule: one.status for one in judgement.verdicts}["NIC001"]
+    evaluation = judged(simulation)
+    status = {one.rule: one.status for one in evaluation.verdicts}["NIC001"]
     assert status is (Status.FAIL if hosts == 1 else Status.UNKNOWN)
-    assert [cause.subjects for cause in judgement.causes] == ([("gpu-001",)] if hosts == 1 else [])
+    assert [cause.subjects for cause in evaluation.causes] == ([("gpu-001",)] if hosts == 1 else [])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -152,8 +152,8 @@ def test_an_order_of_which_only_the_leaves_are_heard_is_one_cause(seed: int) -> 
     """
     shape = replace(SHAPE, platforms=("infiniband",))
     simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "names")], seed=seed, behaviours=["ib_multi_asic"])
-    judgement = judged(simulation)
-    (cause,) = judgement.causes
+    evaluation = judged(simulation)
+    (cause,) = evaluation.causes
     assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
     assert cause.subjects == simulation.truth.causes[0].subjects
 

@@ -5,16 +5,17 @@ from dataclasses import replace
 import pytest
 from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, all_hosts, names, published, shown, simulated
 
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind, Port
-from truerail.model.publication import Publication
-from truerail.oncall.answers import BadQuestion, NotFound, RailPath
-from truerail.oncall.blast import blast
-from truerail.oncall.find import find
-from truerail.oncall.job import job
-from truerail.oncall.path import path
-from truerail.oncall.tones import tone_of
-from truerail.oncall.where import where
 from truerail.outputs.words import Tone
+from truerail.questions.blast import blast
+from truerail.questions.find import find
+from truerail.questions.job import job
+from truerail.questions.models import RailPath
+from truerail.questions.path import path
+from truerail.questions.tones import tone_of
+from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, Simulation
 
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
@@ -22,7 +23,7 @@ DEAD = Fault(CauseKind.LINK_DOWN, "host")
 HUNG = Fault(CauseKind.UNREACHABLE, "hung")
 
 
-def moved(simulation: Simulation, host: int, rail: int, leaf: str) -> Publication:
+def moved(simulation: Simulation, host: int, rail: int, leaf: str) -> Published:
     """One host cable in a free port of another leaf."""
     cable = [c for c in simulation.plan.host_cables if c.rail == rail][host]
     simulation.world.far.pop(cable.b)
@@ -30,7 +31,7 @@ def moved(simulation: Simulation, host: int, rail: int, leaf: str) -> Publicatio
     return shown(simulation)
 
 
-def killed(simulation: Simulation, *ports: Port) -> Publication:
+def killed(simulation: Simulation, *ports: Port) -> Published:
     """Cables that carry nothing."""
     for port in ports:
         simulation.world.dead.update((port, simulation.world.far[port]))
@@ -48,7 +49,7 @@ def test_a_whole_job(shape: Shape) -> None:
     assert not answer.worst
     assert not answer.causes
     assert answer.pairs.same_rail == answer.pairs.total == shape.rails * shape.hosts * (shape.hosts - 1) // 2
-    assert answer.do == "Nothing to do."
+    assert answer.action == "Nothing to do."
 
 
 def test_a_swapped_host_is_cut_where_no_spine_stands_and_goes_round_where_one_does() -> None:
@@ -61,7 +62,7 @@ def test_a_swapped_host_is_cut_where_no_spine_stands_and_goes_round_where_one_do
         assert answer.pairs.same_rail == answer.pairs.total - 2 * 7
         assert [cause.kind for cause in answer.causes] == ["cable-swap"]
         assert worst.causes == (answer.causes[0].key,)
-        assert ("keep the job off" in answer.do) == (fate == "cut")
+        assert ("keep the job off" in answer.action) == (fate == "cut")
         assert [rail.broken for rail in answer.rails[:2]] == [worst.host, worst.host]
 
 
@@ -90,7 +91,7 @@ def test_unknown_is_never_whole() -> None:
     assert {rail.whole for rail in answer.rails} == {7}
     assert answer.pairs.unknown == 4 * 7
     assert answer.pairs.same_rail == answer.pairs.total - 4 * 7
-    assert "nobody can tell" in answer.says
+    assert "nobody can tell" in answer.summary
 
 
 def test_exchanged_labels_harm_no_job() -> None:
@@ -121,16 +122,16 @@ def test_hosts_that_the_plan_does_not_have_are_named() -> None:
     answer = job(published(SPINES), "gpu-[007-010]")
     assert answer.hosts == ("gpu-007", "gpu-008")
     assert answer.not_in_plan == ("gpu-009", "gpu-010")
-    assert "2 names not in the plan" in answer.says
+    assert "2 names not in the plan" in answer.summary
 
 
 def test_what_is_no_job() -> None:
     publication = published(SPINES)
-    with pytest.raises(NotFound, match="did you mean 'gpu-001'"):
+    with pytest.raises(NotFoundError, match="did you mean 'gpu-001'"):
         job(publication, "gpu-01")
-    with pytest.raises(BadQuestion, match="leaf-0 is a switch"):
+    with pytest.raises(QueryError, match="leaf-0 is a switch"):
         job(publication, "gpu-001,leaf-0")
-    with pytest.raises(BadQuestion, match="gpu-"):
+    with pytest.raises(QueryError, match="gpu-"):
         job(publication, "gpu-[1-")
 
 
@@ -139,12 +140,12 @@ def test_what_is_no_job() -> None:
 
 def test_a_rail_leaf_of_eight() -> None:
     answer = blast(published(Shape(hosts=8, rails=8, spines=4, uplinks=8)), "leaf-3")
-    assert (answer.matched, answer.down_now, answer.rails) == ("leaf", False, (3,))
+    assert (answer.matched_type, answer.down_now, answer.rails) == ("leaf", False, (3,))
     assert (answer.share_lost, answer.uplink_share_lost) == (1 / 8, 1.0)
-    assert (answer.hosts_hurt, answer.gpus_hurt, answer.gpus_of_hosts) == (8, 8, 64)
+    assert (answer.hosts_affected, answer.gpus_affected, answer.gpus_of_hosts) == (8, 8, 64)
     assert {host.gpus for host in answer.hosts} == {(3,)}
-    assert "1/8" in answer.says
-    assert "7/8" in answer.says
+    assert "1/8" in answer.summary
+    assert "7/8" in answer.summary
     assert "rails 0-2, 4-7 carry on" in answer.drain
     assert answer.pairs_cut == 0
 
@@ -166,11 +167,11 @@ def test_a_leaf_without_spines_cuts_every_pair_below_it() -> None:
 def test_a_spine_takes_uplinks_and_no_nic() -> None:
     publication = published(PODS)
     spine = blast(publication, "p1-spine-1")
-    assert (spine.hosts, spine.share_lost, spine.uplink_share_lost, spine.hosts_hurt) == ((), 0.0, 0.5, 4)
+    assert (spine.hosts, spine.share_lost, spine.uplink_share_lost, spine.hosts_affected) == ((), 0.0, 0.5, 4)
     top = blast(publication, "superspine-2")
-    assert (top.uplink_share_lost, top.hosts_hurt, top.gpus_hurt) == (0.5, 12, 48)
+    assert (top.uplink_share_lost, top.hosts_affected, top.gpus_affected) == (0.5, 12, 48)
     uplink = blast(publication, str(publication.plan.uplinks_of("p1-leaf-0")[0].a))
-    assert (uplink.matched, uplink.uplink_share_lost, uplink.rails) == ("uplink", 0.25, (0,))
+    assert (uplink.matched_type, uplink.uplink_share_lost, uplink.rails) == ("uplink", 0.25, (0,))
 
 
 def test_a_cable_is_hurt_by_the_leaf_it_sits_on() -> None:
@@ -179,25 +180,25 @@ def test_a_cable_is_hurt_by_the_leaf_it_sits_on() -> None:
     assert "gpu-001" in names(here.hosts)
     assert "gpu-001" not in names(away.hosts)
     assert next(host for host in here.hosts if host.host == "gpu-001").share_lost == 0.5
-    assert "sits here" in here.says
-    assert "not counted" in away.says
+    assert "sits here" in here.summary
+    assert "not counted" in away.summary
     spare = simulated(SPINES).world.fabric.spare["leaf-3"][0]
     assert blast(publication, f"leaf-3/{spare}").hosts[0].rails == (1,)
 
 
 def test_down_now_as_far_as_anybody_can_tell() -> None:
     dead = published(SPINES, DEAD)
-    port = next(finding.subject for finding in dead.judgement.findings if finding.rule == "CAB003")
+    port = next(finding.subject for finding in dead.evaluation.findings if finding.rule == "CAB003")
     assert blast(dead, port).down_now is True
     assert blast(dead, "leaf-0").down_now is False
     hung = published(SPINES, HUNG)
-    host = next(cause.subjects[0] for cause in hung.judgement.causes)
+    host = next(cause.subjects[0] for cause in hung.evaluation.causes)
     assert blast(hung, host).down_now is None
-    assert "Nobody can tell" in blast(hung, host).says
+    assert "Nobody can tell" in blast(hung, host).summary
 
 
 def test_nothing_to_blast() -> None:
-    with pytest.raises(NotFound, match="did you mean 'leaf-1'"):
+    with pytest.raises(NotFoundError, match="did you mean 'leaf-1'"):
         blast(published(SPINES), "leaf-11")
 
 
@@ -228,15 +229,15 @@ def test_a_wrong_cable_leaves_its_rail_at_the_wrong_leaf() -> None:
     assert wrong.leaves_at == "leaf-3"
     assert hops(wrong) == ["gpu-001", "leaf-3", "spine-[1-2]", "leaf-1", "gpu-002"]
     assert [hop.rail for hop in wrong.hops][1] == 3
-    assert "crosses" in wrong.says
+    assert "crosses" in wrong.summary
 
 
 def test_cut_and_unknown() -> None:
     (cut,) = path(moved(simulated(RAIL_ONLY), 0, 1, "leaf-3"), "gpu-001", "gpu-002", 1).rails
     assert cut.stays is False
-    assert cut.says.startswith("Cut:")
+    assert cut.summary.startswith("Cut:")
     hung = published(SPINES, HUNG)
-    host = next(cause.subjects[0] for cause in hung.judgement.causes)
+    host = next(cause.subjects[0] for cause in hung.evaluation.causes)
     other = "gpu-001" if host != "gpu-001" else "gpu-002"
     assert {way.stays for way in path(hung, host, other).rails} == {None}
 
@@ -251,13 +252,13 @@ def test_the_plane_that_stands_is_the_way() -> None:
 
 def test_no_such_path() -> None:
     publication = published(SPINES)
-    with pytest.raises(NotFound, match="no rail 9"):
+    with pytest.raises(NotFoundError, match="no rail 9"):
         path(publication, "gpu-001", "gpu-002", 9)
-    with pytest.raises(BadQuestion, match="asked for twice"):
+    with pytest.raises(QueryError, match="asked for twice"):
         path(publication, "gpu-001", "GPU-001")
-    with pytest.raises(BadQuestion, match="leaf-0 is a switch"):
+    with pytest.raises(QueryError, match="leaf-0 is a switch"):
         path(publication, "gpu-001", "leaf-0")
-    with pytest.raises(NotFound, match="gpu-0x"):
+    with pytest.raises(NotFoundError, match="gpu-0x"):
         path(publication, "gpu-0x", "gpu-001")
 
 
@@ -265,17 +266,17 @@ def test_no_such_path() -> None:
 def test_a_rail_can_be_asked_about(name: str) -> None:
     shown = published(Shape(hosts=8, rails=8, spines=4, uplinks=8))
     answer = blast(shown, name)
-    assert (answer.matched, answer.hosts_hurt, answer.rails, answer.gpus_hurt) == ("rail", 8, (3,), 8)
+    assert (answer.matched_type, answer.hosts_affected, answer.rails, answer.gpus_affected) == ("rail", 8, (3,), 8)
     found = where(shown, name)
-    assert (found.matched, {path.rail for path in found.paths}, len(found.paths)) == ("rail", {3}, 8)
-    with pytest.raises(NotFound):
+    assert (found.matched_type, {path.rail for path in found.paths}, len(found.paths)) == ("rail", {3}, 8)
+    with pytest.raises(NotFoundError):
         blast(shown, "rail 8")
 
 
 def test_a_pod_can_be_asked_about() -> None:
     shown = published(PODS)
     answer = blast(shown, "pod p1")
-    assert (answer.matched, answer.share_lost) == ("pod", 1.0)
+    assert (answer.matched_type, answer.share_lost) == ("pod", 1.0)
     assert {path.a.pod for path in where(shown, "p1").paths} == {"p1"}
 
 
@@ -300,9 +301,9 @@ def test_a_path_between_gpus_of_two_rails_goes_by_nvlink_inside_the_senders_host
     assert [(hop.device, hop.nvlink) for hop in way.hops] == [
         ("gpu-001", "GPU 1 to GPU 3"), ("leaf-3", ""), ("gpu-002", ""),
     ]  # fmt: skip
-    assert "inside the sending host over NVLink from GPU 1 to GPU 3, then on rail 3" in answer.says
-    assert "would cross the spines from rail 1" in answer.says
-    assert "there is no other way" in path(shown(simulated(RAIL_ONLY)), "gpu-001 GPU 1", "gpu-002 GPU 3").says
+    assert "inside the sending host over NVLink from GPU 1 to GPU 3, then on rail 3" in answer.summary
+    assert "would cross the spines from rail 1" in answer.summary
+    assert "there is no other way" in path(shown(simulated(RAIL_ONLY)), "gpu-001 GPU 1", "gpu-002 GPU 3").summary
     nics = [str(one.a) for one in publication.plan.cables if one.a.device == "gpu-001"]
     assert path(publication, nics[1], "gpu-002 GPU 3").rails[0].from_rail == 1
 
@@ -323,7 +324,7 @@ def test_a_path_from_a_gpu_is_that_of_its_rail() -> None:
     ],
 )
 def test_a_path_that_makes_no_sense_says_why(source: str, target: str, rail: int | None, why: str) -> None:
-    with pytest.raises(BadQuestion, match=why):
+    with pytest.raises(QueryError, match=why):
         path(shown(simulated(SPINES)), source, target, rail)
 
 

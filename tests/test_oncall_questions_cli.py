@@ -16,23 +16,23 @@ from oncall_fabrics import SPINES, shown, simulated
 from typer.testing import CliRunner, Result
 
 from truerail.cli.app import app
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
-from truerail.oncall.answers import as_json
-from truerail.oncall.blast import blast
-from truerail.oncall.diff import diff_plan
-from truerail.oncall.job import job
-from truerail.oncall.path import path
-from truerail.oncall.storm import storm
-from truerail.oncall.timeline import timeline
-from truerail.oncall.where import where
-from truerail.oncall.why import why
+from truerail.questions.blast import blast
+from truerail.questions.diff import diff_plan
+from truerail.questions.job import job
+from truerail.questions.path import path
+from truerail.questions.storm import storm
+from truerail.questions.timeline import timeline
+from truerail.questions.where import where
+from truerail.questions.why import why
 from truerail.simulator import Fault
+from truerail.views.plain import as_json
 
 SIMULATION = simulated(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"))
 SHOWN = shown(SIMULATION)
-FINDING = SHOWN.judgement.findings[0]
+FINDING = SHOWN.evaluation.findings[0]
 TOKEN = "tr_secret"
 
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
         (("where", "x", "--service", "http://127.0.0.1:9"), "no service answers"),
     ):
         done = run(*words)
-        assert isinstance(done.exception, CannotJudge), (words, done.output)
+        assert isinstance(done.exception, CommandError), (words, done.output)
         assert told in str(done.exception)
         assert "\n" not in str(done.exception)
 
@@ -136,7 +136,7 @@ class Service(BaseHTTPRequestHandler):
             case "where" if asked["port"] == "away":
                 return self.reply(302, {}, location="http://127.0.0.1:9/steal")
             case "where" if asked["port"] == "odd":
-                return self.reply(200, {"asked": "odd"})
+                return self.reply(200, {"query": "odd"})
             case "where" if asked["port"] == "html":
                 return self.reply(200, None)
             case "timeline":
@@ -188,11 +188,11 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
         (("where", "x", "--service", service), "wants a token"),
         (("where", "nope", *asks), "nothing is called 'nope'"),
         (("where", "away", *asks), "302"),
-        (("where", "odd", *asks), "Where.matched is missing"),
+        (("where", "odd", *asks), "Where.matched_type is missing"),
         (("where", "html", *asks), "does not speak JSON"),
     ):
         done = run(*words)
-        assert isinstance(done.exception, CannotJudge), (words, done.output)
+        assert isinstance(done.exception, CommandError), (words, done.output)
         assert told in str(done.exception)
 
 

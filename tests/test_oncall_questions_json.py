@@ -12,22 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oncall_fabrics import PLANES, SPINES, published
 
+from truerail.errors import AnswerError
 from truerail.model import CauseKind
 from truerail.model.history import NoHistory
-from truerail.oncall import answers
-from truerail.oncall.answers import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why, as_json
-from truerail.oncall.answers_json import BadAnswer, answer_from_json
-from truerail.oncall.blast import blast
-from truerail.oncall.diff import diff_plan
-from truerail.oncall.job import job
-from truerail.oncall.path import path
-from truerail.oncall.text import answer_text
-from truerail.oncall.tones import Answer, tone_of
-from truerail.oncall.where import where
-from truerail.oncall.why import why
 from truerail.outputs.options import Options
 from truerail.outputs.words import Tone
+from truerail.questions.answers_json import answer_from_json
+from truerail.questions.blast import blast
+from truerail.questions.diff import diff_plan
+from truerail.questions.job import job
+from truerail.questions.models import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
+from truerail.questions.path import path
+from truerail.questions.text import answer_text
+from truerail.questions.tones import Answer, tone_of
+from truerail.questions.where import where
+from truerail.questions.why import why
 from truerail.simulator import Fault
+from truerail.views import models
+from truerail.views.plain import as_json
 
 KINDS = (Where, Job, Blast, PathAnswer, Diff, Why, Storm, Timeline)
 SWAPPED = published(SPINES, Fault(CauseKind.CABLE_SWAP, "one-host"), Fault(CauseKind.UNREACHABLE, "hung"))
@@ -59,7 +61,7 @@ def made(kind: Any, random: Random) -> Any:
 
 
 @settings(max_examples=25, deadline=None)
-@given(kind=st.sampled_from([*KINDS, answers.FabricView, answers.DeviceView]), random=st.randoms(use_true_random=True))
+@given(kind=st.sampled_from([*KINDS, models.FabricView, models.DeviceView]), random=st.randoms(use_true_random=True))
 def test_an_answer_comes_back_from_its_json(kind: type[Any], random: Random) -> None:
     answer = made(kind, random)
     assert answer_from_json(kind, json.loads(json.dumps(as_json(answer)))) == answer
@@ -71,20 +73,20 @@ def test_a_newer_service_may_say_more_and_a_broken_one_is_named() -> None:
     for broken, words in (
         ({**value, "hosts": {}}, "Blast.hosts is no list"),
         ({**value, "share_lost": "1"}, "Blast.share_lost is not float"),
-        ({**value, "hosts_hurt": True}, "Blast.hosts_hurt is not int"),
+        ({**value, "hosts_affected": True}, "Blast.hosts_affected is not int"),
         ({**value, "hosts": [{"host": "x"}]}, r"Blast.hosts\[0\].gpus is missing"),
         ([], "Blast is no object"),
     ):
-        with pytest.raises(BadAnswer, match=words):
+        with pytest.raises(AnswerError, match=words):
             answer_from_json(Blast, broken)
-    with pytest.raises(BadAnswer, match="start is no time"):
+    with pytest.raises(AnswerError, match="start is no time"):
         answer_from_json(Diff, {**as_json(diff_plan(SWAPPED)), "start": "soon"})
 
 
 def some_answers() -> list[Answer]:
-    ids = [finding.id for finding in SWAPPED.judgement.findings]
+    ids = [finding.id for finding in SWAPPED.evaluation.findings]
     return [
-        where(SWAPPED, SWAPPED.judgement.findings[0].subject),
+        where(SWAPPED, SWAPPED.evaluation.findings[0].subject),
         where(SWAPPED, "leaf-0"),
         job(SWAPPED, "gpu-[001-008]"),
         blast(SWAPPED, "leaf-0"),
@@ -101,7 +103,7 @@ def test_text_begins_with_the_answer_and_fits(details: bool) -> None:
             text = answer_text(answer, Options(width=width, details=details))
             assert max(map(len, text.splitlines())) <= width
             first = text.replace("\n", " ").strip()
-            head = answer.finding.severity if isinstance(answer, Why) else answer.says.split()[0].capitalize()
+            head = answer.finding.severity if isinstance(answer, Why) else answer.summary.split()[0].capitalize()
             assert head.lower() in first[:30].lower()
 
 
@@ -118,5 +120,5 @@ def test_tones() -> None:
     good = [where(fine, "gpu-001"), job(fine, "gpu-[001-008]"), path(fine, "gpu-001", "gpu-002"), diff_plan(fine)]
     assert {tone_of(one) for one in good} == {Tone.GOOD}
     hung = published(SPINES, Fault(CauseKind.UNREACHABLE, "hung"))
-    host = hung.judgement.causes[0].subjects[0]
+    host = hung.evaluation.causes[0].subjects[0]
     assert [tone_of(one) for one in (where(hung, host), blast(hung, host))] == [Tone.DOUBT, Tone.DOUBT]

@@ -11,12 +11,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oncall_fabrics import PLANES, PODS, RAIL_ONLY, SHARED, SPINES, STRIDED, all_hosts, shown, simulated
 
+from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Port
-from truerail.oncall.answers import Pairs
-from truerail.oncall.job import job
-from truerail.oncall.pairs import count_pairs, joined
-from truerail.oncall.standing import Stand, Standing, standing_of
-from truerail.simulator import VARIANTS, Fault, NoRoom, Shape, Simulation
+from truerail.questions.job import job
+from truerail.questions.models import Pairs
+from truerail.questions.pairs import count_pairs, joined
+from truerail.questions.rail_status import RailStatus, Stand, rail_status_of
+from truerail.simulator import VARIANTS, Fault, Shape, Simulation
 
 SHAPES = (RAIL_ONLY, SPINES, PODS, PLANES, SHARED, STRIDED, Shape(hosts=9, pods=3, rails=2, spines=0))
 KINDS = [kind for kind in VARIANTS if kind is not CauseKind.UNREACHABLE]
@@ -28,9 +29,9 @@ def add_up(verdicts: Iterable[str]) -> Pairs:
 
 
 class Slow:
-    """Every pair on every rail, straight from the words in `truerail.oncall.pairs`."""
+    """Every pair on every rail, straight from the words in `truerail.questions.pairs`."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: RailStatus) -> None:
         self.standing = standing
         self.of: dict[tuple[int, int], list[int]] = {}
         for cable in np.flatnonzero(standing.index.from_host).tolist():
@@ -90,14 +91,14 @@ class Slow:
         return bool(there and self.touched(other, maybe) & self.met(one, rail, maybe))
 
 
-def by_definition(standing: Standing) -> Pairs:
+def by_definition(standing: RailStatus) -> Pairs:
     return Slow(standing).pairs()
 
 
 @st.composite
-def disturbed(draw: st.DrawFn) -> Standing:
+def disturbed(draw: st.DrawFn) -> RailStatus:
     """A fabric whose cables stand, end and hang together in any way."""
-    standing = standing_of(shown(simulated(draw(st.sampled_from(SHAPES)))))
+    standing = rail_status_of(shown(simulated(draw(st.sampled_from(SHAPES)))))
     index, random = standing.index, draw(st.randoms(use_true_random=False))
     leaves = sorted(set(index.b_device[index.from_host].tolist()))
     share = draw(st.sampled_from((0.05, 0.3, 0.8)))
@@ -116,7 +117,7 @@ def disturbed(draw: st.DrawFn) -> Standing:
 
 @settings(max_examples=60, deadline=None)
 @given(disturbed())
-def test_kinds_are_counted_as_pairs_are(standing: Standing) -> None:
+def test_kinds_are_counted_as_pairs_are(standing: RailStatus) -> None:
     counted = count_pairs(standing, np.flatnonzero(standing.index.from_host))
     assert counted == by_definition(standing)
     assert counted.same_rail + counted.rerouted + counted.cut + counted.unknown == counted.total
@@ -124,7 +125,7 @@ def test_kinds_are_counted_as_pairs_are(standing: Standing) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(disturbed())
-def test_pairs_that_may_be_joined_are_those_not_known_to_be_apart(standing: Standing) -> None:
+def test_pairs_that_may_be_joined_are_those_not_known_to_be_apart(standing: RailStatus) -> None:
     alone = replace(
         standing, certain=standing.possible, stand=np.where(standing.stand == Stand.OFF, Stand.OFF, Stand.ON)
     )
@@ -192,9 +193,9 @@ def _reach(switches: list[str], links: list[tuple[Port, Port | None]], live: Cal
 def test_a_job_meets_what_is_really_plugged(shape: Shape, kinds: list[CauseKind], seed: int) -> None:
     try:
         simulation = simulated(shape, *(Fault(kind) for kind in kinds), seed=seed)
-    except NoRoom:
+    except NoRoomError:
         assume(False)
     publication = shown(simulation)
     # names or bundles exchanged: where the evidence leaves that open, so is what is really plugged
-    assume(not any(cause.alternatives for cause in publication.judgement.causes))
+    assume(not any(cause.alternatives for cause in publication.evaluation.causes))
     assert job(publication, all_hosts(publication)).pairs == in_truth(simulation)

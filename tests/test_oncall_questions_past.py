@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from oncall_fabrics import SPINES, published
 
+from truerail.errors import NotFoundError, QueryError
 from truerail.model import CauseKind
 from truerail.model.history import (
     Acknowledgement,
@@ -16,15 +17,14 @@ from truerail.model.history import (
     LinkChange,
     MaintenanceWindow,
     NoHistory,
-    Page,
     PlanVersion,
+    RowRange,
 )
 from truerail.model.life import Life, LifeState, Mute, MuteKind
-from truerail.oncall.answers import BadQuestion, NotFound
-from truerail.oncall.diff import MOST_ROWS, diff, diff_plan
-from truerail.oncall.moments import moment, span
-from truerail.oncall.timeline import timeline
-from truerail.oncall.why import why
+from truerail.questions.diff import MOST_ROWS, diff, diff_plan
+from truerail.questions.moments import moment, span
+from truerail.questions.timeline import timeline
+from truerail.questions.why import why
 from truerail.simulator import Fault
 
 NOW = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -49,7 +49,7 @@ class Kept(NoHistory):
         end: datetime,
         *,
         devices: Collection[str] | None = None,
-        page: Page = Page(),  # noqa: B008 - as the protocol has it
+        page: RowRange = RowRange(),  # noqa: B008 - as the protocol has it
     ) -> Sequence[LinkChange]:
         found = [row for row in self.links if start <= row.at < end and (not devices or _at(row) & {*devices})]
         return cut(found, page)
@@ -60,7 +60,7 @@ class Kept(NoHistory):
         end: datetime,
         *,
         devices: Collection[str] | None = None,
-        page: Page = Page(),  # noqa: B008 - as the protocol has it
+        page: RowRange = RowRange(),  # noqa: B008 - as the protocol has it
     ) -> Sequence[FindingEvent]:
         found = [
             row for row in self.events
@@ -85,7 +85,7 @@ def _at(row: LinkChange) -> set[str]:
     return {port.partition("/")[0] for port in (row.port, row.was, row.now) if port}
 
 
-def cut(rows: Sequence, page: Page) -> Sequence:
+def cut(rows: Sequence, page: RowRange) -> Sequence:
     newest = sorted(rows, key=lambda row: row.seq, reverse=True)
     return [row for row in newest if page.before is None or row.seq < page.before][: page.limit]
 
@@ -97,7 +97,7 @@ def link(seq: int, port: str, was: str | None, now: str | None) -> LinkChange:
 
 
 def event(seq: int, kind: EventKind, finding: str = "f1", subject: str = "gpu-001/a") -> FindingEvent:
-    return FindingEvent(seq, NOW - timedelta(minutes=60 - seq), kind, finding, "CAB001", "critical", subject, "says")
+    return FindingEvent(seq, NOW - timedelta(minutes=60 - seq), kind, finding, "CAB001", "critical", subject, "summary")
 
 
 def test_diff_tells_what_came_of_it() -> None:
@@ -117,9 +117,9 @@ def test_diff_tells_what_came_of_it() -> None:
         ("dark", "unseen"), ("old", "resolved"), ("came", "appeared"),
     ]  # fmt: skip
     for words in ("1 link changed,", "1 finding appeared", "1 was resolved", "changed back", "came and went"):
-        assert words in answer.says
+        assert words in answer.summary
     assert answer.whole
-    assert diff(SWAPPED, NoHistory(), NOW - timedelta(hours=2), NOW).says == "Nothing changed."
+    assert diff(SWAPPED, NoHistory(), NOW - timedelta(hours=2), NOW).summary == "Nothing changed."
 
 
 def test_diff_says_that_it_was_cut() -> None:
@@ -128,20 +128,20 @@ def test_diff_says_that_it_was_cut() -> None:
     answer = diff(SWAPPED, history, NOW - timedelta(hours=2), NOW)
     assert not answer.whole
     assert len(answer.links) == MOST_ROWS
-    assert "Only the newest 1,000" in answer.says
+    assert "Only the newest 1,000" in answer.summary
 
 
 def test_diff_against_the_plan() -> None:
     answer = diff_plan(SWAPPED)
     assert [(one.was_state, one.now_state) for one in answer.links] == [("right", "wrong")] * 2
     assert answer.links[0].was != answer.links[0].now
-    assert {one.finding for one in answer.findings} == {one.id for one in SWAPPED.judgement.findings}
-    assert answer.says.startswith("2 wrong; 46 of 48 cables as planned")
+    assert {one.finding for one in answer.findings} == {one.id for one in SWAPPED.evaluation.findings}
+    assert answer.summary.startswith("2 wrong; 46 of 48 cables as planned")
     assert not diff_plan(published(SPINES)).links
 
 
 def test_why_a_cable_is_on_the_wrong_rail() -> None:
-    found = next(one for one in SWAPPED.judgement.findings if one.rule == "CAB001")
+    found = next(one for one in SWAPPED.evaluation.findings if one.rule == "CAB001")
     answer = why(SWAPPED, NoHistory(), found.id.upper())
     assert answer.finding.id == found.id
     assert answer.cause is not None
@@ -157,7 +157,7 @@ def test_why_a_cable_is_on_the_wrong_rail() -> None:
 
 
 def test_why_a_link_is_down() -> None:
-    found = next(one for one in DEAD.judgement.findings if one.rule == "CAB003")
+    found = next(one for one in DEAD.evaluation.findings if one.rule == "CAB003")
     told = " ".join(why(DEAD, NoHistory(), found.id).ruled_out)
     for words in ("has no link", "Nobody switched it off", f"{found.device} and leaf-"):
         assert words in told
@@ -171,12 +171,12 @@ def test_what_explains_a_finding_is_not_ruled_out() -> None:
         (CauseKind.GPU_NIC_ORDER, "names", "order of NICs"),
     ):
         publication = published(SPINES, Fault(kind, variant))
-        for one in publication.judgement.findings:
+        for one in publication.evaluation.findings:
             assert words not in " ".join(why(publication, NoHistory(), one.id).ruled_out), (kind, one)
 
 
 def test_a_stale_neighbour_is_not_ruled_out_by_one_end() -> None:
-    found = next(one for one in SWAPPED.judgement.findings if one.rule == "CAB001")
+    found = next(one for one in SWAPPED.evaluation.findings if one.rule == "CAB001")
     deaf = [reading for reading in SWAPPED.snapshot.readings if reading.device != found.device]
     publication = replace(SWAPPED, snapshot=replace(SWAPPED.snapshot, readings=deaf, _tables={}))
     told = " ".join(why(publication, NoHistory(), found.id).ruled_out)
@@ -185,7 +185,7 @@ def test_a_stale_neighbour_is_not_ruled_out_by_one_end() -> None:
 
 
 def test_why_tells_of_lives_and_hands() -> None:
-    found = SWAPPED.judgement.findings[0]
+    found = SWAPPED.evaluation.findings[0]
     life = Life(found.id, LifeState.REGRESSED, NOW - timedelta(days=3), NOW, NOW, episodes=2)
     mute = Mute(MuteKind.ACKNOWLEDGED, 7, "ana", "spare ordered")
     answer = why(replace(SWAPPED, lives={found.id: life}, mutes={found.id: mute}), NoHistory(), found.id)
@@ -200,12 +200,12 @@ def test_a_resolved_finding_is_told_from_the_journal() -> None:
     record = FindingRecord(life, "CAB003", "cable_missing", "critical", "gpu-001/a", 0, "x", None, "s", "d", None)
     answer = why(SWAPPED, Kept(records={life.id: record}), life.id)
     assert (answer.finding.state, answer.episodes, answer.evidence) == ("resolved", 3, ())
-    with pytest.raises(NotFound, match="feedfeedfeed"):
+    with pytest.raises(NotFoundError, match="feedfeedfeed"):
         why(SWAPPED, NoHistory(), "feedfeedfeed")
 
 
 def test_timeline_of_a_port_and_of_its_device() -> None:
-    found = SWAPPED.judgement.findings[0]
+    found = SWAPPED.evaluation.findings[0]
     other = next(c.a for c in SWAPPED.plan.host_cables if c.a.device == found.device and str(c.a) != found.subject)
     history = Kept(
         links=[link(1, found.subject, "leaf-0/swp6", "leaf-3/swp6"), link(2, str(other), "leaf-1/swp6", None)],
@@ -225,11 +225,11 @@ def test_timeline_of_a_port_and_of_its_device() -> None:
     assert {one.subject for one in whole.events} >= {found.subject, str(other)}
     short = timeline(SWAPPED, history, found.device, limit=2)
     assert (len(short.events), short.whole) == (2, False)
-    assert timeline(SWAPPED, NoHistory(), found.device).says == f"Nothing is remembered of {found.device}."
+    assert timeline(SWAPPED, NoHistory(), found.device).summary == f"Nothing is remembered of {found.device}."
 
 
 def test_a_port_is_found_behind_many_events_of_its_device() -> None:
-    found = SWAPPED.judgement.findings[0]
+    found = SWAPPED.evaluation.findings[0]
     noise = [event(n, EventKind.FLAPPING, "x", f"{found.device}/other") for n in range(2, 60)]
     history = Kept(events=[event(1, EventKind.APPEARED, found.id, found.subject), *noise])
     assert [one.kind for one in timeline(SWAPPED, history, found.subject, limit=10).events] == ["appeared"]
@@ -260,7 +260,7 @@ def test_times_as_people_write_them(text: str, expected: str) -> None:
     "text", ["", "soon", "25:00", "2h30", "12:61", "999999w", "2026-13-01", "1e9s", "٣h", "15:00+99:99"]
 )
 def test_what_is_no_time_is_named(text: str) -> None:
-    with pytest.raises(BadQuestion, match="is no time"):
+    with pytest.raises(QueryError, match="is no time"):
         moment(text, NOW)
 
 
@@ -268,7 +268,7 @@ def test_spans() -> None:
     assert span("2h", None, None, NOW) == (NOW - timedelta(hours=2), NOW)
     assert span(None, "13:00", "13:30", NOW)[1] == NOW - timedelta(minutes=30)
     for asked in ((None, None, None), ("2h", "3h", None), ("2h", None, "1h")):
-        with pytest.raises(BadQuestion, match="since when"):
+        with pytest.raises(QueryError, match="since when"):
             span(*asked, NOW)
-    with pytest.raises(BadQuestion, match="before it begins"):
+    with pytest.raises(QueryError, match="before it begins"):
         span(None, "13:30", "13:00", NOW)

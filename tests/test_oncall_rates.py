@@ -8,14 +8,16 @@ import pytest
 from api_client import Api, problem_of
 from fake_tower import FakeTower, published
 
-from truerail.model.cases import SAMPLES, scene
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.publication import Publication
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError
 from truerail.model.rule import Case
-from truerail.oncall.answers import NotFound, PortRates, Rates, as_json
-from truerail.oncall.answers_json import answer_from_json
-from truerail.oncall.capture import publication_of
-from truerail.oncall.rates import rates
+from truerail.questions.answers_json import answer_from_json
+from truerail.questions.capture import publication_of
+from truerail.questions.rates import rates
+from truerail.testing.cases import SAMPLES, scene
+from truerail.views.models import PortRates, Rates
+from truerail.views.plain import as_json
 
 PLAN = """
     gpu-1/nic1 leaf-1/swp1 rail=1 speed=400
@@ -26,13 +28,13 @@ PLAN = """
 """
 
 
-def counted(**ports: dict[str, object]) -> Publication:
+def counted(**ports: dict[str, object]) -> Published:
     """The fabric where ports count so much a second; `gpu_1__nic0` is gpu-1/nic0."""
     named = {name.replace("__", "/").replace("_", "-"): told for name, told in ports.items()}
     return publication_of(*scene(Case("", PLAN, {}, rates=named)))  # type: ignore[arg-type] - numbers and rows of them
 
 
-def one(publication: Publication, port: str) -> PortRates:
+def one(publication: Published, port: str) -> PortRates:
     (line,) = rates(publication, port).ports
     return line
 
@@ -60,7 +62,7 @@ def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_por
     assert [line.port for line in host.ports] == ["gpu-1/nic0", "gpu-1/nic1"]
     assert [line.port for line in switch.ports] == ["leaf-0/swp9", "leaf-0/swp10", "leaf-0/swp31"]
     assert [line.peer for line in switch.ports] == ["gpu-2/nic0", "gpu-1/nic0", "spine-1/swp1"]
-    assert host.says == "1 of 2 ports of gpu-1 told what they count"
+    assert host.summary == "1 of 2 ports of gpu-1 told what they count"
     assert host.told
     assert len(host.begins) == SAMPLES + 1
     assert [(b - a).total_seconds() for a, b in zip(host.begins, host.begins[1:], strict=False)] == [10.0] * SAMPLES
@@ -69,14 +71,14 @@ def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_por
 def test_a_device_that_tells_nothing_is_not_told_though_others_are() -> None:
     answer = rates(counted(gpu_1__nic0={"tx_bytes": 1e9}), "leaf-1")
     assert not answer.told
-    assert answer.says == "nobody told what leaf-1 counts"
+    assert answer.summary == "nobody told what leaf-1 counts"
     assert all(line.tx_gbps == line.paused == () and line.errors == {} for line in answer.ports)
 
 
 def test_where_no_counters_were_asked_for_nothing_is_told() -> None:
     answer = rates(counted(), "gpu-1")
     assert (answer.told, answer.ports, answer.begins) == (False, (), ())
-    assert answer.says == "nobody was asked for counters"
+    assert answer.summary == "nobody was asked for counters"
 
 
 def test_the_share_is_that_of_the_priority_that_is_stopped_longest() -> None:
@@ -106,7 +108,7 @@ def test_errors_are_summed_by_kind_and_what_fec_repaired_is_none() -> None:
 
 
 def test_a_name_that_nobody_knows_is_answered_with_the_nearest() -> None:
-    with pytest.raises(NotFound, match="did you mean 'gpu-1'"):
+    with pytest.raises(NotFoundError, match="did you mean 'gpu-1'"):
         rates(counted(gpu_1__nic0={"tx_bytes": 1}), "gpu-11")
 
 

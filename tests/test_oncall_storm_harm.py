@@ -1,12 +1,12 @@
 """A storm harms those who wait for its culprit, though every cable is where it belongs."""
 
 from truerail.model import CauseKind
-from truerail.oncall.capture import publication_of
-from truerail.oncall.lines import cause_lines
-from truerail.oncall.view import view_of
+from truerail.questions.capture import publication_of
 from truerail.rounds import judge
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, flows, snapshot_after
+from truerail.views.lines import cause_lines
+from truerail.views.view import view_of
 
 
 def test_a_storm_counts_the_gpus_that_wait() -> None:
@@ -15,10 +15,10 @@ def test_a_storm_counts_the_gpus_that_wait() -> None:
     job = Job("train", hosts, Pattern.RING, (0, 1, 2, 3))
     traffic = flows(simulation, [job], [FlowFault(FlowFaultKind.STORM)], seed=3)
     snapshot = snapshot_after(simulation, traffic, 4)
-    judgement = judge(simulation.plan, snapshot)
-    publication = publication_of(simulation.plan, snapshot, judgement)
+    evaluation = judge(simulation.plan, snapshot)
+    publication = publication_of(simulation.plan, snapshot, evaluation)
     storms = [
-        line for line in cause_lines(view_of(publication), judgement.causes) if line.kind == CauseKind.PFC_STORM.value
+        line for line in cause_lines(view_of(publication), evaluation.causes) if line.kind == CauseKind.PFC_STORM.value
     ]
     assert len(storms) == 1
-    assert 1 < storms[0].harm <= len(hosts)
+    assert 1 < storms[0].impact <= len(hosts)

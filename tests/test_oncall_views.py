@@ -8,16 +8,17 @@ from datetime import datetime
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, of_kind, right, shaped
 
+from truerail.analysis.published import Published
+from truerail.errors import JournalUnavailableError, NotFoundError
 from truerail.model import CauseKind, Device, Fact, GpuNicPath, Neighbor, Port, RdmaLink, Role, Snapshot
-from truerail.model.cases import AT, scene
-from truerail.model.history import HistoryGone, NoHistory
-from truerail.model.publication import Publication
+from truerail.model.history import NoHistory
 from truerail.model.rule import Case
-from truerail.oncall.answers import NotFound, as_json
-from truerail.oncall.capture import publication_of
-from truerail.oncall.view import view_of
-from truerail.oncall.where import where
+from truerail.questions.capture import publication_of
+from truerail.questions.where import where
 from truerail.simulator import Shape
+from truerail.testing.cases import AT, scene
+from truerail.views.plain import as_json
+from truerail.views.view import view_of
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -30,7 +31,7 @@ def test_both_ends_of_every_cable_give_the_same_path(name: str) -> None:
         assert near.subject == str(cable.a)
         assert near.planned.name == str(cable.b)
         assert near.rail == near.a.rail == near.planned.rail == cable.rail
-        assert near.state == publication.judgement.cable_states[cable.a].value
+        assert near.state == publication.evaluation.cable_states[cable.a].value
         assert (near.state == "right") <= (near.seen is not None and near.seen.device == cable.b.device)
         assert (near.verified == "none") == (near.state in ("missing", "unknown"))
         assert near.why
@@ -44,7 +45,7 @@ def test_all_cables_of_a_device_come_at_once(name: str) -> None:
         answer = where(publication, device)
         assert {path.subject for path in answer.paths} == ends
         assert len(answer.paths) == len(ends)
-        assert answer.matched in ("host", "switch")
+        assert answer.matched_type in ("host", "switch")
 
 
 def test_a_path_tells_everything_from_gpu_to_uplinks() -> None:
@@ -82,21 +83,21 @@ def test_the_same_nic_in_every_spelling() -> None:
         mac.upper().replace(":", "-"): "mac address",
         mac.replace(":", ""): "mac address",
     }
-    for spelling, matched in spellings.items():
+    for spelling, matched_type in spellings.items():
         answer = where(publication, spelling)
-        assert (answer.paths, answer.matched) == ((path,), matched), spelling
-        assert "is right" in answer.says
+        assert (answer.paths, answer.matched_type) == ((path,), matched_type), spelling
+        assert "is right" in answer.summary
 
 
 def test_a_label_names_its_cable() -> None:
     answer = where(fabric("no rails"), "x-3")
-    assert answer.matched == "cable label"
+    assert answer.matched_type == "cable label"
     assert [path.label for path in answer.paths] == ["X-3"]
 
 
 def test_a_switch_port_shows_what_belongs_there_and_what_sits_there() -> None:
     publication = faulty()
-    (swap,) = [line for line in of_kind(publication, CauseKind.CABLE_SWAP) if line.harm]
+    (swap,) = [line for line in of_kind(publication, CauseKind.CABLE_SWAP) if line.impact]
     move = swap.moves[0]
     planned, sits = where(publication, move.source).paths
     assert planned.planned.name == move.source
@@ -110,7 +111,7 @@ def test_a_free_port_shows_the_cable_that_sits_in_it() -> None:
     (moved,) = of_kind(publication, CauseKind.CABLE_MOVE)
     answer = where(publication, moved.moves[0].source)
     assert [path.subject for path in answer.paths] == [moved.moves[0].cable]
-    assert "the plan has no cable on it" in answer.says
+    assert "the plan has no cable on it" in answer.summary
 
 
 def test_a_mac_of_a_host_that_does_not_answer_is_found_where_it_is_heard() -> None:
@@ -121,7 +122,7 @@ def test_a_mac_of_a_host_that_does_not_answer_is_found_where_it_is_heard() -> No
     deaf = publication_of(publication.plan, Snapshot(publication.at, others))
     answer = where(deaf, mac)
     assert [path.subject for path in answer.paths] == [right(publication).subject]
-    assert "hears it" in answer.says
+    assert "hears it" in answer.summary
 
 
 def test_a_gpu_is_found_by_the_plan_where_no_topology_was_told() -> None:
@@ -131,12 +132,12 @@ def test_a_gpu_is_found_by_the_plan_where_no_topology_was_told() -> None:
         told, by_plan = where(with_topology, f"{host}:gpu{gpu}"), where(without, f"{host}:gpu{gpu}")
         assert [path.subject for path in told.paths] == [path.subject for path in by_plan.paths]
         assert by_plan.paths[0].gpus == ()
-        assert "by the plan" in by_plan.says
-        assert "by the plan" not in told.says
+        assert "by the plan" in by_plan.summary
+        assert "by the plan" not in told.summary
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("query", "summary"),
     [
         ("gpx-003", "'gpx-003', did you mean 'gpu-003'?"),
         ("gpu-003/enp26s0f0np1", "gpu-003 is known, but nothing .* did you mean 'gpu-003/enp26s0f0np0'?"),
@@ -148,8 +149,8 @@ def test_a_gpu_is_found_by_the_plan_where_no_topology_was_told() -> None:
         ("a" * 300, "no name"),
     ],
 )
-def test_what_is_not_there_is_named(asked: str, says: str) -> None:
-    with pytest.raises(NotFound, match=says):
+def test_what_is_not_there_is_named(asked: str, summary: str) -> None:
+    with pytest.raises(NotFoundError, match=summary):
         where(faulty(), asked)
 
 
@@ -158,7 +159,7 @@ def test_asking_for_unknown_names_leaves_no_trace() -> None:
     ports = view_of(publication).index.ports
     before = len(ports._raw)
     for asked in ("gpu-003/made-up-1", "made-up-2", "gpu-003:made-up-3"):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFoundError):
             where(publication, asked)
     assert len(ports._raw) == before
 
@@ -174,7 +175,7 @@ class Gone(NoHistory):
     """Cannot be read."""
 
     def link_since(self, ports: Collection[str]) -> Mapping[str, datetime]:
-        raise HistoryGone("the database is away")
+        raise JournalUnavailableError("the database is away")
 
 
 def test_since_comes_from_the_history_and_a_lost_one_costs_only_that() -> None:
@@ -184,7 +185,7 @@ def test_since_comes_from_the_history_and_a_lost_one_costs_only_that() -> None:
     assert where(publication, name, Gone()) == where(publication, name)
 
 
-def heard(*facts: Neighbor, by: str = "h1") -> Publication:
+def heard(*facts: Neighbor, by: str = "h1") -> Published:
     """One cable h1/nic0 - leaf-0/p1, of which one device tells what it hears."""
     plan, seen = scene(Case("", "h1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0", {by: facts}))
     return publication_of(plan, seen)
@@ -209,7 +210,7 @@ def test_a_device_that_no_plan_has_is_found_by_what_is_seen_on_it() -> None:
     rogue = heard(Neighbor("nic0", system_name="rogue", port_id="p9", port_id_type="ifname"))
     answer = where(rogue, "rogue")
     assert [path.subject for path in answer.paths] == ["h1/nic0"]
-    assert "the plan does not have it" in answer.says
+    assert "the plan does not have it" in answer.summary
     assert answer.paths[0].seen is not None
     assert answer.paths[0].seen.role is None
     assert [path.subject for path in where(rogue, "rogue/p9").paths] == ["h1/nic0"]
@@ -231,7 +232,7 @@ def test_a_plan_may_hold_devices_without_cables() -> None:
         replace(publication.plan, devices=devices), Snapshot(publication.at, publication.snapshot.readings)
     )
     answer = where(alone, "spare")
-    assert (answer.paths, answer.matched, answer.says) == ((), "host", "spare: the plan has no cable there")
+    assert (answer.paths, answer.matched_type, answer.summary) == ((), "host", "spare: the plan has no cable there")
     assert Port("spare", "x").device in alone.plan.devices
 
 
@@ -243,4 +244,4 @@ def test_a_gpu_that_is_equally_near_to_all_nics_is_near_to_none() -> None:
     publication = publication_of(plan, seen)
     assert [(link.gpu, link.level) for link in where(publication, "h1/nic0").paths[0].gpus] == [(0, "PIX")]
     assert where(publication, "h1/nic1").paths[0].gpus == ()
-    assert "by the plan" in where(publication, "h1:gpu1").says
+    assert "by the plan" in where(publication, "h1:gpu1").summary

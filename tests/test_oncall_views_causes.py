@@ -7,31 +7,33 @@ import pytest
 from view_fabrics import FAULTS, fabric, faulty, of_kind, right, shaped
 
 from truerail.model import CableState, CauseKind
-from truerail.model.cases import AT
 from truerail.model.finding import Finding, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
-from truerail.oncall.capture import publication_of
-from truerail.oncall.lines import cause_lines, finding_line
-from truerail.oncall.view import view_of, warm
-from truerail.oncall.where import where
 from truerail.outputs.words import Tone
+from truerail.questions.capture import publication_of
+from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, simulate
+from truerail.testing.cases import AT
+from truerail.views.lines import cause_lines, finding_line
+from truerail.views.view import view_of, warm
 
 
 def test_harm_counts_each_gpu_once() -> None:
     publication = faulty()
-    harm = {kind: sorted(line.harm for line in of_kind(publication, kind)) for kind in CauseKind}
-    assert harm[CauseKind.LEAF_SWAP] == [0]  # names alone
-    assert harm[CauseKind.CABLE_SWAP] == [0, 2]  # an exchange on one leaf leaves both on their rail
-    assert harm[CauseKind.CABLE_MOVE] == [0]
-    assert harm[CauseKind.LINK_DOWN] == [0, 1]  # an uplink carries no GPU's own link
-    assert harm[CauseKind.UNREACHABLE] == [8, 8]
+    impact = {kind: sorted(line.impact for line in of_kind(publication, kind)) for kind in CauseKind}
+    assert impact[CauseKind.LEAF_SWAP] == [0]  # names alone
+    assert impact[CauseKind.CABLE_SWAP] == [0, 2]  # an exchange on one leaf leaves both on their rail
+    assert impact[CauseKind.CABLE_MOVE] == [0]
+    assert impact[CauseKind.LINK_DOWN] == [0, 1]  # an uplink carries no GPU's own link
+    assert impact[CauseKind.UNREACHABLE] == [8, 8]
 
 
-@pytest.mark.parametrize(("gpus", "cables", "harm"), [(8, 1, 2), (4, 1, 1), (2, 1, 1), (2, 2, 1), (8, 2, 4), (3, 2, 1)])
-def test_gpus_share_rails_as_their_numbers_say(gpus: int, cables: int, harm: int) -> None:
+@pytest.mark.parametrize(
+    ("gpus", "cables", "impact"), [(8, 1, 2), (4, 1, 1), (2, 1, 1), (2, 2, 1), (8, 2, 4), (3, 2, 1)]
+)
+def test_gpus_share_rails_as_their_numbers_say(gpus: int, cables: int, impact: int) -> None:
     layout = view_of(shaped(Shape(hosts=2, rails=4, gpus=gpus), 0)).layout
-    assert layout.gpus_on(layout.host_cables_of(1)[:cables]) == harm
+    assert layout.gpus_on(layout.host_cables_of(1)[:cables]) == impact
 
 
 def test_a_gpu_of_two_planes_counts_once() -> None:
@@ -42,24 +44,24 @@ def test_a_gpu_of_two_planes_counts_once() -> None:
 
 def test_causes_stand_in_order_of_harm() -> None:
     lines = cause_lines(view_of(faulty()))
-    assert [line.harm for line in lines] == sorted((line.harm for line in lines), reverse=True)
-    assert (lines[0].kind, lines[0].harm) == (CauseKind.UNREACHABLE, 8)
+    assert [line.impact for line in lines] == sorted((line.impact for line in lines), reverse=True)
+    assert (lines[0].kind, lines[0].impact) == (CauseKind.UNREACHABLE, 8)
     assert len(lines) == len(FAULTS)
 
 
 def test_a_cable_shows_of_a_large_cause_only_what_concerns_it() -> None:
     publication = faulty()
     (whole,) = of_kind(publication, CauseKind.LEAF_SWAP)
-    finding = next(f for f in publication.judgement.findings if f.id in whole.explains and f.rule == "CAB001")
+    finding = next(f for f in publication.evaluation.findings if f.id in whole.explains and f.rule == "CAB001")
     (cause,) = where(publication, finding.subject).paths[0].causes
-    assert (cause.key, cause.harm, cause.says) == (whole.key, whole.harm, whole.says)
+    assert (cause.key, cause.impact, cause.summary) == (whole.key, whole.impact, whole.summary)
     assert cause.explains == (finding.id,)
     assert len(whole.explains) > 20
 
 
 def test_lives_and_mutes_are_shown() -> None:
     publication = faulty()
-    (down,) = [line for line in of_kind(publication, CauseKind.LINK_DOWN) if line.harm]
+    (down,) = [line for line in of_kind(publication, CauseKind.LINK_DOWN) if line.impact]
     since = AT - timedelta(hours=2)
     life = Life(down.explains[0], LifeState.REGRESSED, since, since, AT)
     muted = replace(
@@ -68,7 +70,7 @@ def test_lives_and_mutes_are_shown() -> None:
         cause_lives={down.key: life},
         mutes={one: Mute(MuteKind.ACKNOWLEDGED, 1, "anna", "spare ordered") for one in down.explains},
     )
-    (line,) = [line for line in of_kind(muted, CauseKind.LINK_DOWN) if line.harm]
+    (line,) = [line for line in of_kind(muted, CauseKind.LINK_DOWN) if line.impact]
     assert (line.state, line.since, line.muted) == ("regressed", since, "acknowledged")
     view = view_of(muted)
     found = finding_line(view, view.finding(down.explains[0]))  # type: ignore[arg-type] # it is there
@@ -78,7 +80,9 @@ def test_lives_and_mutes_are_shown() -> None:
 
 def test_an_acknowledgement_shares_what_it_does_not_change() -> None:
     publication = faulty()
-    again = replace(publication, mutes={publication.judgement.findings[0].id: Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b")})
+    again = replace(
+        publication, mutes={publication.evaluation.findings[0].id: Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b")}
+    )
     assert view_of(again) is not view_of(publication)
     assert view_of(again) is view_of(again)
     assert view_of(again).sight is view_of(publication).sight
@@ -90,7 +94,7 @@ def test_held_findings_are_found_too() -> None:
     publication = faulty()
     held = Finding("CAB003", "cable_missing", Severity.CRITICAL, right(publication).a.name, "was missing", "reseat it")
     held_life = Life(held.id, LifeState.RECOVERING, AT, AT, AT)
-    shown = replace(publication, held=(held,), lives={held.id: held_life})
+    shown = replace(publication, pending_resolution=(held,), lives={held.id: held_life})
     path = where(shown, held.subject).paths[0]
     assert [(one.id, one.state, one.cause) for one in path.findings] == [(held.id, "recovering", None)]
     assert path.state == "right"
@@ -102,10 +106,10 @@ def test_what_is_not_over_yet_is_not_called_fine() -> None:
     fine = view_of(publication).headline
     assert (fine.tone, fine.repair) == (Tone.GOOD, "Nothing to do.")
     held = Finding("CAB003", "cable_missing", Severity.CRITICAL, right(publication).a.name, "was missing", "reseat it")
-    for number, says in ((1, "1 finding is not over yet."), (2, "2 findings are not over yet.")):
-        told = view_of(replace(publication, held=(held,) * number)).headline
-        assert (told.tone, told.cables, told.repair) == (Tone.DOUBT, fine.cables, says)
-    worse = view_of(replace(faulty(), held=(held,))).headline
+    for number, summary in ((1, "1 finding is not over yet."), (2, "2 findings are not over yet.")):
+        told = view_of(replace(publication, pending_resolution=(held,) * number)).headline
+        assert (told.tone, told.cables, told.repair) == (Tone.DOUBT, fine.cables, summary)
+    worse = view_of(replace(faulty(), pending_resolution=(held,))).headline
     assert worse.tone is Tone.BAD
 
 
@@ -114,15 +118,15 @@ def test_gpus_that_are_nearest_to_another_rails_nic_are_harmed_though_no_cable_i
     ((_, order),) = made.world.gpu_order.items()
     publication = publication_of(made.plan, made.snapshot())
     (line,) = of_kind(publication, CauseKind.GPU_NIC_ORDER)
-    assert set(publication.judgement.cable_states.values()) == {CableState.RIGHT}
-    assert line.harm == sum(gpu != rail for gpu, rail in enumerate(order)) > 0
+    assert set(publication.evaluation.cable_states.values()) == {CableState.RIGHT}
+    assert line.impact == sum(gpu != rail for gpu, rail in enumerate(order)) > 0
 
 
 def test_a_cause_is_muted_only_where_all_that_it_explains_is() -> None:
     publication = faulty()
-    (down,) = [line for line in of_kind(publication, CauseKind.LINK_DOWN) if line.harm]
+    (down,) = [line for line in of_kind(publication, CauseKind.LINK_DOWN) if line.impact]
     assert len(down.explains) > 1
     for some in (down.explains[:1], down.explains[1:]):
         half = replace(publication, mutes={one: Mute(MuteKind.ACKNOWLEDGED, 1, "anna", "known") for one in some})
-        (line,) = [line for line in of_kind(half, CauseKind.LINK_DOWN) if line.harm]
+        (line,) = [line for line in of_kind(half, CauseKind.LINK_DOWN) if line.impact]
         assert line.muted is None

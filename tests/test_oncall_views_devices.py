@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from truerail.errors import JournalUnavailableError, NotFoundError, QueryError
 from truerail.model import CauseKind, Role
-from truerail.model.history import HistoryGone, MaintenanceWindow, NoHistory
+from truerail.model.history import MaintenanceWindow, NoHistory
 from truerail.model.names import natural_key
-from truerail.oncall.answers import BadQuestion, NotFound
-from truerail.oncall.device import device_view
-from truerail.oncall.lines import cause_lines
-from truerail.oncall.panel import port_lines
-from truerail.oncall.steps import filter_steps, step_lines
-from truerail.oncall.view import view_of
 from truerail.outputs.worklist import Mark, Worklist
 from truerail.simulator import Fault, Shape
+from truerail.views.device import device_view
+from truerail.views.lines import cause_lines
+from truerail.views.panel import port_lines
+from truerail.views.steps import filter_steps, step_lines
+from truerail.views.view import view_of
 
 ALL = 100_000
 
@@ -48,8 +48,8 @@ def test_the_front_panel_shows_planned_and_seen() -> None:
         f"{source.split('/')[0]}/{port.port}": port for port in device_view(publication, source.split("/")[0]).panel
     }
     assert (panel[source].facing, panel[source].peer_planned, panel[source].state) == ("free", None, None)
-    assert panel[source].peer_seen == panel[target].peer_planned == moved.moves[0].cable
-    assert (panel[target].facing, panel[target].peer_seen, panel[target].state) == ("down", None, "wrong")
+    assert panel[source].peer_actual == panel[target].peer_planned == moved.moves[0].cable
+    assert (panel[target].facing, panel[target].peer_actual, panel[target].state) == ("down", None, "wrong")
     assert panel[target].subject == moved.moves[0].cable
     assert panel[target].findings
 
@@ -67,13 +67,13 @@ def test_ports_of_all_switches_are_listed() -> None:
 
 
 def test_a_device_that_is_not_planned_has_no_view() -> None:
-    with pytest.raises(NotFound, match="no device 'leaf-99'"):
+    with pytest.raises(NotFoundError, match="no device 'leaf-99'"):
         device_view(faulty(), "leaf-99")
 
 
 def test_a_device_shows_how_it_was_asked() -> None:
     publication = faulty()
-    asked = device_view(publication, "leaf-2").asked
+    asked = device_view(publication, "leaf-2").readings
     assert [one.collector for one in asked] == sorted(
         reading.collector for reading in publication.snapshot.readings if reading.device == "leaf-2"
     )
@@ -94,7 +94,7 @@ class Gone(NoHistory):
     """Cannot be read."""
 
     def windows(self, *, open_only: bool = True) -> tuple[MaintenanceWindow, ...]:
-        raise HistoryGone("the database is away")
+        raise JournalUnavailableError("the database is away")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_maintenance_is_shown(scope: str, what: str, device: str, reason: str | 
 def test_steps_keep_their_keys_and_find_their_causes() -> None:
     publication = faulty()
     worklist = Worklist()
-    worklist.update(publication.judgement)
+    worklist.update(publication.evaluation)
     first = step_lines(worklist, publication)
-    worklist.update(publication.judgement)
+    worklist.update(publication.evaluation)
     again = step_lines(worklist, publication)
     keys = {line.key for line in cause_lines(view_of(publication))}
     assert [step.key for step in first] == [step.key for step in again]
@@ -138,23 +138,23 @@ def test_a_step_that_is_done_does_not_name_another_cause() -> None:
     shape = Shape(hosts=24)
     publication, later = faulty(), shaped(shape, (Fault(CauseKind.LINK_DOWN, "host"),), seed=9)
     worklist = Worklist()
-    worklist.update(publication.judgement)
-    worklist.update(later.judgement)
+    worklist.update(publication.evaluation)
+    worklist.update(later.evaluation)
     done = [step for step in step_lines(worklist, later) if step.mark == "done"]
     assert "C1" in {entry.step.cause for entry in worklist.entries if entry.mark is Mark.DONE}
-    assert {cause.id for cause in later.judgement.causes} == {"C1"}
+    assert {cause.id for cause in later.evaluation.causes} == {"C1"}
     assert {(step.cause, step.since) for step in done} == {("", None)}
 
 
 def test_steps_are_filtered_by_rack_and_nodes() -> None:
     publication = faulty()
     worklist = Worklist()
-    worklist.update(publication.judgement)
+    worklist.update(publication.evaluation)
     steps = step_lines(worklist, publication)
     rack = steps[-1].rack
     assert filter_steps(steps, publication, rack=rack) == tuple(step for step in steps if step.rack == rack)
     device = steps[0].device
     assert filter_steps(steps, publication, nodes=device) == tuple(step for step in steps if step.device == device)
     assert filter_steps(steps, publication) == steps
-    with pytest.raises(BadQuestion, match="rack 'r99' is not known"):
+    with pytest.raises(QueryError, match="rack 'r99' is not known"):
         filter_steps(steps, publication, rack="r99")

@@ -3,9 +3,9 @@
 import pytest
 from view_fabrics import faulty
 
-from truerail.oncall.find import Found, find
-from truerail.oncall.names import Matching
-from truerail.oncall.where import where
+from truerail.questions.find import Found, find
+from truerail.questions.names import Matching
+from truerail.questions.where import where
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from truerail.oncall.where import where
 def test_the_search_box_finds(text: str, first: Found) -> None:
     found = find(faulty(), text)[0]
     assert (found.name, found.kind) == (first.name, first.kind)
-    assert found.says.startswith(first.says)
+    assert found.summary.startswith(first.summary)
 
 
 def test_the_search_box_finds_macs_and_findings_by_their_parts() -> None:
@@ -38,8 +38,8 @@ def test_the_search_box_finds_macs_and_findings_by_their_parts() -> None:
     assert mac
     for text in (mac, mac.upper(), mac[3:], mac.replace(":", "")[4:], mac.replace(":", "-")[6:]):
         assert Found(mac, "mac address", path.subject) in find(publication, text), text
-    finding = publication.judgement.findings[3]
-    assert find(publication, finding.id[:8]) == (Found(finding.id, "finding", finding.says),)
+    finding = publication.evaluation.findings[3]
+    assert find(publication, finding.id[:8]) == (Found(finding.id, "finding", finding.summary),)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "/", "no such thing", "\n", "gpu-005/\n", "\x00", "x" * 10_000, "::::"])
@@ -60,7 +60,7 @@ def test_what_the_search_box_finds_can_be_asked_for() -> None:
     for text in ("gpu-00", "leaf", "enp26", "mlx5_1", "gpu-003/", "b83fd2"):
         for one in find(publication, text):
             if one.kind in ("host", "switch", "port", "rdma device", "mac address"):
-                assert where(publication, one.name).matched
+                assert where(publication, one.name).matched_type
 
 
 def test_names_that_begin_with_the_text_come_before_those_that_contain_it() -> None:

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from truerail.errors import QueryError
 from truerail.model import CableState, CauseKind, Severity
 from truerail.model.life import Life, LifeState, Mute, MuteKind
 from truerail.model.names import natural_key
-from truerail.oncall.answers import BadQuestion
-from truerail.oncall.lines import cause_lines
-from truerail.oncall.lists import cable_lines, device_lines, finding_lines
-from truerail.oncall.view import view_of
-from truerail.oncall.where import where
+from truerail.questions.where import where
 from truerail.simulator import Fault, Shape
+from truerail.views.lines import cause_lines
+from truerail.views.lists import cable_lines, device_lines, finding_lines
+from truerail.views.view import view_of
 
 ALL = 100_000
 
@@ -25,10 +25,10 @@ def test_lists_hold_everything_once(name: str) -> None:
     findings = finding_lines(publication, limit=ALL)
     assert sorted(line.device for line in devices.items) == sorted(publication.plan.devices)
     assert sorted(line.subject for line in cables.items) == sorted(str(c.a) for c in publication.plan.cables)
-    assert [line.id for line in findings.items] == [finding.id for finding in publication.judgement.findings]
+    assert [line.id for line in findings.items] == [finding.id for finding in publication.evaluation.findings]
     for part in (devices, cables, findings):
         assert part.total == len(part.items)
-    states = {str(port): state.value for port, state in publication.judgement.cable_states.items()}
+    states = {str(port): state.value for port, state in publication.evaluation.cable_states.items()}
     assert {line.subject: line.state for line in cables.items} == states
 
 
@@ -62,7 +62,7 @@ def test_parts_make_up_the_whole() -> None:
 def test_cables_are_filtered() -> None:
     publication = faulty()
     cables = publication.plan.cables
-    states = publication.judgement.cable_states
+    states = publication.evaluation.cable_states
 
     def subjects(**filters: object) -> set[str]:
         return {line.subject for line in cable_lines(publication, limit=ALL, **filters).items}  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def test_devices_are_filtered() -> None:
 
 def test_findings_are_filtered() -> None:
     publication = faulty()
-    found = publication.judgement.findings
+    found = publication.evaluation.findings
     first = found[0]
     life = Life(first.id, LifeState.FLAPPING, publication.at, publication.at, publication.at)
     shown = replace(
@@ -123,7 +123,7 @@ def test_findings_are_filtered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("filters", "says"),
+    ("filters", "summary"),
     [
         ({"state": "broken"}, "state 'broken' is not known; known are right, wrong, missing, unknown"),
         ({"state": "wrng"}, "did you mean 'wrong'"),
@@ -136,22 +136,22 @@ def test_findings_are_filtered() -> None:
         ({"nodes": "a" * 5000}, "longer than 4096"),
     ],
 )
-def test_a_filter_that_is_not_known_is_named(filters: dict[str, object], says: str) -> None:
-    with pytest.raises(BadQuestion, match=says):
+def test_a_filter_that_is_not_known_is_named(filters: dict[str, object], summary: str) -> None:
+    with pytest.raises(QueryError, match=summary):
         cable_lines(faulty(), **filters)  # type: ignore[arg-type] # one filter at a time
 
 
 @pytest.mark.parametrize("filters", [{"rule": "CAB9"}, {"severity": "loud"}, {"state": "x"}, {"cause": "x"}])
 def test_a_filter_of_findings_that_is_not_known_is_named(filters: dict[str, str]) -> None:
-    with pytest.raises(BadQuestion, match=next(iter(filters.values()))):
+    with pytest.raises(QueryError, match=next(iter(filters.values()))):
         finding_lines(faulty(), **filters)  # type: ignore[arg-type] # one filter at a time
 
 
 def test_muted_findings_do_not_make_a_device_loud() -> None:
     publication = shaped(Shape(hosts=4, rails=4), (Fault(CauseKind.LINK_DOWN, "host"),))
-    host = publication.judgement.findings[0].device
+    host = publication.evaluation.findings[0].device
     (before,) = device_lines(publication, nodes=host).items
-    mutes = {finding.id: Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b") for finding in publication.judgement.findings}
+    mutes = {finding.id: Mute(MuteKind.ACKNOWLEDGED, 1, "a", "b") for finding in publication.evaluation.findings}
     (after,) = device_lines(replace(publication, mutes=mutes), nodes=host).items
     assert (before.findings, before.severity) == (2, "critical")
     assert (after.findings, after.severity) == (0, None)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from view_fabrics import SHAPES, fabric, faulty, shaped
 
+from truerail.analysis.published import CollectorRun, Published
 from truerail.model import CableState, CauseKind, Fact, Finding, Neighbor, NetLink, Role, Severity
-from truerail.model.cases import scene
 from truerail.model.life import Mute, MuteKind
-from truerail.model.publication import CollectorRun, Publication
 from truerail.model.rule import Case
-from truerail.oncall.answers import as_json
-from truerail.oncall.capture import publication_of
-from truerail.oncall.fabric import fabric_view
-from truerail.oncall.fabric_map import FabricMap, cells_of, changed_cells, fabric_map
+from truerail.questions.capture import publication_of
 from truerail.simulator import Fault, Shape
+from truerail.testing.cases import scene
+from truerail.views.fabric import fabric_view
+from truerail.views.fabric_map import FabricMap, cells_of, changed_cells, fabric_map
+from truerail.views.plain import as_json
 
 CODE = {CableState.RIGHT: 1, CableState.WRONG: 2, CableState.MISSING: 3, CableState.UNKNOWN: 4}
 BADNESS = [CableState.RIGHT, CableState.UNKNOWN, CableState.MISSING, CableState.WRONG]
@@ -28,13 +28,13 @@ def cell(drawn: FabricMap, host: str, rail: int | None, plane: int) -> int:
     return (drawn.hosts.index(host) * len(drawn.rails) + drawn.rails.index(rail)) * drawn.planes + plane
 
 
-def expected(publication: Publication, drawn: FabricMap) -> list[int]:
+def expected(publication: Published, drawn: FabricMap) -> list[int]:
     """The codes by the contract's words, one cable and one finding at a time."""
     states: dict[int, CableState] = {}
     at: dict[str, set[int]] = {}
     for cable in publication.plan.host_cables:
         place = cell(drawn, cable.a.device, cable.rail, cable.plane or 0)
-        state = publication.judgement.cable_states[cable.a]
+        state = publication.evaluation.cable_states[cable.a]
         states[place] = max(states.get(place, CableState.RIGHT), state, key=BADNESS.index)
         for subject in (str(cable.a), str(cable.b)):
             at.setdefault(subject, set()).add(place)
@@ -42,7 +42,7 @@ def expected(publication: Publication, drawn: FabricMap) -> list[int]:
         width = len(drawn.rails) * drawn.planes
         at[host] = set(range(number * width, (number + 1) * width))
     loud: Counter[int] = Counter()
-    for finding in publication.judgement.findings:
+    for finding in publication.evaluation.findings:
         for place in at.get(finding.subject, ()):
             loud[place] = max(loud[place], finding.severity.rank + 1)
     size = len(drawn.hosts) * len(drawn.rails) * drawn.planes
@@ -93,7 +93,7 @@ def test_the_worst_of_several_cables_shows(cables: str, shown: int) -> None:
     lines = "\n".join(f"h1/{name} leaf-0/{places[name]} rail=0" for name in cables.split())
     plan, seen = scene(Case("", lines, {"h1": facts}))
     publication = publication_of(plan, seen)
-    assert sorted(publication.judgement.cable_states.values()) == sorted(cables.split())
+    assert sorted(publication.evaluation.cable_states.values()) == sorted(cables.split())
     assert [code & 7 for code in cells_of(fabric_map(publication)).tolist()] == [shown]
 
 
@@ -106,15 +106,15 @@ def test_a_fabric_without_hosts_has_an_empty_map() -> None:
     assert (drawn.hosts, drawn.cells, drawn.pods) == ((), "", ())
 
 
-def muted(publication: Publication, *findings: Finding) -> Publication:
+def muted(publication: Published, *findings: Finding) -> Published:
     mutes = {finding.id: Mute(MuteKind.MAINTENANCE, 1, "anna", "recabling") for finding in findings}
     return replace(publication, mutes=mutes)
 
 
 def test_a_cell_is_muted_where_all_its_findings_are() -> None:
     publication = shaped(Shape(hosts=4, rails=4), (Fault(CauseKind.LINK_DOWN, "host"),))
-    port = next(f for f in publication.judgement.findings if f.severity is Severity.CRITICAL).subject
-    on_it = [finding for finding in publication.judgement.findings if finding.subject == port]
+    port = next(f for f in publication.evaluation.findings if f.severity is Severity.CRITICAL).subject
+    on_it = [finding for finding in publication.evaluation.findings if finding.subject == port]
     assert {finding.severity for finding in on_it} == {Severity.CRITICAL, Severity.WARNING}
     before = fabric_map(publication)
     (change,) = changed_cells(before, fabric_map(muted(publication, *on_it)))
@@ -149,7 +149,7 @@ def test_the_map_says_what_the_headline_says() -> None:
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_fabric_at_a_glance_adds_up(name: str) -> None:
     publication = fabric(name)
-    told, summary = fabric_view(publication, publication.at), publication.judgement.summary
+    told, summary = fabric_view(publication, publication.at), publication.evaluation.summary
     assert (told.cables.planned, told.cables.right) == (summary.cables_planned, summary.cables_right)
     rails = sum(rail.count.planned for rail in told.rails)
     assert rails + told.uplinks.planned == told.cables.planned
@@ -157,13 +157,13 @@ def test_the_fabric_at_a_glance_adds_up(name: str) -> None:
     assert told.coverage.none == told.cables.missing + told.cables.unknown
     assert (told.hosts, told.hosts_read) == (summary.hosts, summary.hosts_read)
     assert told.findings == dict(summary.findings)
-    assert told.causes == len(publication.judgement.causes)
-    assert {one["rule"] for one in told.verdicts} == {one.rule for one in publication.judgement.verdicts}
+    assert told.causes == len(publication.evaluation.causes)
+    assert {one["rule"] for one in told.verdicts} == {one.rule for one in publication.evaluation.verdicts}
 
 
 def test_muted_findings_are_counted_apart() -> None:
     publication = faulty()
-    first = publication.judgement.findings[0]
+    first = publication.evaluation.findings[0]
     before, after = (fabric_view(one, publication.at) for one in (publication, muted(publication, first)))
     assert (before.muted, after.muted) == (0, 1)
     assert after.findings[first.severity] == before.findings[first.severity] - 1

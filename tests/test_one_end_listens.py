@@ -59,9 +59,9 @@ def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ())
         for kind in {type(fact): None for fact in rows}
     ]
     readings += [Reading(host, "lldp_host", AT, ()) for host in listening]
-    judgement = judge(PLAN, Snapshot(AT, readings))
-    assert CableState.WRONG not in judgement.cable_states.values()
-    return {(one.rule, one.subject): one for one in judgement.findings}
+    evaluation = judge(PLAN, Snapshot(AT, readings))
+    assert CableState.WRONG not in evaluation.cable_states.values()
+    return {(one.rule, one.subject): one for one in evaluation.findings}
 
 
 @pytest.mark.parametrize("listening", [(), ("gpu-1",)])
@@ -69,12 +69,12 @@ def test_a_port_that_does_not_hear_a_host_that_speaks_elsewhere_is_named(listeni
     found = findings({"leaf-0": leaf(0, "gpu-1"), "leaf-1": leaf(1)}, listening)
     told = found["CAB003", "gpu-1/nic0"]
     assert told.severity is Severity.WARNING
-    assert "leaf-0/swp1 does not hear gpu-1/nic0, though gpu-1 is heard elsewhere" in told.says
+    assert "leaf-0/swp1 does not hear gpu-1/nic0, though gpu-1 is heard elsewhere" in told.summary
     silent = found.get(("TEL003", "gpu-1"))
     assert (silent is not None) == bool(listening)
     if silent:
         assert silent.severity is Severity.INFO
-        assert silent.says.endswith("known from their other ends, but for 1 that has a finding of its own")
+        assert silent.summary.endswith("known from their other ends, but for 1 that has a finding of its own")
 
 
 def test_a_host_that_does_not_hear_a_leaf_which_others_hear() -> None:
@@ -86,7 +86,7 @@ def test_a_host_that_does_not_hear_a_leaf_which_others_hear() -> None:
         for at, host in enumerate(HOSTS, 1)
     }
     found = findings({**hosts, "leaf-0": [NetLink(f"swp{at}", operstate="UP") for at in (1, 2, 3)], "leaf-1": leaf(1)})
-    assert "gpu-1/nic0 does not hear leaf-0/swp1, though leaf-0 is heard" in found["CAB003", "gpu-1/nic0"].says
+    assert "gpu-1/nic0 does not hear leaf-0/swp1, though leaf-0 is heard" in found["CAB003", "gpu-1/nic0"].summary
 
 
 def test_a_host_that_nobody_hears_stays_a_warning_of_its_own() -> None:
@@ -105,7 +105,7 @@ def test_old_neighbours_on_ports_of_a_host_that_hears_nobody_are_only_noted() ->
 def test_two_cables_with_findings_of_their_own() -> None:
     both = {f"leaf-{rail}": [heard("swp1", "gpu-2", f"nic{rail}"), *leaf(rail)] for rail in range(RAILS)}
     found = findings(both, HOSTS)
-    assert found["TEL003", "gpu-1"].says.endswith("but for 2 that have findings of their own")
+    assert found["TEL003", "gpu-1"].summary.endswith("but for 2 that have findings of their own")
 
 
 def test_an_old_neighbour_by_its_device_alone_beside_the_planned_one_is_only_noted() -> None:

@@ -3,8 +3,8 @@
 import pytest
 from small_fabric import AT
 
+from truerail.analysis.cabling import ONE_END, State, Wiring, wiring_of
 from truerail.model import CableState, CauseKind, Neighbor, Plan, Reading, Snapshot
-from truerail.model.wiring import ONE_END, State, Wiring, wiring_of
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, simulate
 from truerail.simulator.shape import build
@@ -125,6 +125,6 @@ def test_labels_without_ports_are_exchanged_once(seed: int) -> None:
 
 def test_right_cables_whose_ends_name_devices_alone_are_right() -> None:
     made = simulate(Shape(hosts=12, rails=4, spines=2, uplinks=8, platforms=("junos",)), [], behaviours=NO_PORTS)
-    judgement = judge(made.plan, made.snapshot())
-    assert set(judgement.cable_states.values()) == {CableState.RIGHT}
-    assert not judgement.causes
+    evaluation = judge(made.plan, made.snapshot())
+    assert set(evaluation.cable_states.values()) == {CableState.RIGHT}
+    assert not evaluation.causes

@@ -40,10 +40,10 @@ def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> Non
     judged = watched.site.tower.publication
     assert judged is not None
     expect(page.locator("#verdict")).to_contain_text("wrong")
-    expect(page.locator("article.cause")).to_have_count(len(judged.judgement.causes))
+    expect(page.locator("article.cause")).to_have_count(len(judged.evaluation.causes))
     expect(page.locator("#live")).to_contain_text("as of")
     wrong = page.locator("button.chip.wrong .figure").inner_text()
-    assert int(wrong) == judged.judgement.summary.cables_wrong
+    assert int(wrong) == judged.evaluation.summary.cables_wrong
 
 
 def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
@@ -104,7 +104,7 @@ def test_the_list_behind_the_map_names_what_the_map_shows(watched: Watched) -> N
     page = watched.open("/")
     page.locator("#broken summary").click()
     names = page.locator("#broken tbody th").all_inner_texts()
-    states = watched.site.tower.publication.judgement.cable_states  # type: ignore[union-attr] - the site has one
+    states = watched.site.tower.publication.evaluation.cable_states  # type: ignore[union-attr] - the site has one
     hosts = {cable.a.device for cable in BROKEN.plan.host_cables if states[cable.a].value != "right"}
     assert set(names) == hosts
 
@@ -112,7 +112,7 @@ def test_the_list_behind_the_map_names_what_the_map_shows(watched: Watched) -> N
 def test_a_finding_is_acknowledged_with_a_reason(watched: Watched) -> None:
     judged = watched.site.tower.publication
     assert judged is not None
-    finding = judged.judgement.findings[0].id
+    finding = judged.evaluation.findings[0].id
     page = watched.open(f"/findings/{finding}")
     page.locator(".title").get_by_role("button", name="Acknowledge").click()
     page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()

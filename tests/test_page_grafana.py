@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, expect
 from dashboards.grafana.boards import BOARDS
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, chromium, publication
-from truerail.service.loading import SettingsError, load_settings
+from truerail.errors import SettingsError
+from truerail.service.loading import load_settings
 
 BROKEN, SEEN = fabric()
 GRAFANA = "https://grafana.example.net/sub"

@@ -11,8 +11,8 @@ from tests.access_site import OPERATOR, READER, WITH_TOKENS
 from tests.fake_tower import fabric
 from tests.page_site import Site, Watched, chromium, publication
 from tests.small_fabric import World, make_plan
+from truerail.analysis.published import JournalHealth, JournalState
 from truerail.model import Port
-from truerail.model.publication import JournalHealth, JournalState
 
 BROKEN, SEEN = fabric()
 IMAGE = "<img src=x onerror=window.hacked=1>"
@@ -40,8 +40,8 @@ def test_before_the_first_judgement_it_says_so_and_then_fills_itself(browser: Br
 
 def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_told(browser: Browser) -> None:
     first = publication(BROKEN.plan, SEEN)
-    old = replace(first.judgement, at=datetime.now(UTC) - timedelta(minutes=10))
-    with Site(replace(first, judgement=old)) as site:
+    old = replace(first.evaluation, at=datetime.now(UTC) - timedelta(minutes=10))
+    with Site(replace(first, evaluation=old)) as site:
         one = Watched(browser, site)
         page = one.open("/")
         expect(page.locator("#live")).to_have_attribute("data-status", "stale")
@@ -105,8 +105,8 @@ def test_names_that_would_be_markup_are_text_everywhere(browser: Browser) -> Non
     with hostile() as site:
         judged = site.tower.publication
         assert judged is not None
-        ids = [finding.id for finding in judged.judgement.findings]
-        causes = [cause.key for cause in judged.judgement.causes]
+        ids = [finding.id for finding in judged.evaluation.findings]
+        causes = [cause.key for cause in judged.evaluation.causes]
         one = Watched(browser, site)
         shown = ""
         things = ["/", "/punch", "/hosts/h1", "/switches/leaf-0", "/switches/leaf-1", f"/find?text={IMAGE}"]

@@ -13,15 +13,15 @@ from rules.pfc_storm import FIRES, QUIET
 from tests.fake_tower import fabric
 from tests.living_site import Site as Living
 from tests.page_site import Site, Watched, chromium, publication
+from truerail.analysis.counters import Window
+from truerail.analysis.published import Published
 from truerail.files.nodesets import expand
 from truerail.model import CauseKind
-from truerail.model.cases import scene
-from truerail.model.counters import Window
-from truerail.model.publication import Publication
 from truerail.model.rule import Case
-from truerail.oncall.storm import storm
+from truerail.questions.storm import storm
 from truerail.simulator import Fault, Shape
 from truerail.simulator.flows import FlowFault, FlowFaultKind
+from truerail.testing.cases import scene
 
 IMAGE = "<img src=x onerror=window.hacked=1>"
 SCRIPT = '"><script>window.hacked=1</script>'
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
         yield one
 
 
-def told(case: Case) -> Publication:
+def told(case: Case) -> Published:
     """An example of the rule, judged."""
     return publication(*scene(case))
 
@@ -43,7 +43,7 @@ def told(case: Case) -> Publication:
 class Eyes:
     """A site with a browser before it; what the browser complains about fails the test."""
 
-    def __init__(self, browser: Browser, shown: Publication, **how: Any) -> None:
+    def __init__(self, browser: Browser, shown: Published, **how: Any) -> None:
         self.site, self.browser, self.how = Site(shown), browser, how
 
     def __enter__(self) -> Watched:
@@ -77,17 +77,17 @@ def tree(edges: Sequence[Mapping[str, Any]], **changed: Any) -> dict[str, Any]:
     hosts = [name for name, kind in role if kind == "host" and far[name]]
     given = {"finding": "", "culprit": edges[0]["on"], "behind": False, "sub_cause": "pcie", "level": "storm"}
     given |= {"priority": 3, "rail": None, "paused_share": 0.99, "mean_pause_us": 412.0, "nodes": nodes, "hosts": hosts}
-    return given | {"edges": edges, "since": None, "confidence": 0.8, "says": "", "do": ""} | changed
+    return given | {"edges": edges, "since": None, "confidence": 0.8, "summary": "", "action": ""} | changed
 
 
 def wait(waiting: str, on: str, hops: int, **changed: Any) -> dict[str, Any]:
     """A paused link as the API tells it."""
     given = {"waiting": waiting, "on": on, "hops": hops, "share": 0.9, "exact": True}
-    return given | {"told_by": "both ends", "link": "seen"} | changed
+    return given | {"source": "both ends", "link": "seen"} | changed
 
 
 def answer(*storms: Mapping[str, Any]) -> dict[str, Any]:
-    return {"asked": None, "storms": storms, "deadlocks": [], "told": True, "says": "they stand", "do": "look"}
+    return {"query": None, "storms": storms, "deadlocks": [], "told": True, "summary": "they stand", "action": "look"}
 
 
 def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) -> None:
@@ -96,7 +96,7 @@ def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) 
         card = page.locator("section.storm")
         expect(card).to_have_count(1)
         expect(card.locator("h2")).to_have_text("gpu-1/nic0")
-        expect(card.locator("p.do")).to_contain_text("Reset the NIC of gpu-1/nic0")
+        expect(card.locator("p.action")).to_contain_text("Reset the NIC of gpu-1/nic0")
         expect(card.locator(".stop.culprit")).to_contain_text("gpu-1")
         names = [text.split()[0] for text in card.locator(".stop .name").all_text_contents()]
         assert sorted(names) == ["gpu-1", "gpu-2", "gpu-3", "leaf-0", "leaf-1", "spine-1"]
@@ -181,8 +181,8 @@ def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: 
 @pytest.mark.parametrize("where", ["cause", "finding"])
 def test_a_cause_and_a_finding_lead_to_the_tree(browser: Browser, where: str) -> None:
     judged = told(SPREAD)
-    (cause,) = [one for one in judged.judgement.causes if one.kind is CauseKind.PFC_STORM]
-    (finding,) = [one for one in judged.judgement.findings if one.rule == "PFC001"]
+    (cause,) = [one for one in judged.evaluation.causes if one.kind is CauseKind.PFC_STORM]
+    (finding,) = [one for one in judged.evaluation.findings if one.rule == "PFC001"]
     with Eyes(browser, judged) as eyes:
         page = eyes.open({"cause": f"/causes/{cause.key}", "finding": f"/findings/{finding.id}"}[where])
         page.locator(".title").get_by_role("link", name="Pause tree").click()
@@ -190,7 +190,7 @@ def test_a_cause_and_a_finding_lead_to_the_tree(browser: Browser, where: str) ->
         expect(page.locator("section.storm")).to_have_count(1)
 
 
-def storming() -> tuple[str, Publication]:
+def storming() -> tuple[str, Published]:
     """A living fabric in which a NIC storms, after some rounds: its name, and what a service shows."""
     site = Living([Fault(CauseKind.LINK_DOWN)], shape=Shape(hosts=8, rails=4, spines=2, uplinks=4))
     site.director.fix(1)
@@ -247,9 +247,11 @@ def test_a_circle_of_waits_ends(browser: Browser) -> None:
 
 
 def test_names_that_would_be_markup_are_text_in_trees_and_rates(browser: Browser) -> None:
-    edges = [wait(f"{IMAGE}/{SCRIPT}", f"{SCRIPT}/x", 1), wait("", f"{IMAGE}/{IMAGE}", 2, told_by=IMAGE)]
-    hostile = tree(edges, says=IMAGE, do=SCRIPT, sub_cause=IMAGE, culprit=f"{SCRIPT}/x", finding=SCRIPT, hosts=[IMAGE])
-    rates = {"asked": IMAGE, "begins": ["2026-11-20T14:00:00+00:00"], "told": True, "says": SCRIPT, "ports": []}
+    edges = [wait(f"{IMAGE}/{SCRIPT}", f"{SCRIPT}/x", 1), wait("", f"{IMAGE}/{IMAGE}", 2, source=IMAGE)]
+    hostile = tree(
+        edges, summary=IMAGE, action=SCRIPT, sub_cause=IMAGE, culprit=f"{SCRIPT}/x", finding=SCRIPT, hosts=[IMAGE]
+    )
+    rates = {"query": IMAGE, "begins": ["2026-11-20T14:00:00+00:00"], "told": True, "summary": SCRIPT, "ports": []}
     counts = {"tx_gbps": [1.0], "rx_gbps": [None], "paused": [0.5], "pausing": [], "errors": {IMAGE: 3}}
     port = {"port": f"h/{IMAGE}", "rail": 0, "plane": None, "peer": SCRIPT, "speed_gbps": None} | counts
     rates["ports"] = [port | {"paused_exact": False, "pausing_exact": True}]

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from rules import rules
+from truerail.analysis.counters import Window
 from truerail.model import Reading
-from truerail.model.counters import Window
-from truerail.model.rule import Undecided
+from truerail.model.rule import InsufficientDataError
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, Switching, flows, seen_now
 from truerail.simulator.flows.habits import PORT_CACHE
@@ -76,7 +76,7 @@ def verdict(kind: FlowFaultKind, weak: str, code: str, *, coupling: float = 0.0)
     seen = seen_now(still, traffic, last, window)
     try:
         found = list(rules()[code].findings(fabric.plan, seen))
-    except Undecided:
+    except InsufficientDataError:
         return "unknown"
     return "fail" if found else "pass"
 
@@ -100,7 +100,7 @@ def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[s
         window.put(last)
     try:
         found = [*rules()["PFC004"].judge(fabric.plan, seen_now(still, traffic, last, window))]
-    except Undecided:
+    except InsufficientDataError:
         found = ["unknown"] if gaps else []
     assert found
 

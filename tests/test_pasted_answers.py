@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from truerail.model import Device, Fact, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact
 
 RECORDINGS = Path(__file__).parent / "recordings"
 CASES = sorted(path.parent for path in RECORDINGS.glob("*/*/facts.json"))
@@ -41,7 +42,7 @@ def outcome(name: str, answer: str) -> tuple[Fact, ...] | None:
     """The facts, None for a refusal."""
     try:
         return collectors()[name].read(answer, ANY)
-    except Unreadable:
+    except UnreadableError:
         return None
 
 
@@ -96,5 +97,5 @@ def test_no_report_of_rdma_core_that_is_cut_is_one_of_no_device() -> None:
 
 def test_line_numbers_are_those_of_the_answer_as_it_came() -> None:
     answer = "```\n\x1b[0m--More--\nlink mlx5_0/1 state ACTIVE\nlink mlx5_1/1 state NEVER\n"
-    with pytest.raises(Unreadable, match=r"^line 4: not a port state: 'NEVER'"):
+    with pytest.raises(UnreadableError, match=r"^line 4: not a port state: 'NEVER'"):
         collectors()["rdma_link"].read(answer, ANY)

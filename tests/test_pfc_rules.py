@@ -9,18 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules import rules
+from truerail.errors import NotFoundError
 from truerail.model import Finding, PortQos, Severity, Transport
-from truerail.model.cases import scene
-from truerail.model.rule import Case, Undecided
-from truerail.oncall.answers import NotFound, Storm, as_json
-from truerail.oncall.answers_json import answer_from_json
-from truerail.oncall.capture import publication_of
-from truerail.oncall.storm import storm
-from truerail.oncall.text import answer_text
-from truerail.oncall.tones import tone_of
+from truerail.model.rule import Case, InsufficientDataError
 from truerail.outputs.options import Options
 from truerail.outputs.words import Tone
+from truerail.questions.answers_json import answer_from_json
+from truerail.questions.capture import publication_of
+from truerail.questions.models import Storm
+from truerail.questions.storm import storm
+from truerail.questions.text import answer_text
+from truerail.questions.tones import tone_of
 from truerail.rounds import judge
+from truerail.testing.cases import scene
+from truerail.views.plain import as_json
 
 Rates = dict[str, dict[str, float | Sequence[float]]]
 NAN = float("nan")
@@ -121,7 +123,7 @@ def test_three_priorities_are_three_trees(seed: int) -> None:
 def test_one_culprit_on_two_priorities_is_one_finding() -> None:
     (one,) = found("PFC001", plan_of_tree(1, 2, 0), {"leaf-0/swp0": {**stopped(3), **stopped(4)}})
     assert dict(one.detail)["priorities"] == [3, 4]
-    assert "priorities 3, 4" in one.says
+    assert "priorities 3, 4" in one.summary
 
 
 def test_two_storms_on_one_leaf_are_two_findings_less_sure() -> None:
@@ -203,7 +205,7 @@ def test_counted_over_all_priorities_joins_the_one_in_use() -> None:
     (one,) = found("PFC001", plan_of_tree(1, 2, 0), rates)
     detail = dict(one.detail)
     assert (detail["priority"], detail["told_by"]) == (3, "both ends")
-    assert "some ports count all priorities together" in one.says
+    assert "some ports count all priorities together" in one.summary
     assert {victim["port"] for victim in detail["victims"]} == {"leaf-0/swp0", "gpu-1/nic0"}
 
 
@@ -232,15 +234,15 @@ def test_two_priorities_with_one_circle_are_one_finding() -> None:
 def test_what_cannot_be_said_is_not_said() -> None:
     plan = plan_of_tree(1, 2, 0)
     for code in CODES:
-        with pytest.raises(Undecided, match="no port that answered"):
+        with pytest.raises(InsufficientDataError, match="no port that answered"):
             found(code, plan, {"leaf-0/swp0": {"tx_bytes": 1e9}})
-        with pytest.raises(Undecided):
+        with pytest.raises(InsufficientDataError):
             found(code, plan, {})
         assert not rules()[code].applies_to(scene(Case("", plan, {}, transport=Transport.EFA))[0])
         assert not rules()[code].applies_to(scene(Case("", plan, {}, transport=Transport.INFINIBAND))[0])
-    with pytest.raises(Undecided, match="speeds"):
+    with pytest.raises(InsufficientDataError, match="speeds"):
         found("PFC001", "gpu-0/nic0 leaf-0/swp0", {"leaf-0/swp0": {"rx_pause_frames:3": 9_000}})
-    with pytest.raises(Undecided, match="neither settings nor pauses"):
+    with pytest.raises(InsufficientDataError, match="neither settings nor pauses"):
         found("PFC004", plan, {"leaf-0/swp0": {"rx_discards": 9}})
 
 
@@ -255,16 +257,16 @@ def test_priorities_that_do_not_exist_break_nothing() -> None:
 def test_a_port_that_pauses_wrongly_in_two_ways() -> None:
     rates: Rates = {"gpu-0/nic0": {"tx_pause_frames:0": 5, "tx_pause_frames:1": 5, "tx_global_pause_frames": 5}}
     (one,) = found("PFC005", plan_of_tree(1, 2, 0), rates, facts={"gpu-0": [PortQos("nic0", pfc_priorities=(3,))]})
-    assert "priorities 0, 1" in one.says
-    assert "global pause" in one.says
+    assert "priorities 0, 1" in one.summary
+    assert "global pause" in one.summary
 
 
 def test_too_many_slow_ports_are_told_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("truerail.model.waiting.culprits.MOST_PRESSED", 2)
+    monkeypatch.setattr("truerail.analysis.pfc.culprits.MOST_PRESSED", 2)
     slow: Rates = {f"leaf-0/swp{n}": {"rx_pause_us:3": 3e5, "rx_pause_transitions:3": 9e3} for n in range(5)}
     got = found("PFC002", plan_of_tree(1, 5, 0), slow)
     assert len(got) == 2
-    assert all("3 more ports are under such pressure" in f.says for f in got)
+    assert all("3 more ports are under such pressure" in f.summary for f in got)
 
 
 def shown(rates: Rates, **more: Any) -> Any:
@@ -286,13 +288,13 @@ def test_the_tree_as_an_answer() -> None:
     assert {(node.device, node.kind, node.hops) for node in tree.nodes} >= {
         ("gpu-0", "culprit", 0), ("leaf-0", "between", 1), ("spine-0", "victim", 2), ("gpu-3", "victim", 2),
     }  # fmt: skip
-    assert tree.finding == publication.judgement.findings[0].id
-    assert (answer.says, answer.do, tone_of(answer)) == (tree.says, tree.do, Tone.BAD)
+    assert tree.finding == publication.evaluation.findings[0].id
+    assert (answer.summary, answer.action, tone_of(answer)) == (tree.summary, tree.action, Tone.BAD)
     assert answer_from_json(Storm, as_json(answer)) == answer
     assert storm(publication, "gpu-3").storms == storm(publication, "leaf-0/swp0").storms == answer.storms
     assert storm(publication, "gpu-9").storms == ()
     assert tone_of(storm(publication, "gpu-9")) is Tone.GOOD
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFoundError):
         storm(publication, "nobody")
 
 
@@ -309,7 +311,7 @@ def test_the_tree_is_drawn(details: bool, ascii_only: bool) -> None:
 
 def test_no_storm_and_nobody_can_tell() -> None:
     calm = storm(shown({"leaf-0/swp0": {"rx_pause_us:3": 10, "tx_bytes": 1e9}}))
-    assert (calm.told, calm.says, tone_of(calm)) == (True, "there is no PFC storm", Tone.GOOD)
+    assert (calm.told, calm.summary, tone_of(calm)) == (True, "there is no PFC storm", Tone.GOOD)
     dark = storm(shown({}))
     assert (dark.told, tone_of(dark)) == (False, Tone.DOUBT)
     assert storm(shown(storming(), transport=Transport.EFA)).storms == ()

@@ -23,7 +23,7 @@ def test_lint_says_what_the_fabric_is(path: Path) -> None:
     loud = [problem for problem in lint(load(path)) if problem.severity is not Severity.INFO]
     expected = LOUD.get(path.stem, [])
     assert len(loud) == len(expected)
-    assert all(words in problem.says for words, problem in zip(expected, loud, strict=True))
+    assert all(words in problem.summary for words, problem in zip(expected, loud, strict=True))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -132,7 +132,7 @@ def test_infiniband_and_efa_say_what_carries_them() -> None:
 
 
 def test_shared_nics_are_told_not_blamed() -> None:
-    assert [p.says for p in lint(fabric("shared_nic"))] == [
+    assert [p.summary for p in lint(fabric("shared_nic"))] == [
         "shared NICs: 8 GPUs on 2 rails, 4 a rail, on gpu-01 and 7 more hosts"
     ]
 

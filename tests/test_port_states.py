@@ -15,6 +15,7 @@ from test_identity import fabric, judged
 from collector import collectors
 from collector._port_words import of_snmp, of_word, of_words
 from rules import rules
+from truerail.analysis.cabling import State, Why, wiring_of
 from truerail.model import (
     CauseKind,
     Device,
@@ -28,11 +29,10 @@ from truerail.model import (
     Status,
     Transport,
 )
-from truerail.model.cases import scene
 from truerail.model.rule import Case
-from truerail.model.wiring import State, Why, wiring_of
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, simulate
+from truerail.testing.cases import scene
 
 LEAF = Device("leaf-0", Role.LEAF)
 UP = NetLink("nic0", operstate="UP", flags=("BROADCAST", "UP", "LOWER_UP"))
@@ -260,7 +260,7 @@ def test_a_sonic_platform_that_reads_no_modules_reports_none_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "says", "do"),
+    ("reason", "summary", "action"),
     [
         ("no module", "leaf-0/swp1 has no module", "Put a module into leaf-0/swp1"),
         ("no light", "leaf-0/swp1 receives no light", "Reseat the cable at leaf-0/swp1 and at gpu-1/nic0"),
@@ -271,29 +271,29 @@ def test_a_sonic_platform_that_reads_no_modules_reports_none_missing() -> None:
     ],
 )
 def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
-    reason: str | None, says: str, do: str
+    reason: str | None, summary: str, action: str
 ) -> None:
     leaf = NetLink("swp1", operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason=reason)  # type: ignore[arg-type]
     neighbor = Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname")
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0"
-    judgement = judge(*scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
-    (cause,) = [cause for cause in judgement.causes if cause.kind is CauseKind.LINK_DOWN]
-    (finding,) = [finding for finding in judgement.findings if finding.rule == "CAB003"]
+    evaluation = judge(*scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
+    (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]
+    (finding,) = [finding for finding in evaluation.findings if finding.rule == "CAB003"]
     assert finding.id in cause.explains
-    assert finding.says.endswith(says)
-    assert finding.do.startswith(do)
-    assert cause.do == finding.do
+    assert finding.summary.endswith(summary)
+    assert finding.action.startswith(action)
+    assert cause.action == finding.action
     assert not cause.moves
     if reason:
-        assert cause.says.endswith(says)
+        assert cause.summary.endswith(summary)
 
 
 def test_where_the_interface_was_not_read_the_step_says_so() -> None:
     facts: dict[str, Sequence[Fact]] = {"gpu-1": [rdma("mlx5_0", "DOWN", "DISABLED")], "leaf-0": []}
-    judgement = judge(*scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
-    (cause,) = judgement.causes
+    evaluation = judge(*scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
+    (cause,) = evaluation.causes
     assert cause.kind is CauseKind.LINK_DOWN
-    assert "see with `ip link` on gpu-1 whether the interface is switched off" in cause.do
+    assert "see with `ip link` on gpu-1 whether the interface is switched off" in cause.action
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from collector import collectors
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.quantities import Quantity
 from truerail.model import Device, PortCounters, Reading
-from truerail.model.counters import Window
-from truerail.model.counters.quantities import Quantity
 
 BEGAN = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 RATE = 1e10

@@ -7,7 +7,8 @@ import pytest
 
 from collector import collectors
 from collector._xml_document import root_of
-from truerail.model import Device, Neighbor, RdmaLink, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Neighbor, RdmaLink
 
 ANY = Device("any")
 SONIC = """\
@@ -127,7 +128,7 @@ def test_a_host_answers_in_the_xml_of_lldpd_as_a_switch_does() -> None:
 def test_xml_of_lldpd_that_is_cut_is_refused_with_its_line() -> None:
     lines = LLDPD_XML.splitlines(keepends=True)
     for end in range(3, len(lines)):
-        with pytest.raises(Unreadable, match=r"^line \d+: not whole XML"):
+        with pytest.raises(UnreadableError, match=r"^line \d+: not whole XML"):
             collectors()["lldp_host"].read("".join(lines[:end]), ANY)
 
 
@@ -141,7 +142,7 @@ def test_xml_of_lldpd_that_is_cut_is_refused_with_its_line() -> None:
     ],
 )
 def test_xml_of_lldpd_about_something_else(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableError, match=why):
         collectors()["lldp_host"].read(answer, ANY)
 
 
@@ -151,7 +152,7 @@ def test_xml_of_lldpd_that_names_nobody() -> None:
 
 def test_two_cells_cut_through_by_their_header_are_no_row() -> None:
     header = "Port       Neighbor Device ID    Neighbor Port ID    TTL\n"
-    with pytest.raises(Unreadable, match="line 3: a row that does not fit the table's header"):
+    with pytest.raises(UnreadableError, match="line 3: a row that does not fit the table's header"):
         collectors()["lldp_switch"].read(
             f"{header}Et1  a  b  120\nThe rest of the ports are not in use today, 1\n", ANY
         )
@@ -177,7 +178,7 @@ def test_ibstat_that_broke_off_at_a_device_it_cannot_read() -> None:
     for answer in (read + panic, panic + read):
         (link,) = collectors()["rdma_link"].read(answer, ANY)
         assert link == RdmaLink("mlx5_7", 1, "ACTIVE", "LINK_UP")
-    with pytest.raises(Unreadable, match="no device: cut short"):
+    with pytest.raises(UnreadableError, match="no device: cut short"):
         collectors()["rdma_link"].read("CA ''\n" + panic, ANY)
 
 
@@ -192,5 +193,5 @@ def test_ibstat_below_what_debugging_prints() -> None:
 
 
 def test_text_is_no_xml() -> None:
-    with pytest.raises(Unreadable, match="no XML in it"):
+    with pytest.raises(UnreadableError, match="no XML in it"):
         root_of("5 < 6")

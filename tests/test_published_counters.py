@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tests.small_fabric import World, make_plan
+from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters.storage import dumped
+from truerail.analysis.published import JournalState, Published
 from truerail.journal import Lives
 from truerail.model import Counter, PortCounters, Reading, Snapshot
-from truerail.model.counters import Quantity, Window
-from truerail.model.counters.storage import dumped
-from truerail.model.publication import JournalState, Publication
-from truerail.service.judging import Judge
+from truerail.service.evaluator import Evaluator
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
 NAMES = (Counter("tx_bytes"), Counter("rx_bytes"))
@@ -23,15 +23,15 @@ def counted(number: int, ports: int = 4, source: str = "port_counters") -> Readi
     return Reading("leaf-0", source, AT + timedelta(seconds=10 * number), facts)
 
 
-def published(judge: Judge, number: int, ports: int = 4) -> Publication:
+def published(judge: Evaluator, number: int, ports: int = 4) -> Published:
     plan = make_plan()
     snapshot = Snapshot(AT + timedelta(seconds=10 * number), World(plan).snapshot().readings)
     judged = judge.judge(plan, snapshot, [counted(number, ports)], (), {}, JournalState(), (), (), snapshot.at)
     return judged.publication
 
 
-def a_judge() -> Judge:
-    return Judge("test", Lives(timedelta(0), 2, timedelta(0)), 1)
+def a_judge() -> Evaluator:
+    return Evaluator("test", Lives(timedelta(0), 2, timedelta(0)), 1)
 
 
 def test_a_publication_keeps_the_counters_that_it_was_judged_with() -> None:

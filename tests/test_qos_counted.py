@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 
 from collector import collectors
+from truerail.analysis.counters.window import Window
 from truerail.model import Device, Reading, Role, Snapshot, Status
-from truerail.model.cases import AT, plan_of
-from truerail.model.counters.window import Window
 from truerail.model.rule import Case
 from truerail.rounds import judge
+from truerail.testing.cases import AT, plan_of
 
 PLAN = plan_of(Case("", "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0" for host in (1, 2, 3, 4, 5)), {}))
 
@@ -41,21 +41,21 @@ def snapshot(texts: dict[str, tuple[tuple[int, ...], str]]) -> Snapshot:
 
 
 @pytest.mark.parametrize(
-    ("odd", "says"),
+    ("odd", "summary"),
     [((), "gpu-5/nic0 has PFC off instead of PFC on 3 (4 of 5 peers)"),
      ((4,), "gpu-5/nic0 has PFC on 4 instead of PFC on 3 (4 of 5 peers)")],
 )  # fmt: skip
-def test_one_host_counts_no_pauses_where_its_peers_do(odd: tuple[int, ...], says: str) -> None:
+def test_one_host_counts_no_pauses_where_its_peers_do(odd: tuple[int, ...], summary: str) -> None:
     texts = {f"gpu-{host}": ((3,) if host < 5 else odd, "mlx5") for host in (1, 2, 3, 4, 5)}
     findings = [finding for finding in judge(PLAN, snapshot(texts)).findings if finding.rule == "CFG001"]
     assert [finding.subject for finding in findings] == ["gpu-5/nic0"]
-    assert findings[0].says.startswith(says)
-    assert findings[0].says.endswith("(its settings were not read)")
+    assert findings[0].summary.startswith(summary)
+    assert findings[0].summary.endswith("(its settings were not read)")
 
 
 def test_hosts_that_agree_and_drivers_that_show_nothing_are_no_finding() -> None:
     texts = {f"gpu-{host}": ((3,), "mlx5" if host < 5 else "other") for host in (1, 2, 3, 4, 5)}
-    judgement = judge(PLAN, snapshot(texts))
-    assert not [finding for finding in judgement.findings if finding.rule == "CFG001"]
-    (verdict,) = [verdict for verdict in judgement.verdicts if verdict.rule == "CFG001"]
+    evaluation = judge(PLAN, snapshot(texts))
+    assert not [finding for finding in evaluation.findings if finding.rule == "CFG001"]
+    (verdict,) = [verdict for verdict in evaluation.verdicts if verdict.rule == "CFG001"]
     assert verdict.status is Status.PASS

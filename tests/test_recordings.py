@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from collector import collectors
-from truerail.model import Device, Fact, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact
 
 RECORDINGS = Path(__file__).parent / "recordings"
 CASES = sorted(path for path in RECORDINGS.glob("*/*") if path.is_dir())
@@ -25,7 +26,7 @@ def outcome(case: Path) -> tuple[str, str]:
     asked = collectors()[case.parent.name]
     try:
         facts = asked.read(answer, Device(case.name))
-    except Unreadable as error:
+    except UnreadableError as error:
         return "error.txt", f"{error}\n"
     assert {type(fact) for fact in facts} <= set(asked.yields)
     rows = ",\n".join("  " + json.dumps(_told(fact), ensure_ascii=False) for fact in facts)

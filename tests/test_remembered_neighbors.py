@@ -2,9 +2,9 @@
 
 from small_fabric import AT
 
+from truerail.analysis.cabling import State, Why, Wiring, wiring_of
 from truerail.model import Neighbor, Reading, Snapshot
-from truerail.model.cases import Case, plan_of
-from truerail.model.wiring import State, Why, Wiring, wiring_of
+from truerail.testing.cases import Case, plan_of
 
 PLAN = "h0/nic0 leaf-0/p0 rail=0\nh1/nic0 leaf-0/p1 rail=0\nh2/nic0 leaf-0/p2 rail=0\n"
 

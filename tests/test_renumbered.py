@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from small_fabric import AT
 
+from truerail.analysis.cabling import wiring_of
 from truerail.model import (
     Cable,
     CableState,
     CauseKind,
     Device,
+    Evaluation,
     Fact,
-    Judgement,
     Neighbor,
     NetLink,
     Plan,
@@ -23,7 +24,6 @@ from truerail.model import (
     Severity,
     Snapshot,
 )
-from truerail.model.wiring import wiring_of
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape, simulate
 
@@ -71,7 +71,7 @@ def seen(hosts: dict[str, list[Fact]], cabled: dict[str, Sequence[int]] | None =
     )
 
 
-def wrong(found: Judgement) -> list[str]:
+def wrong(found: Evaluation) -> list[str]:
     return sorted(str(port) for port, state in found.cable_states.items() if state is not CableState.RIGHT)
 
 
@@ -81,7 +81,7 @@ def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
     assert not found.causes
     (told,) = found.findings
     assert (told.rule, told.subject, told.severity) == ("NIC003", "gpu-3", Severity.INFO)
-    assert "mlx5_3 is the planned mlx5_2, mlx5_4 is the planned mlx5_3" in told.says
+    assert "mlx5_3 is the planned mlx5_2, mlx5_4 is the planned mlx5_3" in told.summary
 
 
 def test_the_number_of_another_card_is_not_the_planned_nic() -> None:

@@ -9,10 +9,11 @@ from typing import Any, TypeGuard
 import pytest
 from capture_trees import LINKS, RDMA, grow, lldp, pack
 
-from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role, Unreadable
-from truerail.transport.ahead import BATCH, THREADS
+from truerail.errors import CaptureError, UnreadableError
+from truerail.model import Device, Neighbor, NetLink, RdmaLink, Role
 from truerail.transport.answers import Answers
-from truerail.transport.replay import Capture, CaptureError, read_capture
+from truerail.transport.prefetch import BATCH, THREADS
+from truerail.transport.replay import Capture, read_capture
 
 HOST = {"rdma_link": RDMA, "ip_-j_link": LINKS, "lldpctl_-f_json0": lldp("eth0", "leaf-0", "swp1")}
 TWO = {f"{host}/{file}": text for host in ("gpu-1", "gpu-2") for file, text in HOST.items()}
@@ -166,8 +167,8 @@ def test_equal_refusals_stay_short_and_hold_no_frame(tmp_path: Path, monkeypatch
         depths.extend(sum(1 for _ in walk_tb(kept.__traceback__)) for kept in self._shared.values() if is_error(kept))
         return reading
 
-    def is_error(kept: object) -> TypeGuard[Unreadable]:
-        return isinstance(kept, Unreadable)
+    def is_error(kept: object) -> TypeGuard[UnreadableError]:
+        return isinstance(kept, UnreadableError)
 
     monkeypatch.setattr(Answers, "_answer", watched)
     files = {f"gpu-{number}/rdma_link": "bash: rdma: command not found\n" for number in range(9)}

@@ -11,10 +11,10 @@ import pytest
 from capture_trees import RDMA, grow, lldp, pack
 from typer.testing import CliRunner
 
+from truerail.analysis.counters import Quantity, Window
+from truerail.analysis.counters.window import SAMPLES
 from truerail.cli.app import app
 from truerail.model import Cable, Device, Plan, Port, Reading, Role
-from truerail.model.counters import Quantity, Window
-from truerail.model.counters.window import SAMPLES
 from truerail.model.finding import Status
 from truerail.plans import dump_csv
 from truerail.rounds import judge
@@ -130,10 +130,10 @@ def test_rules_of_counters_are_decided_by_several_rounds_and_unknown_after_one(t
     path = grow(tmp_path, rounds(range(0, 310, 10)))
     one = judge(PLAN, read_capture(path, devices=DEVICES).snapshot())
     several = judge(PLAN, whole(path).snapshot())
-    status = [{verdict.rule: verdict.status for verdict in judgement.verdicts} for judgement in (one, several)]
+    status = [{verdict.rule: verdict.status for verdict in evaluation.verdicts} for evaluation in (one, several)]
     assert status[0]["LNK003"] is Status.UNKNOWN
     assert status[1]["LNK003"] is Status.PASS
-    assert not [reading for reading in one.unread if reading.collector == "nic_counters"]
+    assert not [reading for reading in one.collection_errors if reading.collector == "nic_counters"]
 
 
 @pytest.mark.parametrize(("before", "flaps"), [("swp1", True), ("swp2", False)])

@@ -7,14 +7,14 @@ import pytest
 
 from rules import rules
 from tests.health_scenes import FOUR, Rates, at
+from truerail.analysis.cabling import wiring_of
+from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
+from truerail.analysis.counters.replugged import Replugged
+from truerail.analysis.counters.storage import dumped, loaded
 from truerail.model import Fact, Neighbor, NetLink, Snapshot
-from truerail.model.cases import AT, scene
-from truerail.model.counters.replugged import Replugged
-from truerail.model.counters.storage import dumped, loaded
 from truerail.model.history import LinkChange
 from truerail.model.rule import Case
-from truerail.model.wiring import wiring_of
-from truerail.model.wiring.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
+from truerail.testing.cases import AT, scene
 
 NOW = AT.timestamp()
 FELL_AT_6: Rates = {

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import report_fabric as fabric
 
-from truerail.model import CableState, Judgement
+from truerail.model import CableState, Evaluation
 from truerail.outputs import report_html
 from truerail.outputs.report import render
 
@@ -31,9 +31,9 @@ class Element:
 class Page(HTMLParser):
     """Every element of a page; fails on a tag that is closed but was not open."""
 
-    def __init__(self, judgement: Judgement) -> None:
+    def __init__(self, evaluation: Evaluation) -> None:
         super().__init__()
-        report = render(judgement, "html")
+        report = render(evaluation, "html")
         assert isinstance(report, str)
         self.source = report
         self.elements: list[Element] = []
@@ -96,7 +96,7 @@ def test_foreign_strings_are_text_and_without_control_characters():
     page = Page(fabric.hostile())
     assert "<script>alert" not in page.source
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\ud800-\udfff]", page.source)
-    assert "\\x1b[31mred\\x1b[0m <script>alert(1)</script>" in page.by_id("do").text
+    assert "\\x1b[31mred\\x1b[0m <script>alert(1)</script>" in page.by_id("action").text
     assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
 
 
@@ -111,12 +111,12 @@ def test_the_verdict_and_every_cause_are_told(page):
 
 
 def test_the_punch_list_walks_rack_by_rack_with_a_box_for_each_step(page):
-    judgement = fabric.every_cause()
+    evaluation = fabric.every_cause()
     racks = [element.text for element in page.of("tr", class_="rack")]
     names = [rack.split(" ")[1] for rack in racks]
     assert names == sorted(names)
     boxes = page.of("input", type="checkbox")
-    assert len(boxes) == sum(len(cause.moves) or len(cause.subjects) for cause in judgement.causes)
+    assert len(boxes) == sum(len(cause.moves) or len(cause.subjects) for cause in evaluation.causes)
     assert len({box.attributes["id"] for box in boxes}) == len(boxes)
     assert all(box.attributes["aria-label"].startswith("Done: ") for box in boxes)
 
@@ -162,16 +162,16 @@ def test_what_could_not_be_judged_has_a_section_of_its_own(page):
 
 
 def test_every_finding_is_there_with_its_evidence(page):
-    judgement = fabric.every_cause()
+    evaluation = fabric.every_cause()
     text = page.by_id("findings").text
-    assert all(finding.id in text for finding in judgement.findings)
+    assert all(finding.id in text for finding in evaluation.findings)
     assert "leaf-3 (lldp_switch, 2026-11-20T14:00:05+00:00): Neighbor port swp12, system_name gpu-012" in text
 
 
 def test_a_clean_fabric_has_nothing_to_do_and_no_doubts():
     page = Page(fabric.clean())
     ids = {e.attributes.get("id") for e in page.elements}
-    assert not ids & {"do", "punch", "doubts", "findings"}
+    assert not ids & {"action", "punch", "doubts", "findings"}
     assert "All 528 cables are right." in page.of("header")[0].text
     assert "64 hosts whole : gpu-[001-064]" in page.by_id("rails").text
 
@@ -181,7 +181,7 @@ def test_a_large_fabric_shows_so_many_hosts_and_counts_the_rest(monkeypatch):
     maker = fabric.Maker(100, 2)
     for host in range(1, 31):
         maker.find(fabric.host_port(host, 1), CableState.MISSING)
-    text = Page(maker.judgement()).by_id("rails").text
+    text = Page(maker.evaluation()).by_id("rails").text
     assert "Hosts that are not whole (30)" in text
     assert "and 20 more hosts that are not whole" in text
     assert "70 hosts whole" in text

@@ -12,14 +12,14 @@ import pytest
 import report_fabric as fabric
 from jsonschema import Draft202012Validator
 
-from truerail.model import CableState, CauseKind, Judgement, LinkSpeed
+from truerail.model import CableState, CauseKind, Evaluation, LinkSpeed
 from truerail.outputs.report import render
 
 SCHEMA = json.loads((files("truerail.outputs") / "check.schema.json").read_text("utf-8"))
 
 
-def document(judgement: Judgement) -> dict[str, Any]:
-    report = render(judgement, "json")
+def document(evaluation: Evaluation) -> dict[str, Any]:
+    report = render(evaluation, "json")
     assert isinstance(report, str)
     told: dict[str, Any] = json.loads(report)
     return told
@@ -85,7 +85,7 @@ def test_detail_stands_beside_the_other_fields_and_never_replaces_them():
 
     maker = fabric.Maker()
     maker.find(fabric.host_port(1, 0), CableState.MISSING, detail=(("severity", "none"), ("hops", 3)))
-    finding = document(maker.judgement())["findings"][0]
+    finding = document(maker.evaluation())["findings"][0]
     assert (finding["severity"], finding["hops"]) == ("critical", 3)
 
 
@@ -107,12 +107,12 @@ def test_cables_that_are_not_right_are_listed_and_no_others():
 
 def test_order_does_not_depend_on_the_order_of_gathering():
     one = fabric.every_cause()
-    other = Judgement(
+    other = Evaluation(
         **{
             **{field: getattr(one, field) for field in ("at", "plan", "causes", "summary", "notes")},
             "findings": tuple(reversed(one.findings)),
             "verdicts": tuple(reversed(one.verdicts)),
-            "unread": tuple(reversed(one.unread)),
+            "collection_errors": tuple(reversed(one.collection_errors)),
             "cable_states": dict(reversed(one.cable_states.items())),
         }
     )
@@ -159,6 +159,6 @@ def test_numbers_and_facts_of_any_kind_are_written_as_the_standard_library_write
 
 
 def test_an_unread_device_is_told_with_its_error():
-    unread = document(fabric.every_cause())["unread"]
+    unread = document(fabric.every_cause())["collection_errors"]
     assert [entry["collector"] for entry in unread] == ["gpu_nic_topology", "lldp_host", "rdma_link"]
     assert all("No route to host" in entry["error"] for entry in unread)

@@ -5,12 +5,12 @@ from xml.etree import ElementTree as ET
 import pytest
 import report_fabric as fabric
 
-from truerail.model import Judgement, Severity
+from truerail.model import Evaluation, Severity
 from truerail.outputs.report import Options, render
 
 
-def suite(judgement: Judgement, fail_on: Severity = Severity.WARNING) -> ET.Element:
-    report = render(judgement, "junit", Options(fail_on=fail_on))
+def suite(evaluation: Evaluation, fail_on: Severity = Severity.WARNING) -> ET.Element:
+    report = render(evaluation, "junit", Options(fail_on=fail_on))
     assert isinstance(report, str)
     return ET.fromstring(report.encode("utf-8")).find("testsuite")
 
@@ -26,9 +26,9 @@ def test_a_rule_that_passed_is_one_passing_case():
 
 
 def test_every_finding_is_a_case_with_one_failure():
-    judgement = fabric.every_cause()
-    found = cases(suite(judgement), "CAB001")
-    assert len(found) == sum(finding.rule == "CAB001" for finding in judgement.findings)
+    evaluation = fabric.every_cause()
+    found = cases(suite(evaluation), "CAB001")
+    assert len(found) == sum(finding.rule == "CAB001" for finding in evaluation.findings)
     assert all(len(case.findall("failure")) == 1 for case in found)
     case = next(case for case in found if "gpu-012/enp60s0f0np0" in case.get("name", ""))
     failure = case.find("failure")

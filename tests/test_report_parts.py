@@ -26,7 +26,7 @@ def test_the_punch_list_goes_by_rack_then_down_the_rack_then_by_port():
     )
     maker.because(CauseKind.LINK_DOWN, [fabric.host_port(1, 0)], [])
     maker.because(CauseKind.LINK_DOWN, [fabric.host_port(4, 0)], [])
-    steps = punch_list(maker.judgement())
+    steps = punch_list(maker.evaluation())
     walked = [str(step.at) for step in steps]
     assert walked == ["gpu-004/enp26s0f0np0", "gpu-001/enp26s0f0np0", "leaf-3/swp90", "leaf-1/swp9", "leaf-1/swp10"]
     assert (steps[0].to, steps[0].far) == (None, fabric.leaf_port(0, 4))
@@ -39,17 +39,17 @@ def test_the_punch_list_goes_by_rack_then_down_the_rack_then_by_port():
 
 def test_a_device_as_subject_is_a_step_without_a_cable():
     maker = fabric.Maker()
-    maker.because(CauseKind.LEAF_SWAP, ["leaf-2", "leaf-3"], [], do="Exchange the names.")
-    steps = punch_list(maker.judgement())
-    assert [(step.at, step.do, step.far) for step in steps] == [
+    maker.because(CauseKind.LEAF_SWAP, ["leaf-2", "leaf-3"], [], action="Exchange the names.")
+    steps = punch_list(maker.evaluation())
+    assert [(step.at, step.action, step.far) for step in steps] == [
         ("leaf-3", "Exchange the names.", None),
         ("leaf-2", "Exchange the names.", None),
     ]
 
 
 def test_narrowing_keeps_what_concerns_the_devices_and_all_moves_of_their_causes():
-    judgement = fabric.every_cause()
-    told = narrowed(judgement, {"gpu-012"}, {"gpu-012", "leaf-1"})
+    evaluation = fabric.every_cause()
+    told = narrowed(evaluation, {"gpu-012"}, {"gpu-012", "leaf-1"})
     assert {f.device for f in told.findings} == {"gpu-012"}
     assert [cause.id for cause in told.causes] == ["C1", "C6", "C7"]
     assert [len(cause.moves) for cause in told.causes] == [2, 0, 32]
@@ -57,7 +57,7 @@ def test_narrowing_keeps_what_concerns_the_devices_and_all_moves_of_their_causes
     assert told.summary.cables_planned == 8
     assert told.summary.cables_wrong == 6
     assert (told.summary.hosts, told.summary.hosts_read) == (1, 1)
-    assert told.unread == ()
+    assert told.collection_errors == ()
     assert Picture(told).broken_hosts == ("gpu-012",)
 
 
@@ -68,11 +68,11 @@ def test_narrowing_to_a_switch_finds_cables_that_sit_there_by_mistake():
 
 
 def test_narrowing_to_a_whole_device_passes_its_rules_but_never_the_unknown():
-    judgement = fabric.every_cause()
-    maker_verdicts = {verdict.rule: verdict.status for verdict in narrowed(judgement, {"spine-1"}, set()).verdicts}
+    evaluation = fabric.every_cause()
+    maker_verdicts = {verdict.rule: verdict.status for verdict in narrowed(evaluation, {"spine-1"}, set()).verdicts}
     assert maker_verdicts["CAB001"] is Status.PASS
     assert maker_verdicts["LNK001"] is Status.UNKNOWN
-    assert Verdict("CAB001", Status.FAIL) in judgement.verdicts
+    assert Verdict("CAB001", Status.FAIL) in evaluation.verdicts
 
 
 def test_a_crossing_draws_planned_ends_level_and_the_strangers_below():
@@ -126,14 +126,16 @@ def test_places_tell_what_the_plan_knows():
 
 
 def test_a_fabric_without_host_cables_has_no_picture():
-    empty = Picture(fabric.Maker(1, 1).judgement(plan=Plan({}, ()), cable_states={}))
+    empty = Picture(fabric.Maker(1, 1).evaluation(plan=Plan({}, ()), cable_states={}))
     assert (empty.rails, empty.broken_hosts, empty.by_rail()) == ((), (), [])
 
 
 def test_an_instruction_does_not_repeat_the_table_of_moves():
     move = Move(Port("h1", "nic0"), Port("leaf-1", "p1"), Port("leaf-0", "p1"))
-    do = "Exchange the two cables: h1/nic0 from leaf-1/p1 to leaf-0/p1."
-    assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", do, moves=(move,))) == "Exchange the two cables."
-    assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", do)) == do
+    action = "Exchange the two cables: h1/nic0 from leaf-1/p1 to leaf-0/p1."
+    assert (
+        instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", action, moves=(move,))) == "Exchange the two cables."
+    )
+    assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", action)) == action
     other = "Look first: the panel may be crossed."
     assert instruction(Cause("C1", CauseKind.CABLE_SWAP, ("h1",), "", other, moves=(move,))) == other

@@ -8,31 +8,31 @@ import openpyxl
 import pytest
 import report_fabric as fabric
 
-from truerail.model import CableState, Judgement
+from truerail.model import CableState, Evaluation
 from truerail.outputs.report import render
 from truerail.outputs.report_csv import inert
 
 
-def rows(judgement: Judgement) -> list[dict[str, str]]:
-    report = render(judgement, "csv")
+def rows(evaluation: Evaluation) -> list[dict[str, str]]:
+    report = render(evaluation, "csv")
     assert isinstance(report, str)
     return list(csv.DictReader(io.StringIO(report, newline="")))
 
 
-def book(judgement: Judgement) -> openpyxl.Workbook:
-    report = render(judgement, "xlsx")
+def book(evaluation: Evaluation) -> openpyxl.Workbook:
+    report = render(evaluation, "xlsx")
     assert isinstance(report, bytes)
     return openpyxl.load_workbook(io.BytesIO(report))
 
 
-def table(judgement: Judgement, sheet: str) -> list[dict[str, object]]:
-    lines = list(book(judgement)[sheet].values)
+def table(evaluation: Evaluation, sheet: str) -> list[dict[str, object]]:
+    lines = list(book(evaluation)[sheet].values)
     return [dict(zip(map(str, lines[0]), line, strict=True)) for line in lines[1:]]
 
 
 def test_csv_has_a_row_for_each_finding_with_its_id():
-    judgement = fabric.every_cause()
-    assert sorted(row["id"] for row in rows(judgement)) == sorted(finding.id for finding in judgement.findings)
+    evaluation = fabric.every_cause()
+    assert sorted(row["id"] for row in rows(evaluation)) == sorted(finding.id for finding in evaluation.findings)
 
 
 def test_a_csv_row_says_where_what_and_why():
@@ -45,7 +45,7 @@ def test_a_csv_row_says_where_what_and_why():
 def test_ids_do_not_change_with_what_else_is_wrong():
     alone = fabric.Maker()
     alone.find(fabric.host_port(55, 2), CableState.MISSING)
-    assert rows(alone.judgement())[0]["id"] in {row["id"] for row in rows(fabric.every_cause())}
+    assert rows(alone.evaluation())[0]["id"] in {row["id"] for row in rows(fabric.every_cause())}
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
@@ -58,7 +58,7 @@ def test_hostile_strings_stay_in_their_cells_and_start_no_formula():
     found = rows(fabric.hostile())
     assert len(found) == 1
     assert not any(cell.startswith(("=", "+", "-", "@")) for cell in found[0].values())
-    assert found[0]["do"].startswith("'+\\x1b[31mred")
+    assert found[0]["action"].startswith("'+\\x1b[31mred")
     assert not any(ord(char) < 32 or char == "\u202e" for cell in found[0].values() for char in cell)
 
 
@@ -84,9 +84,9 @@ def test_the_summary_counts_by_host_worst_first():
 
 
 def test_the_causes_sheet_has_a_line_for_each_move_and_one_for_causes_without():
-    judgement = fabric.every_cause()
-    causes = table(judgement, "Causes")
-    assert len(causes) == sum(max(1, len(cause.moves)) for cause in judgement.causes)
+    evaluation = fabric.every_cause()
+    causes = table(evaluation, "Causes")
+    assert len(causes) == sum(max(1, len(cause.moves)) for cause in evaluation.causes)
     first = causes[0]
     assert (first["take out of"], first["put into"]) == ("leaf-3/swp12", "leaf-1/swp12")
     assert (first["place"], first["other end"], first["label"]) == (
@@ -100,8 +100,8 @@ def test_the_causes_sheet_has_a_line_for_each_move_and_one_for_causes_without():
 
 
 def test_the_findings_sheet_tells_the_same_as_the_csv():
-    judgement = fabric.every_cause()
-    assert [row["id"] for row in table(judgement, "Findings")] == [row["id"] for row in rows(judgement)]
+    evaluation = fabric.every_cause()
+    assert [row["id"] for row in table(evaluation, "Findings")] == [row["id"] for row in rows(evaluation)]
 
 
 @pytest.mark.parametrize("made", [fabric.hostile, fabric.every_cause])

@@ -10,8 +10,8 @@ from truerail.model import CableState, CauseKind, Reading, Summary
 from truerail.outputs.report import Options, render
 
 
-def text(judgement, **options) -> str:
-    report = render(judgement, "text", Options(**options))
+def text(evaluation, **options) -> str:
+    report = render(evaluation, "text", Options(**options))
     assert isinstance(report, str)
     return report
 
@@ -52,16 +52,16 @@ def test_alternatives_and_what_decides_stand_with_the_cause():
 
 
 def test_many_moves_are_cut_and_said_to_be():
-    judgement = fabric.every_cause()
-    assert "… and 24 more moves: add --details" in text(judgement, next_step="add --details")
-    assert "more moves" not in text(judgement, details=True)
+    evaluation = fabric.every_cause()
+    assert "… and 24 more moves: add --details" in text(evaluation, next_step="add --details")
+    assert "more moves" not in text(evaluation, details=True)
 
 
 def test_hosts_that_look_alike_share_a_row_and_whole_ones_are_counted():
     maker = fabric.Maker()
     for host in (5, 6, 7):
         maker.find(fabric.host_port(host, 2), CableState.MISSING)
-    rows = section(text(maker.judgement()), "Rails").splitlines()
+    rows = section(text(maker.evaluation()), "Rails").splitlines()
     assert rows[1].split() == list("01234567")
     assert rows[2].split() == ["gpu-[005-007]", "(3)", "·", "·", "○", "·", "·", "·", "·", "·"]
     assert rows[3].split() == ["61", "hosts", "whole", *"········"]
@@ -79,7 +79,7 @@ def test_glyphs_differ_without_colour(ascii_only):
     states = [CableState.RIGHT, CableState.WRONG, CableState.MISSING, CableState.UNKNOWN]
     for rail, state in enumerate(states):
         maker.states[fabric.host_port(1, rail)] = state
-    row = next(row for row in text(maker.judgement(), ascii=ascii_only).splitlines() if row.startswith("  gpu-001"))
+    row = next(row for row in text(maker.evaluation(), ascii=ascii_only).splitlines() if row.startswith("  gpu-001"))
     cells = row.split()[1:]
     assert len(cells) == len(set(cells)) == 4
 
@@ -89,7 +89,7 @@ def test_a_dual_plane_rail_has_a_glyph_for_each_cable():
     cables = tuple(cable._replace(rail=0, plane=cable.rail) for cable in maker.plan.host_cables)
     maker.plan = replace(maker.plan, cables=cables)
     maker.states[fabric.host_port(1, 1)] = CableState.MISSING
-    rows = section(text(maker.judgement()), "Rails").splitlines()
+    rows = section(text(maker.evaluation()), "Rails").splitlines()
     assert rows[1].split() == ["0"]
     assert rows[2].split() == ["gpu-001", "·○"]
 
@@ -98,7 +98,7 @@ def test_uplinks_are_told_by_switch():
     maker = fabric.Maker()
     for uplink in maker.plan.uplinks_of("leaf-3"):
         maker.find(uplink.a, CableState.MISSING)
-    report = text(maker.judgement())
+    report = text(maker.evaluation())
     assert "○ leaf-3 (rack N01 unit 33) 2 uplinks missing: swp[101-102]" in report
 
 
@@ -113,7 +113,7 @@ def test_clean_says_so_and_nothing_else():
 def test_unknown_is_never_fine():
     maker = fabric.Maker()
     maker.states[fabric.host_port(9, 0)] = CableState.UNKNOWN
-    report = text(maker.judgement())
+    report = text(maker.evaluation())
     assert report.splitlines()[2] == "? 1 could not be judged; 527 of 528 cables right."
     assert "✓" not in report
     assert "1 planned cable:" in section(report, "Could not be judged")
@@ -122,7 +122,7 @@ def test_unknown_is_never_fine():
 def test_unread_devices_alone_are_a_doubt():
     maker = fabric.Maker()
     maker.unread.append(Reading("gpu-009", "rdma_link", fabric.AT, error="timed out"))
-    report = text(maker.judgement())
+    report = text(maker.evaluation())
     assert report.splitlines()[2].startswith("? ")
     assert "? gpu-009 rdma_link: timed out" in section(report, "Could not be judged")
 
@@ -130,8 +130,8 @@ def test_unread_devices_alone_are_a_doubt():
 def test_equal_errors_are_told_once():
     maker = fabric.Maker()
     maker.unread += [Reading(f"gpu-{h:03d}", "rdma_link", fabric.AT, error="timed out") for h in range(1, 11)]
-    assert section(text(maker.judgement()), "Could not be judged").count("timed out") == 1
-    assert "gpu-[001-010] rdma_link: timed out" in text(maker.judgement())
+    assert section(text(maker.evaluation()), "Could not be judged").count("timed out") == 1
+    assert "gpu-[001-010] rdma_link: timed out" in text(maker.evaluation())
 
 
 def test_rules_without_an_answer_and_broken_rules_are_told():
@@ -142,14 +142,14 @@ def test_rules_without_an_answer_and_broken_rules_are_told():
 
 def test_an_empty_plan_is_not_fine():
     empty = Summary(0, 0, 0, 0, 0, 0, 0, {})
-    judgement = replace(fabric.clean(), summary=empty, cable_states={})
-    assert "? The plan has no cables" in text(judgement)
+    evaluation = replace(fabric.clean(), summary=empty, cable_states={})
+    assert "? The plan has no cables" in text(evaluation)
 
 
 def test_details_show_each_finding_with_its_evidence():
-    judgement = fabric.every_cause()
-    report = text(judgement, details=True, width=120)
-    for finding in judgement.findings:
+    evaluation = fabric.every_cause()
+    report = text(evaluation, details=True, width=120)
+    for finding in evaluation.findings:
         assert finding.id in report
     assert "leaf-3 says (lldp_switch, 14:00:05): Neighbor port swp12, system_name gpu-012" in report
 
@@ -184,6 +184,6 @@ def test_large_fabrics_stay_short():
     maker = fabric.Maker(2000, 8)
     for host in range(1, 400):
         maker.find(fabric.host_port(host, host % 8), CableState.MISSING, subject=f"gpu-{host:03d}/enp26s0f0np0")
-    report = text(maker.judgement())
+    report = text(maker.evaluation())
     assert len(report.splitlines()) < 80
     assert "1,601 hosts whole" in report

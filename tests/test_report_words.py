@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from live_site import runner
 
-from truerail.model import Cause, CauseKind, Judgement, Move, Port, Reading
+from truerail.model import Cause, CauseKind, Evaluation, Move, Port, Reading
 from truerail.model import facts as kinds
 from truerail.model.finding import Status, Verdict
 from truerail.outputs.doubts import grouped
@@ -24,12 +24,12 @@ SHAPE = Shape(hosts=6, rails=4, spines=1, uplinks=2)
 QUESTION = "would have to move: is this the plan of this fabric?"
 
 
-def judged(moves: int) -> Judgement:
+def judged(moves: int) -> Evaluation:
     simulation = simulate(SHAPE)
-    judgement = judge(simulation.plan, simulation.snapshot())
+    evaluation = judge(simulation.plan, simulation.snapshot())
     port = Port("leaf-0", "swp1")
     moved = Cause("C1", CauseKind.CABLE_ROTATION, ("leaf-0",), "", "", moves=(Move(port, port, port),) * moves)
-    return replace(judgement, causes=(moved,))
+    return replace(evaluation, causes=(moved,))
 
 
 def test_a_plan_that_most_cables_contradict_is_doubted() -> None:
@@ -80,7 +80,7 @@ def test_counters_of_a_single_round_are_not_missed_but_too_few() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "summary"),
     [
         (("--from", "capture/gpu-001"), "it is a device's own folder: name the one around it"),
         (("--from", "void"), "there is nothing to read"),
@@ -92,7 +92,7 @@ def test_what_a_beginner_mistypes_is_said(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],
-    says: str,
+    summary: str,
 ) -> None:
     simulation = simulate(SHAPE)
     simulation.write(tmp_path)
@@ -101,7 +101,7 @@ def test_what_a_beginner_mistypes_is_said(
     monkeypatch.chdir(tmp_path)
     code, out, err = runner(monkeypatch, capsys)("check", "--plan", "plan.csv", *words)
     assert (code, out) == (2, "")
-    assert says in err
+    assert summary in err
     assert not (tmp_path / "report.pdf").exists()
 
 

@@ -13,25 +13,25 @@ from truerail.rounds import judge
 
 
 def test_a_rule_whose_facts_nobody_answered_is_unknown_and_never_passed() -> None:
-    judgement = judge(make_plan(), Snapshot(AT, [Reading("h1", "lldp_host", AT, error="unable to connect to socket")]))
-    verdicts = {v.rule: v for v in judgement.verdicts}
+    evaluation = judge(make_plan(), Snapshot(AT, [Reading("h1", "lldp_host", AT, error="unable to connect to socket")]))
+    verdicts = {v.rule: v for v in evaluation.verdicts}
     assert verdicts["CAB001"].status is Status.UNKNOWN
     assert verdicts["CAB001"].missing == ("Neighbor",)
     assert {v.status for code, v in verdicts.items() if not code.startswith("TEL")} == {Status.UNKNOWN}
-    assert judgement.summary.cables_unknown == judgement.summary.cables_planned == len(judgement.cable_states)
-    assert [r.error for r in judgement.unread] == ["unable to connect to socket"]
+    assert evaluation.summary.cables_unknown == evaluation.summary.cables_planned == len(evaluation.cable_states)
+    assert [r.error for r in evaluation.collection_errors] == ["unable to connect to socket"]
 
 
 def test_an_answer_without_a_neighbour_is_an_answer() -> None:
-    judgement = judge(make_plan(), Snapshot(AT, [Reading("leaf-0", "lldp_switch", AT)]))
-    assert {v.rule: v.status for v in judgement.verdicts}["CAB001"] is Status.UNKNOWN
-    (part, *_) = next(v for v in judgement.verdicts if v.rule == "CAB001").unjudged
+    evaluation = judge(make_plan(), Snapshot(AT, [Reading("leaf-0", "lldp_switch", AT)]))
+    assert {v.rule: v.status for v in evaluation.verdicts}["CAB001"] is Status.UNKNOWN
+    (part, *_) = next(v for v in evaluation.verdicts if v.rule == "CAB001").unjudged
     assert part.what == "cable", "it was asked and answered, and says nothing of the cables"
-    assert next(v for v in judgement.verdicts if v.rule == "CAB001").missing == ()
+    assert next(v for v in evaluation.verdicts if v.rule == "CAB001").missing == ()
 
 
 def test_a_rule_that_breaks_is_told_and_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(plan: Plan, seen: Snapshot) -> Iterator[Finding]:
+    def breaks(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         raise ZeroDivisionError("on\x1b[31m purpose")
         yield
 
@@ -40,33 +40,33 @@ def test_a_rule_that_breaks_is_told_and_costs_the_others_nothing(monkeypatch: py
     monkeypatch.setattr(truerail.rounds, "all_rules", lambda: {**rules(), "CAB001": broken})
     world = World(make_plan())
     world.swap(Port("h1", "nica"), Port("h2", "nica"))
-    judgement = judge(world.plan, world.snapshot())
-    verdict = next(v for v in judgement.verdicts if v.rule == "CAB001")
+    evaluation = judge(world.plan, world.snapshot())
+    verdict = next(v for v in evaluation.verdicts if v.rule == "CAB001")
     assert (verdict.status, verdict.error) == (Status.ERROR, "ZeroDivisionError: on\\x1b[31m purpose")
-    assert {f.rule for f in judgement.findings} == {"CAB002"}
+    assert {f.rule for f in evaluation.findings} == {"CAB002"}
 
 
 def test_only_the_rules_asked_for_are_run() -> None:
     world = World(make_plan())
     world.swap(Port("h1", "nica"), Port("h2", "nica"))
-    judgement = judge(world.plan, world.snapshot(), only=["CAB001"])
-    assert [v.rule for v in judgement.verdicts] == ["CAB001"]
-    assert judgement.findings == ()
-    assert judgement.causes == ()
+    evaluation = judge(world.plan, world.snapshot(), only=["CAB001"])
+    assert [v.rule for v in evaluation.verdicts] == ["CAB001"]
+    assert evaluation.findings == ()
+    assert evaluation.causes == ()
 
 
 def test_counts_add_up_and_name_every_cable() -> None:
     world = World(make_plan(), unread={"h3"}, deaf={"leaf-1"})
     world.swap(Port("h1", "nica"), Port("h2", "nica"))
     world.where[Port("h5", "nicd")] = None
-    summary = (judgement := judge(world.plan, world.snapshot(), notes=["said before"])).summary
+    summary = (evaluation := judge(world.plan, world.snapshot(), notes=["said before"])).summary
     assert (summary.cables_wrong, summary.cables_missing, summary.cables_unknown) == (2, 1, 1)
     assert summary.cables_right == summary.cables_planned - 4
     assert (summary.hosts, summary.hosts_read) == (8, 7)
-    assert judgement.cable_states[Port("h5", "nicd")] is CableState.MISSING
-    assert judgement.notes == ("said before",)
-    assert sum(summary.findings.values()) == len(judgement.findings)
-    assert set(judgement.cause_of) <= {f.id for f in judgement.findings}
+    assert evaluation.cable_states[Port("h5", "nicd")] is CableState.MISSING
+    assert evaluation.notes == ("said before",)
+    assert sum(summary.findings.values()) == len(evaluation.findings)
+    assert set(evaluation.cause_of) <= {f.id for f in evaluation.findings}
 
 
 def test_roles_that_nobody_asked_and_names_that_are_not_true_are_noted() -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from rules import rules
-from truerail.model.cases import scene
 from truerail.model.rule import Case, Rule
+from truerail.testing.cases import scene
 
 
 def _examples(*, fires: bool) -> Iterator[object]:
@@ -20,11 +20,11 @@ def _examples(*, fires: bool) -> Iterator[object]:
 def test_fires(rule: Rule, case: Case) -> None:
     findings = rule.look(*scene(case)).findings
     assert case.finds
-    assert sorted(finding.subject for finding in findings) == sorted(case.finds), case.says
+    assert sorted(finding.subject for finding in findings) == sorted(case.finds), case.summary
     for finding in findings:
         assert (finding.rule, finding.name) == (rule.code, rule.name)
-        assert finding.says[-1].isalnum() or finding.says[-1] == ")"
-        assert finding.do.endswith(".")
+        assert finding.summary[-1].isalnum() or finding.summary[-1] == ")"
+        assert finding.action.endswith(".")
         assert 0 < finding.confidence <= 1
 
 
@@ -32,8 +32,8 @@ def test_fires(rule: Rule, case: Case) -> None:
 def test_quiet(rule: Rule, case: Case) -> None:
     assert not case.finds
     judged = rule.look(*scene(case))
-    assert judged.findings == (), case.says
-    assert bool(judged.unjudged) is case.unknown, (case.says, judged.unjudged)
+    assert judged.findings == (), case.summary
+    assert bool(judged.unjudged) is case.unknown, (case.summary, judged.unjudged)
 
 
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True), *_examples(fires=False)])

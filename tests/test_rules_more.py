@@ -9,6 +9,7 @@ import pytest
 
 import rules as rules_package
 from rules import rules
+from truerail.analysis.cabling import State, wiring_of
 from truerail.model import (
     Finding,
     Neighbor,
@@ -21,9 +22,8 @@ from truerail.model import (
     Snapshot,
     Transport,
 )
-from truerail.model.cases import AT, plan_of, scene
-from truerail.model.rule import Case, Undecided
-from truerail.model.wiring import State, wiring_of
+from truerail.model.rule import Case, InsufficientDataError
+from truerail.testing.cases import AT, plan_of, scene
 
 PLAN = """
     gpu-1/nic0 leaf-0/swp1 rail=0 speed=400
@@ -35,11 +35,11 @@ HOSTILE = "\x1b[31m<b>=cmd()\n\u202e" + "x" * 70_000
 LAB = Path(__file__).resolve().parents[2] / "shared" / "lab" / "captures"
 
 
-def judged(plan: Plan, seen: Snapshot) -> list[Finding]:
+def judged(plan: Plan, snapshot: Snapshot) -> list[Finding]:
     found: list[Finding] = []
     for rule in rules().values():
-        with suppress(Undecided):  # no counters here: what rules about them say then is tested with them
-            found += rule.findings(plan, seen)
+        with suppress(InsufficientDataError):  # no counters here: what rules about them say then is tested with them
+            found += rule.findings(plan, snapshot)
     return found
 
 
@@ -101,7 +101,7 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
     found = judged(plan, seen)
     assert {"CAB004", "NIC002", "NIC003", "TEL001"} <= {finding.rule for finding in found}
     for finding in found:
-        told = [finding.subject, finding.says, finding.do, finding.expected or "", finding.observed or ""]
+        told = [finding.subject, finding.summary, finding.action, finding.expected or "", finding.observed or ""]
         for text in (*told, *(str(value) for _, value in finding.detail)):
             assert text.isprintable()
             assert len(text) < 1000
@@ -111,7 +111,7 @@ def test_two_nameless_ports_on_one_port_are_a_contradiction() -> None:
     case = Case("", PLAN, {"leaf-0": [Neighbor("swp1", system_name="gpu-1"), Neighbor("swp1", system_name="gpu-2")]})
     found = list(rules()["CAB005"].findings(*scene(case)))
     assert [finding.subject for finding in found] == ["gpu-1/nic0"]
-    assert "leaf-0/swp1 names gpu-1 and gpu-2" in found[0].says
+    assert "leaf-0/swp1 names gpu-1 and gpu-2" in found[0].summary
 
 
 def test_a_bridge_beside_a_planned_device_is_no_contradiction() -> None:
@@ -149,7 +149,7 @@ def test_a_device_that_was_not_asked_is_named_where_its_cables_stay_unknown() ->
     asked_links = Reading("gpu-2", "net_link", AT, (NetLink("nic0", operstate="UP"),))
     (found,) = rules()["TEL003"].findings(plan, Snapshot(AT, (asked_links,)))
     assert (found.subject, found.severity) == ("gpu-2", Severity.WARNING)
-    assert "not asked" in found.says
+    assert "not asked" in found.summary
     leaf = Reading("leaf-0", "lldp_switch", AT, (Neighbor("swp2", system_name="gpu-2", port_id="nic0"),))
     assert "gpu-2" not in {f.subject for f in rules()["TEL003"].findings(plan, Snapshot(AT, (asked_links, leaf)))}
 
@@ -166,7 +166,7 @@ def _why_unreachable(*errors: str) -> str:
     plan = plan_of(Case("", PLAN, {}))
     readings = [Reading("gpu-1", f"c{number}", AT, error=error) for number, error in enumerate(errors, 1)]
     (found,) = (f for f in rules()["TEL001"].findings(plan, Snapshot(AT, readings)) if f.subject == "gpu-1")
-    return found.says
+    return found.summary
 
 
 def test_an_error_that_all_questions_met_is_named_once() -> None:
@@ -174,8 +174,8 @@ def test_an_error_that_all_questions_met_is_named_once() -> None:
 
 
 def test_every_error_of_a_device_is_named_once_and_not_too_many() -> None:
-    says = _why_unreachable("timed out", "timed out", "reset", "refused", "cut", "slow")
-    assert "(c1: timed out; c3: reset; c4: refused and 2 more)" in says
+    summary = _why_unreachable("timed out", "timed out", "reset", "refused", "cut", "slow")
+    assert "(c1: timed out; c3: reset; c4: refused and 2 more)" in summary
 
 
 def test_two_rules_cannot_claim_one_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,10 +22,10 @@ from dashboards.generate import ROOT
 from dashboards.outputs.examples import examples, first_example, words
 from dashboards.outputs.runbooks import MOST_LINES
 from rules import rules
+from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
 from truerail.cli.app import app
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.finding import Status
-from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
 from truerail.model.rule import Rule
 from truerail.rounds import judge
 from truerail.simulator import Fault, Shape
@@ -134,7 +134,7 @@ def test_the_first_command_is_decided_by_the_runbook(
     assert found
     outputs = list(captured.get(rule.code, []))
     for example in found:
-        service.do(partial(setattr, service.tower, "publication", example.publication))
+        service.action(partial(setattr, service.tower, "publication", example.publication))
         printed = run(*example.words, "--service", service.url)
         assert untimed(printed) == untimed(example.output)
         outputs.append((example.finding.severity, printed))
@@ -166,15 +166,15 @@ def test_the_page_shows_lines_of_the_output(rule: Rule) -> None:
     assert set(block[1:]) - {"..."} <= set(example.output.splitlines())
 
 
-def ill() -> Publication:
+def ill() -> Published:
     """An evaluation of a service in trouble: a collector that fails, a rule that ends in an error, no database."""
     simulation = simulated(PODS)
     made = with_traffic(publication(simulation.plan, simulation.snapshot()))
-    broken = replace(made.judgement.verdicts[0], status=Status.ERROR)
+    broken = replace(made.evaluation.verdicts[0], status=Status.ERROR)
     return replace(
         made,
-        judgement=replace(made.judgement, verdicts=(broken, *made.judgement.verdicts[1:])),
-        runs={"lldp_host": CollectorRun("lldp_host", 60, made.judgement.at, 84.2, 16, 0, 4, 2, 17)},
+        evaluation=replace(made.evaluation, verdicts=(broken, *made.evaluation.verdicts[1:])),
+        runs={"lldp_host": CollectorRun("lldp_host", 60, made.evaluation.at, 84.2, 16, 0, 4, 2, 17)},
         journal=JournalState(JournalHealth.FAILING, "database or disk is full", waiting=12, lost_total=3),
     )
 
@@ -190,7 +190,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         socket.create_server(("127.0.0.1", 0)) as hung,
         socket.create_server(("127.0.0.1", 0)) as gone,
     ):
-        bad.do(lambda: bad.tower.counters.update(judgements_failed_total=4.0))
+        bad.action(lambda: bad.tower.counters.update(judgements_failed_total=4.0))
         closed = gone.getsockname()[1]
         gone.close()
         yield [fresh.url, well.url, bad.url, f"http://127.0.0.1:{hung.getsockname()[1]}", f"http://127.0.0.1:{closed}"]

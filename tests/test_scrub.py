@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerail.model import CauseKind, Judgement, Plan, Role
+from truerail.errors import ScrubError
+from truerail.model import CauseKind, Evaluation, Plan, Role
 from truerail.rounds import judge
-from truerail.scrub import CannotScrub, scrub_round
+from truerail.scrub import scrub_round
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.names import Names
 from truerail.scrub.text import Text
@@ -41,13 +42,13 @@ def scrubbed(simulation: Simulation, root: Path) -> tuple[Path, Path, Plan]:
     return source, root / "scrubbed", plan
 
 
-def replayed(path: Path, plan: Plan) -> Judgement:
+def replayed(path: Path, plan: Plan) -> Evaluation:
     seen = read_capture(path, devices=plan.devices)
     return judge(plan, seen.snapshot(), notes=seen.notes)
 
 
-def kinds(judgement: Judgement) -> Counter[tuple[str, int, int]]:
-    return Counter((str(c.kind), len(c.moves), len(c.explains)) for c in judgement.causes)
+def kinds(evaluation: Evaluation) -> Counter[tuple[str, int, int]]:
+    return Counter((str(c.kind), len(c.moves), len(c.explains)) for c in evaluation.causes)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -139,7 +140,7 @@ def test_names_with_blanks_are_found() -> None:
 @pytest.mark.parametrize("name", ["bridge", "7", "42", "x", "Ethernet"])
 def test_names_that_cannot_be_replaced_safely_are_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    with pytest.raises(CannotScrub, match=f"device '{name}'"):
+    with pytest.raises(ScrubError, match=f"device '{name}'"):
         scrub_round(tmp_path / "in", tmp_path / "out", None, {name: None})
     assert not (tmp_path / "out").exists()
 

@@ -7,8 +7,8 @@ import pytest
 from fake_fleet import FakeFleet, ambient, targets
 from virtual_time import timeless
 
-from truerail.gather import Gatherer, Limits
-from truerail.service.asking import Asking, intervals
+from truerail.poller import Limits, Poller
+from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.service.schedule import Schedule
 from truerail.simulator import Shape, Simulation, simulate
 
@@ -16,21 +16,21 @@ SHAPE = Shape(hosts=4, rails=2, spines=2, uplinks=2)
 
 
 class Rig:
-    """An `Asking` over a fleet in memory."""
+    """An `PollScheduler` over a fleet in memory."""
 
     def __init__(self, troubles: dict[str, str] | None = None, patience: float = 5.0, device: float = 0.4) -> None:
         self.simulation: Simulation = simulate(SHAPE, folders="inventory")
         self.fleet = FakeFleet(self.simulation, troubles)
         limits = Limits(device_seconds=device, deadline_seconds=5.0, cancel_seconds=0.1)
         self.heard = 0
-        gatherer = Gatherer(
+        gatherer = Poller(
             targets(self.simulation),
             self.fleet,
             devices=self.simulation.plan.devices,
             limits=limits,
             ambient=ambient(),
         )
-        self.asking = Asking(
+        self.asking = PollScheduler(
             gatherer,
             every_seconds=intervals({}),
             patience_seconds=patience,

@@ -16,7 +16,7 @@ import pytest
 from test_service_watch import fabric_of, run, settings_for, until, watched
 
 from truerail.model.pause import garbage_collection_paused
-from truerail.service import garbage, news, retiring, shown, watch
+from truerail.service import current, garbage, news, retiring, watch
 from truerail.service.garbage import Garbage
 from truerail.service.retiring import free
 
@@ -117,14 +117,14 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
 
         monkeypatch.setattr(module, name, noted)
 
-    for module, name in ((shown, "told"), (watch, "mutes"), (watch, "free")):
+    for module, name in ((current, "told"), (watch, "mutes"), (watch, "free")):
         noting(module, name)
 
     async def body() -> None:
         async with watched(settings_for(tmp_path), fabric_of()) as front:
             await until(lambda: front.publication)
             assert front.publication is not None
-            await front.acknowledge(front.publication.judgement.causes[0].key, "anna", "known", None)
+            await front.acknowledge(front.publication.evaluation.causes[0].key, "anna", "known", None)
             assert front.publication.mutes
             await until(lambda: "free" in where)
             loop = threading.get_ident()
@@ -142,7 +142,7 @@ def test_news_that_were_overtaken_are_made_anew(tmp_path: Path, monkeypatch: pyt
     async def body() -> None:
         async with watched(settings_for(tmp_path), fabric_of()) as front:
             await until(lambda: front.publication and front.publication.number > 1)
-            what_is_shown = front._watch.shown
+            what_is_shown = front._watch.current
             loop, came = asyncio.get_running_loop(), threading.Event()
 
             def overtake() -> None:
@@ -158,7 +158,7 @@ def test_news_that_were_overtaken_are_made_anew(tmp_path: Path, monkeypatch: pyt
                     came.wait()
                 return real(old, new, publication)
 
-            monkeypatch.setattr(shown, "told", told)
+            monkeypatch.setattr(current, "told", told)
             await until(lambda: len(before) > 1)
             assert before[1] is not before[0]
             assert before[1] == before[0]

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from truerail.errors import SettingsError
 from truerail.model import Secret
 from truerail.service.durations import duration
-from truerail.service.loading import SettingsError, load_settings
+from truerail.service.loading import load_settings
 
 LEAST = "inventory: inventory.yaml\n"
 
@@ -50,11 +51,11 @@ def test_paths_are_relative_to_the_file_and_a_postgresql_url_stays(tmp_path: Pat
 
 def test_the_environment_overrides_single_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRUERAIL_HTTP__PORT", "9000")
-    monkeypatch.setenv("TRUERAIL_RECOVERY__AFTER", "5m")
+    monkeypatch.setenv("TRUERAIL_RECOVERY__RESOLVE_AFTER", "5m")
     monkeypatch.setenv("TRUERAIL_URL", "of the command line, no setting")
     settings = load_settings(written(tmp_path, LEAST + "http: {host: localhost, port: 8000}\n"))
     assert (settings.http.host, settings.http.port) == ("localhost", 9000)
-    assert settings.recovery.after == timedelta(minutes=5)
+    assert settings.recovery.resolve_after == timedelta(minutes=5)
 
 
 def test_each_problem_names_its_line_the_value_and_what_was_expected(tmp_path: Path) -> None:
@@ -90,7 +91,7 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "summary"),
     [
         ("", "holds no settings"),
         ("- a\n", "holds no settings"),
@@ -105,9 +106,9 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
         ("fabric: x\n", "inventory"),
     ],
 )
-def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, says: str) -> None:
+def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, summary: str) -> None:
     (told,) = problems(tmp_path, text)
-    assert says in told
+    assert summary in told
     assert "truerail.yaml" in told
 
 

@@ -11,21 +11,19 @@ from pathlib import Path
 import pytest
 import structlog
 
+from truerail.analysis.published import JournalHealth
+from truerail.errors import JournalUnavailableError, NotFoundError, NotReadyError, QueryError
 from truerail.journal import Journal, open_journal
 from truerail.model import CauseKind
-from truerail.model.history import HistoryGone
 from truerail.model.life import LifeState, MuteKind
-from truerail.model.publication import JournalHealth
-from truerail.oncall.answers import BadQuestion, NotFound
+from truerail.service.evaluator import Evaluator
 from truerail.service.front import Front
-from truerail.service.judging import Judge
 from truerail.service.plans import PlanInForce
 from truerail.service.settings import Journal as Kept
 from truerail.service.settings import Recovery, Schedule, Settings
-from truerail.service.tower import NotReady
 from truerail.service.watch import Watch, utc_now
 from truerail.simulator import Fault, Shape
-from truerail.simulator.living import LivingFabric, Pace, living_fabric
+from truerail.simulator.live import LivingFabric, Pace, living_fabric
 
 SHAPE = Shape(hosts=6, rails=4, spines=2, uplinks=2)
 SWAP = Fault(CauseKind.CABLE_SWAP, "one-host")
@@ -39,8 +37,8 @@ def settings_for(folder: Path, url: str | None = None) -> Settings:
         fabric="test",
         inventory=folder / "inventory.yaml",
         journal=Kept(url=f"sqlite:///{folder}/journal.db" if url is None else url),
-        schedule=Schedule(every=quick, jitter=timedelta(0), patience=timedelta(seconds=PATIENCE_SECONDS)),
-        recovery=Recovery(after=timedelta(seconds=1)),
+        schedule=Schedule(every=quick, jitter=timedelta(0), poll_timeout=timedelta(seconds=PATIENCE_SECONDS)),
+        recovery=Recovery(resolve_after=timedelta(seconds=1)),
     )
 
 
@@ -52,7 +50,7 @@ def fabric_of(*faults: Fault) -> LivingFabric:
 async def watched(settings: Settings, fabric: LivingFabric, *, planned: bool = True) -> AsyncIterator[Front]:
     journal: Journal | None = open_journal(settings.journal) if settings.journal.url else None
     plan = PlanInForce(lambda: fabric.plan, fabric.plan) if planned else PlanInForce(lambda: None)
-    watch = Watch(settings, fabric.targets, plan, fabric.transport, Judge.begin(settings), journal)
+    watch = Watch(settings, fabric.targets, plan, fabric.transport, Evaluator.begin(settings), journal)
     stop = asyncio.Event()
     running = asyncio.create_task(watch.run(stop))
     try:
@@ -79,34 +77,34 @@ def steady(front: Front) -> bool:
     A first judgement may be of a part of the devices: whoever answered quickly is asked, and judged, again already.
     """
     shown = front.publication
-    if shown is None or shown.held or kinds(front) != [CauseKind.CABLE_SWAP]:
+    if shown is None or shown.pending_resolution or kinds(front) != [CauseKind.CABLE_SWAP]:
         return False
     heard = {reading.device for reading in shown.snapshot.readings}
-    found = {finding.id for finding in shown.judgement.findings}
+    found = {finding.id for finding in shown.evaluation.findings}
     return heard == set(shown.plan.devices) and found == set(shown.lives)
 
 
 def kinds(front: Front) -> Collection[CauseKind]:
-    return [] if front.publication is None else [cause.kind for cause in front.publication.judgement.causes]
+    return [] if front.publication is None else [cause.kind for cause in front.publication.evaluation.causes]
 
 
 def test_a_swap_is_found_lives_and_is_resolved_when_it_is_mended(tmp_path: Path) -> None:
     async def body() -> None:
         fabric = fabric_of()
         async with watched(settings_for(tmp_path), fabric) as front:
-            with pytest.raises(NotReady):
+            with pytest.raises(NotReadyError):
                 await front.acknowledge("x", "anna", "why", None)
             await until(lambda: steady(front))
             shown = front.publication
             assert shown is not None
-            ids = {finding.id for finding in shown.judgement.findings}
+            ids = {finding.id for finding in shown.evaluation.findings}
             assert len(ids) == 2
             assert {life.state for life in shown.lives.values()} <= {LifeState.NEW, LifeState.ONGOING}
             assert len(front.steps) == 2
             await until(lambda: {record.life.id for record in front.history.findings()} == ids)
             fabric.director.fix(1)
             fabric.living.settle()
-            await until(lambda: not kinds(front) and not front.publication.held)  # type: ignore[union-attr]
+            await until(lambda: not kinds(front) and not front.publication.pending_resolution)  # type: ignore[union-attr]
             await until(lambda: len(front.history.findings(resolved_since=shown.at - timedelta(hours=1))) == 2)
             assert not front.history.findings()
             assert front.counters["judgements_failed_total"] == 0
@@ -140,14 +138,14 @@ def test_an_acknowledgement_mutes_survives_a_restart_and_ends_with_what_it_is_ab
             await until(lambda: steady(front))
             shown = front.publication
             assert shown is not None
-            key = shown.judgement.causes[0].key
+            key = shown.evaluation.causes[0].key
             note = await front.acknowledge(key, "anna", "spare parts ordered", None)
             assert note.target == key
             assert {mute.kind for mute in front.publication.mutes.values()} == {MuteKind.ACKNOWLEDGED}  # type: ignore[union-attr]
-            assert set(front.publication.mutes) == {f.id for f in shown.judgement.findings}  # type: ignore[union-attr]
-            with pytest.raises(NotFound):
+            assert set(front.publication.mutes) == {f.id for f in shown.evaluation.findings}  # type: ignore[union-attr]
+            with pytest.raises(NotFoundError):
                 await front.acknowledge("nothing", "anna", "why", None)
-            with pytest.raises(BadQuestion):
+            with pytest.raises(QueryError):
                 await front.acknowledge(key, "anna", "why", utc_now() - timedelta(seconds=1))
         async with watched(settings, fabric) as front:
             await until(lambda: steady(front) and front.publication.mutes)  # type: ignore[union-attr]
@@ -167,7 +165,7 @@ def test_a_maintenance_window_covers_what_is_cabled_to_its_device(tmp_path: Path
             await until(lambda: steady(front))
             shown = front.publication
             assert shown is not None
-            finding = shown.judgement.findings[0]
+            finding = shown.evaluation.findings[0]
             leaf = (finding.expected or "").partition("/")[0]
             now = utc_now()
             window = await front.open_window("device", leaf, now, now + timedelta(hours=1), "anna", "new optics")
@@ -175,9 +173,9 @@ def test_a_maintenance_window_covers_what_is_cabled_to_its_device(tmp_path: Path
             await front.end_window(window.id, "anna")
             assert finding.id not in front.publication.mutes  # type: ignore[union-attr]
             for scope, what in (("rail", "99"), ("pod", "p9"), ("nodes", "gpu-[900-901]"), ("planet", "mars")):
-                with pytest.raises(BadQuestion, match=what.replace("[", "\\[") if scope != "planet" else "planet"):
+                with pytest.raises(QueryError, match=what.replace("[", "\\[") if scope != "planet" else "planet"):
                     await front.open_window(scope, what, now, now + timedelta(hours=1), "anna", "why")
-            with pytest.raises(BadQuestion):
+            with pytest.raises(QueryError):
                 await front.open_window("device", leaf, now, now, "anna", "why")
 
     run(body)
@@ -205,7 +203,7 @@ def test_without_a_plan_the_rails_are_inferred_once_and_kept(tmp_path: Path) -> 
             assert plan.inferred
             await until(lambda: front.publication.number > 2)  # type: ignore[union-attr]
             assert front.publication.plan is plan  # type: ignore[union-attr]
-            assert any("inferred" in note for note in front.publication.judgement.notes)  # type: ignore[union-attr]
+            assert any("inferred" in note for note in front.publication.evaluation.notes)  # type: ignore[union-attr]
 
     run(body)
 
@@ -215,8 +213,8 @@ def test_without_a_journal_it_judges_and_refuses_to_promise(tmp_path: Path) -> N
         async with watched(settings_for(tmp_path, url=""), fabric_of()) as front:
             await until(lambda: steady(front))
             assert front.publication.journal.health is JournalHealth.OFF  # type: ignore[union-attr]
-            with pytest.raises(HistoryGone):
-                await front.acknowledge(front.publication.judgement.causes[0].key, "anna", "why", None)  # type: ignore[union-attr]
+            with pytest.raises(JournalUnavailableError):
+                await front.acknowledge(front.publication.evaluation.causes[0].key, "anna", "why", None)  # type: ignore[union-attr]
             await front.audit("anna", "log in", "")
 
     run(body)
@@ -258,13 +256,15 @@ def test_reloading_goes_on_with_another_plan_and_loses_nothing(tmp_path: Path) -
         fabric, settings = fabric_of(), settings_for(tmp_path)
         journal = open_journal(settings.journal)
         plan = PlanInForce(lambda: fabric.plan, fabric.plan)
-        watch = Watch(settings, fabric.targets, plan, fabric.transport, Judge.begin(settings), journal)
+        watch = Watch(settings, fabric.targets, plan, fabric.transport, Evaluator.begin(settings), journal)
         stop = asyncio.Event()
         running = asyncio.create_task(watch.run(stop))
         front = Front(watch)
         await until(lambda: steady(front))
         first = front.publication
-        other = settings.model_copy(update={"fabric": "another", "recovery": Recovery(after=timedelta(seconds=2))})
+        other = settings.model_copy(
+            update={"fabric": "another", "recovery": Recovery(resolve_after=timedelta(seconds=2))}
+        )
         hosts = [target for target in fabric.targets if target.name != "gpu-006"]
         watch.use(other, hosts, fabric.plan)
         await until(lambda: front.publication.number > first.number)  # type: ignore[union-attr]
@@ -287,12 +287,12 @@ def test_a_bug_in_judging_is_counted_and_what_was_shown_stays(tmp_path: Path, mo
             def broken(*_: object) -> None:
                 raise KeyError("a bug")
 
-            monkeypatch.setattr(Judge, "judge", broken)
+            monkeypatch.setattr(Evaluator, "judge", broken)
             with structlog.testing.capture_logs() as logs:
                 await until(lambda: front.counters["judgements_failed_total"] > 1)
             assert "judging failed; what was judged before stays" in {line["event"] for line in logs}
             assert front.publication is not None
-            assert front.publication.judgement.causes == shown.judgement.causes  # type: ignore[union-attr]
+            assert front.publication.evaluation.causes == shown.evaluation.causes  # type: ignore[union-attr]
             monkeypatch.undo()
             await until(lambda: front.publication.number > shown.number)  # type: ignore[union-attr]
 
@@ -305,7 +305,7 @@ def test_what_is_not_shown_any_more_is_gone_without_the_garbage_collector(tmp_pa
             await until(lambda: front.publication)
             first = front.publication
             assert first is not None
-            kept = [weakref.ref(first.snapshot), weakref.ref(first.wiring), weakref.ref(first.judgement)]
+            kept = [weakref.ref(first.snapshot), weakref.ref(first.wiring), weakref.ref(first.evaluation)]
             number, first = first.number, None
             await until(lambda: front.publication.number > number + 3)  # type: ignore[union-attr]
             assert [one() for one in kept] == [None, None, None]

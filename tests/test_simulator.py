@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from truerail.errors import NoRoomError
 from truerail.model import CauseKind, GpuNicPath, LinkSpeed, Neighbor, NetLink, Plan, Port, RdmaLink, Snapshot
 from truerail.plans import load
-from truerail.simulator import VARIANTS, Fault, Noise, NoRoom, Shape, Simulation, demo_simulation, simulate
+from truerail.simulator import VARIANTS, Fault, Noise, Shape, Simulation, demo_simulation, simulate
 from truerail.simulator.ports import PLATFORMS
 from truerail.transport.replay import read_capture
 
@@ -212,7 +213,7 @@ def test_a_compound_fault_lies_within_an_exchanged_leaf() -> None:
 
 
 def test_a_fabric_too_small_for_a_fault_says_so() -> None:
-    with pytest.raises(NoRoom, match="leaf"):
+    with pytest.raises(NoRoomError, match="leaf"):
         simulate(Shape(hosts=2, rails=2, spines=0), [Fault(CauseKind.PORT_SHIFT)])
     with pytest.raises(ValueError, match="no variant 'sideways'; known are host, uplink"):
         Fault(CauseKind.LINK_DOWN, "sideways")

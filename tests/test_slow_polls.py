@@ -41,7 +41,7 @@ def test_a_nic_that_pauses_for_minutes_is_found_at_any_pace(tmp_path: Path, step
     report = checked(tmp_path, PLAN, {path: text for path, text in files.items() if path.partition("/")[0] in kept})
     status, findings = of_rule(report, "PFC002")
     assert (status, [finding["subject"] for finding in findings]) == ("fail", ["gpu-3/eth0"])
-    assert "26 % of the time" in findings[0]["says"]
+    assert "26 % of the time" in findings[0]["summary"]
 
 
 @pytest.mark.parametrize("step", [10.0, 60.0])

@@ -9,8 +9,8 @@ import pytest
 from switch_rounds import SONIC, checked, of_rule, rounds, sonic_dump
 
 from rules import rules
+from truerail.analysis.counters import Window
 from truerail.model import Finding
-from truerail.model.counters import Window
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
 

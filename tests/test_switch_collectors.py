@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from collector import _lldp_words, collectors
-from truerail.model import Device, Fact, Neighbor, NetLink, Role, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Fact, Neighbor, NetLink, Role
 
 SWITCH = Device("leaf-0", Role.LEAF)
 EOS_ENTRY = {"chassisId": "b8ce.f600.0100", "neighborInterfaceInfo": {"interfaceId": '"a \\" quote"'}}
@@ -146,7 +147,7 @@ def test_nvue_interface_that_carries_neighbours_directly() -> None:
     ],
 )
 def test_json_that_is_no_list_of_neighbours(answer: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableError):
         switch(answer)
 
 
@@ -168,7 +169,7 @@ def test_junos_leaves_that_are_plain_text() -> None:
     ],
 )
 def test_xml_that_is_refused(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableError, match=why):
         switch(answer)
 
 
@@ -205,7 +206,7 @@ Total entries displayed:  2
     ],
 )
 def test_tables_that_are_cut_or_mangled(rows: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableError, match=why):
         switch(IOS_HEADER + rows)
 
 
@@ -214,14 +215,14 @@ def test_tables_that_are_cut_or_mangled(rows: str, why: str) -> None:
 )
 def test_a_table_whose_rows_end_without_a_time_to_live_is_cut(rows: str) -> None:
     header = "Port          Neighbor Device ID       Neighbor Port ID    TTL\n"
-    with pytest.raises(Unreadable, match="a row that does not fit"):
+    with pytest.raises(UnreadableError, match="a row that does not fit"):
         switch(header + rows)
 
 
 def test_a_port_first_row_that_ends_after_its_port_is_cut() -> None:
     header = "Interface  Speed  Type  Remote Host  Remote Port\n---------  -----  ----  -----------  -----------\n"
     row = "swp1       400G   swp   gpu-001      eth1\n"
-    with pytest.raises(Unreadable, match="last row is cut"):
+    with pytest.raises(UnreadableError, match="last row is cut"):
         switch(f"{header}{row}swp2\n")
     assert ports(switch(f"{header}swp2       400G   swp\n{row}")) == [("swp1", "gpu-001", "eth1")]
 
@@ -309,12 +310,12 @@ def test_tables_of_other_systems(kind: str) -> None:
 
 
 def test_a_ruler_that_is_shorter_than_its_header_is_cut() -> None:
-    with pytest.raises(Unreadable, match="ruler"):
+    with pytest.raises(UnreadableError, match="ruler"):
         switch("Interface  Speed  Type  Remote Host  Remote Port\n---------  -----  ----\n")
 
 
 def test_a_header_alone_is_cut_and_one_with_its_total_a_list_without_neighbours() -> None:
-    with pytest.raises(Unreadable, match="no total below the table"):
+    with pytest.raises(UnreadableError, match="no total below the table"):
         switch(IOS_HEADER)
     assert switch(IOS_HEADER.rstrip("\n") + "\nTotal entries displayed: 0") == ()
 
@@ -417,7 +418,7 @@ Total entries displayed: 2
     ],
 )
 def test_blocks_that_are_cut_or_mangled(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableError, match=why):
         switch(answer)
 
 
@@ -428,25 +429,25 @@ def test_blocks_that_tell_of_nobody() -> None:
 def test_a_neighbour_that_tells_its_name_alone_is_half_a_neighbour() -> None:
     whole = "Local Intf: Te1/0/1\nChassis id: a\nPort id: b\n" + "-" * 20 + "\n"
     half = "Local Intf: Te1/0/2\nSystem Name: gpu-001\n"
-    with pytest.raises(Unreadable, match="without chassis id: cut, or indentation lost"):
+    with pytest.raises(UnreadableError, match="without chassis id: cut, or indentation lost"):
         switch(whole + half)
-    with pytest.raises(Unreadable, match="without chassis id and port id"):
+    with pytest.raises(UnreadableError, match="without chassis id and port id"):
         switch(whole.replace("Chassis id: a\n", "") + half)
 
 
 def test_blocks_that_end_in_half_a_key() -> None:
-    with pytest.raises(Unreadable, match="cut"):
+    with pytest.raises(UnreadableError, match="cut"):
         switch("Local Intf: Te1/0/1\nChassis id: a\nPort id: b\nTime remaining: 1\n" + "-" * 20 + "\nLocal In")
 
 
 def test_eos_text_that_ends_in_half_a_heading() -> None:
-    with pytest.raises(Unreadable, match="cut"):
+    with pytest.raises(UnreadableError, match="cut"):
         switch("Interface Ethernet1 detected 0 LLDP neighbors:\n\nInterface Ethernet2 dete")
 
 
 def test_eos_text_whose_last_neighbour_is_cut() -> None:
     answer = "Interface Ethernet1 detected 1 LLDP neighbors:\n\n  Neighbor a/b, age 1 seconds\n  - Chassis ID type: Loc"
-    with pytest.raises(Unreadable, match="neighbour of Ethernet1 without"):
+    with pytest.raises(UnreadableError, match="neighbour of Ethernet1 without"):
         switch(answer)
 
 
@@ -460,7 +461,7 @@ def test_hostile_names_are_read_as_they_are() -> None:
 
 @pytest.mark.parametrize("answer", ["nonsense", "Total entries displayed: 3\n", "show lldp neighbors\n"])
 def test_text_that_is_no_list_of_neighbours(answer: str) -> None:
-    with pytest.raises(Unreadable, match="not an answer"):
+    with pytest.raises(UnreadableError, match="not an answer"):
         switch(answer)
 
 
@@ -483,7 +484,7 @@ def test_text_that_is_no_list_of_neighbours(answer: str) -> None:
     ],
 )
 def test_walks_that_are_cut_or_mangled(answer: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableError, match=why):
         lldp(answer)
 
 

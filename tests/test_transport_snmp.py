@@ -13,8 +13,9 @@ from ports import free_port
 from real import require
 from snmpd import AUTH, COMMUNITY, PRIVACY, USERS, Fate, Relay, Snmpd, snmpd
 
+from truerail.errors import TransportError
 from truerail.model import Secret, SnmpAccess, Target
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 from truerail.transport.snmp import _LONGEST_PATIENCE, SnmpTransport
 from truerail.transport.snmp_client import SENDS
 

@@ -11,9 +11,10 @@ from pysnmp.proto import api
 from pysnmp.proto.rfc1902 import Integer32, ObjectName, OctetString
 from pysnmp.proto.rfc1905 import EndOfMibView
 
+from truerail.errors import TransportError
 from truerail.model import Secret, SnmpAccess, Target
 from truerail.transport import snmp_gufo, snmp_pysnmp
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 from truerail.transport.snmp import SnmpTransport
 
 COLUMN = (1, 3, 6, 1, 2, 1, 2, 2, 1, 1)

@@ -14,7 +14,8 @@ from snmpd import COMMUNITY, Relay, Snmpd, snmpd, switch
 
 from collector import collectors
 from collector._snmp import SWITCH
-from truerail.model import Device, Neighbor, NetLink, Role, Secret, SnmpAccess, Target, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Device, Neighbor, NetLink, Role, Secret, SnmpAccess, Target
 from truerail.transport.protocol import Answer
 from truerail.transport.snmp import SnmpTransport
 from truerail.transport.snmp_walks import subtrees
@@ -113,5 +114,5 @@ def test_an_agent_without_lldp_is_not_a_switch_without_neighbours(
         answer = asyncio.run(asked(alone, engine))
     assert answer.error == ""
     assert any(isinstance(link, NetLink) for link in collectors()["if_snmp"].read(answer.text, LEAF))
-    with pytest.raises(Unreadable, match="no row of LLDP-MIB"):
+    with pytest.raises(UnreadableError, match="no row of LLDP-MIB"):
         collectors()["lldp_snmp"].read(answer.text, LEAF)

@@ -16,10 +16,10 @@ from patience import ENOUGH, soon, waited
 from ports import refusing_port
 from sshd import Sshd, closing_after_banner, new_key, odd_server, resetting, silent, sshd, stuck_after_banner
 
+from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import Secret, Target
-from truerail.transport.declared import Undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits, script
-from truerail.transport.protocol import Answer, ConnectError, TransportError
+from truerail.transport.protocol import Answer
 from truerail.transport.ssh_hosts import SshHosts
 
 TOPO, RDMA, LLDP = "nvidia-smi topo -m", "rdma link", "lldpctl -f json0"
@@ -101,7 +101,7 @@ def test_a_real_sshd_receives_the_declared_commands_and_nothing_else(tmp_path: P
     with sshd(tmp_path / "sshd", extra=f"ForceCommand {recorder}") as server:
         server.program("nvidia-smi", "echo topo")
         assert texts(rounds(server.target(), [TOPO, RDMA], [TOPO])[0])[0] == ("topo\n", "")
-        with pytest.raises(Undeclared):
+        with pytest.raises(UndeclaredCommandError):
             rounds(server.target(), [TOPO, "reboot"])
     assert seen.read_text().splitlines() == [script([TOPO, RDMA]), script([TOPO])]
 
@@ -113,12 +113,12 @@ def test_what_no_collector_declares_is_refused_before_a_connection_is_made(comma
     with odd_server(lambda client: pytest.fail("a connection was made")) as port:
         target = Target("gpu-001", "127.0.0.1", platform="linux")
         target = replace(target, ssh=replace(target.ssh, port=port))
-        with pytest.raises(Undeclared, match="not sent: no collector declares"):
+        with pytest.raises(UndeclaredCommandError, match="not sent: no collector declares"):
             rounds(target, [TOPO, command])
 
 
 def test_a_command_for_another_platform_is_refused(server: Sshd) -> None:
-    with pytest.raises(Undeclared, match="for linux"):
+    with pytest.raises(UndeclaredCommandError, match="for linux"):
         rounds(server.target(), ["show lldp neighbors detail | json"])
 
 
@@ -196,7 +196,7 @@ def test_nobody_listening_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behave", "has_seconds", "says"),
+    ("behave", "has_seconds", "summary"),
     [
         (silent, 0.5, "no login within 0.5 s"),
         (stuck_after_banner, 0.5, "no login within 0.5 s"),
@@ -204,13 +204,13 @@ def test_nobody_listening_is_told() -> None:
         (closing_after_banner, ENOUGH, "connection closed during the login|connection reset during the login"),
     ],
 )
-def test_a_server_that_hangs_or_resets_is_an_error_in_time(behave: object, has_seconds: float, says: str) -> None:
+def test_a_server_that_hangs_or_resets_is_an_error_in_time(behave: object, has_seconds: float, summary: str) -> None:
     with odd_server(behave) as port:  # type: ignore[arg-type] - one of the functions above
         target = Target("gpu-001", "127.0.0.1", timeout_seconds=has_seconds)
         target = replace(target, ssh=replace(target.ssh, port=port, agent=False))
         error, seconds = asyncio.run(waited(asking(target, [TOPO])))
     assert isinstance(error, TransportError)
-    assert re.match(rf"127\.0\.0\.1 port {port}: ({says})", str(error))
+    assert re.match(rf"127\.0\.0\.1 port {port}: ({summary})", str(error))
     assert seconds < 3.0
 
 

@@ -12,10 +12,10 @@ import pytest
 from ports import refusing_port
 from sshd import Sshd, new_key, sshd
 
+from truerail.errors import ConnectError, HostKeyError, TransportError
 from truerail.model import Secret, SshAccess, Target
-from truerail.transport.host_keys import HostKeyError
 from truerail.transport.known_hosts import Trust, trust
-from truerail.transport.protocol import Answer, ConnectError, Transport, TransportError
+from truerail.transport.protocol import Answer, Transport
 from truerail.transport.ssh_hosts import SshHosts
 from truerail.transport.switch_cli import SwitchCli
 

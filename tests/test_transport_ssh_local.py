@@ -7,8 +7,9 @@ import pytest
 from patience import ENOUGH, soon, waited
 
 from collector import collectors
+from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Target
-from truerail.transport.declared import Undeclared, declared, refuse_undeclared
+from truerail.transport.declared import declared, refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.local import Local
 from truerail.transport.protocol import Answer
@@ -83,7 +84,7 @@ def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -
                 if everybodys or platform in command.platforms:
                     refuse_undeclared(target, [text])
                 elif text not in declared(platform)[0] and not text.startswith(declared(platform)[1]):
-                    with pytest.raises(Undeclared):
+                    with pytest.raises(UndeclaredCommandError):
                         refuse_undeclared(target, [text])
 
 
@@ -91,19 +92,19 @@ def test_every_declared_command_may_be_sent_to_its_platforms_and_to_no_other() -
     "port", ["", "-x", "a b", "a;b", "$(id)", "`id`", "a|b", "a'b", 'a"b', "a\nb", "*", "~", "x" * 65]
 )
 def test_a_port_name_that_means_something_to_a_shell_is_refused(port: str) -> None:
-    with pytest.raises(Undeclared):
+    with pytest.raises(UndeclaredCommandError):
         refuse_undeclared(Target("x", "10.0.0.1", platform="linux"), [f"lldptool -t -n -i {port}"])
 
 
 def test_a_device_whose_platform_is_not_known_is_sent_nothing_that_is_meant_for_snmp() -> None:
     unknown = Target("x", "10.0.0.1")
     refuse_undeclared(unknown, [LLDP, "show lldp neighbors detail | json"])
-    with pytest.raises(Undeclared, match="any platform"):
+    with pytest.raises(UndeclaredCommandError, match="any platform"):
         refuse_undeclared(unknown, ["snmpwalk"])
 
 
 def test_a_refusal_shows_a_command_safely() -> None:
-    with pytest.raises(Undeclared) as caught:
+    with pytest.raises(UndeclaredCommandError) as caught:
         refuse_undeclared(Target("x", "10.0.0.1", platform="linux"), ["\033[2J" + "y" * 500])
     assert "\033" not in str(caught.value)
     assert len(str(caught.value)) < 200

@@ -12,10 +12,10 @@ import pytest
 from patience import ENOUGH, soon, waited
 from sshd import Sshd, closing_after_banner, odd_server, resetting, silent, sshd, stuck_after_banner
 
+from truerail.errors import TransportError, UndeclaredCommandError
 from truerail.model import Secret, SshAccess, Target
-from truerail.transport.declared import Undeclared
 from truerail.transport.framing import LIMITS, Limits
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 from truerail.transport.switch_cli import SwitchCli
 
 LLDP, LINK, SHOW = "lldpctl -f json0", "ip -j -d link", "show lldp neighbors detail"
@@ -62,7 +62,7 @@ def test_commands_are_exec_channels_of_one_connection(server: Sshd) -> None:
 
 def test_what_no_collector_declares_is_refused(server: Sshd) -> None:
     for command in ("reload", "show running-config", "lldpctl -f json0 | sh"):
-        with pytest.raises(Undeclared):
+        with pytest.raises(UndeclaredCommandError):
             rounds(switch(server), [LLDP, command])
     assert "Starting session" not in server.log
 

@@ -14,10 +14,10 @@ from live_site import runner
 from switch_rounds import checked, ethtool, of_rule, rounds
 
 from truerail.model import CauseKind, Role, Status, Unjudged, Verdict
-from truerail.oncall.fabric import fabric_view
-from truerail.oncall.job import job
 from truerail.outputs.narrow import narrowed
+from truerail.questions.job import job
 from truerail.simulator import Fault, Shape, simulate
+from truerail.views.fabric import fabric_view
 
 PLAN = "".join(f"gpu-{n + 1},host,eth0,leaf-0,leaf,Ethernet{8 * n},0,,400\n" for n in range(8))
 SHAPE = Shape(hosts=6, rails=4, spines=1, uplinks=2)
@@ -63,8 +63,8 @@ def test_the_reports_for_people_and_for_ci_say_it(
     assert "(CAB001 fails beside it): 4 of 24 cables are not seen" in report(monkeypatch, capsys, "--format", "html")
     suite = ET.fromstring(report(monkeypatch, capsys, "--format", "junit"))
     skipped = [case for case in suite.iter("testcase") if case.find("skipped") is not None]
-    says = {case.get("classname"): case.find("skipped").get("message") for case in skipped}  # type: ignore[union-attr]
-    assert says["truerail.CAB001"].startswith("unknown beside its findings: 4 of 24 cables are not seen")
+    summary = {case.get("classname"): case.find("skipped").get("message") for case in skipped}  # type: ignore[union-attr]
+    assert summary["truerail.CAB001"].startswith("unknown beside its findings: 4 of 24 cables are not seen")
 
 
 def test_cables_that_nobody_sees_do_not_pass(
@@ -95,15 +95,15 @@ PART = Unjudged("neither end of 5 of 8 links counts errors: leaf-0", "link", 5, 
 def failing() -> Any:
     """A publication of which one rule about links found something, and could not judge five of them."""
     shown = published()
-    verdicts = tuple(one for one in shown.judgement.verdicts if one.rule != "LNK004")
+    verdicts = tuple(one for one in shown.evaluation.verdicts if one.rule != "LNK004")
     verdict = Verdict("LNK004", Status.FAIL, why=PART.why, unjudged=(PART,))
-    return replace(shown, judgement=replace(shown.judgement, verdicts=(*verdicts, verdict)))
+    return replace(shown, evaluation=replace(shown.evaluation, verdicts=(*verdicts, verdict)))
 
 
 def test_a_jobs_answer_says_what_a_failing_rule_did_not_judge() -> None:
     shown = failing()
     hosts = ",".join(device.name for device in shown.plan.of_role(Role.HOST))
-    assert f" Beside what is found, LNK004 could not judge everything ({PART.why})." in job(shown, hosts).says
+    assert f" Beside what is found, LNK004 could not judge everything ({PART.why})." in job(shown, hosts).summary
 
 
 def test_the_api_has_it() -> None:
@@ -112,5 +112,5 @@ def test_the_api_has_it() -> None:
 
 
 def test_a_report_on_some_devices_does_not_pass_what_was_not_judged() -> None:
-    (verdict,) = [one for one in narrowed(failing().judgement, {"no-such"}, set()).verdicts if one.rule == "LNK004"]
+    (verdict,) = [one for one in narrowed(failing().evaluation, {"no-such"}, set()).verdicts if one.rule == "LNK004"]
     assert (verdict.status, verdict.unjudged) == (Status.UNKNOWN, (PART,))

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from live_site import Run, Site, runner
 
+from truerail.analysis.coverage import folded, unlisted
 from truerail.files.nodesets import expand
-from truerail.model.asked import folded, unlisted
 from truerail.plans import load
 from truerail.simulator import Shape, simulate
 
@@ -38,13 +38,13 @@ def test_a_host_that_nobody_could_ask_is_one_finding_and_no_cause(site: Site, ru
     relist(site, lambda name: None if name in ("gpu-003", "gpu-004", "gpu-005", "gpu-008") else name)
     code, out, _ = run("check", "--inventory", site.inventory, "--plan", site.plan, "--format", "json")
     found = json.loads(out)
-    says = "4 devices of the plan are not in the inventory: gpu-[003-005], gpu-008"
+    summary = "4 devices of the plan are not in the inventory: gpu-[003-005], gpu-008"
     (finding,) = [one for one in found["findings"] if one["rule"] == "TEL001"]
-    assert finding["says"].startswith(says)
-    assert "Add them to the inventory" in finding["do"]
+    assert finding["summary"].startswith(summary)
+    assert "Add them to the inventory" in finding["action"]
     assert finding["cause"] is None
     assert found["causes"] == []
-    assert says in found["notes"]
+    assert summary in found["notes"]
     assert code == (1 if finding["severity"] == "warning" else 0)
     text = run("check", "--inventory", site.inventory, "--plan", site.plan)[1]
     assert " ".join(text.split()).count("4 devices of the plan are not in the inventory") == 1
@@ -57,7 +57,7 @@ def test_names_that_differ_in_zeros_case_or_domain_are_suggested_or_are_the_same
     found = unlisted(plan, [names.get(name, name) for name in plan.devices])
     assert found.devices == ("gpu-003", "gpu-006")
     assert dict(found.near) == {"gpu-003": "gpu-3"}
-    assert found.says.endswith("gpu-003, gpu-006 (perhaps it names them otherwise: gpu-3 for gpu-003)")
+    assert found.summary.endswith("gpu-003, gpu-006 (perhaps it names them otherwise: gpu-3 for gpu-003)")
 
 
 def test_serve_check_says_it_too(site: Site, run: Run, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_device_of_the_inventory_that_does_not_answer_is_still_a_cause(site: S
 
 
 @pytest.mark.parametrize(
-    ("names", "says"),
+    ("names", "summary"),
     [
         (["gpu-1"], "gpu-1"),
         (["gpu-9", "gpu-10", "gpu-11"], "gpu-[9-11]"),
@@ -108,5 +108,5 @@ def test_a_device_of_the_inventory_that_does_not_answer_is_still_a_cause(site: S
         ([], ""),
     ],
 )
-def test_names_are_folded(names: list[str], says: str) -> None:
-    assert folded(names) == says
+def test_names_are_folded(names: list[str], summary: str) -> None:
+    assert folded(names) == summary

@@ -21,7 +21,7 @@ from fake_fleet import FakeFleet
 from live_site import Run, Site, runner
 from rich.console import Console
 
-from truerail.model import CauseKind, Judgement, Reading, Snapshot
+from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
 from truerail.plans import dump_csv
@@ -37,7 +37,7 @@ def of(*faults: Fault, seed: int = 2) -> Simulation:
     return simulate(SHAPE, faults, seed=seed, folders="inventory")
 
 
-def judged(simulation: Simulation) -> Judgement:
+def judged(simulation: Simulation) -> Evaluation:
     return judge(simulation.plan, simulation.snapshot())
 
 
@@ -105,7 +105,7 @@ def test_labels_exchanged_are_one_step_and_tick_off() -> None:
     assert work.done >= 1
 
 
-def unpowered(simulation: Simulation) -> Judgement:
+def unpowered(simulation: Simulation) -> Evaluation:
     """A host without power: it does not answer, and all of its links are down."""
     simulation.world.off.add("gpu-003")
     simulation.world.absent.add("gpu-003")

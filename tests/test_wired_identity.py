@@ -83,7 +83,7 @@ def test_two_cables_are_exchanged(
         assert (kinds(report), moved(report)) == ({"cable-swap" if one_host else "unknown"}, set())
         assert {finding["subject"] for finding in report["findings"]} == both
         assert all(
-            [other["kind"] for other in cause["alternatives"]] == ["cable-rotation"] and cause["decides"]
+            [other["kind"] for other in cause["alternatives"]] == ["cable-rotation"] and cause["to_confirm"]
             for cause in report["causes"]
             if one_host
         )

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from truerail.errors import SettingsError
 from truerail.inventory import InventoryError, load_inventory
 from truerail.plans import PlanError, load
-from truerail.service.loading import SettingsError, load_settings
+from truerail.service.loading import load_settings
 
 FILES: dict[str, tuple[Callable[[Path], object], type[Exception], str, str]] = {
     "settings": (load_settings, SettingsError, "inventory: a.yaml\naccess: {}\n", "access: {tokens: []}\n"),

@@ -33,7 +33,7 @@ def test_links_without_a_frame_are_unknown(tmp_path: Path, seed: int) -> None:
     silent = [one for one in told["findings"] if one["rule"] == "CAB003"]
     assert silent
     assert {(one["reason"], one["severity"]) for one in silent} == {("silent", "warning")}
-    assert all("link is up, but neither end hears the other" in one["says"] for one in silent)
+    assert all("link is up, but neither end hears the other" in one["summary"] for one in silent)
     summary = told["summary"]
     assert (summary["cables_missing"], summary["cables_wrong"]) == (0, 0)
     assert summary["cables_unknown"] == len(silent)
@@ -44,7 +44,7 @@ def test_links_without_a_frame_are_unknown(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("flag", ["young_link@0.1", "lldp_lost_rows@0.3"])
 def test_a_cable_without_light_among_them_is_missing(flag: str) -> None:
     simulation = made(flag, [Fault(CauseKind.LINK_DOWN, "host")], seed=3)
-    judgement = judge(simulation.plan, simulation.snapshot())
-    missing = {port for port, state in judgement.cable_states.items() if state is CableState.MISSING}
+    evaluation = judge(simulation.plan, simulation.snapshot())
+    missing = {port for port, state in evaluation.cable_states.items() if state is CableState.MISSING}
     assert missing == set(simulation.truth.missing)
-    assert [cause.kind for cause in judgement.causes if cause.kind is not CauseKind.UNKNOWN] == [CauseKind.LINK_DOWN]
+    assert [cause.kind for cause in evaluation.causes if cause.kind is not CauseKind.UNKNOWN] == [CauseKind.LINK_DOWN]

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
+from truerail.analysis.published import Published
 from truerail.model import CableState, CauseKind, Plan, Snapshot
-from truerail.model.publication import Publication
-from truerail.oncall.answers import CablePath, CauseLine
-from truerail.oncall.capture import publication_of
-from truerail.oncall.lines import cause_lines
-from truerail.oncall.view import view_of
-from truerail.oncall.where import where
 from truerail.plans.inference import infer
+from truerail.questions.capture import publication_of
+from truerail.questions.where import where
 from truerail.simulator import Fault, Shape, simulate
+from truerail.views.lines import cause_lines
+from truerail.views.pieces import CablePath, CauseLine
+from truerail.views.view import view_of
 
 FAULTS = (
     Fault(CauseKind.LEAF_SWAP, "labels"),
@@ -26,31 +26,31 @@ FAULTS = (
 )
 
 
-def shaped(shape: Shape, faults: tuple[Fault, ...] | int = 5, seed: int = 1) -> Publication:
+def shaped(shape: Shape, faults: tuple[Fault, ...] | int = 5, seed: int = 1) -> Published:
     """A simulated fabric, judged."""
     made = simulate(shape, faults, seed=seed)
     return publication_of(made.plan, made.snapshot(), fabric="lab")
 
 
 @cache
-def faulty() -> Publication:
+def faulty() -> Published:
     """24 hosts with one fault of each common kind."""
     return shaped(Shape(hosts=24), FAULTS, 3)
 
 
-def without(publication: Publication, *collectors: str) -> Publication:
+def without(publication: Published, *collectors: str) -> Published:
     """The same fabric where nobody answered these collectors."""
     seen = publication.snapshot
     kept = Snapshot(seen.at, [reading for reading in seen.readings if reading.collector not in collectors])
     return publication_of(publication.plan, kept, fabric="lab")
 
 
-def inferred(publication: Publication) -> Publication:
+def inferred(publication: Published) -> Published:
     """The same fabric against the plan that it implies itself."""
     return publication_of(infer(publication.snapshot).plan, publication.snapshot, fabric="lab")
 
 
-def unrailed(publication: Publication) -> Publication:
+def unrailed(publication: Published) -> Published:
     """The same fabric under a plan that knows no rails, and whose first ten cables bear labels."""
     cables = tuple(
         cable._replace(rail=None, label=f"X-{number}" if number < 10 else "")
@@ -60,7 +60,7 @@ def unrailed(publication: Publication) -> Publication:
     return publication_of(plan, Snapshot(publication.snapshot.at, publication.snapshot.readings), fabric="lab")
 
 
-SHAPES: dict[str, Callable[[], Publication]] = {
+SHAPES: dict[str, Callable[[], Published]] = {
     "faulty": faulty,
     "pods": lambda: shaped(Shape(hosts=8, pods=2, rails=4, superspines=2), 4),
     "two planes": lambda: shaped(Shape(hosts=6, rails=4, planes=2), 4),
@@ -80,18 +80,18 @@ SHAPES: dict[str, Callable[[], Publication]] = {
 
 
 @cache
-def fabric(name: str) -> Publication:
+def fabric(name: str) -> Published:
     """One of `SHAPES`."""
     return SHAPES[name]()
 
 
-def of_kind(publication: Publication, kind: CauseKind) -> list[CauseLine]:
+def of_kind(publication: Published, kind: CauseKind) -> list[CauseLine]:
     """The causes of one kind, in order of harm."""
     return [line for line in cause_lines(view_of(publication)) if line.kind == kind]
 
 
-def right(publication: Publication) -> CablePath:
+def right(publication: Published) -> CablePath:
     """A host's cable that is right, on a host that answered."""
-    states = publication.judgement.cable_states
+    states = publication.evaluation.cable_states
     host = next(c.a for c in publication.plan.host_cables if states[c.a] is CableState.RIGHT)
     return where(publication, str(host)).paths[0]

@@ -26,10 +26,10 @@ from tests.loopback import prometheus
 from tests.page_site import Site
 from tests.patience import ENOUGH
 from tests.real import require
+from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
 from truerail.model import CauseKind, PortCounters, Reading
-from truerail.model.publication import CollectorRun, JournalHealth, JournalState, Publication
 from truerail.outputs.metrics import Exposition, sd
-from truerail.service.judging import Judge
+from truerail.service.evaluator import Evaluator
 from truerail.simulator import Fault, Shape
 from truerail.simulator.flows import FlowFault, FlowFaultKind
 
@@ -66,7 +66,7 @@ class Watched:
         began = datetime.now(UTC) - timedelta(minutes=MINUTES)
         self.living = Living(FAULTS, shape=SHAPE, began=began - timedelta(seconds=1000))
         self.ends = self.living.seconds + 60.0 * MINUTES
-        self.judge = Judge.begin(settings(fabric="lab"))
+        self.judge = Evaluator.begin(settings(fabric="lab"))
         self.runs: dict[str, CollectorRun] = {}
         for trouble in TROUBLES:
             self.living.director.disturb(trouble)
@@ -85,7 +85,7 @@ class Watched:
             "event_streams": 1.0, "devices_waiting": 0.0,
         }  # fmt: skip
 
-    def rounds(self) -> Iterator[Publication]:
+    def rounds(self) -> Iterator[Published]:
         """A judgement now and then, at last one every ten seconds; half way, the technician repairs a cable."""
         while self.living.seconds < self.ends:
             left = self.ends - self.living.seconds
@@ -94,7 +94,7 @@ class Watched:
                 self.living.director.fix(1)
             yield self.round()
 
-    def round(self) -> Publication:
+    def round(self) -> Published:
         """Asks everything and judges it."""
         gathered = self.living.round()
         self._count(gathered.readings)
@@ -140,7 +140,7 @@ def scraped(folder: Path) -> Iterator[Prometheus]:
             yield once(address, f"{several} and count(up == 1) == {3 + len(targets)} and count(ALERTS)")
 
 
-def _stamped(publication: Publication, watched: Watched, own: str) -> Iterator[bytes]:
+def _stamped(publication: Published, watched: Watched, own: str) -> Iterator[bytes]:
     """Each line of each target's page with the target's labels and the time, as Prometheus would have kept it."""
     exposition = Exposition()
     stamp = f"{watched.now.timestamp():.3f}".encode()

@@ -9,12 +9,14 @@ import numpy as np
 
 from collector import at_once, collectors
 from rules import rules as all_rules
+from truerail.analysis.cabling import State, Wiring, wiring_of
+from truerail.analysis.coverage import folded, not_listed, roles_not_asked
 from truerail.causes import explain
 from truerail.model import (
     CableState,
+    Evaluation,
     Fact,
     Finding,
-    Judgement,
     Plan,
     Port,
     PortCounters,
@@ -26,12 +28,10 @@ from truerail.model import (
     Summary,
     Verdict,
 )
-from truerail.model.asked import folded, not_listed, roles_not_asked
 from truerail.model.finding import with_actions
 from truerail.model.maintained import Maintained
 from truerail.model.names import natural_key, printable
 from truerail.model.rule import Rule
-from truerail.model.wiring import State, Wiring, wiring_of
 from truerail.rule_faults import without_culprit
 
 _ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
@@ -48,57 +48,59 @@ _STATES = {
 
 def judge(
     plan: Plan,
-    seen: Snapshot,
+    snapshot: Snapshot,
     *,
     only: Collection[str] | None = None,
     notes: Iterable[str] = (),
     work: Sequence[Maintained] = (),
-) -> Judgement:
+) -> Evaluation:
     """Compares what was seen with what should be: findings, their causes, and what could not be judged.
 
     `only` limits the rules by code. A rule whose facts nobody answered is `unknown`, never passed; a rule that
     breaks is an `error` verdict, and the others still run. `work` is what maintenance windows cover now.
     """
-    wiring = wiring_of(plan, seen)
-    answered = _answered(seen)
+    wiring = wiring_of(plan, snapshot)
+    answered = _answered(snapshot)
     findings: list[Finding] = []
     verdicts: list[Verdict] = []
     for code, rule in all_rules().items():
         if only is None or code in only:
-            verdict, found = _run(rule, plan, seen, answered)
+            verdict, found = _run(rule, plan, snapshot, answered)
             verdicts.append(verdict)
             findings += found
     ordered = tuple(sorted(findings, key=lambda f: (-f.severity.rank, f.rule, natural_key(f.subject))))
     causes = explain(wiring, ordered, work)
-    return Judgement(
-        at=seen.at,
+    return Evaluation(
+        at=snapshot.at,
         plan=plan,
         findings=with_actions(ordered, causes),
         causes=causes,
         verdicts=tuple(verdicts),
-        unread=tuple(reading for reading in seen.readings if reading.error and _missed(reading, seen)),
+        collection_errors=tuple(
+            reading for reading in snapshot.readings if reading.error and _missed(reading, snapshot)
+        ),
         summary=_summary(wiring, ordered),
         cable_states=cable_states(wiring),
         notes=(*notes, *_notes(wiring), *_unplanned(ordered)),
     )
 
 
-def _missed(reading: Reading, seen: Snapshot) -> bool:
+def _missed(reading: Reading, snapshot: Snapshot) -> bool:
     """Whether an answer that is not there could have told anything: counters mean nothing in a single round."""
-    return seen.window is not None or reading.collector in at_once()
+    return snapshot.window is not None or reading.collector in at_once()
 
 
-def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
+def _run(rule: Rule, plan: Plan, snapshot: Snapshot, answered: set[type[Fact]]) -> tuple[Verdict, Sequence[Finding]]:
     if not rule.applies_to(plan):
         return Verdict(rule.code, Status.NOT_APPLICABLE), ()
     missing = tuple(kind.__name__ for kind in rule.needs if kind not in answered)
     if missing:
-        why = _ONE_ROUND if missing == (PortCounters.__name__,) and seen.window is None else ""
+        why = _ONE_ROUND if missing == (PortCounters.__name__,) and snapshot.window is None else ""
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
-        judged = rule.look(plan, seen)
+        judged = rule.look(plan, snapshot)
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
-        culprit, found = without_culprit(rule, plan, seen)
+        culprit, found = without_culprit(rule, plan, snapshot)
         on = f"; {culprit} causes it, the others are judged" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
     status = Status.FAIL if judged.findings else Status.UNKNOWN if judged.unjudged else Status.PASS
@@ -106,12 +108,12 @@ def _run(rule: Rule, plan: Plan, seen: Snapshot, answered: set[type[Fact]]) -> t
     return Verdict(rule.code, status, why=why, unjudged=judged.unjudged), judged.findings
 
 
-def _answered(seen: Snapshot) -> set[type[Fact]]:
+def _answered(snapshot: Snapshot) -> set[type[Fact]]:
     """The kinds of facts that at least one device was asked for and told. Counters mean nothing in a single round."""
     yields = {name: collector.yields for name, collector in collectors().items()}
-    told = {reading.collector for reading in seen.readings if not reading.error}
+    told = {reading.collector for reading in snapshot.readings if not reading.error}
     kinds = {kind for name in told for kind in yields.get(name, ())}
-    return kinds if seen.window is not None else kinds - {PortCounters}
+    return kinds if snapshot.window is not None else kinds - {PortCounters}
 
 
 def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
@@ -172,7 +174,7 @@ def _notes(wiring: Wiring) -> Iterable[str]:
         yield f"no {role} is among the devices asked: their cables are judged from the other ends alone"
     missing = not_listed(wiring)
     if missing.devices:
-        yield missing.says
+        yield missing.summary
     names = wiring.index.devices.names
     for device, name in sorted(wiring.identity.announces.items()):
         yield f"{names[device]} announces itself as {names[name]}; its report is filed under that name"

@@ -11,17 +11,17 @@ class Complaint(NamedTuple):
     rule: str
     file: str
     where: str
-    says: str
+    summary: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.where}: {self.says} ({self.rule})"
+        return f"{self.file}: {self.where}: {self.summary} ({self.rule})"
 
 
-def of_board(rule: str, board: Board, says: str) -> Complaint:
+def of_board(rule: str, board: Board, summary: str) -> Complaint:
     """About a dashboard as a whole."""
-    return Complaint(rule, board.file, str(board.json.get("title", "no title")), says)
+    return Complaint(rule, board.file, str(board.json.get("title", "no title")), summary)
 
 
-def of_panel(rule: str, board: Board, panel: Panel, says: str) -> Complaint:
+def of_panel(rule: str, board: Board, panel: Panel, summary: str) -> Complaint:
     """About one panel."""
-    return Complaint(rule, board.file, panel.title, says)
+    return Complaint(rule, board.file, panel.title, summary)

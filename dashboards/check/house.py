@@ -50,8 +50,8 @@ def fabric(board: Board) -> Iterator[Complaint]:
                 and "fabric" not in read.matchers
                 and not _of_service(read.metric)
             ):
-                says = f"{query.ref}: {read.metric} is asked of every fabric"
-                yield of_panel("truerail-fabric-rule", board, panel, says)
+                summary = f"{query.ref}: {read.metric} is asked of every fabric"
+                yield of_panel("truerail-fabric-rule", board, panel, summary)
 
 
 def grid(board: Board) -> Iterator[Complaint]:
@@ -91,8 +91,8 @@ def unknown(board: Board) -> Iterator[Complaint]:
     """What is not known never looks like zero: no `or vector(0)`, and no value is drawn where there is none."""
     for panel, query in queries(board):
         if variables_in(query.expr) & {"__interval"}:
-            says = f"{query.ref}: reads $__interval, which may be shorter than two scrapes"
-            yield of_panel("truerail-unknown-rule", board, panel, says)
+            summary = f"{query.ref}: reads $__interval, which may be shorter than two scrapes"
+            yield of_panel("truerail-unknown-rule", board, panel, summary)
         if "vector(0)" in query.expr.replace(" ", ""):
             yield of_panel("truerail-unknown-rule", board, panel, f"{query.ref}: shows 0 where nothing is known")
         custom = panel.json.get("fieldConfig", {}).get("defaults", {}).get("custom", {})

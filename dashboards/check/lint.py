@@ -39,8 +39,8 @@ def template_datasource(board: Board) -> Iterator[Complaint]:
     """One data source variable, under the name and label that everybody knows."""
     found = [(one.name, one.json.get("label"), one.query) for one in board.variables if one.type == "datasource"]
     if found != [("datasource", "Data source", "prometheus")]:
-        says = f"wants one variable datasource, labelled Data source, of prometheus; has {found}"
-        yield of_board("template-datasource-rule", board, says)
+        summary = f"wants one variable datasource, labelled Data source, of prometheus; has {found}"
+        yield of_board("template-datasource-rule", board, summary)
 
 
 def template_label_promql(board: Board) -> Iterator[Complaint]:
@@ -58,8 +58,8 @@ def template_reload(board: Board) -> Iterator[Complaint]:
     """Variables list what there was in the time range that is looked at."""
     for one in board.variables:
         if one.type == "query" and one.json.get("refresh") != 2:
-            says = f"variable {one.name} is not asked for again with another time range (refresh 2)"
-            yield of_board("template-on-time-change-reload-rule", board, says)
+            summary = f"variable {one.name} is not asked for again with another time range (refresh 2)"
+            yield of_board("template-on-time-change-reload-rule", board, summary)
 
 
 def panel_datasource(board: Board) -> Iterator[Complaint]:
@@ -115,8 +115,8 @@ def target_rate_interval(board: Board) -> Iterator[Complaint]:
             continue  # told by target-promql-rule
         for read in reads(parsed(board, query.expr)):
             if read.within in ("rate", "irate") and read.range_seconds != RATE_SECONDS:
-                says = f"{query.ref}: {read.within} of {read.metric} is not over $__rate_interval"
-                yield of_panel("target-rate-interval-rule", board, panel, says)
+                summary = f"{query.ref}: {read.within} of {read.metric} is not over $__rate_interval"
+                yield of_panel("target-rate-interval-rule", board, panel, summary)
 
 
 def target_counter_agg(board: Board) -> Iterator[Complaint]:
@@ -126,8 +126,8 @@ def target_counter_agg(board: Board) -> Iterator[Complaint]:
             continue  # told by target-promql-rule
         for read in reads(parsed(board, query.expr)):
             if read.metric.endswith("_total") and not (read.within in _RATES and read.range_seconds):
-                says = f"{query.ref}: the counter {read.metric} is not read by rate, irate or increase"
-                yield of_panel("target-counter-agg-rule", board, panel, says)
+                summary = f"{query.ref}: the counter {read.metric} is not read by rate, irate or increase"
+                yield of_panel("target-counter-agg-rule", board, panel, summary)
 
 
 def uneditable(board: Board) -> Iterator[Complaint]:

@@ -25,22 +25,24 @@ _ABOUT: Final = "fabric, pod, host, switch, rail, nic, rule, severity"
 _MUTED: Final = "Acknowledged findings and those in a maintenance window are not counted."
 
 
-def counted(code: str, title: str, says: str, *, colour: str = WRONG, width: int = 4) -> Panel:
+def counted(code: str, title: str, summary: str, *, colour: str = WRONG, width: int = 4) -> Panel:
     """How many findings a rule has in the whole fabric. Where it could not judge it is unknown (NaN), and not green."""
     unknown = f'truerail_rule_status{{{FABRIC}, rule="{code}", status=~"unknown|error"}} == 1'
     findings = f'sum by (fabric) (truerail_findings{{{FABRIC}, rule="{code}", muted="no"}})'
     expr = f"{findings}\nor NaN * max by (fabric) ({unknown})"
-    text = f"{says}\n\n0 means that rule {code} judged and found nothing; purple that it could not judge. {_MUTED}"
+    text = f"{summary}\n\n0 means that rule {code} judged and found nothing; purple that it could not judge. {_MUTED}"
     steps: Steps = none_is_right(colour)
     return stat(title, text, instant(fresh(expr)), unit="short", steps=steps, width=width, empty="not judged")
 
 
-def found(title: str, says: str, which: str, *, width: int = 24, empty: str = "none told") -> Panel:
+def found(title: str, summary: str, which: str, *, width: int = 24, empty: str = "none told") -> Panel:
     """The findings that `which` selects (label matchers), each with its place, rule and name."""
     chosen = f'sum by ({_ABOUT}) (truerail_device_findings{{{POD}, {which}, muted="no"}})'
     named = f"max by (fabric, rule, name) (truerail_rule_info{{{FABRIC}}})"
     expr = f"topk({MOST},\n  {chosen}\n  * on(fabric, rule) group_left(name) {named}\n)"
     value = Column("Value", "findings", steps=((0, NEUTRAL),), width=90)
-    text = f"{says}\n\nAt most {MOST} rows. {_MUTED} An empty table is good news only where the counts above are green."
+    text = (
+        f"{summary}\n\nAt most {MOST} rows. {_MUTED} An empty table is good news only where the counts above are green."
+    )
     columns = (SEVERITY, *PLACE, *_RULE, value)
     return table(title, text, rows(expr), columns=columns, worst="findings", unit="short", width=width, empty=empty)

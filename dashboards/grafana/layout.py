@@ -37,7 +37,7 @@ class Board:
 
     name: str
     title: str
-    says: str
+    summary: str
     variables: tuple[Variable, ...]
     rows: tuple[Row, ...]
     page: str = "/"
@@ -49,7 +49,7 @@ def built(board: Board, truerail: str) -> Dashboard:
     return Dashboard(
         uid=links.uid(board.name),
         title=f"truerail / {board.title}",
-        description=board.says,
+        description=board.summary,
         tags=[links.TAG],
         editable=False,
         graph_tooltip=DashboardCursorSync.CROSSHAIR,

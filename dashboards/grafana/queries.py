@@ -33,7 +33,7 @@ def rows(expr: str) -> Dataquery:
 
 def fresh(expr: str) -> str:
     """`expr` (with the label `fabric`) only while the judgement is not old: else it has no series, so is unknown."""
-    return f"({expr})\nand on(fabric) (truerail_publication_age_seconds{{{FABRIC}}} < {OLD})"
+    return f"({expr})\nand on(fabric) (truerail_evaluation_age_seconds{{{FABRIC}}} < {OLD})"
 
 
 def _query(expr: str, legend: str) -> Dataquery:

@@ -18,7 +18,7 @@ def common(page: str) -> list[Variable]:
     return [
         DatasourceVariable("datasource").label("Data source").type("prometheus"),
         ConstantVariable("truerail").label("truerail's page").value(page).description("Where truerail's page is read"),
-        _chosen("fabric", "Fabric", "label_values(truerail_publication_number, fabric)"),
+        _chosen("fabric", "Fabric", "label_values(truerail_evaluation_number, fabric)"),
     ]
 
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from truerail.analysis.published import Published
 from truerail.model import Fact, Finding, Neighbor, Transport
-from truerail.model.cases import plan_of, scene
-from truerail.model.publication import Publication
 from truerail.model.rule import Case, Rule
-from truerail.oncall.capture import publication_of
-from truerail.oncall.diff import diff_plan
-from truerail.oncall.storm import storm
-from truerail.oncall.text import answer_text
-from truerail.oncall.where import where
 from truerail.outputs.options import Options
+from truerail.questions.capture import publication_of
+from truerail.questions.diff import diff_plan
+from truerail.questions.storm import storm
+from truerail.questions.text import answer_text
+from truerail.questions.where import where
 from truerail.rounds import judge
+from truerail.testing.cases import plan_of, scene
 
 OPTIONS: Final = Options(100)
 
@@ -23,7 +23,7 @@ OPTIONS: Final = Options(100)
 class Example:
     """A finding of a rule's example: the judged fabric, and the words of the first command behind `truerail`."""
 
-    publication: Publication
+    publication: Published
     finding: Finding
     words: tuple[str, ...]
 
@@ -58,7 +58,7 @@ def first_example(rule: Rule) -> Example:
     return next((one for one in found if one.finding.severity is rule.severity), found[0])
 
 
-def _judged(rule: Rule, case: Case) -> tuple[Publication, list[Finding]]:
+def _judged(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:
     """An example judged by all rules; the cabling is right where the example does not speak of it, if the rule finds
     the same then.
     """
@@ -71,8 +71,8 @@ def _judged(rule: Rule, case: Case) -> tuple[Publication, list[Finding]]:
     return alone, found
 
 
-def _found(rule: Rule, shown: Publication) -> list[Finding]:
-    return [finding for finding in shown.judgement.findings if finding.rule == rule.code]
+def _found(rule: Rule, shown: Published) -> list[Finding]:
+    return [finding for finding in shown.evaluation.findings if finding.rule == rule.code]
 
 
 def _cabled(case: Case) -> Case:

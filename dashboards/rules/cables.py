@@ -29,10 +29,10 @@ _RACKS = (
     "{{ $labels.switch_rack }}{{ end }}.{{ end }}"
 )
 _OTHER = "{{ $labels.other_host }}/{{ $labels.other_nic }} (rail {{ $labels.other_rail }})"
-_THERE = "{{ $labels.seen_switch }}/{{ $labels.seen_switch_port }}"
+_THERE = "{{ $labels.actual_switch }}/{{ $labels.actual_switch_port }}"
 _SEEN = (
-    "{{ if $labels.seen_switch }} It is seen on {{ $labels.seen_switch }}"
-    "{{ if $labels.seen_switch_port }}/{{ $labels.seen_switch_port }}{{ end }}"
+    "{{ if $labels.actual_switch }} It is seen on {{ $labels.actual_switch }}"
+    "{{ if $labels.actual_switch_port }}/{{ $labels.actual_switch_port }}{{ end }}"
     f"{{{{ if $labels.other_host }}}}, where {_OTHER} belongs, and that one in its place{{{{ end }}}}.{{{{ end }}}}"
 )
 _WHERE = "`truerail where {{ $labels.host }}/{{ $labels.nic }}`"
@@ -43,7 +43,7 @@ _ELSE, _END = "{{ else }}", "{{ end }}"
 _MOVE = (
     f" Next: {_MOVES}{_WHERE} confirms the cause; then "
     f"{{{{ if $labels.other_host }}}}exchange the plugs in {_PLANNED} and {_THERE}"
-    f"{{{{ else if $labels.seen_switch_port }}}}move the plug from {_THERE} to {_PLANNED}"
+    f"{{{{ else if $labels.actual_switch_port }}}}move the plug from {_THERE} to {_PLANNED}"
     f"{_ELSE}bring the plug to {_PLANNED}{_END}."
     f"{_NAMES}move no cable. {_WHERE} names the device that carries a wrong name: correct the name."
     f"{_ELSE}move no cable yet. {_WHERE} names what comes first, or what decides.{_END}"
@@ -97,7 +97,7 @@ _GONE = Cable("gone", "CAB003", 2)
 _PORT = Cable("gone-day-1", "CAB003", 2, in_use=False)
 _PLANE = Cable("plane", "CAB008", 3, plane="1")
 _PLANE_DAY_1 = Cable("plane-day-1", "CAB008", 3, plane="1", in_use=False)
-_SEEN_AT = {"seen_switch": "leaf-6", "seen_switch_port": "swp1", "action": "move"}
+_SEEN_AT = {"actual_switch": "leaf-6", "actual_switch_port": "swp1", "action": "move"}
 _NAMED = Cable("named", "CAB001", 3, action="none")
 _NAMED_AT = {**_SEEN_AT, "action": "none"}
 

@@ -12,7 +12,7 @@ def _uplink(fabric: str, muted: str = "no") -> tuple[Series, ...]:
     one = {"fabric": fabric, **_UPLINK}
     found = {"fabric": fabric, "pod": "p1", "switch": "leaf-3", "rule": "CAB006", "severity": "warning"}
     return (
-        Series("truerail_publication_number", labels(fabric=fabric), 7, 8),
+        Series("truerail_evaluation_number", labels(fabric=fabric), 7, 8),
         Series("truerail_uplink_state", labels(**one), 0, 3),
         Series("truerail_uplink_info", labels(**one, peer="spine-1", peer_port="swp4"), 1, 1),
         Series("truerail_device_findings", labels(**found, muted=muted), None, 1),

@@ -77,7 +77,7 @@ def _finding(**values: str) -> Series:
 
 
 def _number(fabric: str) -> Series:
-    return Series("truerail_publication_number", labels(fabric=fabric), 7, 8)
+    return Series("truerail_evaluation_number", labels(fabric=fabric), 7, 8)
 
 
 FINDING_ALERTS = Group("truerail.findings", alerts=tuple(alert for rule in rules().values() for alert in alerts(rule)))

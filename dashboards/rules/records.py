@@ -13,7 +13,7 @@ from typing import Final
 
 from dashboards.rules.declared import MINUTES_HELD, Group, Record
 
-STEADY: Final = "fabric:truerail_publication_number:steady2m"
+STEADY: Final = "fabric:truerail_evaluation_number:steady2m"
 FINDINGS: Final = "device:truerail_device_findings:held"
 BAD_LINKS: Final = "link:truerail_link_state:held"
 IN_USE: Final = "rail:truerail_rail_right_ratio:max7d >= 0.5"
@@ -51,8 +51,8 @@ def _held(name: str, of: str) -> Record:
 
 def _exchanged() -> str:
     """Two cables that are each seen where the other belongs, each with the other's host, nic and rail."""
-    planned, seen = '"switch", "switch_port"', '"seen_switch", "seen_switch_port"'
-    told = f'{_SEEN}{{seen_switch_port!=""}}'
+    planned, seen = '"switch", "switch_port"', '"actual_switch", "actual_switch_port"'
+    told = f'{_SEEN}{{actual_switch_port!=""}}'
     one, other = (
         f'label_join(label_join({told}, "belongs", "/", {belongs}), "is", "/", {is_at})'
         for belongs, is_at in ((planned, seen), (seen, planned))
@@ -60,7 +60,7 @@ def _exchanged() -> str:
     for label in ("host", "nic", "rail"):
         other = f'label_join({other}, "other_{label}", "", "{label}")'
     return (
-        f"sum by ({_PLACE}, seen_switch, seen_switch_port, action, {_OTHER}) (\n"
+        f"sum by ({_PLACE}, actual_switch, actual_switch_port, action, {_OTHER}) (\n"
         f"  {one}\n"
         f"  * on(fabric, belongs, is) group_left({_OTHER})\n"
         f"  count by (fabric, belongs, is, {_OTHER}) ({other})\n)"
@@ -77,7 +77,7 @@ FOUND = (
     # Twelve samples in two minutes are all that there can be: one look every ten seconds, none of them in vain.
     Record(
         STEADY,
-        "truerail_publication_number\nand\n(count_over_time(truerail_publication_number[2m:10s]) >= 12)",
+        "truerail_evaluation_number\nand\n(count_over_time(truerail_evaluation_number[2m:10s]) >= 12)",
     ),
     Record(
         _FOUND,
@@ -116,8 +116,9 @@ LINKS = (
     ),
     Record(
         _SEEN,
-        f"{_BAD} * on(fabric, host, nic) group_left(seen_switch, seen_switch_port, action) truerail_link_seen_info\n"
-        f"or\n({_BAD} unless on(fabric, host, nic) truerail_link_seen_info)",
+        f"{_BAD} * on(fabric, host, nic) group_left(actual_switch, actual_switch_port, action) "
+        "truerail_link_actual_info\n"
+        f"or\n({_BAD} unless on(fabric, host, nic) truerail_link_actual_info)",
     ),
     Record(_EXCHANGED, _exchanged()),
     Record(_PAIRED, f"{_EXCHANGED}\nor\n({_SEEN} unless on(fabric, host, nic) {_EXCHANGED})"),

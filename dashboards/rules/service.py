@@ -36,32 +36,32 @@ SERVICE_ALERTS = Group(
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, None),), (), 1, resolves=1),
         ),
         Alert(
-            "TruerailNoJudgement", W, "truerail_build_info unless on() truerail_publication_number", 10,
+            "TruerailNoJudgement", W, "truerail_build_info unless on() truerail_evaluation_number", 10,
             "truerail runs, and has judged nothing yet",
             f"truerail has answered scrapes for ten minutes without a first judgement. Next: {_LOGS} /readyz says "
             "the same.",
             "TruerailNoJudgement",
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, 1),
-                   Series("truerail_publication_number", labels(fabric="lab"), 7, None)),
+                   Series("truerail_evaluation_number", labels(fabric="lab"), 7, None)),
                   labels(version="1", python="3.11"), 1, resolves=8),
             keep=KEEP,
         ),
         Alert(
-            "TruerailJudgementOld", C, "truerail_publication_age_seconds > 900", 5,
+            "TruerailJudgementOld", C, "truerail_evaluation_age_seconds > 900", 5,
             "What truerail shows of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old",
             "The newest answer in the judgement of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old: "
             f"cables may have changed since, and no alert would say so. Next: {_LOGS}",
-            "TruerailJudgementOld", _one("truerail_publication_age_seconds", 40, 1200),
+            "TruerailJudgementOld", _one("truerail_evaluation_age_seconds", 40, 1200),
             keep=KEEP,
         ),
         Alert(
-            "TruerailJudgingBroken", C, "increase(truerail_service_judgements_failed_total[15m]) > 0", 1,
+            "TruerailJudgingBroken", C, "increase(truerail_service_evaluations_failed_total[15m]) > 0", 1,
             "truerail cannot judge what it gathers",
             "truerail gathers, and fails to judge what it gathered, because of a bug. The page shows the last "
             "judgement that went well. Next: the log has the traceback; roll back the last update of truerail or of "
             "the plan.",
             "TruerailJudgingBroken",
-            _counted("truerail_service_judgements_failed_total", window=15),
+            _counted("truerail_service_evaluations_failed_total", window=15),
             keep=KEEP,
         ),
         Alert(
@@ -94,12 +94,12 @@ SERVICE_ALERTS = Group(
             keep=KEEP,
         ),
         Alert(
-            "TruerailRoundsOverrun", W, "increase(truerail_collector_overruns_total[30m]) > 5", 5,
+            "TruerailRoundsOverrun", W, "increase(truerail_collector_missed_total[30m]) > 5", 5,
             "Rounds of {{ $labels.collector }} take longer than their interval",
             "In {{ $labels.fabric }}, more than five rounds of {{ $labels.collector }} were left out within half an "
             "hour because the one before still ran. Next: lengthen its interval, or see which devices are slow.",
             "TruerailRoundsOverrun",
-            _counted("truerail_collector_overruns_total", window=30, fabric="overrun", collector="lldp_host"),
+            _counted("truerail_collector_missed_total", window=30, fabric="overrun", collector="lldp_host"),
             keep=KEEP,
         ),
         Alert(

@@ -37,7 +37,7 @@ def cables(cable: Cable) -> tuple[Series, ...]:
     """
     fabric = cable.fabric
     told = [
-        Series("truerail_publication_number", labels(fabric=fabric), 7, 8),
+        Series("truerail_evaluation_number", labels(fabric=fabric), 7, 8),
         *(_ratio(cable, rail) for rail in range(cable.rails)),
     ]
     hosts = cable.hosts if cable.hosts > 1 else 4
@@ -62,8 +62,8 @@ def _link(cable: Cable, host: int, rail: int, *, bad: bool) -> list[Series]:
     if not bad:
         return told
     if cable.state == 3:
-        seen = {"seen_switch": "leaf-6", "seen_switch_port": f"swp{host + 1}", "action": cable.action}
-        told.append(Series("truerail_link_seen_info", labels(**link, **seen), None, 1))
+        seen = {"actual_switch": "leaf-6", "actual_switch_port": f"swp{host + 1}", "action": cable.action}
+        told.append(Series("truerail_link_actual_info", labels(**link, **seen), None, 1))
     found = {"fabric": cable.fabric, "pod": "p1", "host": link["host"], "rail": link["rail"], "rule": cable.rule}
     told.append(
         Series("truerail_device_findings", labels(**found, severity=cable.severity, muted=cable.muted), None, 1)

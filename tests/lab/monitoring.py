@@ -103,7 +103,7 @@ def monitoring(layout: Layout, folder: Path, documents: dict[str, str], minute: 
         soon(lambda: Path(received).exists(), bool)
         soon(lambda: fetch(layout, f"{ALERTMANAGER}/-/ready"), bool)
         watched = Monitoring(layout, folder)
-        soon(lambda: watched.query("fabric:truerail_publication_number:steady2m"), bool, lambda: _logs(folder))
+        soon(lambda: watched.query("fabric:truerail_evaluation_number:steady2m"), bool, lambda: _logs(folder))
         yield watched
 
 

@@ -4,16 +4,16 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from truerail.causes.draft import Draft
+from truerail.analysis.cabling import State, Why, Wiring, link_repair
+from truerail.causes.candidate import CauseCandidate
 from truerail.model.finding import CauseKind, Finding
-from truerail.model.wiring import State, Why, Wiring, link_repair
 
 NOT_LISTED = "not in the inventory"
 """What TEL001 says of devices that nobody could ask: no cause, and nothing to be done on site."""
 DOWN = ("CAB003", "NIC002", "RAL", "LNK")
 
 
-def absent_drafts(wiring: Wiring, findings: Sequence[Finding], standing: Collection[str]) -> list[Draft]:
+def absent_drafts(wiring: Wiring, findings: Sequence[Finding], standing: Collection[str]) -> list[CauseCandidate]:
     """Causes of cables without link, and of devices that do not answer; `standing` ones do, under another name."""
     dark = _dark_devices(wiring)
     asked = (f for f in findings if f.rule == "TEL001" and dict(f.detail).get("reason") != NOT_LISTED)
@@ -39,23 +39,29 @@ def _dark_devices(wiring: Wiring) -> set[int]:
     return set(np.flatnonzero((dead >= 2) & (seen == 0) & ~wiring.read[:size]).tolist())
 
 
-def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> Draft:
+def _unreachable(wiring: Wiring, name: str, dark: set[int]) -> CauseCandidate:
     index = wiring.index
     code = index.devices.find(name)
     if code in dark:
         cables = np.flatnonzero((index.a_device == code) | (index.b_device == code)).tolist()
-        says, do = (
+        summary, action = (
             f"{name} is down: it does not answer, and none of its {len(cables)} cables has link",
             f"Check that {name} is powered.",
         )
     elif code < index.devices.planned:
-        cables, says, do = [], f"{name} does not answer", f"Check the management access to {name}."
+        cables, summary, action = [], f"{name} does not answer", f"Check the management access to {name}."
     else:
-        cables, says, do = [], f"{name} does not tell the InfiniBand fabric", f"Run `ibnetdiscover` on {name} by hand."
-    return Draft(CauseKind.UNREACHABLE, (name,), says, do, cables, (name,), (*DOWN, "TEL"), confidence=0.9)
+        cables, summary, action = (
+            [],
+            f"{name} does not tell the InfiniBand fabric",
+            f"Run `ibnetdiscover` on {name} by hand.",
+        )
+    return CauseCandidate(
+        CauseKind.UNREACHABLE, (name,), summary, action, cables, (name,), (*DOWN, "TEL"), confidence=0.9
+    )
 
 
-def _links_down(wiring: Wiring) -> Iterator[Draft]:
+def _links_down(wiring: Wiring) -> Iterator[CauseCandidate]:
     states, index = wiring.states, wiring.index
     missing = np.flatnonzero((wiring.state == State.MISSING) & np.isin(wiring.why, [Why.LINK_DOWN, Why.SILENT]))
     ends = index.a[missing], index.b[missing]
@@ -64,8 +70,10 @@ def _links_down(wiring: Wiring) -> Iterator[Draft]:
     both = states.down(ends[0]) & states.down(ends[1])
     for cable, unheard, sure in zip(missing[use].tolist(), silent[use], both[use], strict=True):
         a, b = index.a_port(cable), index.b_port(cable)
-        reason, do = link_repair(wiring, cable)
-        says, confidence = f"the link {a} - {b} is down{f': {reason}' if reason else ''}", 0.95 if sure else 0.85
+        reason, action = link_repair(wiring, cable)
+        summary, confidence = f"the link {a} - {b} is down{f': {reason}' if reason else ''}", 0.95 if sure else 0.85
         if unheard:
-            says, confidence = f"neither {a} nor {b} hears the other; nobody tells whether there is link", 0.6
-        yield Draft(CauseKind.LINK_DOWN, (str(a),), says, do, [cable], rules=DOWN, confidence=confidence)
+            summary, confidence = f"neither {a} nor {b} hears the other; nobody tells whether there is link", 0.6
+        yield CauseCandidate(
+            CauseKind.LINK_DOWN, (str(a),), summary, action, [cable], rules=DOWN, confidence=confidence
+        )

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from truerail.analysis.cabling import State, Why, Wiring
+from truerail.analysis.cabling.paths import gpu_rails
+from truerail.causes.observed_links import Slots
 from truerail.causes.shift import positions
-from truerail.causes.sightings import Slots
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.wiring import State, Why, Wiring
-from truerail.model.wiring.paths import gpu_rails
 
 _NOT_ELSEWHERE = (Why.LINK_DOWN, Why.DISABLED, Why.NIC_ABSENT, Why.PENDING)
 """Why a cable is in no place at all."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.sightings import Sightings
+from truerail.causes.observed_links import ObservedLinks
 from truerail.model.columns import NONE
 
 
@@ -25,7 +25,7 @@ class Chain:
     displaced: int
 
 
-def chains(s: Sightings) -> list[Chain]:
+def chains(s: ObservedLinks) -> list[Chain]:
     """All cycles and paths of the wrong sightings, each sighting in exactly one, in the order of their first cable."""
     wrong = np.flatnonzero(s.wrong)
     row_of = dict(zip(s.taken_for[wrong].tolist(), wrong.tolist(), strict=True))

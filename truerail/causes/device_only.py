@@ -10,22 +10,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from truerail.analysis.cabling import DEVICE_ONLY, State, Wiring
+from truerail.analysis.cabling.paths import gpu_rails
 from truerail.causes.by_name import reordered
-from truerail.causes.draft import Draft
+from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
-from truerail.causes.sightings import Sightings
+from truerail.causes.observed_links import ObservedLinks
 from truerail.model.columns import NONE, Mask
 from truerail.model.finding import Alternative, CauseKind
 from truerail.model.names import natural_key
-from truerail.model.wiring import DEVICE_ONLY, State, Wiring
-from truerail.model.wiring.paths import gpu_rails
 
 _SHOWN = 4
 MIN_CABLES = 4
 """Cables that say of two switches that they are exchanged."""
 
 
-def exchanged_hosts(wiring: Wiring) -> Iterator[Draft]:
+def exchanged_hosts(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of cables between two hosts that are wrong by their hosts alone."""
     index = wiring.index
     heard = wiring.heard[index.b]
@@ -41,7 +41,9 @@ def exchanged_hosts(wiring: Wiring) -> Iterator[Draft]:
             yield _draft(wiring, cables[0], back[0])
 
 
-def left_open(sightings: Sightings, rows: Sequence[int], draft: Draft, heard_at: Mapping[int, int]) -> Draft:
+def left_open(
+    sightings: ObservedLinks, rows: Sequence[int], draft: CauseCandidate, heard_at: Mapping[int, int]
+) -> CauseCandidate:
     """The same without its moves where a cable's place is known by the name of its host alone. `heard_at` is the port
     of each place under the name that its switch bears.
     """
@@ -56,8 +58,9 @@ def left_open(sightings: Sightings, rows: Sequence[int], draft: Draft, heard_at:
     shown, whose = (f"{', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" for names in (ports, owners))
     return replace(
         draft,
-        says=f"{draft.says}; this rests on the devices that are heard there, of which nobody reports the ports",
-        do=f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool -p`).",
+        summary=f"{draft.summary}; this rests on the devices that are heard there, of which nobody reports the ports",
+        action=f"Move no cable before it is confirmed. Follow the cables of {shown} to their other ends (`ethtool "
+        "-p`).",
         moves=(),
         devices=(*draft.devices, *ports),
         confidence=DEVICE_ONLY,
@@ -66,16 +69,16 @@ def left_open(sightings: Sightings, rows: Sequence[int], draft: Draft, heard_at:
                 CauseKind.CABLE_ROTATION, f"other ports of {whose} are there, and more cables than these wrong"
             ),
         ),
-        decides=f"to confirm: which ports of {whose} are behind {shown}?",
+        to_confirm=f"to confirm: which ports of {whose} are behind {shown}?",
     )
 
 
-def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> Draft:
+def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> CauseCandidate:
     """Two hosts that are heard in each other's places, all of them, by their names alone."""
     names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)
-    says = f"all cables of {both} are exchanged, their names are right"
-    return Draft(
+    summary = f"all cables of {both} are exchanged, their names are right"
+    return CauseCandidate(
         CauseKind.HOST_SWAP,
         names,
         f"the hosts {both} are exchanged: each is heard by name in all places of the other, and in none of its own",
@@ -84,12 +87,12 @@ def hosts_draft(wiring: Wiring, one: int, other: int, cables: Sequence[int]) -> 
         names,
         (*WIRING, "TEL003"),
         confidence=0.6,
-        alternatives=(Alternative(CauseKind.HOST_SWAP, says),),
-        decides=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
+        alternatives=(Alternative(CauseKind.HOST_SWAP, summary),),
+        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
     )
 
 
-def exchanged_switches(wiring: Wiring) -> Iterator[Draft]:
+def exchanged_switches(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches that are heard in each other's places, by their names and without ports, and
     in more places than in their own: it is their host cables where their uplinks show the right names, else most likely
     the names.
@@ -126,7 +129,7 @@ def _show_their_name(wiring: Wiring) -> Mask:
     return np.asarray((wiring.state == State.RIGHT) & ~index.from_host & heard, dtype=bool)
 
 
-def crossed_without_names(wiring: Wiring) -> Iterator[Draft]:
+def crossed_without_names(wiring: Wiring) -> Iterator[CauseCandidate]:
     """One draft for each pair of switches without names of their own that are one by their host cables and the other by
     their uplinks: either bundle is crossed, and nothing tells which.
     """
@@ -135,7 +138,7 @@ def crossed_without_names(wiring: Wiring) -> Iterator[Draft]:
         tuple(sorted((wiring.index.devices.names[c] for c in pair), key=natural_key)) for pair in sorted(pairs)
     ):
         both = " and ".join(names)
-        yield Draft(
+        yield CauseCandidate(
             CauseKind.BUNDLE_SWAP,
             names,
             f"all host cables of {both} are crossed, or all their uplinks: neither switch bears a name that tells",
@@ -144,15 +147,15 @@ def crossed_without_names(wiring: Wiring) -> Iterator[Draft]:
             rules=("TEL001",),
             confidence=0.5,
             alternatives=(Alternative(CauseKind.CABLE_SWAP, f"the uplinks of {both} are in each other's places"),),
-            decides=f"the labels of {both}: give their GUIDs as chassis_ids in the plan",
+            to_confirm=f"the labels of {both}: give their GUIDs as chassis_ids in the plan",
         )
 
 
-def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
+def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
     index = wiring.index
     names = tuple(sorted((index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)
-    draft = Draft(
+    draft = CauseCandidate(
         CauseKind.BUNDLE_SWAP,
         names,
         f"the host cables of {both} are crossed; their uplinks are not, so it is not the labels; "
@@ -168,7 +171,7 @@ def _bundles(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
         hosts = len(np.unique(index.a_device[cables]))
         other_order = f"{hosts} hosts name NICs in another order than planned, and no cable is wrong"
         draft.alternatives = (Alternative(CauseKind.GPU_NIC_ORDER, other_order),)
-        draft.decides = "`nvidia-smi topo -m` and `rdma link` of a host: is each NIC nearest to the GPU of its rail?"
+        draft.to_confirm = "`nvidia-smi topo -m` and `rdma link` of a host: is each NIC nearest to the GPU of its rail?"
     return draft
 
 
@@ -181,10 +184,10 @@ def _within_hosts(wiring: Wiring, cables: list[int]) -> bool:
     return len(planned) == 2 * len(by_host) and all(len(counts) == 1 for counts in by_host.values())
 
 
-def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
+def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> CauseCandidate:
     names = tuple(sorted((wiring.index.devices.names[code] for code in (one, other)), key=natural_key))
     both = " and ".join(names)
-    return Draft(
+    return CauseCandidate(
         CauseKind.LEAF_SWAP,
         names,
         f"the switches {both} may be exchanged by name: each is heard in the places of the other, without its ports",
@@ -196,14 +199,14 @@ def _switches(wiring: Wiring, one: int, other: int, cables: list[int]) -> Draft:
         alternatives=(
             Alternative(CauseKind.BUNDLE_SWAP, f"all cables of {both} are exchanged, their names are right"),
         ),
-        decides=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
+        to_confirm=f"serial numbers or management addresses of {both}: is each the machine that the inventory names?",
     )
 
 
-def _draft(wiring: Wiring, one: int, other: int) -> Draft:
+def _draft(wiring: Wiring, one: int, other: int) -> CauseCandidate:
     index = wiring.index
     (a, b), (c, d) = ((index.a_port(cable), index.b_port(cable)) for cable in (one, other))
-    draft = Draft(
+    draft = CauseCandidate(
         CauseKind.CABLE_SWAP,
         (str(a), str(c)),
         f"the cables of {a} and {c} are likely exchanged: {b} hears {c.device}, {d} hears {a.device}, "
@@ -212,8 +215,10 @@ def _draft(wiring: Wiring, one: int, other: int) -> Draft:
         [one, other],
         rules=WIRING,
         confidence=DEVICE_ONLY,
-        decides=f"to confirm: which NIC of {c.device} is behind {b}, and which of {a.device} behind {d}?",
+        to_confirm=f"to confirm: which NIC of {c.device} is behind {b}, and which of {a.device} behind {d}?",
     )
-    says = f"other NICs of {a.device} and {c.device} are behind {b} and {d}, and more cables than these two are wrong"
-    draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, says),)
+    summary = (
+        f"other NICs of {a.device} and {c.device} are behind {b} and {d}, and more cables than these two are wrong"
+    )
+    draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, summary),)
     return draft

@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from truerail.analysis.cabling import DEVICE_ONLY, Wiring
+from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
 from truerail.causes.absent import absent_drafts
 from truerail.causes.by_name import heard_above, placed, reordered, strays, swapped_hosts
+from truerail.causes.candidate import CauseCandidate, attach, number
 from truerail.causes.cycles import chains
 from truerail.causes.device_only import (
     crossed_without_names,
@@ -15,7 +18,6 @@ from truerail.causes.device_only import (
     hosts_draft,
     left_open,
 )
-from truerail.causes.draft import Draft, attach, number
 from truerail.causes.moved import (
     ORDER,
     bundle_moves,
@@ -35,16 +37,14 @@ from truerail.causes.nic_order import (
     likely_orders,
     witnessed_orders,
 )
+from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling, best_relabelling
 from truerail.causes.shift import shifts
-from truerail.causes.sightings import Sightings
 from truerail.causes.strangers import Stranger, stranger_draft, strangers
 from truerail.causes.telemetry import correlate
 from truerail.model.columns import Codes
 from truerail.model.finding import Cause, CauseKind, Finding, Move, Severity
 from truerail.model.maintained import Maintained
-from truerail.model.wiring import DEVICE_ONLY, Wiring
-from truerail.model.wiring.paths import GpuRails, gpu_rails, rails_in
 
 
 def explain(wiring: Wiring, findings: Sequence[Finding], work: Sequence[Maintained] = ()) -> tuple[Cause, ...]:
@@ -66,8 +66,8 @@ def explain(wiring: Wiring, findings: Sequence[Finding], work: Sequence[Maintain
     return number([*drafts, *correlate(wiring, drafts, left, work)])
 
 
-def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
-    sightings = Sightings.of(wiring)
+def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[CauseCandidate]:
+    sightings = ObservedLinks.of(wiring)
     for stranger in renamed:
         sightings.settle(stranger.cables)
     drafts = [stranger_draft(wiring, stranger) for stranger in renamed]
@@ -97,8 +97,8 @@ def _wiring_drafts(wiring: Wiring, renamed: Sequence[Stranger]) -> list[Draft]:
 
 
 def _heard_by_name(
-    wiring: Wiring, sightings: Sightings, before: Sequence[Relabelling]
-) -> tuple[list[Draft], Mapping[int, int]]:
+    wiring: Wiring, sightings: ObservedLinks, before: Sequence[Relabelling]
+) -> tuple[list[CauseCandidate], Mapping[int, int]]:
     """Hosts in each other's places that are heard by name alone; other cables of such hosts join the sightings. With
     the port where each place of theirs is found under the name that its switch bears.
     """
@@ -118,27 +118,27 @@ def _heard_by_name(
     return [hosts_draft(wiring, *pair) for pair in swapped], ports
 
 
-def _one_order(drafts: Sequence[Draft]) -> list[Draft]:
+def _one_order(drafts: Sequence[CauseCandidate]) -> list[CauseCandidate]:
     """Each host's order of NICs once: what a topology shows of some NICs, and what is open of others of the same hosts,
     is one order, for that takes the fewest words. Each other explanation of a part stays an alternative.
     """
-    whole: dict[tuple[str, ...], Draft] = {}
-    joined_in: list[Draft] = []
+    whole: dict[tuple[str, ...], CauseCandidate] = {}
+    joined_in: list[CauseCandidate] = []
     for one in sorted(drafts, key=lambda draft: len(draft.alternatives)):  # what is shown before what is open
         if one.kind is not CauseKind.GPU_NIC_ORDER:
             continue
         first = whole.setdefault(one.subjects, one)
         if first is not one and one.alternatives:
-            first.says = f"{first.says}; the same of further NICs, or {one.alternatives[0].says}"
+            first.summary = f"{first.summary}; the same of further NICs, or {one.alternatives[0].summary}"
             first.cables = [*first.cables, *one.cables]
             first.alternatives += one.alternatives
-            first.decides = first.decides or one.decides
+            first.to_confirm = first.to_confirm or one.to_confirm
             first.confidence = min(first.confidence, one.confidence)
             joined_in.append(one)
     return [one for one in drafts if not any(one is part for part in joined_in)]
 
 
-def _with_the_same(relabelled: Sequence[Draft], heard: Sequence[Draft]) -> list[Draft]:
+def _with_the_same(relabelled: Sequence[CauseCandidate], heard: Sequence[CauseCandidate]) -> list[CauseCandidate]:
     """Exchanged devices once each: what devices alone say of a pair that ports show as well joins what these show."""
     drafts = list(relabelled)
     for draft in heard:
@@ -150,7 +150,9 @@ def _with_the_same(relabelled: Sequence[Draft], heard: Sequence[Draft]) -> list[
     return drafts
 
 
-def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[list[Draft], list[Relabelling]]:
+def _relabelled(
+    wiring: Wiring, sightings: ObservedLinks, gpus: GpuRails
+) -> tuple[list[CauseCandidate], list[Relabelling]]:
     """Applies NIC orders that a topology proves, and relabellings, the highest gain first, until nothing gains."""
     accepted: list[tuple[Relabelling, Codes, tuple[Move, ...]]] = []
     orders: list[NicOrder] = []
@@ -191,7 +193,7 @@ def _relabelled(wiring: Wiring, sightings: Sightings, gpus: GpuRails) -> tuple[l
     return drafts, certain
 
 
-def _bundled(sightings: Sightings, best: Relabelling) -> Codes:
+def _bundled(sightings: ObservedLinks, best: Relabelling) -> Codes:
     """The sightings that stand on one of the crossed switches and come to another with the bundle: also those that are
     wrong there too, so that it is the same whether the bundle is exchanged as a whole or cable by cable.
     """
@@ -199,14 +201,14 @@ def _bundled(sightings: Sightings, best: Relabelling) -> Codes:
     return np.flatnonzero(there & (sightings.stands != sightings.place))
 
 
-def _right_within(sightings: Sightings, best: Relabelling) -> bool:
+def _right_within(sightings: ObservedLinks, best: Relabelling) -> bool:
     """Whether cables of the crossed switches are left as they stand: then the bundles must not go as a whole."""
     hosts = sightings.index.from_host[sightings.taken_for]
     there = np.isin(sightings.index.ports.device_of(sightings.stands), best.cycle)
     return bool((there & hosts & (sightings.stands == sightings.place)).any())
 
 
-def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:
+def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[CauseCandidate]:
     """Hosts whose GPUs reach another rail's NIC first although every cable is right: one cause for each distinct
     order.
     """
@@ -221,7 +223,7 @@ def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:
         groups.setdefault(key, []).append(host)
     index = wiring.index
     cables = reordered(wiring, {})
-    drafts: list[Draft] = []
+    drafts: list[CauseCandidate] = []
     for key, members in groups.items():
         parts = [members] if len(members) >= MIN_HOSTS_FOR_ONE_CAUSE else [[host] for host in members]
         for part in parts:
@@ -230,13 +232,13 @@ def _enumeration_drafts(wiring: Wiring, left: Sequence[Finding]) -> list[Draft]:
     return drafts
 
 
-def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...], cables: list[int]) -> Draft:
+def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...], cables: list[int]) -> CauseCandidate:
     """One order of NICs; `cables` hear another leaf than that of their names, and that of their GPUs."""
     shown = ", ".join(
         f"GPU{gpu} is nearest to the NIC of rail {'/'.join(map(str, rails_in(given)))}" for gpu, _, given in order[:8]
     )
     who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
-    return Draft(
+    return CauseCandidate(
         CauseKind.GPU_NIC_ORDER,
         hosts,
         f"{who}: GPUs and NICs are enumerated in different orders: {shown}",
@@ -249,11 +251,11 @@ def _enumeration(hosts: tuple[str, ...], order: tuple[tuple[int, int, int], ...]
     )
 
 
-def _unknown_drafts(left: Sequence[Finding]) -> list[Draft]:
+def _unknown_drafts(left: Sequence[Finding]) -> list[CauseCandidate]:
     """Wiring findings that no explanation fits: named as unknown, so that they are not lost among the explained."""
     return [
-        Draft(
-            CauseKind.UNKNOWN, (f.subject,), f.says, f.do, devices=(f.subject,), rules=(f.rule,),
+        CauseCandidate(
+            CauseKind.UNKNOWN, (f.subject,), f.summary, f.action, devices=(f.subject,), rules=(f.rule,),
             confidence=min(0.5, f.confidence), explains=[f.id],
         )
         for f in left

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.cabling.paths import GpuRails, gpu_rails
+from truerail.causes.candidate import CauseCandidate
 from truerail.causes.cycles import Chain
-from truerail.causes.draft import Draft
 from truerail.causes.nic_names import Names, names_of
 from truerail.causes.nic_order import MIN_HOSTS_FOR_ONE_CAUSE, NicOrder, Pairs, order_of
+from truerail.causes.observed_links import ObservedLinks
 from truerail.causes.relabel import Relabelling
 from truerail.causes.shift import Shift
-from truerail.causes.sightings import Sightings
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, CauseKind, Move, cause_key
 from truerail.model.names import natural_key
-from truerail.model.wiring import Wiring
-from truerail.model.wiring.paths import GpuRails, gpu_rails
 
 WIRING = ("CAB", "RAL003", "CFG002")
 ORDER = ("CAB001", "CAB002", "CAB008", "NIC001", "CFG002", "RAL003")
 
 
-def moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
+def moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
     """One move for each sighting: from where it is to where it belongs. What is there already is not moved."""
     return tuple(
         Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.b_port(int(s.taken_for[r])))
@@ -33,7 +33,7 @@ def moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
     )
 
 
-def bundle_moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
+def bundle_moves(s: ObservedLinks, rows: Iterable[int]) -> tuple[Move, ...]:
     """One move for each sighting of a crossed bundle: from where it stands to where the bundle belongs."""
     return tuple(
         Move(s.index.a_port(int(s.cable[r])), s.index.spell(int(s.stands[r])), s.index.spell(int(s.place[r])))
@@ -41,7 +41,7 @@ def bundle_moves(s: Sightings, rows: Iterable[int]) -> tuple[Move, ...]:
     )
 
 
-def moves_on(s: Sightings, rows: Iterable[int], before: Sequence[Relabelling]) -> tuple[Move, ...]:
+def moves_on(s: ObservedLinks, rows: Iterable[int], before: Sequence[Relabelling]) -> tuple[Move, ...]:
     """The same of what is left to move once what `before` says is mended: from there, and each move says so."""
     found = []
     for r in rows:
@@ -54,16 +54,16 @@ def moves_on(s: Sightings, rows: Iterable[int], before: Sequence[Relabelling]) -
     return tuple(found)
 
 
-def _names(s: Sightings, one: Relabelling) -> list[str]:
+def _names(s: ObservedLinks, one: Relabelling) -> list[str]:
     return sorted((s.index.devices.names[d] for d in one.cycle), key=natural_key)
 
 
-def _repaired(s: Sightings, one: Relabelling) -> str:
+def _repaired(s: ObservedLinks, one: Relabelling) -> str:
     what = "the bundles" if one.kind is CauseKind.BUNDLE_SWAP else "the names"
     return f"{what} of {' and '.join(_names(s, one))} are exchanged back"
 
 
-def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> list[Relabelling]:
+def _waits_for(s: ObservedLinks, row: int, before: Sequence[Relabelling]) -> list[Relabelling]:
     """Which repairs must come first: those of devices at either end of a move; empty where none must."""
     ports = s.index.ports
     ends = {int(one) for one in ports.device_of(np.array([s.place[row], s.index.b[s.taken_for[row]]]))}
@@ -75,8 +75,8 @@ def _waits_for(s: Sightings, row: int, before: Sequence[Relabelling]) -> list[Re
 
 
 def chain_drafts(
-    s: Sightings, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
-) -> Iterator[tuple[Sequence[int], Draft]]:
+    s: ObservedLinks, found: Iterable[Chain], wiring: Wiring, before: Sequence[Relabelling] = ()
+) -> Iterator[tuple[Sequence[int], CauseCandidate]]:
     """A swap, a rotation or a path for each chain, with its sightings. `before` are repairs that come first. Where the
     NICs of a host may as well have exchanged their names, no move is ordered; the same order on three hosts or more is
     one cause.
@@ -102,7 +102,7 @@ class _Renamed:
     """A chain of the cables of one host whose NICs may have exchanged their names: what it is if they have not."""
 
     host: int
-    moved: Draft
+    moved: CauseCandidate
     rows: Sequence[int]
     residents: Sequence[int]
 
@@ -130,7 +130,7 @@ def _in_order(chain: Chain) -> tuple[int, ...]:
     return chain.rows if chain.closed else tuple(reversed(chain.rows))
 
 
-def _chain_draft(s: Sightings, chain: Chain, before: Sequence[Relabelling]) -> Draft:
+def _chain_draft(s: ObservedLinks, chain: Chain, before: Sequence[Relabelling]) -> CauseCandidate:
     """A swap, a rotation, or a path that ends in a free place, as cables that are moved."""
     rows = _in_order(chain)
     steps = moves_on(s, rows, before)
@@ -140,16 +140,16 @@ def _chain_draft(s: Sightings, chain: Chain, before: Sequence[Relabelling]) -> D
     if not chain.closed:
         return _path_draft(s, chain, steps, subjects, cables, sure)
     if len(rows) == 2:
-        kind, says = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
-        do = f"Exchange the two cables: {_walk(steps)}."
+        kind, summary = CauseKind.CABLE_SWAP, f"the cables of {subjects[0]} and {subjects[1]} are exchanged"
+        action = f"Exchange the two cables: {_walk(steps)}."
     else:
         kind = CauseKind.CABLE_ROTATION
-        says = f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
-        do = f"Move each to its place: {_walk(steps)}."
-    return Draft(kind, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure)
+        summary = f"{len(rows)} cables sit in each other's places: {', '.join(subjects)}"
+        action = f"Move each to its place: {_walk(steps)}."
+    return CauseCandidate(kind, subjects, summary, action, cables, rules=WIRING, moves=steps, confidence=sure)
 
 
-def _within_a_host(s: Sightings, chain: Chain, gpus: GpuRails) -> bool:
+def _within_a_host(s: ObservedLinks, chain: Chain, gpus: GpuRails) -> bool:
     """Whether these are NICs in each other's places, of one host whose topology tells of none of them."""
     rows, index = list(chain.rows), s.index
     own = s.taken_for[rows]
@@ -159,7 +159,7 @@ def _within_a_host(s: Sightings, chain: Chain, gpus: GpuRails) -> bool:
     return unseen and bool(inside)
 
 
-def _order_of_names(s: Sightings, found: Sequence[_Renamed], *, decided: bool) -> Draft:
+def _order_of_names(s: ObservedLinks, found: Sequence[_Renamed], *, decided: bool) -> CauseCandidate:
     """Names of NICs that may be exchanged, or are, on one host or on several alike: no cable moves."""
     index, first = s.index, found[0]
     hosts = tuple(sorted({index.devices.names[one.host] for one in found}, key=natural_key))
@@ -169,28 +169,32 @@ def _order_of_names(s: Sightings, found: Sequence[_Renamed], *, decided: bool) -
         f"{index.a_port(int(s.taken_for[r])).name} is {name}" for r, name in zip(first.rows, names, strict=True)
     )
     cables = [cable for one in found for cable in one.moved.cables]
-    draft = Draft(CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, confidence=0.95 if decided else 0.5)
+    draft = CauseCandidate(
+        CauseKind.GPU_NIC_ORDER, hosts, "", "", cables, hosts, ORDER, confidence=0.95 if decided else 0.5
+    )
     who = f"{len(hosts)} hosts ({host}, ...)" if many else host
     if decided:
         finds = "find their NICs" if many else "finds its NICs"
-        draft.says = f"{who} {finds} in another order: by their PCI addresses, {own}"
-        draft.do = "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
+        draft.summary = f"{who} {finds} in another order: by their PCI addresses, {own}"
+        draft.action = (
+            "Move no cable. Fix the NIC names (udev or systemd.link rules), or name them by slot in the plan."
+        )
         return draft
-    draft.says = (
+    draft.summary = (
         f"{who} name{'s' * (not many)} NICs in another order than planned ({own}), or their cables are exchanged"
     )
-    draft.do = "Move no cable before it is confirmed which of the two it is."
+    draft.action = "Move no cable before it is confirmed which of the two it is."
     more = f", and the same on {len(hosts) - 1} more host{'s' * (len(hosts) > 2)}" if many else ""
     steps = tuple(step for one in found for step in one.moved.moves)
-    draft.alternatives = (Alternative(first.moved.kind, f"{first.moved.says}{more}", steps),)
-    draft.decides = (
+    draft.alternatives = (Alternative(first.moved.kind, f"{first.moved.summary}{more}", steps),)
+    draft.to_confirm = (
         f"to confirm: `nvidia-smi topo -m` and `rdma link` of {host}: is each NIC nearest to the GPU of its planned "
         f"rail? Or `ethtool -p {names[0]}`: does the card of its planned rail blink?"
     )
     return draft
 
 
-def may_be_names(s: Sightings, wiring: Wiring, rows: Codes) -> bool:
+def may_be_names(s: ObservedLinks, wiring: Wiring, rows: Codes) -> bool:
     """Whether crossed bundles may as well be another order of NICs on all of their hosts: each cable sits in a place of
     its own host, no topology tells of any of these NICs, and their names may have been exchanged.
     """
@@ -203,12 +207,12 @@ def may_be_names(s: Sightings, wiring: Wiring, rows: Codes) -> bool:
     return names_of(wiring, own[first].tolist(), resident[first].tolist()) is not Names.RIGHT
 
 
-def bundle_or_order(s: Sightings, found: Relabelling, rows: Codes, steps: tuple[Move, ...]) -> Draft:
+def bundle_or_order(s: ObservedLinks, found: Relabelling, rows: Codes, steps: tuple[Move, ...]) -> CauseCandidate:
     """Crossed bundles that may as well be another order of NICs: no cable moves."""
     index = s.index
     hosts = tuple(sorted({index.devices.names[d] for d in index.a_device[s.taken_for[rows]].tolist()}, key=natural_key))
     leaves = ", ".join(sorted((index.devices.names[d] for d in found.cycle), key=natural_key))
-    return Draft(
+    return CauseCandidate(
         CauseKind.GPU_NIC_ORDER,
         hosts,
         f"{len(hosts)} hosts ({hosts[0]}, ...) name NICs in another order than planned, or all host cables of {leaves} "
@@ -219,26 +223,34 @@ def bundle_or_order(s: Sightings, found: Relabelling, rows: Codes, steps: tuple[
         ORDER,
         confidence=0.5,
         alternatives=(Alternative(found.kind, f"all host cables of {leaves} are crossed", steps),),
-        decides=f"to confirm: `nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
+        to_confirm=f"to confirm: `nvidia-smi topo -m` and `rdma link` of {hosts[0]}: is each NIC nearest to the GPU of "
         "its planned rail?",
     )
 
 
 def _path_draft(
-    s: Sightings, chain: Chain, steps: tuple[Move, ...], subjects: tuple[str, ...], cables: list[int], sure: float
-) -> Draft:
+    s: ObservedLinks, chain: Chain, steps: tuple[Move, ...], subjects: tuple[str, ...], cables: list[int], sure: float
+) -> CauseCandidate:
     if len(steps) == 1:
-        says = f"the cable of {subjects[0]} is in {steps[0].source} instead of {steps[0].target}"
+        summary = f"the cable of {subjects[0]} is in {steps[0].source} instead of {steps[0].target}"
     else:
-        says = f"{len(steps)} cables are each one place off; the last sits in {steps[0].source}"
-    decides = ""
+        summary = f"{len(steps)} cables are each one place off; the last sits in {steps[0].source}"
+    to_confirm = ""
     if chain.displaced >= 0:
         lost = s.index.a_port(chain.displaced)
-        says += f"; the cable of {lost}, which belongs there, is not seen anywhere"
-        decides = f"find the other end of the cable of {lost}"
-    do = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
-    return Draft(
-        CauseKind.CABLE_MOVE, subjects, says, do, cables, rules=WIRING, moves=steps, confidence=sure, decides=decides
+        summary += f"; the cable of {lost}, which belongs there, is not seen anywhere"
+        to_confirm = f"find the other end of the cable of {lost}"
+    action = f"Move it: {_walk(steps)}." if len(steps) == 1 else f"Move them in this order: {_walk(steps)}."
+    return CauseCandidate(
+        CauseKind.CABLE_MOVE,
+        subjects,
+        summary,
+        action,
+        cables,
+        rules=WIRING,
+        moves=steps,
+        confidence=sure,
+        to_confirm=to_confirm,
     )
 
 
@@ -249,7 +261,7 @@ def _walk(steps: tuple[Move, ...]) -> str:
     return f"{walk}; not before {first}" if first else walk
 
 
-def shift_draft(s: Sightings, shift: Shift, before: Sequence[Relabelling] = ()) -> Draft:
+def shift_draft(s: ObservedLinks, shift: Shift, before: Sequence[Relabelling] = ()) -> CauseCandidate:
     """A block of ports that is off by k."""
     steps = moves_on(
         s, sorted(shift.rows.tolist(), key=lambda r: natural_key(s.index.b_port(int(s.taken_for[r])).name)), before
@@ -258,13 +270,13 @@ def shift_draft(s: Sightings, shift: Shift, before: Sequence[Relabelling] = ()) 
     count = abs(shift.offset)
     off = f"{count} port{'s' * (count > 1)} too {'high' if shift.offset > 0 else 'low'}"
     block = f"{steps[0].target.name} to {steps[-1].target.name}"
-    says = f"{len(steps)} cables on {leaf} sit {off}: {block} is one shifted block"
-    do = f"Move the block back by {count}: {_walk(steps)}."
-    return Draft(
+    summary = f"{len(steps)} cables on {leaf} sit {off}: {block} is one shifted block"
+    action = f"Move the block back by {count}: {_walk(steps)}."
+    return CauseCandidate(
         CauseKind.PORT_SHIFT,
         (leaf,),
-        says,
-        do,
+        summary,
+        action,
         [int(s.cable[r]) for r in shift.rows],
         rules=WIRING,
         moves=steps,
@@ -273,19 +285,19 @@ def shift_draft(s: Sightings, shift: Shift, before: Sequence[Relabelling] = ()) 
 
 
 def relabel_draft(
-    s: Sightings, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool, whole: bool = True
-) -> Draft:
+    s: ObservedLinks, found: Relabelling, steps: tuple[Move, ...], rows: Codes, *, announced: bool, whole: bool = True
+) -> CauseCandidate:
     """Exchanged labels of hosts or switches, or a crossed bundle. `steps` are the moves if cables and not labels
     are crossed.
     """
     names = tuple(_names(s, found))
     both = " and ".join(names) if len(names) == 2 else ", ".join(names)
     cables = [int(s.cable[r]) for r in rows]
-    draft = Draft(found.kind, names, "", "", cables, names, (*WIRING, "TEL003"))
+    draft = CauseCandidate(found.kind, names, "", "", cables, names, (*WIRING, "TEL003"))
     draft.confidence = 0.98 if found.decided or announced else 0.6
     if found.kind is CauseKind.BUNDLE_SWAP:
-        draft.says = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
-        draft.do = (
+        draft.summary = f"all host cables of {both} are crossed; their uplinks are not, so it is not the labels"
+        draft.action = (
             f"Exchange the two bundles where they cross, most likely in the patch panel, "
             f"or move the {len(steps)} cables one by one."
             if whole
@@ -294,33 +306,35 @@ def relabel_draft(
         draft.moves = steps
         return draft
     what = "hosts" if found.kind is CauseKind.HOST_SWAP else "switches"
-    draft.says = f"the {what} {both} are exchanged: each is cabled, as a whole, as the other is planned"
-    draft.do = f"Exchange the names of {both}: hostname and label. No cable has to move."
+    draft.summary = f"the {what} {both} are exchanged: each is cabled, as a whole, as the other is planned"
+    draft.action = f"Exchange the names of {both}: hostname and label. No cable has to move."
     if announced:
-        draft.says += "; their own MAC addresses say that it is their names"
+        draft.summary += "; their own MAC addresses say that it is their names"
     elif not found.decided:
-        draft.says = f"the {what} {both} may be exchanged by name: each is cabled, as a whole, as the other is planned"
-        draft.do = f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed."
+        draft.summary = (
+            f"the {what} {both} may be exchanged by name: each is cabled, as a whole, as the other is planned"
+        )
+        draft.action = f"Exchange the names of {both}: hostname and label. Move no cable before it is confirmed."
         other = CauseKind.HOST_SWAP if found.kind is CauseKind.HOST_SWAP else CauseKind.BUNDLE_SWAP
         draft.alternatives = (Alternative(other, f"all cables of {both} are exchanged, their names are right", steps),)
-        draft.decides = (
+        draft.to_confirm = (
             f"serial numbers or management addresses of {both}: is each the machine that the inventory names?"
         )
     return draft
 
 
-def order_draft(s: Sightings, found: NicOrder, steps: tuple[Move, ...]) -> Draft:
+def order_draft(s: ObservedLinks, found: NicOrder, steps: tuple[Move, ...]) -> CauseCandidate:
     """Hosts that name their NICs in another order than planned."""
     hosts = tuple(s.index.devices.names[h] for h in found.hosts)
     mapping = ", ".join(f"{a} as {b}" for a, b in found.order)
     who = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]}, ...)"
-    says = f"{who}: NICs carry other names than planned (rails {mapping}); the cables suit the GPUs"
+    summary = f"{who}: NICs carry other names than planned (rails {mapping}); the cables suit the GPUs"
     if not found.witnessed:
-        says = f"{who}: NICs seem to carry other names than planned (rails {mapping})"
-    draft = Draft(
+        summary = f"{who}: NICs seem to carry other names than planned (rails {mapping})"
+    draft = CauseCandidate(
         CauseKind.GPU_NIC_ORDER,
         hosts,
-        says,
+        summary,
         "Move no cable. Fix the NIC names (BIOS slot order, udev or systemd.link rules), "
         "or the plan's NIC list for this model.",
         [int(s.cable[r]) for r in found.rows],
@@ -330,5 +344,5 @@ def order_draft(s: Sightings, found: NicOrder, steps: tuple[Move, ...]) -> Draft
     )
     if not found.witnessed:
         draft.alternatives = (Alternative(CauseKind.CABLE_ROTATION, "the cables are in each other's places", steps),)
-        draft.decides = f"`nvidia-smi topo -m` of {hosts[0]}: which NIC is nearest to which GPU?"
+        draft.to_confirm = f"`nvidia-smi topo -m` of {hosts[0]}: which NIC is nearest to which GPU?"
     return draft

@@ -25,10 +25,10 @@ from enum import Enum, auto
 
 import numpy as np
 
+from truerail.analysis.cabling import State, Wiring
 from truerail.model.columns import Codes
 from truerail.model.facts import NetLink, RdmaLink
 from truerail.model.kept import kept
-from truerail.model.wiring import State, Wiring
 
 _BY_PLACE = re.compile(
     r"(?:en|ib|roce|rdma|iw|opa|hns)(?:(?:p\d+)?p\d+s\d+|s\d+|o\d+|x[0-9a-f]{12})[a-z0-9]*"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.sightings import Mask, Sightings
+from truerail.analysis.cabling.paths import GpuRails
+from truerail.causes.observed_links import Mask, ObservedLinks
 from truerail.model.columns import NONE, Codes
-from truerail.model.wiring.paths import GpuRails
 
 MIN_WITHOUT_TOPOLOGY = 4
 MIN_HOSTS_FOR_ONE_CAUSE = 3
@@ -34,7 +34,7 @@ class NicOrder:
     witnessed: bool
 
 
-def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
+def witnessed_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     """Hosts whose topology and cabling agree against the names: NICs are seen on the rails of their nearest GPUs.
 
     A host whose NICs are near other GPUs than planned, but are seen on their planned rails, is not one of these:
@@ -55,7 +55,7 @@ def witnessed_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
     ]
 
 
-def completed(s: Sightings, found: list[NicOrder], gpus: GpuRails) -> list[NicOrder]:
+def completed(s: ObservedLinks, found: list[NicOrder], gpus: GpuRails) -> list[NicOrder]:
     """The same orders with the NICs of their hosts that no GPU is near to, because it has fallen off the bus, and that
     bear the name of another: they are those whose names are free then. Which of several is which, their places say.
     """
@@ -80,7 +80,7 @@ def completed(s: Sightings, found: list[NicOrder], gpus: GpuRails) -> list[NicOr
     return [_with(s, one, more.pop(one.hosts[0], {})) for one in found]
 
 
-def _with(s: Sightings, found: NicOrder, more: dict[int, int]) -> NicOrder:
+def _with(s: ObservedLinks, found: NicOrder, more: dict[int, int]) -> NicOrder:
     """An order with more rows, and the cables that these really are."""
     if not more:
         return found
@@ -90,7 +90,7 @@ def _with(s: Sightings, found: NicOrder, more: dict[int, int]) -> NicOrder:
     return NicOrder(found.hosts, np.append(found.rows, rows), np.append(found.cables, cables), order, found.witnessed)
 
 
-def likely_orders(s: Sightings, gpus: GpuRails) -> list[NicOrder]:
+def likely_orders(s: ObservedLinks, gpus: GpuRails) -> list[NicOrder]:
     """Hosts without a topology, four or more of whose NICs sit in each other's places and nowhere else."""
     resident, owner = s.resident(), s.index.a_device[s.taken_for]
     inside = s.wrong & (resident >= 0) & s.index.from_host[s.taken_for] & (s.index.a_device[resident] == owner)
@@ -110,7 +110,7 @@ def _in(bits: Codes, rail: Codes) -> Mask:
     return np.asarray((rail >= 0) & (bits >> np.maximum(rail, 0) & 1 == 1), dtype=bool)
 
 
-def _slot_cables(s: Sightings, rows: Codes, near: Codes, seen: Codes) -> Codes:
+def _slot_cables(s: ObservedLinks, rows: Codes, near: Codes, seen: Codes) -> Codes:
     """The cable that each NIC really is: that of its GPU's rail; where GPUs share NICs, the one it is seen as."""
     index = s.index
     single = (near & (near - 1)) == 0
@@ -126,20 +126,20 @@ def _slot_cables(s: Sightings, rows: Codes, near: Codes, seen: Codes) -> Codes:
     return np.where(single & (key[at] == wanted), at, seen)
 
 
-def _by_host(s: Sightings, rows: Codes) -> Iterator[tuple[int, Codes]]:
+def _by_host(s: ObservedLinks, rows: Codes) -> Iterator[tuple[int, Codes]]:
     """Host code, and the positions of its rows in `rows`."""
     owner = s.index.a_device[s.taken_for[rows]]
     for host in np.unique(owner).tolist():
         yield host, np.flatnonzero(owner == host)
 
 
-def order_of(s: Sightings, rows: Codes | list[int], cables: Codes) -> Pairs:
+def order_of(s: ObservedLinks, rows: Codes | list[int], cables: Codes) -> Pairs:
     """(rail by name, rail by position) of these sightings, ascending."""
     rail = s.index.rail
     return tuple(sorted({*zip(rail[s.taken_for[rows]].tolist(), rail[cables].tolist(), strict=True)}))
 
 
-def joined(s: Sightings, single: list[NicOrder]) -> list[NicOrder]:
+def joined(s: ObservedLinks, single: list[NicOrder]) -> list[NicOrder]:
     """One order on three hosts or more is one cause: a model's firmware, or the plan's own idea of the order. A host
     that shows a part of it, and whose other NICs are not seen, has it as well.
     """
@@ -165,7 +165,7 @@ def joined(s: Sightings, single: list[NicOrder]) -> list[NicOrder]:
     return result
 
 
-def _rails_seen(s: Sightings, found: NicOrder) -> set[int]:
+def _rails_seen(s: ObservedLinks, found: NicOrder) -> set[int]:
     """The rails, by name, of the NICs that are seen of its hosts."""
     own = np.isin(s.index.a_device[s.taken_for], found.hosts) & s.index.from_host[s.cable]
     return set(s.index.rail[s.cable[own]].tolist())

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.sightings import Mask, Sightings
+from truerail.causes.observed_links import Mask, ObservedLinks
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import CauseKind
 
@@ -64,7 +64,7 @@ class _Ballot:
     owner_seen: Codes
 
 
-def best_relabelling(sightings: Sightings, refused: Collection[tuple[int, ...]] = ()) -> Relabelling | None:
+def best_relabelling(sightings: ObservedLinks, refused: Collection[tuple[int, ...]] = ()) -> Relabelling | None:
     """The relabelling with the highest gain, None if none gains; never a crossing of `refused` bundles. Ties go to the
     lowest device codes: order does not matter.
     """
@@ -77,7 +77,7 @@ def best_relabelling(sightings: Sightings, refused: Collection[tuple[int, ...]] 
     return min(found, key=lambda r: (-r.gain, r.kind is CauseKind.BUNDLE_SWAP, r.cycle), default=None)
 
 
-def _count(s: Sightings, wrong: Mask) -> _Ballot:
+def _count(s: ObservedLinks, wrong: Mask) -> _Ballot:
     index = s.index
     ports, size = index.ports, len(index.devices.names)
     rows = np.flatnonzero(wrong)
@@ -113,7 +113,7 @@ def _votes(name: Codes, true: Codes) -> Votes:
     return Counter({(p >> 32, p & 0xFFFFFFFF): c for p, c in zip(packed.tolist(), counts.tolist(), strict=True)})
 
 
-def _hypotheses(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
+def _hypotheses(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
     is_host = s.index.devices.is_host
     hosts = Counter({pair: n for pair, n in ballot.owners.items() if is_host(pair[0])})
     for cycle in _chains(_favourites(hosts, ballot.owner_seen)):
@@ -126,7 +126,7 @@ def _hypotheses(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
     yield from _switches(s, ballot)
 
 
-def _switches(s: Sightings, ballot: _Ballot) -> Iterator[Relabelling]:
+def _switches(s: ObservedLinks, ballot: _Ballot) -> Iterator[Relabelling]:
     tier = s.index.devices.tier
     places = Counter({pair: n for pair, n in ballot.places.items() if tier[pair[0]] > 0})
     uplinks = Counter({pair: n for pair, n in ballot.owners.items() if tier[pair[0]] > 0})
@@ -158,7 +158,7 @@ def _closes(cycle: tuple[int, ...], votes: Votes, seen: Codes) -> bool:
     return votes[cycle[-1], cycle[0]] > 0 or int(seen[cycle[-1]]) == 0
 
 
-def _place_seen(s: Sightings, ballot: _Ballot) -> Codes:
+def _place_seen(s: ObservedLinks, ballot: _Ballot) -> Codes:
     """Sightings at each device as a place: host cables for a leaf, uplinks for a spine."""
     return np.bincount(s.index.ports.device_of(s.place), minlength=len(ballot.place_seen))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.sightings import Sightings
+from truerail.causes.observed_links import ObservedLinks
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 from truerail.model.names import natural_key
@@ -31,7 +31,7 @@ class Shift:
     rows: Codes
 
 
-def shifts(s: Sightings) -> list[Shift]:
+def shifts(s: ObservedLinks) -> list[Shift]:
     """All shifted blocks among the wrong sightings, longest first."""
     ports = s.index.ports
     want = s.index.b[s.taken_for]
@@ -47,7 +47,7 @@ def shifts(s: Sightings) -> list[Shift]:
     return sorted(found, key=lambda f: (-len(f.rows), f.leaf, f.offset))
 
 
-def _on_leaf(s: Sightings, leaf: int, rows: Codes) -> Iterator[Shift]:
+def _on_leaf(s: ObservedLinks, leaf: int, rows: Codes) -> Iterator[Shift]:
     lost = np.flatnonzero((s.index.b_device == leaf) & s.index.from_host)
     lost = lost[~np.isin(lost, s.taken_for)]
     position = positions(s.index, leaf, np.concatenate([s.index.b[s.taken_for[rows]], s.place[rows], s.index.b[lost]]))

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerail.causes.draft import Draft
+from truerail.analysis.cabling import State, Wiring
+from truerail.causes.candidate import CauseCandidate
 from truerail.causes.moved import WIRING
 from truerail.causes.relabel import MAJORITY
 from truerail.model.columns import Codes
 from truerail.model.finding import CauseKind
-from truerail.model.wiring import State, Wiring
 
 MIN_CABLES = 2
 
@@ -60,11 +60,11 @@ def _seen_somewhere(wiring: Wiring) -> "np.ndarray[tuple[int], np.dtype[np.bool_
     return seen
 
 
-def stranger_draft(wiring: Wiring, found: Stranger) -> Draft:
+def stranger_draft(wiring: Wiring, found: Stranger) -> CauseCandidate:
     """A device that only needs its planned name."""
     name, true = wiring.index.devices.names[found.name], wiring.index.devices.names[found.true]
     host = wiring.index.devices.is_host(found.true)
-    return Draft(
+    return CauseCandidate(
         CauseKind.HOST_SWAP if host else CauseKind.LEAF_SWAP,
         (true, name),
         f"{name}, a name that the plan does not have, stands in all the places of {true}",

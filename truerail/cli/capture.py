@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge, ExitCode
+from truerail.cli.errors import ExitCode
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from truerail.cli.live import Fleet
-    from truerail.gather import Gathered, Row
+    from truerail.poller import Gathered, Row
     from truerail.transport.writer import CaptureWriter
 
 
@@ -31,7 +32,8 @@ def capture(
 ) -> None:
     """Ask every device and keep the answers, as `check --from` reads them. A round broken off is gone on with."""
     from truerail.cli import live, terminal
-    from truerail.transport.alone import Busy, alone_in
+    from truerail.errors import FolderBusyError
+    from truerail.transport.lock import alone_in
     from truerail.transport.writer import CaptureWriter, pack
 
     fleet = live.load_fleet(inventory, plan)
@@ -43,10 +45,10 @@ def capture(
             made = [*_scrubbed(done, fleet)] if scrub else [done]
             if tar:
                 made[0] = pack(made[0])
-    except Busy as busy:
-        raise CannotJudge(f"{out}: {busy}; wait for it, or name another folder with --out") from busy
+    except FolderBusyError as busy:
+        raise CommandError(f"{out}: {busy}; wait for it, or name another folder with --out") from busy
     except OSError as error:
-        raise CannotJudge(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
+        raise CommandError(f"{error.filename or out}: cannot be written: {error.strerror or error}") from error
     terminal.say("\n".join(map(str, made)))
 
 
@@ -58,7 +60,7 @@ def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: 
         terminal.remark(f"interrupted: {writer.folder} holds what was gathered; run the same again to go on")
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not writer.answered():
-        raise CannotJudge(f"{fleet.path}: no device could be asked, nothing was captured")
+        raise CommandError(f"{fleet.path}: no device could be asked, nothing was captured")
     writer.list_inventory(target.name for target in fleet.targets)
     return writer.finish()
 
@@ -68,7 +70,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     from collector import collectors
     from truerail.cli import live, live_progress, terminal
     from truerail.cli.judging import named
-    from truerail.gather import Limits
+    from truerail.poller import Limits
     from truerail.transport.writer import folder_name
 
     names = [target.name for target in fleet.targets]
@@ -90,15 +92,16 @@ def _scrubbed(done: Path, fleet: "Fleet") -> list[Path]:
     """Replaces the round by a scrubbed one; the plan, where there is one, is written beside it."""
     import shutil
 
+    from truerail.errors import ScrubError
     from truerail.plans import dump_csv
-    from truerail.scrub import CannotScrub, scrub_round
+    from truerail.scrub import scrub_round
 
     draft = done.with_name(f".{done.name}.scrubbed")
     shutil.rmtree(draft, ignore_errors=True)
     try:
         plan = scrub_round(done, draft, fleet.plan, {target.name: target.role for target in fleet.targets})
-    except CannotScrub as error:
-        raise CannotJudge(f"{error}; the round as it is lies in {done}") from error
+    except ScrubError as error:
+        raise CommandError(f"{error}; the round as it is lies in {done}") from error
     shutil.rmtree(done)
     draft.rename(done)
     if plan is None:

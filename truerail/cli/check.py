@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge, ExitCode
+from truerail.cli.errors import ExitCode
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
-    from truerail.model import Judgement, Severity
+    from truerail.model import Evaluation, Severity
 
 
 class Format(StrEnum):
@@ -78,13 +79,13 @@ def check(
     refuse_binary_on_terminal(chosen, output)
     found = _found(plan, capture, inventory, rule or [], only, deadline)
     severity = Severity(fail_on.value)
-    tell(found.judgement, chosen, output, severity, details=details)
+    tell(found.evaluation, chosen, output, severity, details=details)
     if found.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not found.answered:
         source = capture or inventory
-        raise CannotJudge(f"{source}: no device gave an answer that could be read, nothing was judged")
-    raise typer.Exit(ExitCode.FOUND if found.judgement.at_or_above(severity) else ExitCode.GOOD)
+        raise CommandError(f"{source}: no device gave an answer that could be read, nothing was judged")
+    raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
 
 
 def _by_suffix(output: Path | None) -> Format:
@@ -100,7 +101,7 @@ def _by_suffix(output: Path | None) -> Format:
 class _Found:
     """A judgement, whether any device answered, and whether Ctrl-C ended the round early."""
 
-    judgement: "Judgement"
+    evaluation: "Evaluation"
     answered: bool
     interrupted: bool = False
 
@@ -132,10 +133,10 @@ def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:
     import sys
 
     if fmt is Format.XLSX and output is None and sys.stdout.isatty():
-        raise CannotJudge("--format xlsx is not for a terminal: add --output FILE.xlsx")
+        raise CommandError("--format xlsx is not for a terminal: add --output FILE.xlsx")
 
 
-def tell(judgement: "Judgement", fmt: Format, output: Path | None, fail_on: "Severity", *, details: bool) -> None:
+def tell(evaluation: "Evaluation", fmt: Format, output: Path | None, fail_on: "Severity", *, details: bool) -> None:
     """Renders the report and puts it where it belongs."""
     import sys
 
@@ -152,10 +153,10 @@ def tell(judgement: "Judgement", fmt: Format, output: Path | None, fail_on: "Sev
         fail_on=fail_on,
         next_step="add --details",
     )
-    report = render(judgement, fmt.value, options)
+    report = render(evaluation, fmt.value, options)
     if output is not None:
         terminal.write(output, report)
-        terminal.remark(f"{headline(judgement).cables} Report: {output}")
+        terminal.remark(f"{headline(evaluation).cables} Report: {output}")
     elif isinstance(report, bytes):
         sys.stdout.buffer.write(report)
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from truerail.cli.demo_faults import faults, troubles
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 KNOWN = (
     "Of cables: cable-swap, cable-rotation, cable-move, port-shift, host-swap, leaf-swap, bundle-swap, gpu-nic-order, "
@@ -42,7 +42,7 @@ def demo(
         from truerail.cli.demo_once import check_once
 
         if traffic:
-            raise CannotJudge(f"--once shows no traffic, so no {traffic[0].kind}: leave --once out to see it")
+            raise CommandError(f"--once shows no traffic, so no {traffic[0].kind}: leave --once out to see it")
         check_once(hosts, rails, wanted, seed, output, details=details)
     else:
         from truerail.cli.demo_live import serve_living

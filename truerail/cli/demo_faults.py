@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +22,11 @@ def faults(words: "Sequence[str]") -> "list[Fault]":
         kind, _, variant = word.partition(":")
         if kind not in KINDS:
             known = [*(known.value for known in KINDS), *_troubles()]
-            raise CannotJudge(f"no fault {kind!r} can be planted{nearest(kind, known)}")
+            raise CommandError(f"no fault {kind!r} can be planted{nearest(kind, known)}")
         try:
             made.append(Fault(CauseKind(kind), variant))
         except ValueError as error:
-            raise CannotJudge(str(error)) from error
+            raise CommandError(str(error)) from error
     return made
 
 

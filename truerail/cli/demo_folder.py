@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 MARK = ".truerail-demo"
 JOURNAL = "journal.db"
@@ -15,7 +15,7 @@ def prepare(output: Path) -> None:
     """Makes the folder, or empties it of an earlier capture. Raises CannotJudge for somebody else's folder, OSError."""
     mark = output / MARK
     if output.exists() and not mark.exists() and any(output.iterdir()):
-        raise CannotJudge(f"{output} is not empty and not made by a demo: name another folder with --output")
+        raise CommandError(f"{output} is not empty and not made by a demo: name another folder with --output")
     if mark.exists():
         shutil.rmtree(output / "capture", ignore_errors=True)
     output.mkdir(parents=True, exist_ok=True)
@@ -31,12 +31,12 @@ def kept_for_one(output: Path) -> Iterator[Path]:
         prepare(output)
         lock = (output / MARK).open("r")
     except OSError as error:
-        raise CannotJudge(f"{output}: {error.strerror or error}") from error
+        raise CommandError(f"{output}: {error.strerror or error}") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise CannotJudge(f"{output}: another demo runs there: name another folder with --output") from None
+            raise CommandError(f"{output}: another demo runs there: name another folder with --output") from None
         for file in output.glob(f"{JOURNAL}*"):
             file.unlink()
         yield output

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from truerail.cli import terminal
 from truerail.cli.demo_folder import JOURNAL, kept_for_one
 from truerail.cli.demo_stage import Stage
-from truerail.cli.errors import CannotJudge
-from truerail.simulator import Fault, NoRoom
+from truerail.errors import CommandError, NoRoomError
+from truerail.simulator import Fault
 from truerail.simulator.flows import FlowFault
-from truerail.simulator.living import LivingFabric, living_fabric
+from truerail.simulator.live import LivingFabric, living_fabric
 
 if TYPE_CHECKING:
     from truerail.service.settings import Settings
@@ -45,8 +45,8 @@ def serve_living(
 
     try:
         fabric = living_fabric(hosts, rails, wanted, seed, troubles=traffic)
-    except NoRoom as error:
-        raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+    except NoRoomError as error:
+        raise CommandError(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
     with kept_for_one(output):
         free = free_port(host, port)
         if free != port:
@@ -92,7 +92,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
             return (init_settings,)
 
     if not is_loopback(host):
-        raise CannotJudge(f"--host {host}: the demo asks nobody who they are, so it serves this machine only")
+        raise CommandError(f"--host {host}: the demo asks nobody who they are, so it serves this machine only")
     return DemoSettings(
         fabric="demo",
         inventory=output / "inventory.yaml",
@@ -101,9 +101,9 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
         schedule=Schedule(
             every=dict.fromkeys(collectors(), timedelta(seconds=ROUND_SECONDS)),
             jitter=timedelta(0),
-            patience=timedelta(seconds=PATIENCE_SECONDS),
+            poll_timeout=timedelta(seconds=PATIENCE_SECONDS),
         ),
-        recovery=Recovery(after=timedelta(seconds=RECOVERY_SECONDS)),
+        recovery=Recovery(resolve_after=timedelta(seconds=RECOVERY_SECONDS)),
         log=Log(level="warning"),
     )
 
@@ -118,5 +118,5 @@ def free_port(host: str, port: int) -> int:
         except OSError as error:
             last = error.strerror or str(error)
     if port:
-        raise CannotJudge(f"no port from {port} on can be listened on at {host}: {last}; name another with --port")
+        raise CommandError(f"no port from {port} on can be listened on at {host}: {last}; name another with --port")
     return 0

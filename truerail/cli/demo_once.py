@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,25 +21,26 @@ def check_once(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, out
     with terminal.working(f"simulating {hosts} hosts with {rails} rails"):
         capture = _simulate(hosts, rails, wanted, seed, output)
     plan = output / "plan.csv"
-    judgement, _ = judged(plan, capture, None, None)
-    tell(judgement, Format.TEXT, None, Severity.WARNING, details=details)
-    tell(judgement, Format.HTML, output / "report.html", Severity.WARNING, details=details)
+    evaluation, _ = judged(plan, capture, None, None)
+    tell(evaluation, Format.TEXT, None, Severity.WARNING, details=details)
+    tell(evaluation, Format.HTML, output / "report.html", Severity.WARNING, details=details)
     terminal.say(_next(plan, capture, output))
 
 
 def _simulate(hosts: int, rails: int, wanted: "Sequence[Fault]", seed: int, output: Path) -> Path:
     """Writes the fabric; gives the capture's folder."""
     from truerail.cli.demo_folder import prepare
-    from truerail.simulator import NoRoom, demo_simulation
+    from truerail.errors import NoRoomError
+    from truerail.simulator import demo_simulation
 
     try:
         simulation = demo_simulation(hosts, rails, wanted, seed) if wanted else demo_simulation(hosts, rails, seed=seed)
         prepare(output)
         return simulation.write(output)
-    except NoRoom as error:
-        raise CannotJudge(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
+    except NoRoomError as error:
+        raise CommandError(f"{hosts} hosts with {rails} rails are too few for these faults: {error}") from error
     except OSError as error:
-        raise CannotJudge(f"{output}: {error.strerror or error}") from error
+        raise CommandError(f"{output}: {error.strerror or error}") from error
 
 
 def _next(plan: Path, capture: Path, output: Path) -> str:

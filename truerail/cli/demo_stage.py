@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from truerail.cli import terminal
 from truerail.cli.demo_faults import faults, troubles
 from truerail.cli.demo_once import terminal_command
-from truerail.cli.errors import CannotJudge
 from truerail.cli.oncall_options import LOCAL_SERVICE
+from truerail.errors import CommandError, NoRoomError
 from truerail.model import CauseKind
 from truerail.model.names import printable
 from truerail.outputs.words import count
-from truerail.simulator import KINDS, NoRoom
-from truerail.simulator.living import Entry, LivingFabric
+from truerail.simulator import KINDS
+from truerail.simulator.live import Entry, LivingFabric
 
 HELP = """Type a word and Enter to take part
   fault [KIND]     something goes wrong now, such as: fault cable-swap, fault storm
@@ -44,7 +44,7 @@ class Stage:
     def line(self, entry: Entry) -> str:
         """One event: time, whether it is a fault or a repair, its number, what it is."""
         mark = self._green.format(self._marks[1]) if entry.repaired else self._red.format(self._marks[0])
-        return f"  {entry.when.astimezone():%H:%M:%S}  {mark} #{entry.standing.number:<3} {entry.says}"
+        return f"  {entry.when.astimezone():%H:%M:%S}  {mark} #{entry.standing.number:<3} {entry.summary}"
 
     @contextmanager
     def listening_to_keys(self) -> Iterator[None]:
@@ -91,9 +91,9 @@ class Stage:
             if traffic:
                 return self._told(self._director.disturb(traffic[0], stays=True).number)
             standing = self._director.plant(faults(cabling)[0])
-        except CannotJudge as error:
+        except CommandError as error:
             return f"  {printable(str(error), 200)}; there are {', '.join(KINDS)}"
-        except NoRoom as error:
+        except NoRoomError as error:
             return f"  no room for it now: {error}"
         return self._told(standing.number)
 

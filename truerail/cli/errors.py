@@ -19,7 +19,3 @@ class ExitCode(IntEnum):
     BUG = 3
     INTERRUPTED = 130
     """Ctrl-C, as shells have it."""
-
-
-class CannotJudge(Exception):  # noqa: N818 - it is said of the command: "cannot judge: ..."
-    """The command cannot do what it was asked. The text says what to change, one problem a line."""

@@ -9,8 +9,8 @@ import typer
 from truerail.cli.errors import ExitCode
 
 if TYPE_CHECKING:
-    from truerail.gather import Row
     from truerail.model import Target
+    from truerail.poller import Row
     from truerail.transport.known_hosts import Trust
 
 app = typer.Typer(help="Devices: who they are, whether they answer, whose host keys are trusted.", no_args_is_help=True)
@@ -45,7 +45,7 @@ def probe(
     """
     from truerail.cli import live, live_progress, terminal
     from truerail.cli.table import aligned
-    from truerail.gather import Limits
+    from truerail.poller import Limits
 
     targets = _targets(inventory, only)
     fleet = live.Fleet(inventory, targets, None)

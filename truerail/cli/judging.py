@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Protocol
 
 from truerail.cli import terminal
-from truerail.cli.errors import CannotJudge
 from truerail.cli.plug_history import with_plug_history
+from truerail.errors import CaptureError, CommandError
 from truerail.files.problems import nearest
-from truerail.model import Judgement, Plan, Reading, Snapshot
+from truerail.model import Evaluation, Plan, Reading, Snapshot
 from truerail.plans.problems import PlanError
-from truerail.transport.replay import Capture, CaptureError, read_capture, with_counters
+from truerail.transport.replay import Capture, read_capture, with_counters
 
 MOST_OUTLIERS = 10
 
@@ -27,7 +27,9 @@ class Seen(Protocol):
     def snapshot(self) -> Snapshot: ...
 
 
-def judged(plan: Path | None, capture: Path, codes: Collection[str] | None, only: str | None) -> tuple[Judgement, bool]:
+def judged(
+    plan: Path | None, capture: Path, codes: Collection[str] | None, only: str | None
+) -> tuple[Evaluation, bool]:
     """The judgement of a capture against a plan, and whether any device answered anything that could be read.
 
     Without a plan the rails are read off the fabric itself. Raises CannotJudge for what a user has to mend.
@@ -38,7 +40,7 @@ def judged(plan: Path | None, capture: Path, codes: Collection[str] | None, only
 
 def judged_round(
     intended: Plan | None, seen: Seen, codes: Collection[str] | None, only: str | None
-) -> tuple[Judgement, bool]:
+) -> tuple[Evaluation, bool]:
     """The same of a round that was read already, be it from files or from devices."""
     from truerail.outputs.narrow import narrowed
     from truerail.rounds import judge
@@ -51,9 +53,9 @@ def judged_round(
     if isinstance(seen, Capture):
         snapshot = with_plug_history(intended, seen, snapshot)
     wanted = devices(only, intended, seen) if only else None
-    judgement = judge(intended, snapshot, only=codes, notes=notes)
+    evaluation = judge(intended, snapshot, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}
-    return narrowed(judgement, wanted, answered) if wanted else judgement, bool(answered)
+    return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
 
 
 def load_plan(path: Path) -> Plan:
@@ -63,7 +65,7 @@ def load_plan(path: Path) -> Plan:
     try:
         return load(path)
     except PlanError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error
 
 
 def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Capture:
@@ -77,7 +79,7 @@ def read(path: Path, plan: Plan | None, round_name: str | None = None) -> Captur
         with terminal.progress("reading counters") as tick:
             return with_counters(capture, devices=devices, progress=tick)
     except CaptureError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error
 
 
 def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
@@ -86,10 +88,10 @@ def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
 
     inference = infer(snapshot)
     if not inference.plan.cables:
-        raise CannotJudge(f"no plan was given and none can be inferred: {inference.why_not}")
+        raise CommandError(f"no plan was given and none can be inferred: {inference.why_not}")
     rails = ", ".join(f"rail {rail} {support}" for rail, support in inference.support.items())
     told = [f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."]
-    told += [f"{outlier.subject}: {outlier.says}" for outlier in inference.outliers[:MOST_OUTLIERS]]
+    told += [f"{outlier.subject}: {outlier.summary}" for outlier in inference.outliers[:MOST_OUTLIERS]]
     if hidden := len(inference.outliers) - len(told) + 1:
         told.append(f"and {hidden:,} more that do not follow their rail")
     return inference.plan, [*told, *inference.notes]
@@ -102,7 +104,7 @@ def codes(wanted: Sequence[str]) -> set[str] | None:
     known = {spelling: code for code, rule in rules().items() for spelling in (code.lower(), rule.name)}
     for word in wanted:
         if word.lower() not in known:
-            raise CannotJudge(f"no rule {word!r}{_suggestion(word, list(known))}")
+            raise CommandError(f"no rule {word!r}{_suggestion(word, list(known))}")
     return {known[word.lower()] for word in wanted} or None
 
 
@@ -123,17 +125,18 @@ def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
 
 def named(only: str, among: Iterable[str]) -> set[str]:
     """Those of some devices that a node set names, as they are spelled there. Raises CannotJudge."""
-    from truerail.files.nodesets import Budget, NodeSetError, expand
+    from truerail.errors import NodeSetError
+    from truerail.files.nodesets import Budget, expand
     from truerail.model.names import device_key
 
     known = {device_key(name): name for name in among}
     try:
         names = expand(only, Budget(2 * len(known) + 1000))
     except NodeSetError as error:
-        raise CannotJudge(f"--only {only}: {error}") from error
+        raise CommandError(f"--only {only}: {error}") from error
     for name in names:
         if device_key(name) not in known:
-            raise CannotJudge(f"--only {only}: no device {name!r}{_nearest_device(name, known)}")
+            raise CommandError(f"--only {only}: no device {name!r}{_nearest_device(name, known)}")
     return {known[device_key(name)] for name in names}
 
 

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from collector import at_once
 from truerail.cli import terminal
-from truerail.cli.errors import CannotJudge
 from truerail.cli.judging import load_plan, named
-from truerail.gather import Gathered, Gatherer, Limits, Progress
+from truerail.errors import CommandError
 from truerail.model import Plan, Target
 from truerail.model.names import device_key
+from truerail.poller import Gathered, Limits, Poller, Progress
 from truerail.transport.protocol import Transport
 
 T = TypeVar("T")
@@ -39,14 +39,14 @@ class Fleet:
         keys = {device_key(target.name) for target in self.targets}
         for name in sorted(wanted):
             if device_key(name) not in keys:
-                raise CannotJudge(f"--only {only}: {name} is not in the inventory {self.path}")
+                raise CommandError(f"--only {only}: {name} is not in the inventory {self.path}")
         ends = ({cable.a.device, cable.b.device} for cable in self.plan.cables)
         fabric = {target.name for target in self.targets if target.tells_fabric}
         return wanted.union(fabric, *(pair for pair in ends if pair & wanted))
 
-    def gatherer(self, transport: Transport, limits: Limits | None = None) -> Gatherer:
+    def gatherer(self, transport: Transport, limits: Limits | None = None) -> Poller:
         """What asks these devices, matched to the plan's."""
-        return Gatherer(self.targets, transport, devices=self.plan.devices if self.plan else None, limits=limits)
+        return Poller(self.targets, transport, devices=self.plan.devices if self.plan else None, limits=limits)
 
 
 def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
@@ -56,11 +56,11 @@ def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
     try:
         found = load_inventory(inventory)
     except InventoryError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error
     for note in found.notes:
         terminal.remark(note)
     if not found.targets:
-        raise CannotJudge(f"{inventory}: holds no device, there is nothing to ask")
+        raise CommandError(f"{inventory}: holds no device, there is nothing to ask")
     return Fleet(inventory, found.targets, load_plan(plan) if plan else found.plan)
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from truerail.cli import live, live_progress
 from truerail.cli.judging import judged_round
-from truerail.gather import Limits
-from truerail.model import Judgement
+from truerail.model import Evaluation
+from truerail.poller import Limits
 
 
 def judged_live(
     plan: Path | None, inventory: Path, codes: Collection[str] | None, only: str | None, deadline: float
-) -> tuple[Judgement, bool, bool]:
+) -> tuple[Evaluation, bool, bool]:
     """The judgement, whether any device answered anything readable, and whether Ctrl-C ended the round early.
 
     Raises CannotJudge for what a user has to mend.
@@ -20,5 +20,5 @@ def judged_live(
     wanted = fleet.asked_for(only)
     with live_progress.told() as progress:
         seen = live.one_round(fleet, only=wanted, limits=Limits(deadline_seconds=deadline), progress=progress)
-    judgement, answered = judged_round(fleet.plan, seen, codes, only)
-    return judgement, answered, seen.interrupted
+    evaluation, answered = judged_round(fleet.plan, seen, codes, only)
+    return evaluation, answered, seen.interrupted

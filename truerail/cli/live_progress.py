@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from truerail.cli import terminal
-from truerail.gather import Progress, Row
 from truerail.model.names import printable
+from truerail.poller import Progress, Row
 
 
 class RoundTold:

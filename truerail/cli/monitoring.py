@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 app = typer.Typer(help="Dashboards, alert rules and runbooks for your monitoring.", no_args_is_help=True)
 
@@ -33,12 +33,12 @@ def export(
     try:
         write(folder, texts)
     except OSError as error:
-        raise CannotJudge(f"{error.filename}: cannot be written: {error.strerror}") from error
+        raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from error
     terminal.remark(f"{folder}: {len(texts)} files written")
 
 
 def _address(option: str, value: str) -> str:
     """An address that stands in YAML and JSON as it is."""
     if value and (not value.startswith(("http://", "https://")) or set(value) & set(" \t\r\n\"'\\#")):
-        raise CannotJudge(f"{option}: an address such as https://wiki.example.com/truerail is needed, not {value!r}")
+        raise CommandError(f"{option}: an address such as https://wiki.example.com/truerail is needed, not {value!r}")
     return value

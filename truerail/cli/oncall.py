@@ -36,8 +36,8 @@ def where(
 ) -> None:
     """The whole path of a cable: GPU, NIC, leaf port, rail, uplinks; planned and seen, and what was found on it."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Where
-    from truerail.oncall.where import where as answer
+    from truerail.questions.models import Where
+    from truerail.questions.where import where as answer
 
     question = Question(Where, "where", {"port": port}, lambda shown, history: answer(shown, port, history))
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -55,8 +55,8 @@ def job(
 ) -> None:
     """Which rails of these hosts are whole, which are not, and what NCCL does about it."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Job
-    from truerail.oncall.job import job as answer
+    from truerail.questions.job import job as answer
+    from truerail.questions.models import Job
 
     question = Question(Job, "job", {"nodes": nodeset}, lambda shown, _: answer(shown, nodeset))
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -74,8 +74,8 @@ def blast(
 ) -> None:
     """Who is hurt while a device, a port, a rail (`rail3`) or a pod is down, and what to do first."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Blast
-    from truerail.oncall.blast import blast as answer
+    from truerail.questions.blast import blast as answer
+    from truerail.questions.models import Blast
 
     question = Question(Blast, "blast", {"of": of}, lambda shown, _: answer(shown, of))
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -95,8 +95,8 @@ def path(
 ) -> None:
     """The hops from host to host on each rail, as seen, and where a way leaves its rail; between GPUs also by PXN."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import PathAnswer
-    from truerail.oncall.path import path as answer
+    from truerail.questions.models import PathAnswer
+    from truerail.questions.path import path as answer
 
     query = {"from": source, "to": target, "rail": None if rail is None else str(rail)}
     question = Question(PathAnswer, "path", query, lambda shown, _: answer(shown, source, target, rail))
@@ -128,8 +128,8 @@ def diff(
     Of a capture with several rounds, times count back from the newest one.
     """
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Diff
-    from truerail.oncall.diff import diff_plan
+    from truerail.questions.diff import diff_plan
+    from truerail.questions.models import Diff
 
     if sum(map(bool, (since, start, against_plan, before))) != 1:
         raise typer.BadParameter(
@@ -141,7 +141,7 @@ def diff(
         raise typer.BadParameter("--before goes with --capture")
     if capture and not against_plan and not inventory:
         from truerail.cli.oncall_rounds import Wanted, diff_rounds
-        from truerail.oncall.answers import as_json
+        from truerail.views.plain import as_json
 
         found = diff_rounds(Wanted(capture, plan, before, since, start, end))
         _show(found, as_json(found), fmt, details)
@@ -162,8 +162,8 @@ def why(
 ) -> None:
     """What a finding rests on: evidence, both ends, what else it could be, and what was ruled out."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Why
-    from truerail.oncall.why import why as answer
+    from truerail.questions.models import Why
+    from truerail.questions.why import why as answer
 
     question = Question(Why, "why", {"finding": finding}, lambda shown, history: answer(shown, history, finding))
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -181,8 +181,8 @@ def storm(
 ) -> None:
     """PFC storms: the NIC or egress that pauses everybody, why, and who waits for it, as a tree."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Storm
-    from truerail.oncall.storm import storm as answer
+    from truerail.questions.models import Storm
+    from truerail.questions.storm import storm as answer
 
     question = Question(Storm, "storm", {"of": of}, lambda shown, _: answer(shown, of))
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -201,7 +201,7 @@ def timeline(
 ) -> None:
     """What happened to a port or a device: findings, links, acknowledgements, maintenance, plans; newest first."""
     from truerail.cli.oncall_source import Question, Source
-    from truerail.oncall.answers import Timeline
+    from truerail.questions.models import Timeline
 
     question = Question(Timeline, "timeline", {"of": of, "limit": str(limit)}, None)
     _tell(question, Source(service, token_file, capture, inventory, plan), fmt, details)
@@ -219,14 +219,14 @@ def _show(answer: Any, value: Any, fmt: Format, details: bool) -> NoReturn:
     import json
 
     from truerail.cli import terminal
-    from truerail.oncall.tones import tone_of
     from truerail.outputs.words import Tone
+    from truerail.questions.tones import tone_of
 
     if fmt is Format.JSON:
         terminal.say(json.dumps(value, indent=2))
     else:
-        from truerail.oncall.text import answer_text
         from truerail.outputs.options import Options
+        from truerail.questions.text import answer_text
 
         options = Options(terminal.width(), terminal.colorful(), details, terminal.ascii_only())
         terminal.say(answer_text(answer, options))

@@ -10,23 +10,23 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.cli.errors import CannotJudge
 from truerail.cli.judging import inferred, load_plan, read
 from truerail.cli.oncall_source import answered
+from truerail.errors import CommandError, QueryError
 from truerail.journal.lives import Lives
 from truerail.model import Plan
-from truerail.model.history import FindingEvent, LinkChange, NoHistory, Page
-from truerail.oncall.answers import BadQuestion, Diff
-from truerail.oncall.capture import publication_of
-from truerail.oncall.diff import diff
-from truerail.oncall.moments import span
+from truerail.model.history import FindingEvent, LinkChange, NoHistory, RowRange
+from truerail.questions.capture import publication_of
+from truerail.questions.diff import diff
+from truerail.questions.models import Diff
+from truerail.questions.moments import span
 from truerail.transport.times import round_time
 
 if TYPE_CHECKING:
     from truerail.journal.changes import Changes
     from truerail.transport.replay import Capture
 
-_PAGE = Page()
+_PAGE = RowRange()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Wanted:
 
 
 def diff_rounds(wanted: Wanted) -> Diff:
-    """What changed from one round to the other; `says` names both. Raises CannotJudge."""
+    """What changed from one round to the other; `summary` names both. Raises CannotJudge."""
     intended = load_plan(wanted.plan) if wanted.plan else None
     newest = read(wanted.capture, intended)
     earlier, later = _two(wanted, newest, intended)
@@ -56,18 +56,20 @@ def _two(wanted: Wanted, newest: "Capture", plan: Plan | None) -> tuple["Capture
         return read(wanted.before, plan), newest
     rounds = newest.rounds
     if len(rounds) < 2:
-        raise CannotJudge(
+        raise CommandError(
             f"{wanted.capture}: holds one round, and a comparison takes two: `truerail capture` adds one to a folder, "
             "--before CAPTURE names another capture"
         )
     try:
         start, end = span(wanted.since, wanted.start, wanted.end, newest.at)
-    except BadQuestion as error:
-        raise CannotJudge(str(error.args[0])) from error
+    except QueryError as error:
+        raise CommandError(str(error.args[0])) from error
     last = _at(rounds, end)
     first = min(_at(rounds, start), last - 1)
     if first < 0:
-        raise CannotJudge(f"{wanted.capture}: has no two rounds up to {end:%Y-%m-%d %H:%M:%S UTC}; oldest: {rounds[0]}")
+        raise CommandError(
+            f"{wanted.capture}: has no two rounds up to {end:%Y-%m-%d %H:%M:%S UTC}; oldest: {rounds[0]}"
+        )
     return read(wanted.capture, plan, rounds[first]), read(wanted.capture, plan, rounds[last])
 
 
@@ -83,11 +85,11 @@ def _compared(earlier: "Capture", later: "Capture", plan: Plan | None) -> Diff:
     intended = plan or inferred(seen)[0]
     before, after = publication_of(intended, earlier.snapshot()), publication_of(intended, seen)
     lives = Lives(timedelta(0), 2, timedelta(0))
-    lives.update(before.judgement, before.wiring)
-    changes = lives.update(after.judgement, after.wiring)
+    lives.update(before.evaluation, before.wiring)
+    changes = lives.update(after.evaluation, after.wiring)
     found = diff(after, _Between(changes), earlier.at, later.at)
     guessed = "" if plan else " No plan was given: both are held against what most hosts of the later one agree on."
-    return replace(found, says=f"{found.says} Compared: {_named(earlier)} with {_named(later)}.{guessed}")
+    return replace(found, summary=f"{found.summary} Compared: {_named(earlier)} with {_named(later)}.{guessed}")
 
 
 def _named(capture: "Capture") -> str:
@@ -105,13 +107,13 @@ class _Between(NoHistory):
         self._changes = changes
 
     def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = _PAGE
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = _PAGE
     ) -> Sequence[LinkChange]:
         """Those of links."""
         return self._changes.links[: page.limit]
 
     def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = _PAGE
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = _PAGE
     ) -> Sequence[FindingEvent]:
         """Those of findings."""
         return self._changes.events[: page.limit]

@@ -9,7 +9,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 TIMEOUT_SECONDS = 30.0
 _MOST_BYTES = 64 << 20
@@ -28,7 +28,7 @@ def fetched(service: str, route: str, query: Mapping[str, str | None], token_fil
     """The JSON at `/api/v1/ROUTE`. Raises CannotJudge with one sentence for whatever goes wrong."""
     parts = urlsplit(service)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise CannotJudge(f"--service {service}: not the address of a service, such as http://127.0.0.1:8080")
+        raise CommandError(f"--service {service}: not the address of a service, such as http://127.0.0.1:8080")
     given = urlencode({key: value for key, value in query.items() if value is not None})
     url = f"{service.rstrip('/')}/api/v1/{route}{'?' if given else ''}{given}"
     headers = {"Accept": "application/json"}
@@ -39,10 +39,10 @@ def fetched(service: str, route: str, query: Mapping[str, str | None], token_fil
         with _opener(parts.hostname).open(request, timeout=TIMEOUT_SECONDS) as answer:
             return _read(answer.read(_MOST_BYTES + 1), service)
     except HTTPError as error:
-        raise CannotJudge(_refused(error, service)) from error
+        raise CommandError(_refused(error, service)) from error
     except (OSError, ValueError) as error:
         reason = error.reason if isinstance(error, URLError) else error
-        raise CannotJudge(
+        raise CommandError(
             f"{service}: no service answers ({reason}). Name one with --service, or ask a capture with --from"
         ) from error
 
@@ -54,11 +54,11 @@ def _opener(host: str) -> OpenerDirector:
 
 def _read(body: bytes, service: str) -> Any:
     if len(body) > _MOST_BYTES:
-        raise CannotJudge(f"{service}: its answer is larger than {_MOST_BYTES >> 20} MiB: ask for fewer hosts")
+        raise CommandError(f"{service}: its answer is larger than {_MOST_BYTES >> 20} MiB: ask for fewer hosts")
     try:
         return json.loads(body)
     except ValueError as error:
-        raise CannotJudge(f"{service}: what answers there does not speak JSON: is it truerail's service?") from error
+        raise CommandError(f"{service}: what answers there does not speak JSON: is it truerail's service?") from error
 
 
 def _refused(error: HTTPError, service: str) -> str:
@@ -80,7 +80,7 @@ def _token(token_file: Path | None) -> str:
     try:
         token = token_file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise CannotJudge(f"--token-file {token_file}: {getattr(error, 'strerror', None) or 'no text'}") from error
+        raise CommandError(f"--token-file {token_file}: {getattr(error, 'strerror', None) or 'no text'}") from error
     if not token.isprintable() or not token:
-        raise CannotJudge(f"--token-file {token_file}: holds no token")
+        raise CommandError(f"--token-file {token_file}: holds no token")
     return token

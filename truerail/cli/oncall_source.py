@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from truerail.cli.errors import CannotJudge
+from truerail.analysis.published import Published
+from truerail.errors import CommandError, NotFoundError, QueryError
 from truerail.model import Reading
 from truerail.model.history import History, NoHistory
-from truerail.model.publication import Publication
-from truerail.oncall.answers import BadQuestion, NotFound, as_json
+from truerail.views.plain import as_json
 
 A = TypeVar("A")
 
@@ -39,7 +39,7 @@ class Question:
     kind: type[Any]
     route: str
     query: Mapping[str, str | None]
-    here: Callable[[Publication, History], Any] | None
+    here: Callable[[Published, History], Any] | None
 
 
 def ask(question: Question, source: Source) -> tuple[Any, Any]:
@@ -49,37 +49,38 @@ def ask(question: Question, source: Source) -> tuple[Any, Any]:
 
 def _here(question: Question, source: Source) -> tuple[Any, Any]:
     if question.here is None:
-        raise CannotJudge(f"{question.route} needs what a running service remembers. Ask with --service")
+        raise CommandError(f"{question.route} needs what a running service remembers. Ask with --service")
     try:
         answer = question.here(_publication(source), NoHistory())
-    except (BadQuestion, NotFound) as error:
-        raise CannotJudge(str(error.args[0])) from error
+    except (QueryError, NotFoundError) as error:
+        raise CommandError(str(error.args[0])) from error
     return answer, as_json(answer)
 
 
 def _service(question: Question, source: Source) -> tuple[Any, Any]:
     from truerail.cli.oncall_service import fetched
-    from truerail.oncall.answers_json import BadAnswer, answer_from_json
+    from truerail.errors import AnswerError
+    from truerail.questions.answers_json import answer_from_json
 
     if source.plan is not None:
-        raise CannotJudge("a plan file goes with a capture or an inventory: a service has its own plan")
+        raise CommandError("a plan file goes with a capture or an inventory: a service has its own plan")
     value = fetched(source.service, question.route, question.query, source.token_file)
     try:
         return answer_from_json(question.kind, value), value
-    except BadAnswer as error:
-        raise CannotJudge(f"{source.service}: not an answer of truerail's: {error}") from error
+    except AnswerError as error:
+        raise CommandError(f"{source.service}: not an answer of truerail's: {error}") from error
 
 
-def _publication(source: Source) -> Publication:
+def _publication(source: Source) -> Published:
     """What a capture or the devices of an inventory show, judged."""
     from truerail.cli.judging import inferred
     from truerail.cli.plug_history import with_plug_history
-    from truerail.oncall.capture import publication_of
+    from truerail.questions.capture import publication_of
     from truerail.rounds import judge
     from truerail.transport.replay import Capture
 
     if source.capture is not None and source.inventory is not None:
-        raise CannotJudge("name a capture or an inventory, not both")
+        raise CommandError("name a capture or an inventory, not both")
     intended, seen = _round(source)
     snapshot, notes = seen.snapshot(), list(seen.notes)
     answered(snapshot.readings, source.capture or source.inventory)
@@ -94,7 +95,7 @@ def _publication(source: Source) -> Publication:
 def answered(readings: Iterable[Reading], place: Path | None) -> None:
     """Raises CannotJudge where no device of a round gave any answer that could be read."""
     if all(reading.error for reading in readings):
-        raise CannotJudge(f"{place}: no device gave an answer that could be read, nothing was judged")
+        raise CommandError(f"{place}: no device gave an answer that could be read, nothing was judged")
 
 
 def _round(source: Source) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 STDIN = Path("-")
 MOST_BYTES = 64 << 20
@@ -22,18 +22,19 @@ def parse(
 
     from collector import collectors
     from truerail.cli import terminal
+    from truerail.errors import UnreadableError
     from truerail.files.problems import nearest
-    from truerail.model import Device, PortCounters, Role, Unreadable
+    from truerail.model import Device, PortCounters, Role
 
     known = collectors()
     if collector not in known:
-        raise CannotJudge(f"no collector {collector!r}{nearest(collector, list(known))}")
+        raise CommandError(f"no collector {collector!r}{nearest(collector, list(known))}")
     chosen = known[collector]
     role = Role.HOST if Role.HOST in chosen.on else chosen.on[0]
     try:
         facts = chosen.read(_answer(file), Device(device, role, platform=platform))
-    except Unreadable as error:
-        raise CannotJudge(f"{file}: not an answer that {collector} can read: {error}") from error
+    except UnreadableError as error:
+        raise CommandError(f"{file}: not an answer that {collector} can read: {error}") from error
     rows = (row for fact in facts for row in (fact.rows() if isinstance(fact, PortCounters) else (fact._asdict(),)))
     lines = ",\n".join(json.dumps(row, default=str) for row in rows)
     terminal.say(f"[\n{lines}\n]" if lines else "[]")
@@ -50,7 +51,7 @@ def _answer(file: Path) -> str:
             with file.open("rb") as handle:
                 raw = handle.read(MOST_BYTES + 1)
     except OSError as error:
-        raise CannotJudge(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise CommandError(f"{file}: cannot be read: {error.strerror or error}") from error
     if len(raw) > MOST_BYTES:
-        raise CannotJudge(f"{file}: larger than {MOST_BYTES:,} bytes, no device answers so much")
+        raise CommandError(f"{file}: larger than {MOST_BYTES:,} bytes, no device answers so much")
     return raw.decode("utf-8", "replace")

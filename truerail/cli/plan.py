@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truerail.cli.check import FailOn
-from truerail.cli.errors import CannotJudge, ExitCode
+from truerail.cli.errors import ExitCode
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from truerail.model import Plan
@@ -64,7 +65,7 @@ def new(
             platform=platform,
         )
     except ValueError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error
     _put(text, output)
 
 

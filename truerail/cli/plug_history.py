@@ -1,19 +1,19 @@
 """Which plugs were moved between the rounds of a capture: a fall across which a neighbour changed is a repair."""
 
 from truerail.cli import terminal
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CaptureError, CommandError
 from truerail.model import Plan, Snapshot
-from truerail.transport.replay import Capture, CaptureError, read_capture
+from truerail.transport.replay import Capture, read_capture
 
 
 def with_plug_history(plan: Plan, capture: Capture, snapshot: Snapshot) -> Snapshot:
     """The same, with the moves of plugs that the rounds before it saw. They are read where a link fell, and only then:
     each costs as much as the round itself. Raises CannotJudge where the capture is gone meanwhile.
     """
-    from truerail.model.counters import Quantity
-    from truerail.model.counters.telemetry import telemetry_of
-    from truerail.model.wiring import wiring_of
-    from truerail.model.wiring.plugs import Plugs
+    from truerail.analysis.cabling import wiring_of
+    from truerail.analysis.cabling.plugs import Plugs
+    from truerail.analysis.counters import Quantity
+    from truerail.analysis.counters.telemetry import telemetry_of
     from truerail.transport.times import round_time
 
     window = snapshot.window
@@ -30,6 +30,6 @@ def with_plug_history(plan: Plan, capture: Capture, snapshot: Snapshot) -> Snaps
                 if tick:
                     tick(number, len(earlier))
     except CaptureError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error
     window.replugged = plugs.update(wiring_of(plan, snapshot), known)
     return snapshot

@@ -13,13 +13,13 @@ def page(rule: Rule, *, examples: bool = False) -> str:
     lines += [rule.explanation.strip(), "", "## Examples", ""]
     cases = (("Fires", rule.fires), ("Quiet", rule.quiet))
     if not examples:
-        return "\n".join([*lines, *(f"- **{word}**: {case.says}" for word, found in cases for case in found)])
+        return "\n".join([*lines, *(f"- **{word}**: {case.summary}" for word, found in cases for case in found)])
     return "\n".join([*lines, *(line for word, found in cases for line in _cases(word, found))])
 
 
 def _cases(word: str, cases: Sequence[Case]) -> Iterator[str]:
     for case in cases:
-        yield f"**{word}**: {case.says}"
+        yield f"**{word}**: {case.summary}"
         yield ""
         yield "```text"
         yield from _body(case)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 app = typer.Typer(help="What is looked for, why it matters and what to do.", no_args_is_help=True)
 
@@ -38,7 +38,7 @@ def explain(
 
     chosen = codes([code])
     if not chosen:
-        raise CannotJudge("name a rule: `truerail rules list` shows all")
+        raise CommandError("name a rule: `truerail rules list` shows all")
     text = page(rules()[chosen.pop()], examples=examples)
     if not sys.stdout.isatty():
         terminal.say(text)

@@ -4,7 +4,8 @@ import os
 import sys
 import traceback
 
-from truerail.cli.errors import CannotJudge, ExitCode
+from truerail.cli.errors import ExitCode
+from truerail.errors import CommandError
 
 
 def main() -> None:
@@ -13,7 +14,7 @@ def main() -> None:
         from truerail.cli.app import app
 
         app(prog_name="truerail")
-    except CannotJudge as error:
+    except CommandError as error:
         complain(str(error))
         raise SystemExit(ExitCode.CANNOT_JUDGE) from None
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     from truerail.cli.live import Fleet
@@ -23,8 +23,8 @@ def serve(
     ] = False,
 ) -> None:
     """Watch a fabric: rounds on a schedule, a journal, the page, the API and metrics. SIGHUP reloads."""
+    from truerail.analysis.coverage import unlisted
     from truerail.cli import serving, terminal
-    from truerail.model.asked import unlisted
     from truerail.outputs.words import count
     from truerail.service.logs import set_up
 
@@ -34,7 +34,7 @@ def serve(
         if said := _certificate(settings):
             terminal.remark(said)
         if fleet.plan and (missing := unlisted(fleet.plan, [target.name for target in fleet.targets])).devices:
-            terminal.remark(f"{missing.says}.")
+            terminal.remark(f"{missing.summary}.")
         terminal.say(f"{config}: good. {count(len(fleet.targets), 'device')}, {known}.")
         return
     set_up(settings.log)
@@ -43,12 +43,13 @@ def serve(
 
 def _certificate(settings: "Settings") -> str:
     """What is to be said of the certificate's end. Raises CannotJudge where certificate or key cannot be used."""
-    from truerail.web.access.tls import BadCertificate, Certificates
+    from truerail.errors import CertificateError
+    from truerail.web.access.tls import Certificates
 
     try:
         return Certificates(settings.http.tls).warning if settings.http.tls else ""
-    except BadCertificate as error:
-        raise CannotJudge(str(error)) from error
+    except CertificateError as error:
+        raise CommandError(str(error)) from error
 
 
 async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
@@ -66,7 +67,7 @@ async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
         try:
             settings, fleet = _read(config)
             watch.use(settings, fleet.targets, fleet.plan)
-        except CannotJudge as error:
+        except CommandError as error:
             logger().error("not reloaded, everything stays as it was", error=str(error))
 
     source = PlanInForce(lambda: _plan(config), fleet.plan)
@@ -93,9 +94,10 @@ def _plan(config: Path) -> "Plan | None":
 
 
 def _settings(config: Path) -> "Settings":
-    from truerail.service.loading import SettingsError, load_settings
+    from truerail.errors import SettingsError
+    from truerail.service.loading import load_settings
 
     try:
         return load_settings(config)
     except SettingsError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error

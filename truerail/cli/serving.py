@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 from truerail.model.pause import garbage_of_the_young_only
 
 if TYPE_CHECKING:
@@ -42,25 +42,23 @@ async def serve_fabric(
     reload: Callable[["Watch"], None] | None = None,
 ) -> None:
     """Watches and serves until `stop` is set. Raises CannotJudge where it cannot begin (port taken, journal newer)."""
+    from truerail.errors import AccessError, CertificateError, ListenError
+    from truerail.service.evaluator import Evaluator
     from truerail.service.front import Front
-    from truerail.service.judging import Judge
     from truerail.service.logs import logger
     from truerail.service.watch import Watch
-    from truerail.web.access.tls import BadCertificate
-    from truerail.web.access.tokens import BadAccess
     from truerail.web.app import create_app
-    from truerail.web.listen import ListenError
     from truerail.web.serve import serve
 
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
     journal = await asyncio.to_thread(_journal, settings)
-    judge = Judge.begin(settings)
+    judge = Evaluator.begin(settings)
     watch = Watch(settings, targets, plan, transport, judge, journal)
     try:
         app = create_app(Front(watch), settings)
-    except BadAccess as error:
-        raise CannotJudge(str(error)) from error
+    except AccessError as error:
+        raise CommandError(str(error)) from error
     certificates: list[Certificates] = []
 
     def listening(found: "Listening") -> None:
@@ -73,14 +71,14 @@ async def serve_fabric(
             try:
                 one.reload()
                 one.warn()
-            except BadCertificate as error:
+            except CertificateError as error:
                 logger().error("certificate not reloaded, the old one stays", error=str(error))
         if reload is None:
             return
         reload(watch)
         try:
             app.state.gate.renew(watch.settings)
-        except BadAccess as error:
+        except AccessError as error:
             logger().error("access not reloaded, it stays as it was", error=str(error))
 
     judge.prepare.append(app.state.desk.exposition.prepare)
@@ -95,8 +93,8 @@ async def serve_fabric(
                 results = await asyncio.gather(serving, watching, return_exceptions=True)
             await transport.close()
     for result in results:
-        if isinstance(result, ListenError | BadCertificate):
-            raise CannotJudge(str(result)) from result
+        if isinstance(result, ListenError | CertificateError):
+            raise CommandError(str(result)) from result
         if isinstance(result, BaseException):
             raise result
 
@@ -113,12 +111,13 @@ def run(body: Coroutine[Any, Any, None]) -> None:
 
 
 def _journal(settings: "Settings") -> "Journal | None":
-    from truerail.journal import JournalUnusable, open_journal
+    from truerail.errors import JournalUnusableError
+    from truerail.journal import open_journal
 
     try:
         return open_journal(settings.journal) if settings.journal.url else None
-    except JournalUnusable as error:
-        raise CannotJudge(str(error)) from error
+    except JournalUnusableError as error:
+        raise CommandError(str(error)) from error
 
 
 class _signals:  # noqa: N801 - used as a with statement's word

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 PIPED_WIDTH = 100
 """Columns where stdout is not a terminal and COLUMNS does not say."""
@@ -56,7 +56,7 @@ def write(path: Path, content: str | bytes) -> None:
     try:
         path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
     except OSError as error:
-        raise CannotJudge(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise CommandError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

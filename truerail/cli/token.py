@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge
+from truerail.errors import CommandError
 
 LONGEST_NAME = 64
 
@@ -28,7 +28,7 @@ def token(
     from truerail.service.tokens import new_token, token_hash
 
     if not 0 < len(name) <= LONGEST_NAME or printable(name) != name:
-        raise CannotJudge(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
+        raise CommandError(f"a token's name has 1 to {LONGEST_NAME} printable characters, not {name!r}")
     made = new_token()
     terminal.say(made)
     terminal.remark("It is kept nowhere: hand it over now. Into truerail.yaml, under access: tokens:, goes")

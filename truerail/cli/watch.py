@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from truerail.cli.errors import CannotJudge, ExitCode
+from truerail.cli.errors import ExitCode
+from truerail.errors import CommandError
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,7 +40,7 @@ def watch(
         assert capture is not None  # noqa: S101 - one of the two is there, see above
         shown = _replayed(capture, plan, interval, rounds)
     if not shown.answered:
-        raise CannotJudge(f"{capture or inventory}: no device gave an answer that could be read, nothing was judged")
+        raise CommandError(f"{capture or inventory}: no device gave an answer that could be read, nothing was judged")
     raise typer.Exit(ExitCode.FOUND if shown.work.left or shown.work.unread else ExitCode.GOOD)
 
 
@@ -49,8 +50,8 @@ def _live(inventory: Path, plan: Path | None, interval: float, rounds: int) -> "
     from collector import at_once
     from truerail.cli import live
     from truerail.cli.watch_screen import Watch
-    from truerail.gather import Limits
     from truerail.outputs.words import count
+    from truerail.poller import Limits
 
     fleet = live.load_fleet(inventory, plan)
     later = max(interval, 1.0)

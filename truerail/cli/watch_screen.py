@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from truerail.analysis.cabling import wiring_of
+from truerail.analysis.cabling.plugs import Plugs
+from truerail.analysis.counters import Window
 from truerail.cli import terminal
-from truerail.cli.errors import CannotJudge
 from truerail.cli.judging import Seen, inferred
+from truerail.errors import CommandError
 from truerail.model import Plan
-from truerail.model.counters import Window
-from truerail.model.wiring import wiring_of
-from truerail.model.wiring.plugs import Plugs
 from truerail.outputs.worklist import Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
 
@@ -81,7 +81,8 @@ class Watch:
 
 def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:
     """The rounds of a capture, oldest first, with how many devices were asked and read. Raises CannotJudge."""
-    from truerail.transport.replay import CaptureError, read_capture
+    from truerail.errors import CaptureError
+    from truerail.transport.replay import read_capture
 
     try:
         for name in read_capture(capture, only=()).rounds or (None,):
@@ -89,4 +90,4 @@ def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:
             answered = {reading.device for reading in seen.readings if not reading.error}
             yield seen, len(seen.devices_seen), len(answered)
     except CaptureError as error:
-        raise CannotJudge(str(error)) from error
+        raise CommandError(str(error)) from error

@@ -10,6 +10,8 @@ from itertools import product
 
 from ClusterShell.RangeSet import RangeSet
 
+from truerail.errors import NodeSetError
+
 MOST_NAMES = 1_000_000
 """Names that the node sets of one file may expand to, all together: five times a fabric of 100,000 GPUs."""
 
@@ -18,10 +20,6 @@ _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12})(?:/(\d{1,12}))?)?", re.ASCII)
 _NUMBER = re.compile(r"^(.*?)(\d+)(\D*)$", re.ASCII | re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _LONGEST_NAME = 255
-
-
-class NodeSetError(ValueError):
-    """A node set that cannot be expanded; the text says why."""
 
 
 def name_fault(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from truerail.errors import TruerailError
 from truerail.model import Severity
 from truerail.model.names import printable
 
@@ -20,16 +21,16 @@ class Problem(NamedTuple):
     file: str
     line: int
     value: str
-    says: str
+    summary: str
     severity: Severity = Severity.CRITICAL
 
     def __str__(self) -> str:
         where = f"{printable(self.file)}:{self.line}" if self.line else printable(self.file)
         shown = f" (value {printable(self.value, 80)!r})" if self.value else ""
-        return f"{where}: {self.says}{shown}"
+        return f"{where}: {self.summary}{shown}"
 
 
-class FileError(Exception):
+class FileError(TruerailError):
     """A file that cannot be used. `str()` has one line for each of `problems`."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -46,10 +47,10 @@ class Faults:
         self.found: list[Problem] = []
         self.untold = 0
 
-    def add(self, line: int, value: str, says: str) -> None:
+    def add(self, line: int, value: str, summary: str) -> None:
         """Notes a fault that makes the file unusable, and goes on."""
         if len(self.found) < MOST_PROBLEMS:
-            self.found.append(Problem(self.file, line, value, says))
+            self.found.append(Problem(self.file, line, value, summary))
         else:
             self.untold += 1
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from truerail.files.nodesets import Budget, NodeSetError, expand
+from truerail.errors import NodeSetError
+from truerail.files.nodesets import Budget, expand
 from truerail.files.problems import Faults, nearest
 from truerail.files.yaml_tree import Node
 
@@ -25,9 +26,9 @@ class Values:
         self.faults = faults
         self.budget = Budget()
 
-    def wrong(self, node: Node, says: str) -> None:
+    def wrong(self, node: Node, summary: str) -> None:
         """Notes a fault at a node."""
-        self.faults.add(node.line, node.shown, says)
+        self.faults.add(node.line, node.shown, summary)
 
     def fields(self, node: Node, known: Sequence[str], needs: Iterable[str] = ()) -> dict[str, Node]:
         """The keys and values of a mapping; notes keys that are unknown or missing. One that is there twice

@@ -34,11 +34,11 @@ class _Notes:
     def __init__(self) -> None:
         self._devices: dict[str, list[str]] = {}
 
-    def add(self, says: str, device: str) -> None:
-        self._devices.setdefault(says, []).append(device)
+    def add(self, summary: str, device: str) -> None:
+        self._devices.setdefault(summary, []).append(device)
 
     def told(self) -> list[str]:
-        return [f"{several(devices)}: {says}" for says, devices in self._devices.items()]
+        return [f"{several(devices)}: {summary}" for summary, devices in self._devices.items()]
 
 
 def _secrets(groups: Groups) -> list[str]:

@@ -7,7 +7,8 @@ its number and never shown: it may hold a password.
 import re
 import shlex
 
-from truerail.files.nodesets import Budget, NodeSetError
+from truerail.errors import NodeSetError
+from truerail.files.nodesets import Budget
 from truerail.files.problems import Faults
 from truerail.inventory.ansible_groups import ALL, UNGROUPED, Groups, Variables, variable
 from truerail.inventory.ansible_ranges import host_names

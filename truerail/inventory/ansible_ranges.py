@@ -8,7 +8,8 @@ import re
 from itertools import product
 from string import ascii_letters
 
-from truerail.files.nodesets import Budget, NodeSetError
+from truerail.errors import NodeSetError
+from truerail.files.nodesets import Budget
 
 _RANGE = re.compile(r"\[([0-9]{1,9}|[A-Za-z]):([0-9]{1,9}|[A-Za-z])(?::([0-9]{1,9}))?\]", re.ASCII)
 _PORT = re.compile(r"^((?:[^:\[\]]|\[[^\[\]]*\])+):(\d{1,5})$", re.ASCII)

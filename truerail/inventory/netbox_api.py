@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from truerail.errors import SecretMissingError
 from truerail.inventory.netbox_file import NetBox
 from truerail.inventory.problems import InventoryError, InventoryFaults
-from truerail.model import SecretMissing
 from truerail.model.names import printable
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Api:
         self._token = ""
         try:
             self._token = netbox.token.read()
-        except SecretMissing as error:
+        except SecretMissingError as error:
             self._fail(f"token: {error}")
         self._api = pynetbox.api(netbox.url, token=self._token)
         self._api.http_session = _session(netbox)
@@ -69,8 +69,8 @@ class Api:
         except (requests.RequestException, ValueError) as error:
             self._fail(f"{what}: {type(error).__name__}: {printable(str(error))}")
 
-    def _fail(self, says: str) -> NoReturn:
-        clean = says.replace(self._token, "***") if self._token else says
+    def _fail(self, summary: str) -> NoReturn:
+        clean = summary.replace(self._token, "***") if self._token else summary
         self._faults.add(self._netbox.line, self._netbox.url, f"NetBox: {clean}")
         raise InventoryError(self._faults.found) from None
 

@@ -160,5 +160,5 @@ def _device(target: Target) -> Device:
 def _railless(plan: Plan) -> list[str]:
     """A note on host cables without a rail."""
     ports = [str(cable.a) for cable in plan.host_cables if cable.rail is None]
-    says = "no rail in NetBox: give the interface, its cable or its leaf the custom field `rail` or a tag `rail-N`"
-    return [f"{several(ports)}: {says}"] if ports else []
+    summary = "no rail in NetBox: give the interface, its cable or its leaf the custom field `rail` or a tag `rail-N`"
+    return [f"{several(ports)}: {summary}"] if ports else []

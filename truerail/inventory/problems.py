@@ -19,8 +19,8 @@ class InventoryFaults(Faults):
     def __init__(self, file: str) -> None:
         super().__init__(file, InventoryError)
 
-    def add(self, line: int, value: str, says: str) -> None:
+    def add(self, line: int, value: str, summary: str) -> None:
         """Notes a fault that makes the file unusable, once: those of `defaults` come up again with each entry."""
         shown = "" if _NO_WORD.search(value) else value
-        if Problem(self.file, line, shown, says) not in self.found:
-            super().add(line, shown, says)
+        if Problem(self.file, line, shown, summary) not in self.found:
+            super().add(line, shown, summary)

@@ -101,24 +101,24 @@ def _snmp(node: Node, values: InventoryValues) -> SnmpAccess | None:
         engine=values.word(keys.get("engine"), ENGINES, _SNMP.engine),
     )
     if node.pairs is not None and len(keys) == len(node.pairs):  # an unknown key is likely the missing one
-        for says in _misfits(version, keys, access.auth, access.privacy):
-            values.faults.add(node.line, "", says)
+        for summary in _misfits(version, keys, access.auth, access.privacy):
+            values.faults.add(node.line, "", summary)
     return access
 
 
 def _misfits(version: str, keys: dict[str, Node], auth: Secret | None, privacy: Secret | None) -> list[str]:
     """What does not go with the version, or is missing for it."""
     if version == "2c":
-        says = [f"{key!r} is for version 3, this is version 2c" for key in _V3_KEYS if key in keys]
-        return says if "community" in keys else [*says, "SNMP version 2c: the key 'community' is missing"]
-    says = ["'community' is for version 2c, this is version 3"] if "community" in keys else []
+        summary = [f"{key!r} is for version 3, this is version 2c" for key in _V3_KEYS if key in keys]
+        return summary if "community" in keys else [*summary, "SNMP version 2c: the key 'community' is missing"]
+    summary = ["'community' is for version 2c, this is version 3"] if "community" in keys else []
     if "user" not in keys:
-        says.append("SNMP version 3: the key 'user' is missing")
+        summary.append("SNMP version 3: the key 'user' is missing")
     if privacy and not auth:
-        says.append("'privacy' without 'auth': SNMP version 3 encrypts only what it authenticates")
-    says += [
+        summary.append("'privacy' without 'auth': SNMP version 3 encrypts only what it authenticates")
+    summary += [
         f"'{key}_protocol' without {key!r}"
         for key in ("auth", "privacy")
         if f"{key}_protocol" in keys and key not in keys
     ]
-    return says
+    return summary

@@ -34,8 +34,8 @@ class InventoryValues(Values):
         shown: it may be `user:password`.
         """
         text = self.text(node)
-        if node is not None and node.text is not None and (says := fault(text)):
-            self.faults.add(node.line, "", says)
+        if node is not None and node.text is not None and (summary := fault(text)):
+            self.faults.add(node.line, "", summary)
             return ""
         return text
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from truerail.files.nodesets import NodeSetError, expand, fold
+from truerail.errors import NodeSetError
+from truerail.files.nodesets import expand, fold
 from truerail.files.yaml_text import in_flow
 from truerail.inventory.value import Inventory
 from truerail.model import Secret, SnmpAccess, SshAccess, Target

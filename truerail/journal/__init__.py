@@ -2,15 +2,15 @@
 PostgreSQL.
 
     journal = open_journal(settings.journal)          # JournalUnusable: wrong URL, or written by a newer version
-    lives = Lives(recovery.after, recovery.flapping_episodes, recovery.flapping_within)
+    lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
     lives.restore(journal.restore())                  # HistoryGone: try again later, at any time between two rounds
     number = journal.next_number()
-    keeper = Keeper(journal, settings.journal.waiting_rounds, told)
+    keeper = Keeper(journal, settings.journal.max_queued_rounds, told)
 
     changes = lives.update(judgement, wiring_of(plan, snapshot))      # each round
     keeper.put(record, changes)                                       # returns at once
     journal.retain(now)                                               # once an hour
-    lives.forget(now - settings.journal.keep)
+    lives.forget(now - settings.journal.retention)
     keeper.close()                                                    # at a graceful stop
 
 `told` is called from the keeper's thread with a `JournalState` when the journal fails and when it keeps again. All
@@ -20,7 +20,6 @@ methods of `Journal` wait for the disk: call them from a thread. `url` empty kee
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.keeper import Keeper
 from truerail.journal.lives import Lives
-from truerail.journal.schema import JournalUnusable
 from truerail.journal.store import Journal, open_journal
 
-__all__ = ["Changes", "Journal", "JournalUnusable", "Keeper", "Lives", "Memory", "open_journal"]
+__all__ = ["Changes", "Journal", "Keeper", "Lives", "Memory", "open_journal"]

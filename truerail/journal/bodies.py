@@ -42,9 +42,9 @@ def cause_body(cause: Cause) -> bytes:
             "moves": [_packed(move) for move in cause.moves],
             "confidence": cause.confidence,
             "alternatives": [
-                (one.kind.value, one.says, [_packed(move) for move in one.moves]) for one in cause.alternatives
+                (one.kind.value, one.summary, [_packed(move) for move in one.moves]) for one in cause.alternatives
             ],
-            "decides": cause.decides,
+            "to_confirm": cause.to_confirm,
         }
     )
 
@@ -58,9 +58,9 @@ def cause_extras(body: bytes) -> _Packed:
         "moves": _moves(found["moves"]),
         "confidence": found["confidence"],
         "alternatives": tuple(
-            Alternative(CauseKind(kind), says, _moves(moves)) for kind, says, moves in found["alternatives"]
+            Alternative(CauseKind(kind), summary, _moves(moves)) for kind, summary, moves in found["alternatives"]
         ),
-        "decides": found["decides"],
+        "to_confirm": found["to_confirm"],
     }
 
 

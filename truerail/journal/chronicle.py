@@ -30,7 +30,7 @@ class Steps(Generic[T]):
     """What a round did. `turns` are those whose state changed, with the state before (None at their begin)."""
 
     lives: dict[str, Life] = field(default_factory=dict)
-    held: list[T] = field(default_factory=list)
+    pending_resolution: list[T] = field(default_factory=list)
     turns: list[tuple[Kept[T], LifeState | None]] = field(default_factory=list)
     written: dict[str, Kept[T]] = field(default_factory=dict)
     resolved: list[str] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Chronicle(Generic[T]):
             self._past[key] = kept.episode.past()
             steps.resolved.append(key)
         else:
-            steps.held.append(kept.value)
+            steps.pending_resolution.append(kept.value)
 
     @staticmethod
     def _note(steps: Steps[T], kept: Kept[T], before: LifeState) -> None:

@@ -1,5 +1,5 @@
 """The database behind the journal: SQLite in a file, or PostgreSQL. Opens connections, keeps them honest, and turns
-every failure into `HistoryGone`.
+every failure into `JournalUnavailableError`.
 
 SQLite runs in WAL mode, so that nobody who reads waits for who writes, with `synchronous=FULL`: NORMAL would lose the
 last commits with the power (sqlite.org/pragma.html#pragma_synchronous), and what somebody acknowledged must not be
@@ -17,10 +17,10 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from truerail.journal.schema import JournalUnusable, migrate
-from truerail.model.history import HistoryGone
+from truerail.errors import JournalReadOnlyError, JournalUnavailableError, JournalUnusableError, SecretMissingError
+from truerail.journal.schema import migrate
 from truerail.model.names import printable
-from truerail.model.target import Secret, SecretMissing
+from truerail.model.target import Secret
 
 BUSY_SECONDS = 5.0
 """How long a writer waits for another one."""
@@ -47,10 +47,6 @@ _LIBPQ = {
 }
 
 
-class Unwritable(HistoryGone):
-    """The database works, and refuses these values: trying again will not help."""
-
-
 class Database:
     """One database. `reading` and `writing` give a connection in a transaction, on a schema that is up to date."""
 
@@ -62,7 +58,7 @@ class Database:
         self._writer = threading.Lock()
         self._preparing = threading.Lock()
         self._ready = False
-        self._refused: tuple[float, HistoryGone] = (0.0, HistoryGone(""))
+        self._refused: tuple[float, JournalUnavailableError] = (0.0, JournalUnavailableError(""))
 
     def __repr__(self) -> str:
         return f"Database({self.url.render_as_string(hide_password=True)})"
@@ -94,7 +90,7 @@ class Database:
         if not self._ready:
             self.prepare()
         if not self._writer.acquire(timeout=2 * BUSY_SECONDS):
-            raise HistoryGone("the journal is busy: another write takes too long")
+            raise JournalUnavailableError("the journal is busy: another write takes too long")
         try:
             with self._telling(), self._connected(writes=True) as connection:
                 yield connection
@@ -109,10 +105,10 @@ class Database:
     def _connected(self, *, writes: bool) -> Iterator[Connection]:
         until, error = self._refused
         if time.monotonic() < until:
-            raise HistoryGone(str(error))
+            raise JournalUnavailableError(str(error))
         try:
             connection = self.engine.connect()
-        except (SQLAlchemyError, SecretMissing) as failure:
+        except (SQLAlchemyError, SecretMissingError) as failure:
             gone = self._gone(failure)
             self._refused = (time.monotonic() + GONE_SECONDS, gone)
             raise gone from None
@@ -128,15 +124,15 @@ class Database:
         except SQLAlchemyError as failure:
             raise self._gone(failure) from None
 
-    def _gone(self, failure: Exception) -> HistoryGone:
+    def _gone(self, failure: Exception) -> JournalUnavailableError:
         """The failure in one line, without statement, values or secrets."""
         if isinstance(failure, PoolTimeout):
-            return HistoryGone("the journal is busy: no free connection")
+            return JournalUnavailableError("the journal is busy: no free connection")
         told = str(failure.orig if isinstance(failure, StatementError) and failure.orig else failure)
         for secret in self._secrets:
             told = told.replace(secret, "***")
         values = isinstance(failure, DataError | IntegrityError) or not isinstance(failure, DBAPIError)
-        sort = Unwritable if values and isinstance(failure, StatementError) else HistoryGone
+        sort = JournalReadOnlyError if values and isinstance(failure, StatementError) else JournalUnavailableError
         return sort(f"journal: {printable(' '.join(told.split()))}")
 
     def _engine(self) -> Engine:
@@ -165,7 +161,9 @@ def _checked(url: str) -> URL:
     try:
         found = make_url(url)
     except ArgumentError:
-        raise JournalUnusable("journal.url is no URL: write sqlite:///FILE or postgresql://USER@HOST/NAME") from None
+        raise JournalUnusableError(
+            "journal.url is no URL: write sqlite:///FILE or postgresql://USER@HOST/NAME"
+        ) from None
     backend = found.get_backend_name()
     if backend in ("postgresql", "postgres"):
         secret = found.query.get("password")
@@ -173,9 +171,9 @@ def _checked(url: str) -> URL:
             found = found.difference_update_query(["password"]).set(password=secret)
         return found.set(drivername="postgresql+psycopg")
     if backend != "sqlite":
-        raise JournalUnusable(f"journal.url: {backend} is not supported; write sqlite:///FILE or postgresql://...")
+        raise JournalUnusableError(f"journal.url: {backend} is not supported; write sqlite:///FILE or postgresql://...")
     if not found.database or found.database == ":memory:":
-        raise JournalUnusable("journal.url: an SQLite journal needs a file: sqlite:///FILE")
+        raise JournalUnusableError("journal.url: an SQLite journal needs a file: sqlite:///FILE")
     return found.set(drivername="sqlite")
 
 

@@ -11,12 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from truerail.analysis.published import JournalHealth, JournalState
+from truerail.errors import JournalReadOnlyError, JournalUnavailableError
 from truerail.journal.changes import Backlog, Changes
-from truerail.journal.database import Unwritable
 from truerail.journal.store import Journal
-from truerail.model.history import HistoryGone, RoundRecord
+from truerail.model.history import RoundRecord
 from truerail.model.names import printable
-from truerail.model.publication import JournalHealth, JournalState
 
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 15.0
@@ -27,9 +27,9 @@ CLOSE_SECONDS = 10.0
 class Keeper:
     """One thread that writes. `changed` is called from it when the journal fails, and when it keeps again."""
 
-    def __init__(self, journal: Journal, waiting_rounds: int, changed: Callable[[JournalState], None]) -> None:
+    def __init__(self, journal: Journal, max_queued_rounds: int, changed: Callable[[JournalState], None]) -> None:
         self._journal = journal
-        self._most = waiting_rounds
+        self._most = max_queued_rounds
         self._changed = changed
         self._waiting: deque[tuple[RoundRecord, Changes]] = deque()
         self._backlog = Backlog()
@@ -75,8 +75,8 @@ class Keeper:
         while (taken := self._next()) is not None:
             try:
                 self._journal.record(*taken)
-            except HistoryGone as error:
-                if not isinstance(error, Unwritable):
+            except JournalUnavailableError as error:
+                if not isinstance(error, JournalReadOnlyError):
                     self._failed(str(error))
                     self._pause(wait)
                     wait = min(2 * wait, LONGEST_WAIT_SECONDS)

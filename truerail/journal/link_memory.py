@@ -10,13 +10,13 @@ from datetime import datetime
 
 import numpy as np
 
+from truerail.analysis.cabling import State, Wiring
 from truerail.journal.changes import LinkState
 from truerail.journal.places import Places
 from truerail.model.columns import Codes, Mask
 from truerail.model.finding import CableState
 from truerail.model.history import LinkChange
 from truerail.model.plan import Plan
-from truerail.model.wiring import State, Wiring
 
 _WORDS = tuple(CableState[state.name].value for state in State)
 _CODES = {word: code for code, word in enumerate(_WORDS)}

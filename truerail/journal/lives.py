@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
+from truerail.analysis.cabling import Wiring
 from truerail.journal.changes import CauseRow, Changes, FindingRow, Memory
 from truerail.journal.chronicle import Chronicle, Kept, Steps
 from truerail.journal.episodes import Episode, Patience, Sight, resumed
 from truerail.journal.link_memory import LinkMemory
 from truerail.journal.witness import Witness
-from truerail.model.finding import Cause, Finding, Judgement
+from truerail.model.finding import Cause, Evaluation, Finding
 from truerail.model.history import EventKind, FindingEvent
 from truerail.model.life import LifeState
-from truerail.model.wiring import Wiring
 
 Explained = tuple[Finding, str | None]
 """A finding and the key of the cause that explains it."""
@@ -68,18 +68,18 @@ class Lives:
         self._findings.forget(before)
         self._causes.forget(before)
 
-    def update(self, judgement: Judgement, wiring: Wiring) -> Changes:
+    def update(self, evaluation: Evaluation, wiring: Wiring) -> Changes:
         """Goes on by one round. Time never runs backwards here, whatever the clock does."""
-        at = self._at = judgement.at if self._at is None else max(judgement.at, self._at)
-        findings = self._findings.update(_explained(judgement), _sight_of(judgement, wiring), at, self._patience)
-        present = {cause.key: cause for cause in judgement.causes}
+        at = self._at = evaluation.at if self._at is None else max(evaluation.at, self._at)
+        findings = self._findings.update(_explained(evaluation), _sight_of(evaluation, wiring), at, self._patience)
+        present = {cause.key: cause for cause in evaluation.causes}
         causes = self._causes.update(present, self._cause_sight, at, self._patience)
         links = self._links.update(wiring, at)
         return Changes(
             at=at,
             lives=findings.lives,
             cause_lives=causes.lives,
-            held=tuple(finding for finding, _ in findings.held),
+            pending_resolution=tuple(finding for finding, _ in findings.pending_resolution),
             events=tuple(_events(findings, at)),
             links=links.changes,
             resolved=frozenset((*findings.resolved, *causes.resolved)),
@@ -95,14 +95,14 @@ class Lives:
         return Sight.UNSEEN if unseen else Sight.GONE
 
 
-def _sight_of(judgement: Judgement, wiring: Wiring) -> Callable[[Explained], Sight]:
-    witness = Witness(judgement, wiring)
+def _sight_of(evaluation: Evaluation, wiring: Wiring) -> Callable[[Explained], Sight]:
+    witness = Witness(evaluation, wiring)
     return lambda told: Sight.GONE if witness.could_say(told[0]) else Sight.UNSEEN
 
 
-def _explained(judgement: Judgement) -> dict[str, Explained]:
-    cause = {finding: one.key for one in judgement.causes for finding in one.explains}
-    return {(key := finding.id): (finding, cause.get(key)) for finding in judgement.findings}
+def _explained(evaluation: Evaluation) -> dict[str, Explained]:
+    cause = {finding: one.key for one in evaluation.causes for finding in one.explains}
+    return {(key := finding.id): (finding, cause.get(key)) for finding in evaluation.findings}
 
 
 def _events(steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
@@ -112,7 +112,9 @@ def _events(steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
         if kind is not None:
             finding = kept.value[0]
             severity = finding.severity.value
-            yield FindingEvent(0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.says)
+            yield FindingEvent(
+                0, at, kind, kept.episode.life.id, finding.rule, severity, finding.subject, finding.summary
+            )
 
 
 def _finding_row(kept: Kept[Explained]) -> FindingRow:
@@ -137,7 +139,7 @@ def _facts(told: Explained) -> tuple[Any, ...]:
 
 def _wording(told: Explained) -> tuple[Any, ...]:
     finding = told[0]
-    return (finding.says, finding.do, finding.confidence, finding.detail)
+    return (finding.summary, finding.action, finding.confidence, finding.detail)
 
 
 def _cause_facts(cause: Cause) -> tuple[Any, ...]:
@@ -145,4 +147,4 @@ def _cause_facts(cause: Cause) -> tuple[Any, ...]:
 
 
 def _cause_wording(cause: Cause) -> tuple[Any, ...]:
-    return (cause.says, cause.do, cause.alternatives, cause.decides)
+    return (cause.summary, cause.action, cause.alternatives, cause.to_confirm)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from truerail.analysis.cabling import State, Wiring
 from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
-from truerail.model.wiring import State, Wiring
 
 _OTHER = 1 << 40
 """Codes from here on are places that no plan has. Their numbers hold for the life of the process."""

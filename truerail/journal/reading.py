@@ -20,9 +20,9 @@ from truerail.model.history import (
     FindingRecord,
     LinkChange,
     MaintenanceWindow,
-    Page,
     PlanVersion,
     RoundRecord,
+    RowRange,
 )
 from truerail.model.life import Life, LifeState
 
@@ -50,7 +50,7 @@ def link_changes(
     start: datetime,
     end: datetime,
     devices: Collection[str] | None,
-    page: Page,
+    page: RowRange,
 ) -> list[LinkChange]:
     """Link changes from `start` up to `end`, newest first."""
     asked: Select[*tuple[Any, ...]] = select(
@@ -79,16 +79,16 @@ def finding_events(
     start: datetime,
     end: datetime,
     devices: Collection[str] | None,
-    page: Page,
+    page: RowRange,
 ) -> list[FindingEvent]:
     """Events of findings from `start` up to `end`, newest first."""
     findings, texts = tables.findings, tables.texts
     asked: Select[*tuple[Any, ...]] = select(
         _events.c.seq, _events.c.at, _events.c.kind, _events.c.finding,
-        findings.c.rule, _events.c.severity, findings.c.subject, func.coalesce(texts.c.body, findings.c.says),
+        findings.c.rule, _events.c.severity, findings.c.subject, func.coalesce(texts.c.body, findings.c.summary),
     )  # fmt: skip
     asked = asked.select_from(
-        _events.join(findings, _events.c.finding == findings.c.id).outerjoin(texts, _events.c.says == texts.c.id)
+        _events.join(findings, _events.c.finding == findings.c.id).outerjoin(texts, _events.c.summary == texts.c.id)
     )
     asked = _within(connection, asked, _events, start, end, page, on=_finding_on, devices=devices)
     return salvage.rows(connection, asked, _events.c.seq, _event)
@@ -113,7 +113,7 @@ def _within(
     table: Any,
     start: datetime,
     end: datetime,
-    page: Page,
+    page: RowRange,
     *,
     on: Callable[[Connection, Collection[str]], Any],
     devices: Collection[str] | None,
@@ -132,7 +132,7 @@ def _within(
 
 
 def findings(
-    salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: Page
+    salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: RowRange
 ) -> list[FindingRecord]:
     """Open findings, or those resolved since then. They have no number: `page.before` is how many to leave out."""
     asked = _lives(tables.findings, resolved_since, page)
@@ -149,14 +149,16 @@ def finding(salvage: Salvage, connection: Connection, wanted: str) -> FindingRec
     return found[0] if found else None
 
 
-def causes(salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: Page) -> list[CauseRecord]:
+def causes(
+    salvage: Salvage, connection: Connection, resolved_since: datetime | None, page: RowRange
+) -> list[CauseRecord]:
     """Open causes, or those resolved since then. `page.before` is how many to leave out."""
     asked = _lives(tables.causes, resolved_since, page)
     newest = newest_round_at(connection)
     return salvage.rows(connection, asked, tables.causes.c.id, lambda row: cause_record(row, newest))
 
 
-def _lives(table: Any, resolved_since: datetime | None, page: Page) -> Select[*tuple[Any, ...]]:
+def _lives(table: Any, resolved_since: datetime | None, page: RowRange) -> Select[*tuple[Any, ...]]:
     asked = select(table).limit(page.limit).offset(page.before or 0)
     if resolved_since is None:
         return asked.where(table.c.resolved_at.is_(None)).order_by(table.c.since.desc(), table.c.id)
@@ -180,16 +182,18 @@ def finding_record(row: Row[Any], newest: datetime | None) -> FindingRecord:
     """A row of `findings`."""
     return FindingRecord(
         life_of(row, newest), row.rule, row.name, row.severity, row.subject, row.rail, row.expected, row.observed,
-        row.says, row.do, row.cause,
+        row.summary, row.action, row.cause,
     )  # fmt: skip
 
 
 def cause_record(row: Row[Any], newest: datetime | None) -> CauseRecord:
     """A row of `causes`."""
-    return CauseRecord(life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.says, row.do, row.findings)
+    return CauseRecord(
+        life_of(row, newest), row.kind, tuple(json.loads(row.subjects)), row.summary, row.action, row.findings
+    )
 
 
-def rounds(salvage: Salvage, connection: Connection, page: Page) -> Sequence[RoundRecord]:
+def rounds(salvage: Salvage, connection: Connection, page: RowRange) -> Sequence[RoundRecord]:
     """Rounds, newest first; `page.before` is a round's number."""
     asked = select(tables.rounds).order_by(tables.rounds.c.number.desc()).limit(page.limit)
     if page.before is not None:
@@ -225,7 +229,7 @@ def windows(salvage: Salvage, connection: Connection, open_at: datetime | None) 
     return salvage.rows(connection, asked, tables.windows.c.id, lambda row: MaintenanceWindow(*row))
 
 
-def audit(salvage: Salvage, connection: Connection, page: Page) -> list[AuditRecord]:
+def audit(salvage: Salvage, connection: Connection, page: RowRange) -> list[AuditRecord]:
     """Who did what, newest first."""
     asked = _newest(tables.audit, tables.audit.c.seq).limit(page.limit)
     if page.before is not None:

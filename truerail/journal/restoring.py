@@ -42,7 +42,7 @@ def _opened(salvage: Salvage, connection: Connection, table: Any, make: Callable
 
 def _finding(row: Row[Any], at: datetime) -> FindingRow:
     finding = Finding(
-        rule=row.rule, name=row.name, severity=Severity(row.severity), says=row.says, do=row.do,
+        rule=row.rule, name=row.name, severity=Severity(row.severity), summary=row.summary, action=row.action,
         expected=row.expected, observed=row.observed, rail=row.rail, **finding_extras(row.body),
     )  # fmt: skip
     return FindingRow(life_of(row, at), finding, row.cause, row.present, row.away, _times(row.appearances))
@@ -51,7 +51,7 @@ def _finding(row: Row[Any], at: datetime) -> FindingRow:
 def _cause(row: Row[Any], at: datetime) -> CauseRow:
     extras = cause_extras(row.body)
     subjects = tuple(json.loads(row.subjects))
-    cause = Cause(kind=CauseKind(row.kind), subjects=subjects, says=row.says, do=row.do, **extras)
+    cause = Cause(kind=CauseKind(row.kind), subjects=subjects, summary=row.summary, action=row.action, **extras)
     return CauseRow(life_of(row, at), cause, row.present, row.away, _times(row.appearances))
 
 

@@ -10,14 +10,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
-from truerail.model.history import HistoryGone
+from truerail.errors import JournalUnavailableError, JournalUnusableError
 
 _LOCK = 0x7472756572616C
 """The number of PostgreSQL's advisory lock: of two services that start at once, one waits for the other."""
-
-
-class JournalUnusable(HistoryGone):
-    """This database will not do, however often it is tried: its URL is wrong, or a newer truerail made it."""
 
 
 def migrate(connection: Connection) -> None:
@@ -32,7 +28,7 @@ def migrate(connection: Connection) -> None:
     known = {revision.revision for revision in script.walk_revisions()}
     found = set(MigrationContext.configure(connection).get_current_heads())
     if not found <= known:
-        raise JournalUnusable(
+        raise JournalUnusableError(
             f"the journal was written by a newer truerail (schema {', '.join(sorted(found - known))}, this one knows "
             f"{script.get_current_head()}): upgrade truerail, or name another database in journal.url"
         )
@@ -53,7 +49,9 @@ def _refuse_foreign(connection: Connection) -> None:
     if connection.dialect.name == "sqlite":
         names = set(inspect(connection).get_table_names())
         if names and "alembic_version" not in names:
-            raise HistoryGone(f"journal.url names a file of another program: it holds the table {min(names)}")
+            raise JournalUnavailableError(
+                f"journal.url names a file of another program: it holds the table {min(names)}"
+            )
 
 
 @cache

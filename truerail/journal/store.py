@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection, func, select
 
+from truerail.errors import JournalUnavailableError, JournalUnusableError
 from truerail.journal import blobs, reading, retention, tables
 from truerail.journal.changes import Changes, Memory
 from truerail.journal.database import Database
 from truerail.journal.restoring import memory_of
 from truerail.journal.salvage import Salvage
-from truerail.journal.schema import JournalUnusable
 from truerail.journal.types import storable
 from truerail.journal.writing import write_round
 from truerail.model.history import (
@@ -21,16 +21,15 @@ from truerail.model.history import (
     CauseRecord,
     FindingEvent,
     FindingRecord,
-    HistoryGone,
     LinkChange,
     MaintenanceWindow,
-    Page,
     PlanVersion,
     RoundRecord,
+    RowRange,
 )
 from truerail.model.target import Secret
 
-FIRST = Page()
+FIRST = RowRange()
 
 
 def _utc_now() -> datetime:
@@ -45,41 +44,46 @@ class Kept(Protocol):
     @property
     def password(self) -> Secret | None: ...
     @property
-    def keep(self) -> timedelta: ...
+    def retention(self) -> timedelta: ...
     @property
-    def keep_rounds(self) -> timedelta: ...
+    def round_retention(self) -> timedelta: ...
 
 
 def open_journal(settings: Kept) -> "Journal":
     """The journal at `settings.url`, its schema brought up to date.
 
-    A database that does not answer is no obstacle: it is tried again with each use. Raises `JournalUnusable` (a
-    `HistoryGone`) for a URL that cannot be, and for a database that a newer truerail wrote.
+    A database that does not answer is no obstacle: it is tried again with each use. Raises `JournalUnusableError` (a
+    `JournalUnavailableError`) for a URL that cannot be, and for a database that a newer truerail wrote.
     """
-    journal = Journal(Database(settings.url, settings.password), settings.keep, settings.keep_rounds)
+    journal = Journal(Database(settings.url, settings.password), settings.retention, settings.round_retention)
     try:
         journal.prepare()
-    except JournalUnusable:
+    except JournalUnusableError:
         journal.close()
         raise
-    except HistoryGone:
+    except JournalUnavailableError:
         pass
     return journal
 
 
 class Journal:
-    """Reads as `History` says. Every write is on disk when it returns, and raises `HistoryGone` where it is not.
+    """Reads as `History` says. Every write is on disk when it returns, and raises `JournalUnavailableError` where it
+    is not.
 
     May be used by several threads at once.
     """
 
     def __init__(
-        self, database: Database, keep: timedelta, keep_rounds: timedelta, clock: Callable[[], datetime] = _utc_now
+        self,
+        database: Database,
+        retention: timedelta,
+        round_retention: timedelta,
+        clock: Callable[[], datetime] = _utc_now,
     ) -> None:
         self._clock = clock
         self._database = database
-        self._keep = keep
-        self._keep_rounds = keep_rounds
+        self._retention = retention
+        self._round_retention = round_retention
         self._salvage = Salvage()
 
     def __repr__(self) -> str:
@@ -112,7 +116,7 @@ class Journal:
 
     def retain(self, now: datetime) -> int:
         """Deletes what is older than is to be kept; how many rows. In small steps: nobody waits for it long."""
-        return retention.retain(self._database, now - self._keep, now - self._keep_rounds)
+        return retention.retain(self._database, now - self._retention, now - self._round_retention)
 
     def keep_blob(self, name: str, body: bytes, at: datetime) -> None:
         """Keeps bytes under a name, in place of what was there. One writer for each name at a time."""
@@ -191,14 +195,14 @@ class Journal:
             return reading.link_since(connection, ports)
 
     def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = FIRST
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
     ) -> Sequence[LinkChange]:
         """Link changes from `start` up to `end`, both included."""
         with self._database.reading() as connection:
             return reading.link_changes(self._salvage, connection, start, end, devices, page)
 
     def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = FIRST
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = FIRST
     ) -> Sequence[FindingEvent]:
         """What befell findings from `start` up to `end`, both included. What people did is not among it: see
         `acknowledgements`, `windows`, `plans` and `audit`.
@@ -206,7 +210,7 @@ class Journal:
         with self._database.reading() as connection:
             return reading.finding_events(self._salvage, connection, start, end, devices, page)
 
-    def findings(self, *, resolved_since: datetime | None = None, page: Page = FIRST) -> Sequence[FindingRecord]:
+    def findings(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[FindingRecord]:
         """Open findings, or those resolved since. Findings have no `seq`: `page.before` is how many to leave out."""
         with self._database.reading() as connection:
             return reading.findings(self._salvage, connection, resolved_since, page)
@@ -216,12 +220,12 @@ class Journal:
         with self._database.reading() as connection:
             return reading.finding(self._salvage, connection, finding)
 
-    def causes(self, *, resolved_since: datetime | None = None, page: Page = FIRST) -> Sequence[CauseRecord]:
+    def causes(self, *, resolved_since: datetime | None = None, page: RowRange = FIRST) -> Sequence[CauseRecord]:
         """Open causes, or those resolved since. `page.before` is how many to leave out."""
         with self._database.reading() as connection:
             return reading.causes(self._salvage, connection, resolved_since, page)
 
-    def rounds(self, page: Page = FIRST) -> Sequence[RoundRecord]:
+    def rounds(self, page: RowRange = FIRST) -> Sequence[RoundRecord]:
         """Rounds; `page.before` is a round's number."""
         with self._database.reading() as connection:
             return reading.rounds(self._salvage, connection, page)
@@ -241,7 +245,7 @@ class Journal:
         with self._database.reading() as connection:
             return reading.windows(self._salvage, connection, self._clock() if open_only else None)
 
-    def audit(self, page: Page = FIRST) -> Sequence[AuditRecord]:
+    def audit(self, page: RowRange = FIRST) -> Sequence[AuditRecord]:
         """Who did what."""
         with self._database.reading() as connection:
             return reading.audit(self._salvage, connection, page)

@@ -6,10 +6,10 @@ import numpy as np
 
 from collector import collectors
 from rules import rules
+from truerail.analysis.cabling import State, Wiring
 from truerail.model.columns import NONE
 from truerail.model.facts import Fact, Neighbor
-from truerail.model.finding import Finding, Judgement, Status
-from truerail.model.wiring import State, Wiring
+from truerail.model.finding import Evaluation, Finding, Status
 
 
 @cache
@@ -25,9 +25,9 @@ def _yields() -> dict[str, frozenset[type[Fact]]]:
 class Witness:
     """What one round could say. Everything is worked out when the first finding asks for it."""
 
-    def __init__(self, judgement: Judgement, wiring: Wiring) -> None:
+    def __init__(self, evaluation: Evaluation, wiring: Wiring) -> None:
         self._wiring = wiring
-        self._verdict = {verdict.rule: verdict for verdict in judgement.verdicts}
+        self._verdict = {verdict.rule: verdict for verdict in evaluation.verdicts}
 
     def could_say(self, finding: Finding) -> bool:
         """Whether this round would have had the finding, were it still true: its rule ran and had its facts, its

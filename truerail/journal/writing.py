@@ -75,8 +75,8 @@ def _finding(row: FindingRow) -> Row:
         "rail": finding.rail,
         "expected": finding.expected,
         "observed": finding.observed,
-        "says": finding.says,
-        "do": finding.do,
+        "summary": finding.summary,
+        "action": finding.action,
         "cause": row.cause,
         "body": None if row.life.state is LifeState.RESOLVED else finding_body(finding),
     }
@@ -87,8 +87,8 @@ def _cause(row: CauseRow) -> Row:
     return _life(row) | {
         "kind": cause.kind.value,
         "subjects": json.dumps(cause.subjects),
-        "says": cause.says,
-        "do": cause.do,
+        "summary": cause.summary,
+        "action": cause.action,
         "findings": len(cause.explains),
         "body": None if row.life.state is LifeState.RESOLVED else cause_body(cause),
     }
@@ -97,7 +97,7 @@ def _cause(row: CauseRow) -> Row:
 def _write_events(connection: Connection, changes: Changes) -> None:
     if not changes.events:
         return
-    bodies = {digest(event.says): event.says for event in changes.events}
+    bodies = {digest(event.summary): event.summary for event in changes.events}
     rows = [{"id": key, "used_at": changes.at, "body": body} for key, body in bodies.items()]
     upsert(connection, tables.texts, rows)
     connection.execute(
@@ -108,7 +108,7 @@ def _write_events(connection: Connection, changes: Changes) -> None:
                 "kind": event.kind.value,
                 "finding": event.finding,
                 "severity": event.severity,
-                "says": digest(event.says),
+                "summary": digest(event.summary),
             }
             for event in changes.events
         ],

@@ -1,6 +1,6 @@
 """The words: what a plan, a fact, a finding and a cause are. Imports nothing of ours."""
 
-from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, NotTold, Unreadable, collector, minutes
+from truerail.model.collector import EVERYWHERE, SWITCHES, Collector, Command, collector, minutes
 from truerail.model.facts import (
     KINDS,
     Counter,
@@ -24,9 +24,9 @@ from truerail.model.finding import (
     CableState,
     Cause,
     CauseKind,
+    Evaluation,
     Evidence,
     Finding,
-    Judgement,
     Move,
     Severity,
     Status,
@@ -37,7 +37,7 @@ from truerail.model.finding import (
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.model.reading import Reading
 from truerail.model.snapshot import Snapshot, Table
-from truerail.model.target import PLATFORMS, Secret, SecretMissing, SnmpAccess, SshAccess, Target
+from truerail.model.target import PLATFORMS, Secret, SnmpAccess, SshAccess, Target
 
 __all__ = [
     "EVERYWHERE",
@@ -54,19 +54,18 @@ __all__ = [
     "Counter",
     "Device",
     "DownReason",
+    "Evaluation",
     "Evidence",
     "Fact",
     "Finding",
     "GpuNicPath",
     "HostSetting",
-    "Judgement",
     "LinkSpeed",
     "LoadBalancing",
     "Move",
     "Neighbor",
     "NetAddress",
     "NetLink",
-    "NotTold",
     "Optic",
     "PcieLink",
     "Plan",
@@ -79,7 +78,6 @@ __all__ = [
     "Reading",
     "Role",
     "Secret",
-    "SecretMissing",
     "Severity",
     "Snapshot",
     "SnmpAccess",
@@ -90,7 +88,6 @@ __all__ = [
     "Target",
     "Transport",
     "Unjudged",
-    "Unreadable",
     "Verdict",
     "collector",
     "minutes",

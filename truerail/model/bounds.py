@@ -10,6 +10,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
+from truerail.errors import OutOfBoundsError
 from truerail.model.facts import (
     Fact,
     GpuNicPath,
@@ -51,10 +52,6 @@ _BOUNDS: dict[type[Fact], dict[str, tuple[float, float]]] = {
         "rx_power_high_dbm": _DBM,
     },
 }
-
-
-class OutOfBoundsError(ValueError):
-    """A number or text that no device has, in a field that the fact cannot do without."""
 
 
 class _Bound(NamedTuple):

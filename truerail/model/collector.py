@@ -3,29 +3,12 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from truerail.model.bounds import LONGEST_TEXT, OutOfBoundsError, bounded
+from truerail.errors import NoAnswerError, OutOfBoundsError, UnreadableError
+from truerail.model.bounds import LONGEST_TEXT, bounded
 from truerail.model.facts import Fact
 from truerail.model.names import answer_file, printable
 from truerail.model.plan import Device, Role
 from truerail.model.terminal import untouched
-
-
-class Unreadable(ValueError):  # noqa: N818 - it is said of the answer: "unreadable: ..."
-    """An answer that is not what was asked for, or not all of it. Never half an answer taken for a whole one.
-
-    `line` is the 1-based line at fault, 0 where the whole answer is.
-    """
-
-    def __init__(self, why: str, *, line: int = 0, text: str = "") -> None:
-        self.why = why
-        self.line = line
-        self.text = text
-        shown = f": {printable(text, 120)!r}" if text else ""
-        super().__init__(f"{f'line {line}: ' if line else ''}{why}{shown}")
-
-
-class NotTold(Unreadable):
-    """An answer that is whole and holds nothing of what was asked: no tool for it, no right to it, no such thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +48,19 @@ class Collector:
     """
 
     def read(self, answer: str, device: Device) -> tuple[Fact, ...]:
-        """The facts in `answer`, all of one kind together. Raises `Unreadable` where it is not whole and understood."""
+        """The facts in `answer`, all of one kind together. Raises `UnreadableError` where it is not whole and
+        understood."""
         answer = untouched(answer)
         refuse_refusals(answer)
         try:
             facts = tuple(bounded(tuple(self.parse(answer, device)), texts=len(answer) > LONGEST_TEXT))
             return facts if len(self.yields) == 1 else tuple(sorted(facts, key=lambda fact: type(fact).__name__))
-        except Unreadable:
+        except UnreadableError:
             raise
         except OutOfBoundsError as error:
-            raise Unreadable(str(error)) from error
+            raise UnreadableError(str(error)) from error
         except Exception as error:  # whatever a parser raises is the error of this answer, not of the round
-            raise Unreadable(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
+            raise UnreadableError(f"not understood ({type(error).__name__}: {printable(str(error), 80)})") from error
 
 
 SWITCHES = (Role.LEAF, Role.SPINE, Role.SUPERSPINE)
@@ -108,19 +92,19 @@ _REFUSALS = (
 
 
 def refuse_refusals(answer: str) -> None:
-    """Raises `NotTold` where an answer is empty or is a shell's or a device's way of saying no.
+    """Raises `NoAnswerError` where an answer is empty or is a shell's or a device's way of saying no.
 
     Only the first lines of a short answer are looked at: a neighbour may well call itself "permission denied".
     """
     head = answer[:_HEAD].lstrip() or answer.strip()[:_HEAD]
     if not head:
-        raise NotTold("empty answer")
+        raise NoAnswerError("empty answer")
     if head[0] in "[{<" or not any(map(head.lower().__contains__, _REFUSALS)):
         return
     for number, line in enumerate(head.splitlines()[:5], 1):
         low = line.lower()
         if any(word in low for word in _REFUSALS) and (len(answer) < _SHORT or low.startswith("traceback")):
-            raise NotTold("the device refused", line=number, text=line)
+            raise NoAnswerError("the device refused", line=number, text=line)
 
 
 def minutes(count: float) -> float:

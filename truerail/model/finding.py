@@ -55,8 +55,8 @@ class Finding:
     name: str
     severity: Severity
     subject: str
-    says: str
-    do: str
+    summary: str
+    action: str
     expected: str | None = None
     observed: str | None = None
     rail: int | None = None
@@ -126,7 +126,7 @@ class Alternative:
     """Another explanation of the same findings that the evidence does not rule out."""
 
     kind: CauseKind
-    says: str
+    summary: str
     moves: tuple[Move, ...] = ()
 
 
@@ -137,14 +137,14 @@ class Cause:
     id: str
     kind: CauseKind
     subjects: tuple[str, ...]
-    says: str
-    do: str
+    summary: str
+    action: str
     explains: tuple[str, ...] = ()
     """Ids of findings."""
     moves: tuple[Move, ...] = ()
     confidence: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
-    decides: str = ""
+    to_confirm: str = ""
     """What to look at where the evidence cannot decide between this and the alternatives."""
     names_only: bool = False
     """Only names are wrong: every cable carries what it should to where it should, so that nobody is affected."""
@@ -180,9 +180,9 @@ def causes_before(move: Move, causes: Iterable[Cause]) -> tuple[str, ...]:
     return tuple(cause.id for cause in causes if move.after_causes and cause.key in move.after_causes)
 
 
-def is_down(kind: str, subjects: Sequence[str], says: str) -> bool:
+def is_down(kind: str, subjects: Sequence[str], summary: str) -> bool:
     """Whether a cause says that a device is down, and not only that it does not answer."""
-    return kind == CauseKind.UNREACHABLE and any(says.startswith(f"{name} is down:") for name in subjects)
+    return kind == CauseKind.UNREACHABLE and any(summary.startswith(f"{name} is down:") for name in subjects)
 
 
 def action_of(finding: Finding, cause: Cause | None) -> str:
@@ -190,14 +190,14 @@ def action_of(finding: Finding, cause: Cause | None) -> str:
 
     A rule sees one cable and says "move it"; the cause knows that it is one of a hundred behind an exchanged name.
     """
-    return cause.do if cause is not None and cause.do else finding.do
+    return cause.action if cause is not None and cause.action else finding.action
 
 
 def with_actions(findings: Iterable[Finding], causes: Iterable[Cause]) -> tuple[Finding, ...]:
     """The findings with the actions of their causes, so that no output can contradict a cause."""
     cause_of = {explained: cause for cause in causes for explained in cause.explains}
     return tuple(
-        finding if action == finding.do else replace(finding, do=action)
+        finding if action == finding.action else replace(finding, action=action)
         for finding in findings
         for action in (action_of(finding, cause_of.get(finding.id)),)
     )
@@ -312,7 +312,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Evaluation:
     """All that a round came to. `cause_of` maps a finding's id to its cause's id."""
 
     at: datetime
@@ -320,7 +320,7 @@ class Judgement:
     findings: tuple[Finding, ...]
     causes: tuple[Cause, ...]
     verdicts: tuple[Verdict, ...]
-    unread: tuple[Reading, ...]
+    collection_errors: tuple[Reading, ...]
     summary: Summary
     cable_states: Mapping[Port, "CableState"]
     notes: tuple[str, ...] = ()

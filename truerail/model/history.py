@@ -13,10 +13,6 @@ from typing import Protocol
 from truerail.model.life import Life
 
 
-class HistoryGone(Exception):  # noqa: N818 - what is said of the journal: "gone"
-    """The journal cannot be read or written now. Says why, without any secret of its URL."""
-
-
 class EventKind(StrEnum):
     """What happened to a finding, a link, or by hand."""
 
@@ -36,7 +32,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FindingEvent:
-    """A finding changed its state. `says` is the finding's sentence at that time."""
+    """A finding changed its state. `summary` is the finding's sentence at that time."""
 
     seq: int
     at: datetime
@@ -45,7 +41,7 @@ class FindingEvent:
     rule: str
     severity: str
     subject: str
-    says: str
+    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +93,8 @@ class FindingRecord:
     rail: int | None
     expected: str | None
     observed: str | None
-    says: str
-    do: str
+    summary: str
+    action: str
     cause: str | None
     """Key of the cause that explained it last."""
 
@@ -110,8 +106,8 @@ class CauseRecord:
     life: Life
     kind: str
     subjects: tuple[str, ...]
-    says: str
-    do: str
+    summary: str
+    action: str
     findings: int
     """How many it explained."""
 
@@ -173,7 +169,7 @@ class AuditRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RowRange:
     """Which part of a long answer is wanted: at most `limit` rows behind the row with this `seq` (newest first)."""
 
     limit: int = 100
@@ -181,7 +177,8 @@ class Page:
 
 
 class History(Protocol):
-    """What the on-call questions and the API ask of the journal. Each raises `HistoryGone` where it cannot be read.
+    """What the on-call questions and the API ask of the journal. Each raises `JournalUnavailableError` where it
+    cannot be read.
 
     Rows come newest first. `devices` limits to subjects on these devices (either end, for links).
     """
@@ -191,24 +188,28 @@ class History(Protocol):
         ...
 
     def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[LinkChange]: ...
 
     def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[FindingEvent]: ...
 
-    def findings(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[FindingRecord]:
+    def findings(
+        self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
+    ) -> Sequence[FindingRecord]:
         """Open findings; with `resolved_since` the resolved ones since then instead."""
         ...
 
     def finding(self, finding: str) -> FindingRecord | None: ...
-    def causes(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[CauseRecord]: ...
-    def rounds(self, page: Page = Page()) -> Sequence[RoundRecord]: ...
+    def causes(
+        self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
+    ) -> Sequence[CauseRecord]: ...
+    def rounds(self, page: RowRange = RowRange()) -> Sequence[RoundRecord]: ...
     def plans(self) -> Sequence[PlanVersion]: ...
     def acknowledgements(self, *, open_only: bool = True) -> Sequence[Acknowledgement]: ...
     def windows(self, *, open_only: bool = True) -> Sequence[MaintenanceWindow]: ...
-    def audit(self, page: Page = Page()) -> Sequence[AuditRecord]: ...
+    def audit(self, page: RowRange = RowRange()) -> Sequence[AuditRecord]: ...
     def unreadable(self, table: str) -> Mapping[int, str]:
         """Rows of `acknowledgements` or `windows` that were unreadable: number to reason. Ending one deletes it."""
         ...
@@ -222,18 +223,20 @@ class NoHistory:
         return {}
 
     def link_changes(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[LinkChange]:
         """Nothing."""
         return ()
 
     def finding_events(
-        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: Page = Page()
+        self, start: datetime, end: datetime, *, devices: Collection[str] | None = None, page: RowRange = RowRange()
     ) -> Sequence[FindingEvent]:
         """Nothing."""
         return ()
 
-    def findings(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[FindingRecord]:
+    def findings(
+        self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()
+    ) -> Sequence[FindingRecord]:
         """Nothing."""
         return ()
 
@@ -241,11 +244,11 @@ class NoHistory:
         """Nothing."""
         return None
 
-    def causes(self, *, resolved_since: datetime | None = None, page: Page = Page()) -> Sequence[CauseRecord]:
+    def causes(self, *, resolved_since: datetime | None = None, page: RowRange = RowRange()) -> Sequence[CauseRecord]:
         """Nothing."""
         return ()
 
-    def rounds(self, page: Page = Page()) -> Sequence[RoundRecord]:
+    def rounds(self, page: RowRange = RowRange()) -> Sequence[RoundRecord]:
         """Nothing."""
         return ()
 
@@ -261,7 +264,7 @@ class NoHistory:
         """Nothing."""
         return ()
 
-    def audit(self, page: Page = Page()) -> Sequence[AuditRecord]:
+    def audit(self, page: RowRange = RowRange()) -> Sequence[AuditRecord]:
         """Nothing."""
         return ()
 

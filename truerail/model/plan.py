@@ -1,7 +1,7 @@
 """What should be: devices, the cables between them, and what the fabric does with its traffic.
 
 A `Plan` is a value. Reading, writing and checking plan files is `truerail.plans`; matching the plan's names with the
-names that devices give themselves is `truerail.model.wiring.identity`.
+names that devices give themselves is `truerail.analysis.cabling.identity`.
 """
 
 from collections.abc import Iterable, Mapping

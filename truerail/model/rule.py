@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from truerail.errors import TruerailError
 from truerail.model.facts import Fact
 from truerail.model.finding import CauseKind, Evidence, Finding, Severity, Unjudged
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
@@ -29,7 +30,7 @@ class Case:
     it did not. `finds` are the subjects found, in any order; empty in a QUIET case.
     """
 
-    says: str
+    summary: str
     plan: str
     facts: Mapping[str, Sequence[Fact]]
     finds: tuple[str, ...] = ()
@@ -49,7 +50,7 @@ class Case:
     """
 
 
-class Undecided(Exception):  # noqa: N818 - what is said of a rule
+class InsufficientDataError(TruerailError):
     """Raised by a rule that was answered and still cannot say: too few samples, no eligible switch. Says why.
 
     A rule that raises it after its last finding keeps its findings: then the parts are what it could not judge beside
@@ -64,7 +65,7 @@ class Undecided(Exception):  # noqa: N818 - what is said of a rule
 def report_unjudged(parts: Iterable[Unjudged]) -> None:
     """The last step of a rule: raises Undecided where there are parts that it could not judge."""
     if unjudged := tuple(parts):
-        raise Undecided(*unjudged)
+        raise InsufficientDataError(*unjudged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +125,20 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
-    def look(self, plan: Plan, seen: Snapshot) -> Judged:
+    def look(self, plan: Plan, snapshot: Snapshot) -> Judged:
         """What the rule finds, and what it could not judge beside it. `judge` raises Undecided for the latter."""
         findings: list[Finding] = []
         try:
-            findings.extend(self.judge(plan, seen))  # what is found before it raises stays
-        except Undecided as undecided:
+            findings.extend(self.judge(plan, snapshot))  # what is found before it raises stays
+        except InsufficientDataError as undecided:
             return Judged(tuple(findings), undecided.parts)
         return Judged(tuple(findings))
 
-    def findings(self, plan: Plan, seen: Snapshot) -> tuple[Finding, ...]:
+    def findings(self, plan: Plan, snapshot: Snapshot) -> tuple[Finding, ...]:
         """What the rule finds. Raises Undecided where it finds nothing and could not judge everything."""
-        judged = self.look(plan, seen)
+        judged = self.look(plan, snapshot)
         if judged.unjudged and not judged.findings:
-            raise Undecided(*judged.unjudged)
+            raise InsufficientDataError(*judged.unjudged)
         return judged.findings
 
     def section(self, heading: str) -> str:
@@ -146,10 +147,10 @@ class Rule:
         return behind.partition("\n## ")[0].strip()
 
     def found(
-        self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any
+        self, subject: Port | str, *, summary: str, action: str, severity: Severity | None = None, **more: Any
     ) -> Finding:
         """A finding of this rule."""
-        return Finding(self.code, self.name, severity or self.severity, str(subject), says, do, **more)
+        return Finding(self.code, self.name, severity or self.severity, str(subject), summary, action, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +167,14 @@ class _Declared:
     cause: CauseKind | None
     first: str
 
-    def __call__(self, plan: Plan, seen: Snapshot) -> Iterator[Finding]:
-        return self.judge(plan, seen)
+    def __call__(self, plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
+        return self.judge(plan, snapshot)
 
     def found(
-        self, subject: Port | str, *, says: str, do: str, severity: Severity | None = None, **more: Any
+        self, subject: Port | str, *, summary: str, action: str, severity: Severity | None = None, **more: Any
     ) -> Finding:
         name = getattr(self.judge, "__name__", "")
-        return Finding(self.code, name, severity or self.severity, str(subject), says, do, **more)
+        return Finding(self.code, name, severity or self.severity, str(subject), summary, action, **more)
 
 
 def rule(
@@ -231,9 +232,9 @@ __all__ = [
     "Alert",
     "Case",
     "Evidence",
+    "InsufficientDataError",
     "Judged",
     "Rule",
-    "Undecided",
     "Unjudged",
     "report_unjudged",
     "rule",

@@ -15,7 +15,7 @@ from truerail.model.reading import Reading
 if TYPE_CHECKING:
     import pandas as pd
 
-    from truerail.model.counters.window import Window
+    from truerail.analysis.counters.window import Window
 
 F = TypeVar("F", bound=Fact)
 

@@ -8,11 +8,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from truerail.errors import SecretMissingError
 from truerail.model.plan import Role
-
-
-class SecretMissing(LookupError):  # noqa: N818 - what is said of a secret: "missing"
-    """A secret that is referred to is not there. Names the reference, never the secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +21,22 @@ class Secret:
     name: str
 
     def read(self) -> str:
-        """The secret, without the newline behind it. Raises `SecretMissing`."""
+        """The secret, without the newline behind it. Raises `SecretMissingError`."""
         if self.source == "env":
             value = os.environ.get(self.name)
             if value is None:
-                raise SecretMissing(f"environment variable {self.name} is not set")
+                raise SecretMissingError(f"environment variable {self.name} is not set")
             return value
         path = Path(self.name)
         if self.source == "credential":
             folder = os.environ.get("CREDENTIALS_DIRECTORY")
             if folder is None:
-                raise SecretMissing(f"credential {self.name}: the service manager passed no CREDENTIALS_DIRECTORY")
+                raise SecretMissingError(f"credential {self.name}: the service manager passed no CREDENTIALS_DIRECTORY")
             path = Path(folder) / self.name
         try:
             return path.read_text(encoding="utf-8").rstrip("\n")
         except (OSError, UnicodeDecodeError) as error:
-            raise SecretMissing(f"{self.source} {self.name}: {type(error).__name__}") from None
+            raise SecretMissingError(f"{self.source} {self.name}: {type(error).__name__}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rules import rules
-from truerail.model import Judgement, Reading, Status, Verdict
+from truerail.model import Evaluation, Reading, Status, Verdict
 from truerail.outputs.words import order
 
 
@@ -41,14 +41,14 @@ class Doubts:
         return bool(self.unread or self.unknown or self.broken or self.cables)
 
 
-def doubts(judgement: Judgement) -> Doubts:
+def doubts(evaluation: Evaluation) -> Doubts:
     """Gathers what could not be judged, in a stable order."""
-    verdicts = sorted(judgement.verdicts, key=lambda verdict: verdict.rule)
+    verdicts = sorted(evaluation.verdicts, key=lambda verdict: verdict.rule)
     return Doubts(
-        grouped(judgement.unread),
+        grouped(evaluation.collection_errors),
         _unjudged(v for v in verdicts if v.incomplete),
         tuple(v for v in verdicts if v.status is Status.ERROR),
-        judgement.summary.cables_unknown,
+        evaluation.summary.cables_unknown,
     )
 
 

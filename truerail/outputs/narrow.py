@@ -4,24 +4,24 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from truerail.model import CableState, Cause, Finding, Judgement, Port, Role, Severity, Status, Summary, Verdict
+from truerail.model import CableState, Cause, Evaluation, Finding, Port, Role, Severity, Status, Summary, Verdict
 
 
-def narrowed(judgement: Judgement, devices: Collection[str], read: Collection[str]) -> Judgement:
+def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[str]) -> Evaluation:
     """What concerns `devices` (names as in the plan): their cables, findings, and causes with all of their moves.
 
     A cause keeps its moves, because half an exchange repairs nothing. `read` are the devices that answered anything.
     """
-    findings = tuple(finding for finding in judgement.findings if _concerns(finding, devices))
+    findings = tuple(finding for finding in evaluation.findings if _concerns(finding, devices))
     kept = {finding.id for finding in findings}
-    states = _states(judgement, devices)
+    states = _states(evaluation, devices)
     return replace(
-        judgement,
+        evaluation,
         findings=findings,
-        causes=tuple(_narrowed_cause(cause, kept) for cause in judgement.causes if kept.intersection(cause.explains)),
-        verdicts=tuple(_narrowed_verdict(verdict, findings) for verdict in judgement.verdicts),
-        unread=tuple(reading for reading in judgement.unread if reading.device in devices),
-        summary=_summary(judgement, devices, read, findings, states),
+        causes=tuple(_narrowed_cause(cause, kept) for cause in evaluation.causes if kept.intersection(cause.explains)),
+        verdicts=tuple(_narrowed_verdict(verdict, findings) for verdict in evaluation.verdicts),
+        collection_errors=tuple(reading for reading in evaluation.collection_errors if reading.device in devices),
+        summary=_summary(evaluation, devices, read, findings, states),
         cable_states=states,
     )
 
@@ -41,20 +41,20 @@ def _narrowed_verdict(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdic
     return replace(verdict, status=rest) if clean else verdict
 
 
-def _states(judgement: Judgement, devices: Collection[str]) -> dict[Port, CableState]:
-    touched = {c.a for c in judgement.plan.cables if c.a.device in devices or c.b.device in devices}
-    return {port: state for port, state in judgement.cable_states.items() if port in touched}
+def _states(evaluation: Evaluation, devices: Collection[str]) -> dict[Port, CableState]:
+    touched = {c.a for c in evaluation.plan.cables if c.a.device in devices or c.b.device in devices}
+    return {port: state for port, state in evaluation.cable_states.items() if port in touched}
 
 
 def _summary(
-    judgement: Judgement,
+    evaluation: Evaluation,
     devices: Collection[str],
     read: Collection[str],
     findings: Collection[Finding],
     states: Mapping[Port, CableState],
 ) -> Summary:
     count = Counter(states.values())
-    hosts = [device for device in judgement.plan.of_role(Role.HOST) if device.name in devices]
+    hosts = [device for device in evaluation.plan.of_role(Role.HOST) if device.name in devices]
     loud = Counter(finding.severity for finding in findings)
     return Summary(
         cables_planned=len(states),

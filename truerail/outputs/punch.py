@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from truerail.model import Cause, Device, Judgement, Move, Plan, Port
+from truerail.model import Cause, Device, Evaluation, Move, Plan, Port
 from truerail.outputs.words import order, port_of
 
 
@@ -16,7 +16,7 @@ class Step:
     cause: str
     kind: str
     at: Port | str
-    do: str
+    action: str
     to: Port | None = None
     far: Port | None = None
     label: str = ""
@@ -29,18 +29,18 @@ class Step:
         return self.at.device if isinstance(self.at, Port) else self.at
 
 
-def punch_list(judgement: Judgement) -> list[Step]:
+def punch_list(evaluation: Evaluation) -> list[Step]:
     """Every move of every cause, and one step for each cause that needs hands or eyes but no move."""
-    steps = [step for cause in judgement.causes for step in _steps(cause, judgement.plan)]
-    return sorted(steps, key=lambda step: _walk(step, judgement.plan))
+    steps = [step for cause in evaluation.causes for step in _steps(cause, evaluation.plan)]
+    return sorted(steps, key=lambda step: _walk(step, evaluation.plan))
 
 
-def steps_of(judgement: Judgement) -> dict[str, tuple[int, ...]]:
+def steps_of(evaluation: Evaluation) -> dict[str, tuple[int, ...]]:
     """By the id of each finding that a cause explains: the numbers of the steps of the punch list that mend it, counted
     from one. Where its cause moves cables, these are the steps for its own cable, else all of its cause.
     """
-    steps = list(enumerate(punch_list(judgement), 1))
-    subject = {finding.id: finding.subject for finding in judgement.findings}
+    steps = list(enumerate(punch_list(evaluation), 1))
+    subject = {finding.id: finding.subject for finding in evaluation.findings}
     of_cause: dict[str, list[int]] = {}
     of_cable: dict[tuple[str, str], list[int]] = {}
     for number, step in steps:
@@ -48,7 +48,7 @@ def steps_of(judgement: Judgement) -> dict[str, tuple[int, ...]]:
         of_cable.setdefault((step.cause, str(step.far)), []).append(number)
     return {
         finding: tuple(of_cable.get((cause.id, subject.get(finding, "")), of_cause.get(cause.id, ())))
-        for cause in judgement.causes
+        for cause in evaluation.causes
         for finding in cause.explains
     }
 
@@ -76,12 +76,12 @@ def _steps(cause: Cause, plan: Plan) -> list[Step]:
 def _moved(cause: Cause, move: Move, plan: Plan) -> Step:
     cable = plan.cable_at(move.cable)
     label = cable.label if cable else ""
-    do = f"Move the plug, not before {move.after}" if move.after else "Move the plug"
-    return Step(cause.id, cause.kind, move.source, do, move.target, move.cable, label, move.after)
+    action = f"Move the plug, not before {move.after}" if move.after else "Move the plug"
+    return Step(cause.id, cause.kind, move.source, action, move.target, move.cable, label, move.after)
 
 
 def _looked_at(cause: Cause, subject: str, plan: Plan) -> Step:
     port = port_of(subject, plan)
     cable = plan.cable_at(port) if port else None
     far = plan.peer_of(port) if port else None
-    return Step(cause.id, cause.kind, port or subject, cause.do, None, far, cable.label if cable else "")
+    return Step(cause.id, cause.kind, port or subject, cause.action, None, far, cable.label if cable else "")

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from truerail.model import Finding, Judgement
+from truerail.model import Evaluation, Finding
 from truerail.outputs.punch import steps_of
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.words import name, place_of, sentence
@@ -22,8 +22,8 @@ COLUMNS = (
     "cause",
     "cause_kind",
     "confidence",
-    "says",
-    "do",
+    "summary",
+    "action",
     "steps",
 )
 """`steps` are the numbers of the steps of the punch list that mend a finding, as in the workbook and on the page."""
@@ -33,42 +33,42 @@ Row = tuple[str | int | float | None, ...]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def render_csv(judgement: Judgement) -> str:
+def render_csv(evaluation: Evaluation) -> str:
     """CSV (RFC 4180, UTF-8) with a header line. No cell starts a formula in any spreadsheet."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
-    for row in rows(judgement):
+    for row in rows(evaluation):
         writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()
 
 
-def rows(judgement: Judgement) -> Iterator[Row]:
+def rows(evaluation: Evaluation) -> Iterator[Row]:
     """One row of `COLUMNS` for each finding, loudest first."""
-    kinds = {cause.id: cause.kind.value for cause in judgement.causes}
-    cause_of, steps = judgement.cause_of, steps_of(judgement)
-    for finding in sorted_findings(judgement):
+    kinds = {cause.id: cause.kind.value for cause in evaluation.causes}
+    cause_of, steps = evaluation.cause_of, steps_of(evaluation)
+    for finding in sorted_findings(evaluation):
         cause = cause_of.get(finding.id, "")
         numbers = " ".join(map(str, steps.get(finding.id, ())))
-        yield (*_row(finding, judgement, cause, kinds.get(cause, "")), numbers)
+        yield (*_row(finding, evaluation, cause, kinds.get(cause, "")), numbers)
 
 
-def _row(finding: Finding, judgement: Judgement, cause: str, kind: str) -> Row:
+def _row(finding: Finding, evaluation: Evaluation, cause: str, kind: str) -> Row:
     return (
         finding.id,
         finding.rule,
         finding.name,
         finding.severity.value,
         name(finding.subject),
-        place_of(finding.subject, judgement.plan),
+        place_of(finding.subject, evaluation.plan),
         finding.rail,
         name(finding.expected or ""),
         name(finding.observed or ""),
         cause,
         kind,
         finding.confidence,
-        sentence(finding.says),
-        sentence(finding.do),
+        sentence(finding.summary),
+        sentence(finding.action),
     )
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import truerail
 from truerail.files.nodesets import fold
-from truerail.model import CableState, Judgement
+from truerail.model import CableState, Evaluation
 from truerail.outputs.diagram import bar, crossing
 from truerail.outputs.doubts import doubts, rule_name
 from truerail.outputs.punch import Step, punch_list
@@ -48,7 +48,7 @@ class Stop:
     steps: list[tuple[int, Step]]
 
 
-def render_html(judgement: Judgement) -> str:
+def render_html(evaluation: Evaluation) -> str:
     """The page. Every value passes `_finalize` and Jinja's escaping on its way in."""
     folder = "templates"
     environment = Environment(
@@ -63,14 +63,14 @@ def render_html(judgement: Judgement) -> str:
     environment.filters.update(fold=fold, sure=sure, as_sentence=as_sentence, instruction=instruction)
     environment.globals.update(
         count=count,
-        place_of=lambda subject: place_of(subject, judgement.plan),
-        at_port=lambda subject: port_of(subject, judgement.plan),
+        place_of=lambda subject: place_of(subject, evaluation.plan),
+        at_port=lambda subject: port_of(subject, evaluation.plan),
         css=Markup((files("truerail.outputs") / folder / "report.css").read_text("utf-8")),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         version=truerail.__version__,
     )
-    return environment.get_template("report.html.j2").render(_context(judgement))
+    return environment.get_template("report.html.j2").render(_context(evaluation))
 
 
 def _finalize(value: object) -> object:
@@ -78,25 +78,25 @@ def _finalize(value: object) -> object:
     return value if isinstance(value, Markup) else sentence(str(value))
 
 
-def _context(judgement: Judgement) -> dict[str, Any]:
-    picture = Picture(judgement)
-    verdict = headline(judgement)
-    steps = punch_list(judgement)
-    findings = sorted_findings(judgement)
-    summary = judgement.summary
+def _context(evaluation: Evaluation) -> dict[str, Any]:
+    picture = Picture(evaluation)
+    verdict = headline(evaluation)
+    steps = punch_list(evaluation)
+    findings = sorted_findings(evaluation)
+    summary = evaluation.summary
     numbers = (summary.cables_right, summary.cables_wrong, summary.cables_missing, summary.cables_unknown)
     return {
-        "j": judgement,
-        "inferred": INFERRED if judgement.plan.inferred else misfit(judgement),
-        "title": title(judgement.plan),
+        "j": evaluation,
+        "inferred": INFERRED if evaluation.plan.inferred else misfit(evaluation),
+        "title": title(evaluation.plan),
         "verdict": verdict,
         "mark": TONE_MARKS[verdict.tone][0],
         "glyphs": {state.value: glyph for state, glyph in GLYPHS.items()},
         "whole_bar": bar(dict(zip(CableState, numbers, strict=True))),
-        "causes": [(cause, crossing(cause)) for cause in judgement.causes[:MOST_CAUSES]],
+        "causes": [(cause, crossing(cause)) for cause in evaluation.causes[:MOST_CAUSES]],
         "steps": len(steps),
         "shown_steps": min(len(steps), MOST_STEPS),
-        "stops": list(_stops(steps[:MOST_STEPS], judgement)),
+        "stops": list(_stops(steps[:MOST_STEPS], evaluation)),
         "rails": picture.rails,
         "by_rail": [(rail, bar(rail)) for rail in picture.by_rail()],
         "rows": [picture.row(host) for host in picture.broken_hosts[:MOST_HOSTS]],
@@ -104,15 +104,15 @@ def _context(judgement: Judgement) -> dict[str, Any]:
         "broken": len(picture.broken_hosts),
         "whole": picture.whole_hosts,
         "uplinks": picture.uplink_groups(),
-        "doubts": doubts(judgement),
+        "doubts": doubts(evaluation),
         "findings": [(finding, [_evidence(e) for e in finding.evidence]) for finding in findings[:MOST_FINDINGS]],
-        "cause_of": judgement.cause_of,
-        "verdicts": [(v, rule_name(v.rule)) for v in sorted(judgement.verdicts, key=lambda v: v.rule)],
+        "cause_of": evaluation.cause_of,
+        "verdicts": [(v, rule_name(v.rule)) for v in sorted(evaluation.verdicts, key=lambda v: v.rule)],
     }
 
 
-def _stops(steps: list[Step], judgement: Judgement) -> Iterator[Stop]:
-    devices = judgement.plan.devices
+def _stops(steps: list[Step], evaluation: Evaluation) -> Iterator[Stop]:
+    devices = evaluation.plan.devices
 
     def rack(numbered: tuple[int, Step]) -> str:
         device = devices.get(numbered[1].device)

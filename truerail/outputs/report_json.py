@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from truerail.model import Alternative, Cable, CableState, Cause, Finding, Judgement, Move, Severity, Summary, Verdict
+from truerail.model import Alternative, Cable, CableState, Cause, Evaluation, Finding, Move, Severity, Summary, Verdict
 from truerail.model.finding import causes_before
 from truerail.outputs.words import order
 
@@ -17,12 +17,12 @@ _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PA
 _NOT_ASCII = re.compile(r"[^\n -~]+")
 
 
-def render_json(judgement: Judgement) -> str:
+def render_json(evaluation: Evaluation) -> str:
     """The whole judgement as JSON text. Only ASCII, so that no foreign string can act on a terminal.
 
     A half of a surrogate pair, which strict readers of JSON refuse, becomes `?`.
     """
-    told = document(judgement)
+    told = document(evaluation)
     try:
         whole = orjson.dumps(told, default=_plain, option=_OPTIONS).decode()
     except TypeError:  # half a surrogate pair, or more than 64 bits
@@ -38,27 +38,27 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else float(value) if isinstance(value, float) else str(value)
 
 
-def document(judgement: Judgement) -> dict[str, Any]:
+def document(evaluation: Evaluation) -> dict[str, Any]:
     """The judgement as plain objects, every list in an order that does not depend on the order of gathering."""
-    cause_of = judgement.cause_of
+    cause_of = evaluation.cause_of
     return {
         "schema": SCHEMA,
-        "at": judgement.at.isoformat(),
-        "plan": judgement.plan.source or judgement.plan.name,
-        "plan_inferred": judgement.plan.inferred,
-        "summary": _summary(judgement.summary),
-        "findings": [_finding(f, cause_of.get(f.id)) for f in sorted_findings(judgement)],
-        "causes": [_cause(cause, judgement.causes) for cause in judgement.causes],
-        "verdicts": [_verdict(v) for v in sorted(judgement.verdicts, key=lambda v: v.rule)],
-        "unread": _unread(judgement),
-        "cables": _cables(judgement),
-        "notes": list(judgement.notes),
+        "at": evaluation.at.isoformat(),
+        "plan": evaluation.plan.source or evaluation.plan.name,
+        "plan_inferred": evaluation.plan.inferred,
+        "summary": _summary(evaluation.summary),
+        "findings": [_finding(f, cause_of.get(f.id)) for f in sorted_findings(evaluation)],
+        "causes": [_cause(cause, evaluation.causes) for cause in evaluation.causes],
+        "verdicts": [_verdict(v) for v in sorted(evaluation.verdicts, key=lambda v: v.rule)],
+        "collection_errors": _unread(evaluation),
+        "cables": _cables(evaluation),
+        "notes": list(evaluation.notes),
     }
 
 
-def sorted_findings(judgement: Judgement) -> list[Finding]:
+def sorted_findings(evaluation: Evaluation) -> list[Finding]:
     """The findings, loudest first, then by rule and subject."""
-    return sorted(judgement.findings, key=lambda f: (-f.severity.rank, f.rule, order(f.subject), f.id))
+    return sorted(evaluation.findings, key=lambda f: (-f.severity.rank, f.rule, order(f.subject), f.id))
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
@@ -86,8 +86,8 @@ def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
         "observed": finding.observed,
         "cause": cause,
         "confidence": finding.confidence,
-        "says": finding.says,
-        "do": finding.do,
+        "summary": finding.summary,
+        "action": finding.action,
         "evidence": [evidence.as_dict() for evidence in finding.evidence],
     }
     return dict(finding.detail) | told
@@ -98,12 +98,12 @@ def _cause(cause: Cause, causes: Sequence[Cause]) -> dict[str, Any]:
         "id": cause.id,
         "kind": cause.kind.value,
         "subjects": list(cause.subjects),
-        "says": cause.says,
-        "do": cause.do,
+        "summary": cause.summary,
+        "action": cause.action,
         "explains": list(cause.explains),
         "confidence": cause.confidence,
         "alternatives": [_alternative(alternative) for alternative in cause.alternatives],
-        "decides": cause.decides,
+        "to_confirm": cause.to_confirm,
         "moves": [_move(move, causes) for move in cause.moves],
     }
 
@@ -111,7 +111,7 @@ def _cause(cause: Cause, causes: Sequence[Cause]) -> dict[str, Any]:
 def _alternative(alternative: Alternative) -> dict[str, Any]:
     return {
         "kind": alternative.kind.value,
-        "says": alternative.says,
+        "summary": alternative.summary,
         "moves": [_move(move, ()) for move in alternative.moves],
     }
 
@@ -132,18 +132,18 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _unread(judgement: Judgement) -> list[dict[str, Any]]:
-    unread = sorted(judgement.unread, key=lambda r: (order(r.device), r.collector, r.error))
+def _unread(evaluation: Evaluation) -> list[dict[str, Any]]:
+    unread = sorted(evaluation.collection_errors, key=lambda r: (order(r.device), r.collector, r.error))
     return [
         {"device": r.device, "collector": r.collector, "at": r.at.isoformat(), "error": r.error, "source": r.source}
         for r in unread
     ]
 
 
-def _cables(judgement: Judgement) -> list[dict[str, Any]]:
+def _cables(evaluation: Evaluation) -> list[dict[str, Any]]:
     """The planned cables that are not known to be right. One without a state was not asked about."""
-    states = judgement.cable_states
-    told = ((cable, states.get(cable.a, CableState.RIGHT)) for cable in judgement.plan.cables)
+    states = evaluation.cable_states
+    told = ((cable, states.get(cable.a, CableState.RIGHT)) for cable in evaluation.plan.cables)
     not_right = ((cable, state) for cable, state in told if state is not CableState.RIGHT)
     return [_cable(cable, state) for cable, state in sorted(not_right, key=lambda told: order(str(told[0].a)))]
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from truerail.model import Finding, Judgement, Severity, Status, Verdict
+from truerail.model import Evaluation, Finding, Severity, Status, Verdict
 from truerail.outputs.doubts import rule_name
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.words import headline, sentence, title
@@ -16,15 +16,15 @@ from truerail.outputs.words import headline, sentence, title
 _NOT_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
-def render_junit(judgement: Judgement, fail_on: Severity = Severity.WARNING) -> str:
+def render_junit(evaluation: Evaluation, fail_on: Severity = Severity.WARNING) -> str:
     """JUnit XML. Findings below `fail_on` pass, with what they say in `<system-out>`."""
-    cases = list(_cases(judgement, fail_on))
-    suite = ET.Element("testsuite", name="truerail", timestamp=judgement.at.strftime("%Y-%m-%dT%H:%M:%S"), time="0")
+    cases = list(_cases(evaluation, fail_on))
+    suite = ET.Element("testsuite", name="truerail", timestamp=evaluation.at.strftime("%Y-%m-%dT%H:%M:%S"), time="0")
     counts = {kind: sum(case.find(tag) is not None for case in cases) for kind, tag in _COUNTED}
     totals = {"tests": str(len(cases)), **{kind: str(number) for kind, number in counts.items()}}
     suite.attrib.update(totals)
     properties = ET.SubElement(suite, "properties")
-    for key, value in (("plan", title(judgement.plan)), ("verdict", headline(judgement).cables)):
+    for key, value in (("plan", title(evaluation.plan)), ("verdict", headline(evaluation).cables)):
         ET.SubElement(properties, "property", name=key, value=_xml(value))
     suite.extend(cases)
     root = ET.Element("testsuites", {"name": "truerail", **totals})
@@ -36,11 +36,11 @@ def render_junit(judgement: Judgement, fail_on: Severity = Severity.WARNING) -> 
 _COUNTED = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
 
 
-def _cases(judgement: Judgement, fail_on: Severity) -> Iterator[ET.Element]:
+def _cases(evaluation: Evaluation, fail_on: Severity) -> Iterator[ET.Element]:
     found: dict[str, list[Finding]] = {}
-    for finding in sorted_findings(judgement):
+    for finding in sorted_findings(evaluation):
         found.setdefault(finding.rule, []).append(finding)
-    judged = {verdict.rule: verdict for verdict in judgement.verdicts}
+    judged = {verdict.rule: verdict for verdict in evaluation.verdicts}
     for code in sorted(judged.keys() | found.keys()):
         for finding in found.get(code, ()):
             yield _found(finding, fail_on)
@@ -50,13 +50,13 @@ def _cases(judgement: Judgement, fail_on: Severity) -> Iterator[ET.Element]:
 
 def _found(finding: Finding, fail_on: Severity) -> ET.Element:
     case = _case(finding.rule, finding.name, finding.subject)
-    says = _xml(sentence(finding.says))
+    summary = _xml(sentence(finding.summary))
     differs = f"expected {finding.expected or 'nothing'}, observed {finding.observed or 'nothing'}"
-    told = _xml("\n".join(map(sentence, (finding.do, differs, f"id {finding.id}"))))
+    told = _xml("\n".join(map(sentence, (finding.action, differs, f"id {finding.id}"))))
     if finding.severity.rank >= fail_on.rank:
-        ET.SubElement(case, "failure", type=finding.severity.value, message=says).text = told
+        ET.SubElement(case, "failure", type=finding.severity.value, message=summary).text = told
     else:
-        ET.SubElement(case, "system-out").text = f"{finding.severity.value}: {says}\n{told}"
+        ET.SubElement(case, "system-out").text = f"{finding.severity.value}: {summary}\n{told}"
     return case
 
 

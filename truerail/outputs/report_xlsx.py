@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from truerail.model import CableState, Cause, Judgement
+from truerail.model import CableState, Cause, Evaluation
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report_csv import COLUMNS, rows
 from truerail.outputs.words import headline, name, order, place, place_of, sentence, title
@@ -34,37 +34,37 @@ class Sheet:
     counts: Sequence[int] = ()
 
 
-def render_xlsx(judgement: Judgement) -> bytes:
+def render_xlsx(evaluation: Evaluation) -> bytes:
     """The workbook's bytes: sheets Summary, Punch list, Causes, Findings, each with a frozen header and filters."""
     import xlsxwriter
 
     out = io.BytesIO()
-    verdict = headline(judgement)
+    verdict = headline(evaluation)
     with xlsxwriter.Workbook(out, _SAFE) as book:
-        book.set_properties({"title": f"truerail: {title(judgement.plan)}", "comments": verdict.cables})
-        for sheet in (_summary(judgement), _punch(judgement), _causes(judgement), _findings(judgement)):
+        book.set_properties({"title": f"truerail: {title(evaluation.plan)}", "comments": verdict.cables})
+        for sheet in (_summary(evaluation), _punch(evaluation), _causes(evaluation), _findings(evaluation)):
             _write(book, sheet)
     return out.getvalue()
 
 
-def _summary(judgement: Judgement) -> Sheet:
+def _summary(evaluation: Evaluation) -> Sheet:
     columns = ("host", "place", "planned", "right", "wrong", "missing", "unknown", "findings", "not right")
-    return Sheet("Summary", columns, (24, 20, 10, 10, 10, 10, 10, 10, 11), _hosts(judgement), (4, 5, 6, 7, 8))
+    return Sheet("Summary", columns, (24, 20, 10, 10, 10, 10, 10, 10, 11), _hosts(evaluation), (4, 5, 6, 7, 8))
 
 
-def _hosts(judgement: Judgement) -> Iterator[Row]:
+def _hosts(evaluation: Evaluation) -> Iterator[Row]:
     """Each host's cables by state, hosts with most missing, then most wrong, first."""
     states: dict[str, Counter[CableState]] = {}
-    for cable in judgement.plan.host_cables:
-        if state := judgement.cable_states.get(cable.a):
+    for cable in evaluation.plan.host_cables:
+        if state := evaluation.cable_states.get(cable.a):
             states.setdefault(cable.a.device, Counter())[state] += 1
-    findings = Counter(finding.device for finding in judgement.findings)
+    findings = Counter(finding.device for finding in evaluation.findings)
     for host in sorted(states, key=lambda h: (*_worst(states[h]), order(h))):
         of = states[host]
         counts = [of[state] for state in CableState]
         yield (
             name(host),
-            place(judgement.plan.devices[host]),
+            place(evaluation.plan.devices[host]),
             of.total(),
             *counts,
             findings[host],
@@ -76,21 +76,33 @@ def _worst(states: Counter[CableState]) -> tuple[int, ...]:
     return tuple(-states[state] for state in (CableState.MISSING, CableState.WRONG, CableState.UNKNOWN))
 
 
-def _punch(judgement: Judgement) -> Sheet:
-    columns = ("step", "rack", "unit", "go to", "do", "put into", "other end", "label", "not before", "cause", "kind")
-    return Sheet("Punch list", columns, (6, 10, 6, 24, 50, 24, 28, 16, 40, 8, 16), _steps(judgement))
+def _punch(evaluation: Evaluation) -> Sheet:
+    columns = (
+        "step",
+        "rack",
+        "unit",
+        "go to",
+        "action",
+        "put into",
+        "other end",
+        "label",
+        "not before",
+        "cause",
+        "kind",
+    )
+    return Sheet("Punch list", columns, (6, 10, 6, 24, 50, 24, 28, 16, 40, 8, 16), _steps(evaluation))
 
 
-def _steps(judgement: Judgement) -> Iterator[Row]:
+def _steps(evaluation: Evaluation) -> Iterator[Row]:
     """One row a step in walking order; those that wait for another repair come last. Sorting by `step` restores it."""
-    for number, step in enumerate(punch_list(judgement), 1):
-        device = judgement.plan.devices.get(step.device)
+    for number, step in enumerate(punch_list(evaluation), 1):
+        device = evaluation.plan.devices.get(step.device)
         yield (
             number,
             name(device.rack) if device else "",
             device.unit if device else None,
             name(str(step.at)),
-            sentence(step.do),
+            sentence(step.action),
             name(str(step.to or "")),
             name(str(step.far or "")),
             name(step.label),
@@ -100,9 +112,9 @@ def _steps(judgement: Judgement) -> Iterator[Row]:
         )
 
 
-def _causes(judgement: Judgement) -> Sheet:
+def _causes(evaluation: Evaluation) -> Sheet:
     columns = (
-        *("cause", "kind", "subjects", "says", "do", "explains", "confidence", "move", "take out of", "place"),
+        *("cause", "kind", "subjects", "summary", "action", "explains", "confidence", "move", "take out of", "place"),
         *(
             "put into",
             "place of target",
@@ -115,17 +127,17 @@ def _causes(judgement: Judgement) -> Sheet:
         ),
     )
     widths = (8, 16, 36, 50, 40, 10, 11, 7, 22, 18, 22, 18, 26, 18, 16, 40, 40, 40)
-    lines = (line for cause in judgement.causes for line in _cause_lines(cause, judgement))
+    lines = (line for cause in evaluation.causes for line in _cause_lines(cause, evaluation))
     return Sheet("Causes", columns, widths, lines)
 
 
-def _cause_lines(cause: Cause, judgement: Judgement) -> Iterator[Row]:
+def _cause_lines(cause: Cause, evaluation: Evaluation) -> Iterator[Row]:
     """A line for each move; one line for a cause without moves. The cause's words stand on each: rows get sorted."""
-    plan = judgement.plan
+    plan = evaluation.plan
     subjects = ", ".join(map(name, cause.subjects))
-    told = (cause.id, cause.kind.value, subjects, sentence(cause.says), sentence(cause.do), len(cause.explains))
-    others = "; ".join(f"{other.kind.value}: {sentence(other.says)}" for other in cause.alternatives)
-    tail = (others, sentence(cause.decides))
+    told = (cause.id, cause.kind.value, subjects, sentence(cause.summary), sentence(cause.action), len(cause.explains))
+    others = "; ".join(f"{other.kind.value}: {sentence(other.summary)}" for other in cause.alternatives)
+    tail = (others, sentence(cause.to_confirm))
     if not cause.moves:
         yield (*told, cause.confidence, *(None,) * 8, *tail, "")
     for number, move in enumerate(cause.moves, 1):
@@ -136,9 +148,9 @@ def _cause_lines(cause: Cause, judgement: Judgement) -> Iterator[Row]:
         yield (*told, cause.confidence, number, *ends, name(cable.label) if cable else "", *tail, move.after)
 
 
-def _findings(judgement: Judgement) -> Sheet:
+def _findings(evaluation: Evaluation) -> Sheet:
     widths = (14, 9, 22, 10, 28, 20, 6, 22, 22, 8, 16, 11, 60, 60, 10)
-    return Sheet("Findings", COLUMNS, widths, rows(judgement))
+    return Sheet("Findings", COLUMNS, widths, rows(evaluation))
 
 
 def _write(book: Any, sheet: Sheet) -> None:

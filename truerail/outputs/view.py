@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from truerail.model import Cable, CableState, Judgement, Port, Role
+from truerail.model import Cable, CableState, Evaluation, Port, Role
 from truerail.outputs.words import order, port_of
 
 
@@ -70,17 +70,17 @@ class Picture:
     A cable without a state was not asked about (see `narrow`) and is left out.
     """
 
-    def __init__(self, judgement: Judgement) -> None:
-        self.judgement = judgement
-        self.plan = judgement.plan
-        self._observed = {f.subject: f.observed for f in judgement.findings if f.observed}
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        self.plan = evaluation.plan
+        self._observed = {f.subject: f.observed for f in evaluation.findings if f.observed}
 
     @cached_property
     def _causes_at(self) -> dict[str, dict[str, None]]:
         """Causes by subject and by device of the findings that they explain."""
-        cause_of = self.judgement.cause_of
+        cause_of = self.evaluation.cause_of
         at: dict[str, dict[str, None]] = {}
-        for finding in self.judgement.findings:
+        for finding in self.evaluation.findings:
             if cause := cause_of.get(finding.id):
                 for place in {finding.subject, finding.device}:
                     at.setdefault(place, {})[cause] = None
@@ -93,7 +93,7 @@ class Picture:
 
     @cached_property
     def _host_cables(self) -> list[Cable]:
-        states = self.judgement.cable_states
+        states = self.evaluation.cable_states
         return [cable for cable in self.plan.host_cables if cable.a in states]
 
     @cached_property
@@ -112,7 +112,7 @@ class Picture:
     @cached_property
     def broken_hosts(self) -> tuple[str, ...]:
         """Hosts with a cable that is not known to be right, in natural order."""
-        states = self.judgement.cable_states
+        states = self.evaluation.cable_states
         return tuple(
             sorted((host for host, cables in self._of_host.items() if _any_not_right(cables, states)), key=order)
         )
@@ -131,7 +131,7 @@ class Picture:
         return HostRow(host, tuple(tuple(of_rail.get(rail, ())) for rail in self.rails))
 
     def _cell(self, cable: Cable) -> Cell:
-        state = self.judgement.cable_states[cable.a]
+        state = self.evaluation.cable_states[cable.a]
         if state is not CableState.WRONG:
             return Cell(cable, state)
         observed = self._observed.get(str(cable.a))
@@ -149,14 +149,14 @@ class Picture:
     def by_rail(self) -> list[RailCount]:
         """How each rail stands, in the order of `rails`."""
         counts = {rail: dict.fromkeys(CableState, 0) for rail in self.rails}
-        states = self.judgement.cable_states
+        states = self.evaluation.cable_states
         for cable in self._host_cables:
             counts[cable.rail][states[cable.a]] += 1
         return [RailCount(rail, counts[rail]) for rail in self.rails]
 
     def uplinks_not_right(self) -> list[Cell]:
         """Cables between switches that are not known to be right."""
-        states = self.judgement.cable_states
+        states = self.evaluation.cable_states
         return [
             Cell(cable, state, self._observed.get(str(cable.a)))
             for cable in self.plan.cables

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from truerail.model import Cause, Device, Judgement, Plan, Port, Severity
+from truerail.model import Cause, Device, Evaluation, Plan, Port, Severity
 from truerail.model.names import natural_key, printable
 
 LONGEST_SENTENCE = 1000
@@ -52,9 +52,9 @@ def instruction(cause: Cause) -> str:
     """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table.
     What must be repaired before the moves is said.
     """
-    head, colon, tail = cause.do.partition(": ")
+    head, colon, tail = cause.action.partition(": ")
     if not (colon and cause.moves and str(cause.moves[0].target) in tail):
-        return as_sentence(cause.do)
+        return as_sentence(cause.action)
     first = " and ".join(dict.fromkeys(move.after for move in cause.moves if move.after))
     return as_sentence(f"{head}, not before {first}" if first else head)
 
@@ -100,35 +100,35 @@ def title(plan: Plan) -> str:
     return name(plan.name or plan.source or "unnamed plan")
 
 
-def headline(judgement: Judgement) -> Headline:
+def headline(evaluation: Evaluation) -> Headline:
     """The verdict on the whole fabric. Cables that nobody could judge are never told as fine."""
-    summary = judgement.summary
+    summary = evaluation.summary
     bad = summary.cables_wrong + summary.cables_missing
-    loud = len(judgement.at_or_above(Severity.WARNING))
-    tone = Tone.BAD if bad or loud else Tone.DOUBT if _doubtful(judgement) else Tone.GOOD
-    return Headline(tone, _cables(judgement), _repair(judgement))
+    loud = len(evaluation.at_or_above(Severity.WARNING))
+    tone = Tone.BAD if bad or loud else Tone.DOUBT if _doubtful(evaluation) else Tone.GOOD
+    return Headline(tone, _cables(evaluation), _repair(evaluation))
 
 
-def misfit(judgement: Judgement) -> str:
+def misfit(evaluation: Evaluation) -> str:
     """A question where the plan hardly fits what was seen; empty where it does.
 
     Exchanged labels make whole leaves wrong and move nothing. That most cables would have to move happens to a plan of
     another fabric, or with ports numbered otherwise, and in no hall.
     """
-    summary = judgement.summary
-    moves = sum(len(cause.moves) for cause in judgement.causes)
-    if judgement.plan.inferred or summary.cables_planned < FEWEST_TO_DOUBT or 2 * moves <= summary.cables_planned:
+    summary = evaluation.summary
+    moves = sum(len(cause.moves) for cause in evaluation.causes)
+    if evaluation.plan.inferred or summary.cables_planned < FEWEST_TO_DOUBT or 2 * moves <= summary.cables_planned:
         return ""
     return f"{moves:,} of {summary.cables_planned:,} cables would have to move: is this the plan of this fabric?"
 
 
-def _doubtful(judgement: Judgement) -> bool:
-    summary = judgement.summary
-    return bool(summary.cables_unknown or judgement.unread) or not summary.cables_planned
+def _doubtful(evaluation: Evaluation) -> bool:
+    summary = evaluation.summary
+    return bool(summary.cables_unknown or evaluation.collection_errors) or not summary.cables_planned
 
 
-def _cables(judgement: Judgement) -> str:
-    summary = judgement.summary
+def _cables(evaluation: Evaluation) -> str:
+    summary = evaluation.summary
     planned = summary.cables_planned
     if not planned:
         return "The plan has no cables: there is nothing to judge."
@@ -143,13 +143,13 @@ def _cables(judgement: Judgement) -> str:
     return f"{not_right}; {summary.cables_right:,} of {count(planned, 'cable')} right."
 
 
-def _repair(judgement: Judgement) -> str:
-    findings = len(judgement.findings)
+def _repair(evaluation: Evaluation) -> str:
+    findings = len(evaluation.findings)
     if not findings:
-        return "" if judgement.unread or judgement.summary.cables_unknown else "Nothing to do."
-    explained = len(judgement.cause_of.keys() & {finding.id for finding in judgement.findings})
-    moves = sum(len(cause.moves) for cause in judgement.causes)
-    causes = len(judgement.causes)
+        return "" if evaluation.collection_errors or evaluation.summary.cables_unknown else "Nothing to do."
+    explained = len(evaluation.cause_of.keys() & {finding.id for finding in evaluation.findings})
+    moves = sum(len(cause.moves) for cause in evaluation.causes)
+    causes = len(evaluation.causes)
     if not causes:
         return f"{count(findings, 'finding')}, none explained by a common cause."
     explain = "explains" if causes == 1 else "explain"

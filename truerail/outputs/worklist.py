@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from truerail.model import CableState, Finding, Judgement, Plan, Port
+from truerail.model import CableState, Evaluation, Finding, Plan, Port
 from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.words import port_of
 
@@ -72,15 +72,15 @@ class Worklist:
         """Steps not done."""
         return sum(entry.mark is not Mark.DONE for entry in self._entries.values())
 
-    def update(self, judgement: Judgement) -> list[Change]:
+    def update(self, evaluation: Evaluation) -> list[Change]:
         """Takes in a round; what changed."""
         self.round += 1
-        pending = {finding.id for finding in judgement.findings if _is_pending(finding)}
+        pending = {finding.id for finding in evaluation.findings if _is_pending(finding)}
         self.pending = len(pending)
-        unknown = sum(state is CableState.UNKNOWN for state in judgement.cable_states.values())
+        unknown = sum(state is CableState.UNKNOWN for state in evaluation.cable_states.values())
         self.unread = max(0, unknown - self.pending)
-        now = {entry.key: entry for entry in _entries(judgement, self.round) if entry.findings.isdisjoint(pending)}
-        changes = [*self._come(now), *self._gone(now, judgement)]
+        now = {entry.key: entry for entry in _entries(evaluation, self.round) if entry.findings.isdisjoint(pending)}
+        changes = [*self._come(now), *self._gone(now, evaluation)]
         self._entries = {
             key: entry
             for key, entry in self._entries.items()
@@ -101,16 +101,16 @@ class Worklist:
                 self._entries[key] = replace(entry, since=old.since, mark=Mark.LEFT)
         self._entries = {**fresh, **self._entries}
 
-    def _gone(self, now: dict[Key, Entry], judgement: Judgement) -> Iterator[Change]:
+    def _gone(self, now: dict[Key, Entry], evaluation: Evaluation) -> Iterator[Change]:
         """Ticks off what is right now. What is explained otherwise by now makes room for the better words."""
-        found = {finding.id for finding in judgement.findings}
-        named = {_cable(entry.step, judgement.plan) for entry in now.values()} - {None}
+        found = {finding.id for finding in evaluation.findings}
+        named = {_cable(entry.step, evaluation.plan) for entry in now.values()} - {None}
         for key, entry in list(self._entries.items()):
             if key in now or entry.mark is Mark.DONE:
                 continue
-            if entry.findings & found or _cable(entry.step, judgement.plan) in named:
+            if entry.findings & found or _cable(entry.step, evaluation.plan) in named:
                 del self._entries[key]
-            elif _is_seen(entry.step, judgement):
+            elif _is_seen(entry.step, evaluation):
                 self._entries[key] = replace(entry, mark=Mark.DONE, ticked=self.round)
                 self.done += 1
                 yield Change(Mark.DONE, self._entries[key])
@@ -119,21 +119,21 @@ class Worklist:
                 yield Change(Mark.UNSEEN, self._entries[key])
 
 
-def _entries(judgement: Judgement, number: int) -> Iterator[Entry]:
-    causes = {cause.id: cause for cause in judgement.causes}
-    subjects = {finding.id: finding.subject for finding in judgement.findings}
-    for step in punch_list(judgement):
+def _entries(evaluation: Evaluation, number: int) -> Iterator[Entry]:
+    causes = {cause.id: cause for cause in evaluation.causes}
+    subjects = {finding.id: finding.subject for finding in evaluation.findings}
+    for step in punch_list(evaluation):
         explained = causes[step.cause].explains
         own = frozenset(finding for finding in explained if subjects.get(finding) == str(step.far))
         yield Entry(step, own if step.to and own else frozenset(explained), number, Mark.LEFT)
 
 
-def _is_seen(step: Step, judgement: Judgement) -> bool:
+def _is_seen(step: Step, evaluation: Evaluation) -> bool:
     """Whether the round could tell that the step is done: its cable is right, or its device was read."""
-    cable = _cable(step, judgement.plan)
+    cable = _cable(step, evaluation.plan)
     if cable is not None:
-        return judgement.cable_states.get(cable) is CableState.RIGHT
-    return step.device not in {reading.device for reading in judgement.unread}
+        return evaluation.cable_states.get(cable) is CableState.RIGHT
+    return step.device not in {reading.device for reading in evaluation.collection_errors}
 
 
 def _cable(step: Step, plan: Plan) -> Port | None:

@@ -61,9 +61,9 @@ def _block(entry: Entry, plan: Plan) -> Iterator[str]:
             yield f"{_INDENT}not before {step.after}"
     else:
         yield (
-            f"{_INDENT}{name(str(step.at))}: {as_sentence(step.do)}"
+            f"{_INDENT}{name(str(step.at))}: {as_sentence(step.action)}"
             if isinstance(step.at, Port)
-            else (f"{_INDENT}{as_sentence(step.do)}")
+            else (f"{_INDENT}{as_sentence(step.action)}")
         )
     if step.far:
         far = place_of(step.far, plan)

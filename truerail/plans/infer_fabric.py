@@ -8,26 +8,26 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from truerail.analysis.cabling.discovery import discoveries
+from truerail.analysis.cabling.ib_names import canonical_guid, is_factory_name, spellings
 from truerail.model import LoadBalancing, Neighbor, Plan, RdmaLink, Role, Snapshot, Transport
 from truerail.model.names import natural_key
-from truerail.model.wiring.discovery import discoveries
-from truerail.model.wiring.ib_names import canonical_guid, is_factory_name, spellings
 from truerail.plans.infer_hosts import HostSays
 
 
-def fabric_roles(seen: Snapshot) -> dict[str, Role]:
+def fabric_roles(snapshot: Snapshot) -> dict[str, Role]:
     """Every named host and every switch of the discoveries; a switch without a name of its own under its GUID."""
-    guids = _switches(seen)
-    hosts = {fact.of: Role.HOST for fact in _ends(seen) if fact.of and not _numbered(fact)}
+    guids = _switches(snapshot)
+    hosts = {fact.of: Role.HOST for fact in _ends(snapshot) if fact.of and not _numbered(fact)}
     return {name: role for name, role in hosts.items() if not canonical_guid(name)} | dict.fromkeys(guids, Role.LEAF)
 
 
-def with_guids(plan: Plan, seen: Snapshot, renamed: Mapping[str, str]) -> Plan:
+def with_guids(plan: Plan, snapshot: Snapshot, renamed: Mapping[str, str]) -> Plan:
     """The plan of an InfiniBand fabric with the GUIDs of its switches, but for those whose names seem exchanged.
 
     A label that is exchanged later is so told from a crossed bundle. Other plans stay as they are.
     """
-    guids = _switches(seen)
+    guids = _switches(snapshot)
     if not guids:
         return plan
     devices = {
@@ -41,12 +41,12 @@ def _has_guid(name: str, guids: Mapping[str, str], renamed: Mapping[str, str]) -
     return name in guids and guids[name] != name and name not in {*renamed, *renamed.values()}
 
 
-def adapters(seen: Snapshot, says: Mapping[str, HostSays]) -> dict[str, HostSays]:
+def adapters(snapshot: Snapshot, says: Mapping[str, HostSays]) -> dict[str, HostSays]:
     """The RDMA devices of hosts that did not tell them, as the discoveries do. A host that lacks some that most hosts
     have is left out: its links may be down.
     """
     found: dict[str, set[str]] = defaultdict(set)
-    for fact in _ends(seen):
+    for fact in _ends(snapshot):
         if fact.of and not _numbered(fact) and not canonical_guid(fact.of) and not canonical_guid(fact.port):
             found[fact.of].add(fact.port)
     models = Counter(frozenset(names) for names in found.values())
@@ -59,19 +59,19 @@ def adapters(seen: Snapshot, says: Mapping[str, HostSays]) -> dict[str, HostSays
     }
 
 
-def _ends(seen: Snapshot) -> Iterator[Neighbor]:
-    for number in discoveries(seen).tolist():
-        yield from (fact for fact in seen.readings[number].facts if isinstance(fact, Neighbor))
+def _ends(snapshot: Snapshot) -> Iterator[Neighbor]:
+    for number in discoveries(snapshot).tolist():
+        yield from (fact for fact in snapshot.readings[number].facts if isinstance(fact, Neighbor))
 
 
 def _numbered(fact: Neighbor) -> bool:
     return fact.port.isdigit() and fact.of != fact.of_guid
 
 
-def _switches(seen: Snapshot) -> dict[str, str]:
+def _switches(snapshot: Snapshot) -> dict[str, str]:
     """The GUID of every switch by its name; of one that shares its name, or has none of its own, under the GUID."""
     bearers: dict[str, dict[str, None]] = defaultdict(dict)
-    for fact in _ends(seen):
+    for fact in _ends(snapshot):
         if fact.of and fact.of_guid and _numbered(fact):
             bearers[fact.of][fact.of_guid] = None
     found: dict[str, str] = {}

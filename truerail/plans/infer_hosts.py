@@ -40,12 +40,12 @@ class HostSays:
     """Netdev to PCI address."""
 
 
-def hosts_say(seen: Snapshot) -> dict[str, HostSays]:
+def hosts_say(snapshot: Snapshot) -> dict[str, HostSays]:
     """What every host told. Equal answers are read once: their facts are one tuple."""
     hosts: dict[str, HostSays] = defaultdict(HostSays)
     memo: dict[tuple[int, str], object] = {}
     bonds: dict[str, dict[str, tuple[str, ...]]] = {}
-    for reading in seen.readings:
+    for reading in snapshot.readings:
         if reading.error or not reading.facts:
             continue
         first = type(reading.facts[0])

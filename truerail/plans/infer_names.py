@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
-from truerail.model.wiring.ib_names import canonical_guid
+from truerail.analysis.cabling.ib_names import canonical_guid
 
 Row = tuple[str, int]
 """Pod and plane."""

@@ -11,14 +11,14 @@ _LISTENS = ("lldp", "ib_fabric")
 """How the collectors are named that say what a port is wired to."""
 
 
-def why_not(seen: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
+def why_not(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
     """One sentence, or two: what is missing, and the answer that could not be read."""
-    return _missing(seen, wires, says, held_apart) + _unread(seen)
+    return _missing(snapshot, wires, says, held_apart) + _unread(snapshot)
 
 
-def _missing(seen: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
-    neighbors = len(seen.table(Neighbor).rows)
-    if not seen.readings:
+def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:
+    neighbors = len(snapshot.table(Neighbor).rows)
+    if not snapshot.readings:
         return "no device answered"
     if not neighbors:
         return "no answer names a neighbor (LLDP of a host or a switch, or the discovery of an InfiniBand fabric)"
@@ -36,8 +36,8 @@ def _missing(seen: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_ap
     return f"{neighbors:,} neighbors are named, but no RDMA NIC of a host is wired to a switch among them"
 
 
-def _unread(seen: Snapshot) -> str:
-    failed = [reading for reading in seen.readings if reading.error]
+def _unread(snapshot: Snapshot) -> str:
+    failed = [reading for reading in snapshot.readings if reading.error]
     failed.sort(key=lambda reading: (not reading.collector.startswith(_LISTENS), natural_key(reading.device)))
     if not failed:
         return ""

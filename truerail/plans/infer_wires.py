@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.cabling.discovery import COLLECTOR as DISCOVERY
+from truerail.analysis.cabling.ib_names import canonical_guid
 from truerail.model import Device, Neighbor, Plan, Port, Role, Snapshot
 from truerail.model.columns import NONE
 from truerail.model.names import device_key, port_key, short_name
-from truerail.model.wiring import Wiring, wiring_of
-from truerail.model.wiring.discovery import COLLECTOR as DISCOVERY
-from truerail.model.wiring.ib_names import canonical_guid
 from truerail.plans.infer_fabric import fabric_roles
 from truerail.plans.infer_hosts import name_shape
 
@@ -32,18 +32,18 @@ class Wires:
     """Devices heard of that are neither like a host nor like a switch."""
 
 
-def wires_of(seen: Snapshot) -> Wires:
+def wires_of(snapshot: Snapshot) -> Wires:
     """Joins all neighbours of a snapshot."""
-    roles = _roles(seen) | fabric_roles(seen)
+    roles = _roles(snapshot) | fabric_roles(snapshot)
     known = Plan(devices={name: Device(name, role) for name, role in roles.items()}, cables=())
-    wiring = wiring_of(known, seen)
+    wiring = wiring_of(known, snapshot)
     ports, names = wiring.index.ports, wiring.index.devices.names
     partner = wiring.partner[: len(ports)]
     joined = np.flatnonzero(partner >= 0)
-    spelling = _Spelling(wiring, seen, roles)
+    spelling = _Spelling(wiring, snapshot, roles)
     spelled = {code: spelling.of(ports.port(code)) for code in {*joined.tolist(), *partner[joined].tolist()}}
     peer = {spelled[int(code)]: spelled[int(partner[code])] for code in joined}
-    tellers = {reading.device for reading in seen.readings} - roles.keys()  # of a fabric that they need not be in
+    tellers = {reading.device for reading in snapshot.readings} - roles.keys()  # of a fabric that they need not be in
     hosts, switches, strangers = _told_apart(roles, [spelling.device(name) for name in names if name not in tellers])
     if not switches:
         switches = _heard_by_hosts(peer, hosts, strangers)
@@ -65,8 +65,8 @@ def _heard_by_hosts(peer: dict[Port, Port], hosts: frozenset[str], strangers: tu
 class _Spelling:
     """Names as the devices themselves write them: a port as its own device does, a silent device as its like do."""
 
-    def __init__(self, wiring: Wiring, seen: Snapshot, roles: dict[str, Role]) -> None:
-        table, names = seen.table(Neighbor), wiring.index.devices.names
+    def __init__(self, wiring: Wiring, snapshot: Snapshot, roles: dict[str, Role]) -> None:
+        table, names = snapshot.table(Neighbor), wiring.index.devices.names
         self._own: dict[tuple[str, str], str] = {}
         for code, port in zip(wiring.identity.devices_of(table).tolist(), table.column("port"), strict=True):
             key = (names[code], port_key(port))
@@ -83,13 +83,13 @@ class _Spelling:
         return name if name in self._roles or not self._plain else short_name(device_key(name))
 
 
-def _roles(seen: Snapshot) -> dict[str, Role]:
+def _roles(snapshot: Snapshot) -> dict[str, Role]:
     """The devices that answered: a host is asked for GPUs and RDMA, a switch for its ports.
 
     A Linux switch answers `lldpctl` as a host does, so LLDP alone makes a host only where nobody tells of GPUs or RDMA.
     """
     votes: dict[str, int] = defaultdict(int)
-    for reading in seen.readings:
+    for reading in snapshot.readings:
         if reading.collector in _HOST_COLLECTORS:
             votes[reading.device] += 4
         elif reading.collector in _SWITCH_COLLECTORS:

@@ -30,7 +30,7 @@ class Outlier(NamedTuple):
     subject: str
     expected: str
     seen: str
-    says: str
+    summary: str
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,14 @@ class Inference:
 
 
 @garbage_collection_paused()
-def infer(seen: Snapshot) -> Inference:
+def infer(snapshot: Snapshot) -> Inference:
     """Finds hosts, leaves, rails, planes and uplinks in a snapshot, without a plan. Linear in cables but for sorting.
 
     The plan says where the majority has each NIC, so that checking the same snapshot against it finds who differs. It
     never knows what was intended: a fabric that is wrong everywhere in the same way is right by consensus.
     """
-    says, wires = hosts_say(seen), wires_of(seen)
-    says |= adapters(seen, says)
+    says, wires = hosts_say(snapshot), wires_of(snapshot)
+    says |= adapters(snapshot, says)
     told = {host: nic_order(one) for host, one in says.items() if one.links}
     sure = frozenset(host for host in told if says[host].near)
     orders, scrambled = common_orders({host: order for host, order in told.items() if order}, sure)
@@ -68,13 +68,13 @@ def infer(seen: Snapshot) -> Inference:
     support = _support(columns, agreed)
     right, total = (sum(pair[at] for pair in support.values()) for at in (0, 1))
     return Inference(
-        plan=with_guids(_plan(columns, agreed, wires, says, planes), seen, agreed.renamed),
+        plan=with_guids(_plan(columns, agreed, wires, says, planes), snapshot, agreed.renamed),
         support={rail: f"{follow} of {of}" for rail, (follow, of) in sorted(support.items())},
         outliers=outliers,
         notes=(*_doubts(columns, agreed), *_notes(scrambled, wires, says, orders, found)),
         confidence=right / total if total else 0.0,
         apart=found.apart,
-        why_not="" if columns.at else why_not(seen, wires, says, held_apart=found.apart),
+        why_not="" if columns.at else why_not(snapshot, wires, says, held_apart=found.apart),
     )
 
 

@@ -6,6 +6,7 @@ A name counts by any spelling: in capitals, as FQDN, with something before or be
 import re
 from collections.abc import Iterable, Mapping
 
+from truerail.errors import ScrubError
 from truerail.model import Role
 from truerail.model.names import canonical_mac, device_key, short_name
 from truerail.scrub.keyed import Keyed
@@ -23,10 +24,6 @@ _WORDS = frozenset(_VOCABULARY.split())
 """Words of the answers' own formats: a name like these cannot be told from them."""
 
 
-class CannotScrub(ValueError):  # noqa: N818 - said of a capture: "cannot scrub: ..."
-    """A name that cannot be replaced without harm to the answers around it. Nothing was written."""
-
-
 class Names:
     """The names of one capture. `planned` maps those of the inventory and the plan to roles, `heard` are all others."""
 
@@ -36,7 +33,7 @@ class Names:
         self._domains: dict[str, str] = {}
         for name in planned:
             if fault := _fault(device_key(name)):
-                raise CannotScrub(f"device {name!r} {fault}: its name cannot be replaced safely")
+                raise ScrubError(f"device {name!r} {fault}: its name cannot be replaced safely")
         shorts = {_stem(name): str(role or "device") for name, role in planned.items()}
         others = {_stem(name): _OTHER for name in heard if not _fault(_stem(name)) and _telling(_stem(name))}
         words = {**others, **shorts}

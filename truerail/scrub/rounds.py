@@ -5,9 +5,10 @@ import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from truerail.analysis.cabling.ib_names import spellings
+from truerail.errors import CaptureError
 from truerail.model import Neighbor, Plan, Role
 from truerail.model.names import canonical_mac
-from truerail.model.wiring.ib_names import spellings
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.names import Names
 from truerail.scrub.plan import scrubbed_plan
@@ -15,7 +16,7 @@ from truerail.scrub.text import Text
 from truerail.scrub.walks import is_walk, scrubbed_walk
 from truerail.transport import listed, unanswered
 from truerail.transport.questions import Questions
-from truerail.transport.replay import CaptureError, read_capture
+from truerail.transport.replay import read_capture
 
 _RECORDED = ".snmprec"
 _WAY_IN = re.compile(r"(\b(?:user|tried key|jump host) |(?<!\w)~?/|\w@|\bSHA256:)[^\s,;)]+")

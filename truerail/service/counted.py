@@ -4,9 +4,10 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 
+from truerail.analysis.counters.storage import loaded
+from truerail.errors import CounterWindowError
 from truerail.journal import Journal
-from truerail.model.counters.storage import NotAWindow, loaded
-from truerail.service.judging import Judge
+from truerail.service.evaluator import Evaluator
 from truerail.service.logs import logger
 
 KEPT_SECONDS = 300.0
@@ -17,7 +18,7 @@ _NAME = "counters"
 class KeptCounters:
     """The window of a judge and its copy in the journal. Both methods wait for the disk: call them from a thread."""
 
-    def __init__(self, judge: Judge, journal: Journal, clock: Callable[[], datetime]) -> None:
+    def __init__(self, judge: Evaluator, journal: Journal, clock: Callable[[], datetime]) -> None:
         self._judge, self._journal, self._clock = judge, journal, clock
         self._one_at_a_time = threading.Lock()
 
@@ -30,7 +31,7 @@ class KeptCounters:
             return
         try:
             self._judge.remember(loaded(data))
-        except NotAWindow as error:
+        except CounterWindowError as error:
             logger().warning("counting begins anew", error=str(error))
 
     def keep(self) -> None:

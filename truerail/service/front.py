@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
+from truerail.analysis.published import Published
+from truerail.errors import NotReadyError
 from truerail.model.history import Acknowledgement, History, MaintenanceWindow, NoHistory, PlanVersion
-from truerail.model.publication import Publication
-from truerail.oncall.answers import StepLine
 from truerail.service.events import EventLog
 from truerail.service.plans import version_of
-from truerail.service.tower import NotReady
 from truerail.service.watch import Watch
+from truerail.views.models import StepLine
 
 MOST_AUDITED = 50
 """Names that an audit record of a recheck holds."""
@@ -23,7 +23,7 @@ class Front:
         self._watch = watch
 
     @property
-    def publication(self) -> Publication | None:
+    def publication(self) -> Published | None:
         """The newest judgement; None before the first."""
         return self._watch.shown.publication
 
@@ -48,7 +48,7 @@ class Front:
         watch = self._watch
         return {
             "rounds_total": watch.asking.rounds_total,
-            "judgements_total": watch.judgements,
+            "judgements_total": watch.evaluations,
             "judgements_failed_total": watch.judgements_failed,
             "devices_waiting": watch.asking.waiting,
             "event_streams": watch.shown.events.readers,
@@ -67,14 +67,14 @@ class Front:
         return len(known)
 
     async def reload_plan(self, who: str) -> PlanVersion:
-        """Reads the plan file anew. Raises `PlanError`, `NotReady`."""
+        """Reads the plan file anew. Raises `PlanError`, `NotReadyError`."""
         watch = self._watch
         await asyncio.to_thread(watch.plan.reload)
         snapshot = watch.asking.latest.snapshot()
         plan = await asyncio.to_thread(watch.plan.of, snapshot) if snapshot else watch.plan.plan
         watch.ask_anew()
         if plan is None:
-            raise NotReady("no plan was given and none can be inferred yet")
+            raise NotReadyError("no plan was given and none can be inferred yet")
         version = version_of(plan, watch.clock())
         await self.audit(who, "plan reload", f"{version.source} {version.digest}")
         return version
@@ -101,7 +101,7 @@ class Front:
         """Keeps a write that is none of the above."""
         await self._watch.desk.audit(who, action, detail)
 
-    def _shown(self) -> Publication:
+    def _shown(self) -> Published:
         if self.publication is None:
-            raise NotReady("the first round still runs")
+            raise NotReadyError("the first round still runs")
         return self.publication

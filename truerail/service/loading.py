@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from truerail.errors import SettingsError
 from truerail.files.problems import Faults, FileError
 from truerail.files.yaml_tree import Node, read_tree
 from truerail.model.names import printable
@@ -14,14 +15,6 @@ from truerail.service.settings import Settings
 
 _PATHS = (("inventory",), ("plan",), ("http", "tls", "certificate"), ("http", "tls", "key"))
 _SQLITE = "sqlite:///"
-
-
-class SettingsError(Exception):
-    """The file cannot be used. `problems` holds one line for each thing to mend."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(problems))
 
 
 def load_settings(path: Path) -> Settings:
@@ -83,14 +76,14 @@ def _told(path: Path, tree: Node | None, problem: Any) -> str:
     where: tuple[Any, ...] = tuple(problem["loc"])
     line = _line(tree, where)
     name = ".".join(str(part) for part in where)
-    says = str(problem["msg"]).removeprefix("Value error, ")
+    summary = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":
-        says = "is no setting"
+        summary = "is no setting"
     if problem["type"] == "missing":
         return f"{path}: {name} is missing"
     given = problem.get("input")
     shown = f" {printable(str(given), 80)!r}" if isinstance(given, str | int | float) and not _hidden(where) else ""
-    return f"{path}{f':{line}' if line else ''}: {name}{shown}: {says}" if name else f"{path}: {says}"
+    return f"{path}{f':{line}' if line else ''}: {name}{shown}: {summary}" if name else f"{path}: {summary}"
 
 
 def _hidden(where: Iterable[Any]) -> bool:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from truerail.files.nodesets import Budget, NodeSetError, expand
+from truerail.errors import NodeSetError, QueryError
+from truerail.files.nodesets import Budget, expand
 from truerail.model import Finding, Plan, Port
 from truerail.model.finding import Cause
 from truerail.model.history import Acknowledgement, MaintenanceWindow
 from truerail.model.life import Mute, MuteKind
 from truerail.model.maintained import Maintained
 from truerail.model.names import device_key, printable
-from truerail.oncall.answers import BadQuestion
 
 SCOPES = ("device", "rail", "pod", "nodes")
 
@@ -95,15 +95,15 @@ def _budget(plan: Plan) -> Budget:
 def checked_scope(plan: Plan, scope: str, what: str) -> str:
     """What a window is to be about, as the plan spells it. Raises BadQuestion naming the value."""
     if scope not in SCOPES:
-        raise BadQuestion(f"scope {scope!r}: a window is about one of {', '.join(SCOPES)}")
+        raise QueryError(f"scope {scope!r}: a window is about one of {', '.join(SCOPES)}")
     if scope == "rail":
         rails = {cable.rail for cable in plan.cables}
         if not what.isdigit() or int(what) not in rails:
-            raise BadQuestion(f"rail {what!r}: the plan has no such rail")
+            raise QueryError(f"rail {what!r}: the plan has no such rail")
         return str(int(what))
     if scope == "pod":
         if what not in {device.pod for device in plan.devices.values()}:
-            raise BadQuestion(f"pod {what!r}: the plan has no such pod")
+            raise QueryError(f"pod {what!r}: the plan has no such pod")
         return what
     return _checked_nodes(plan, scope, what)
 
@@ -113,8 +113,8 @@ def _checked_nodes(plan: Plan, scope: str, what: str) -> str:
     try:
         names = expand(what, _budget(plan))
     except NodeSetError as error:
-        raise BadQuestion(f"{what!r}: {error}") from error
+        raise QueryError(f"{what!r}: {error}") from error
     strange = [name for name in names if device_key(name) not in known]
     if strange:
-        raise BadQuestion(f"{what!r}: the plan has no device {strange[0]!r}")
+        raise QueryError(f"{what!r}: the plan has no device {strange[0]!r}")
     return known[device_key(names[0])] if scope == "device" and len(names) == 1 else what

@@ -4,17 +4,17 @@ from typing import Any
 
 import orjson
 
+from truerail.analysis.published import JournalState, Published
 from truerail.model import Severity
-from truerail.model.publication import JournalState, Publication
-from truerail.oncall.answers import as_json
-from truerail.oncall.fabric_map import FabricMap, changed_cells
-from truerail.oncall.view import view_of
+from truerail.views.fabric_map import FabricMap, changed_cells
+from truerail.views.plain import as_json
+from truerail.views.view import view_of
 
 MOST_CHANGED = 20_000
 """More cells than this are not listed one by one: the whole map is sent."""
 
 
-def told(before: FabricMap | None, after: FabricMap, publication: Publication) -> tuple[str, bytes]:
+def told(before: FabricMap | None, after: FabricMap, publication: Published) -> tuple[str, bytes]:
     """The kind and data of the event for a new judgement: what changed, or everything where that is shorter."""
     if before is None or before.plan_digest != after.plan_digest:
         return "state", dumped(as_json(after))
@@ -24,9 +24,11 @@ def told(before: FabricMap | None, after: FabricMap, publication: Publication) -
     return "round", dumped({**_round(publication), "changed": changed})
 
 
-def _round(publication: Publication) -> dict[str, Any]:
-    summary, words = publication.judgement.summary, view_of(publication).headline
-    loud = [f for f in (*publication.judgement.findings, *publication.held) if f.id not in publication.mutes]
+def _round(publication: Published) -> dict[str, Any]:
+    summary, words = publication.evaluation.summary, view_of(publication).headline
+    loud = [
+        f for f in (*publication.evaluation.findings, *publication.pending_resolution) if f.id not in publication.mutes
+    ]
     return {
         "number": publication.number,
         "at": publication.at.isoformat(),
@@ -41,7 +43,7 @@ def _round(publication: Publication) -> dict[str, Any]:
         },
         "findings": {s.value: sum(f.severity is s for f in loud) for s in reversed(Severity)},
         "muted": len(publication.mutes),
-        "causes": len(publication.judgement.causes),
+        "causes": len(publication.evaluation.causes),
     }
 
 

@@ -14,7 +14,7 @@ import sys
 from dataclasses import fields
 from typing import Any
 
-from truerail.model.publication import Publication
+from truerail.analysis.published import Published
 
 PORTION = 250
 """Items that are freed in one go. The answer of a switch holds some hundred values, so that is a few milliseconds."""
@@ -22,7 +22,7 @@ _MINE = 2
 """References to a value that nobody else holds: the local name and the argument of `sys.getrefcount`."""
 
 
-def retire(publication: Publication) -> list[Any]:
+def retire(publication: Published) -> list[Any]:
     """Forgets everything that was derived from a publication. The plan is left alone: the next one shares it.
 
     Gives the parts that were cut off, for `free`. Call it where nobody derives anything at the same time.
@@ -34,7 +34,7 @@ def retire(publication: Publication) -> list[Any]:
         if telemetry is not None:
             cut += _bare(telemetry)
         cut += _bare(wiring)
-    for value in (publication.snapshot, publication.judgement, publication):
+    for value in (publication.snapshot, publication.evaluation, publication):
         cut += _bare(value)
     return cut
 

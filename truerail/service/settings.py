@@ -123,10 +123,10 @@ class Journal(_Part):
     url: str = "sqlite:///truerail.db"
     password: SecretRef | None = None
     """The database's password, so that it stands in no URL."""
-    keep: Duration = timedelta(days=400)
+    retention: Duration = timedelta(days=400)
     """Findings that are resolved, link changes, audit records, acknowledgements."""
-    keep_rounds: Duration = timedelta(days=35)
-    waiting_rounds: int = Field(default=5000, ge=1)
+    round_retention: Duration = timedelta(days=35)
+    max_queued_rounds: int = Field(default=5000, ge=1)
     """Rounds kept in memory while the database is gone."""
 
 
@@ -136,11 +136,11 @@ class Schedule(_Part):
     every: dict[str, Duration] = Field(default_factory=dict)
     """By collector."""
     jitter: Duration = timedelta(seconds=2)
-    patience: Duration = timedelta(seconds=5)
+    poll_timeout: Duration = timedelta(seconds=5)
     """A round that still waits for slow devices after this is judged with what there is, and again when it ends."""
-    device_seconds: float = Field(default=30.0, gt=0)
-    deadline_seconds: float = Field(default=60.0, gt=0)
-    at_once: int = Field(default=1000, ge=1)
+    device_timeout: Duration = timedelta(seconds=30)
+    round_timeout: Duration = timedelta(seconds=60)
+    max_concurrency: int = Field(default=1000, ge=1)
 
     @field_validator("every")
     @classmethod
@@ -156,7 +156,7 @@ class Schedule(_Part):
 class Recovery(_Part):
     """When a finding that is gone is believed to be gone, and when one that comes and goes is told as flapping."""
 
-    after: Duration = timedelta(seconds=120)
+    resolve_after: Duration = timedelta(seconds=120)
     """Longer than LLDP's time to live forgets and hears anew."""
     flapping_episodes: int = Field(default=4, ge=2)
     flapping_within: Duration = timedelta(hours=1)

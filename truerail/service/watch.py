@@ -9,25 +9,25 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from truerail.gather import Gatherer, Limits
+from truerail.analysis.published import JournalHealth, JournalState, Published
+from truerail.errors import JournalUnavailableError
 from truerail.journal import Journal, Keeper
 from truerail.model import Plan, Target
-from truerail.model.history import HistoryGone
-from truerail.model.publication import JournalHealth, JournalState, Publication
-from truerail.oncall.fabric_map import FabricMap
-from truerail.service.asking import Asking, intervals
+from truerail.poller import Limits, Poller
 from truerail.service.counted import KEPT_SECONDS, KeptCounters
-from truerail.service.desk import Desk
+from truerail.service.current import CurrentEvaluation
+from truerail.service.evaluator import Evaluated, Evaluator
 from truerail.service.garbage import EVERY_SECONDS, Garbage
-from truerail.service.judging import Judge, Judged
 from truerail.service.logs import logger, set_up
 from truerail.service.marks import mutes
+from truerail.service.mutes import Mutes
 from truerail.service.plans import PlanInForce, version_of
+from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.service.retiring import free
 from truerail.service.schedule import Schedule
 from truerail.service.settings import Settings
-from truerail.service.shown import Shown
 from truerail.transport.protocol import Transport
+from truerail.views.fabric_map import FabricMap
 
 WINDOWS_SECONDS = 15.0
 RETENTION_SECONDS = 3600.0
@@ -49,7 +49,7 @@ class Watch:
         targets: Sequence[Target],
         plan: PlanInForce,
         transport: Transport,
-        judge: Judge,
+        judge: Evaluator,
         journal: Journal | None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
@@ -61,16 +61,16 @@ class Watch:
         self._log = logger()
         self._kept_plan = ""
         self._away: JournalState | None = None
-        self._unkept: deque[Judged] = deque(maxlen=settings.journal.waiting_rounds)
+        self._unkept: deque[Evaluated] = deque(maxlen=settings.journal.max_queued_rounds)
         self._resumed = journal is None
-        self.judgements = self.judgements_failed = 0
-        self.shown = Shown(clock())
-        self.desk = Desk(journal, clock, self._remark)
+        self.evaluations = self.judgements_failed = 0
+        self.shown = CurrentEvaluation(clock())
+        self.desk = Mutes(journal, clock, self._remark)
         self._garbage = Garbage()
-        self._keeper = Keeper(journal, settings.journal.waiting_rounds, self._journal_changed) if journal else None
+        self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
         self._counters = KeptCounters(judge, journal, clock) if journal else None
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
-        self.asking = Asking(self._gatherer(), heard=self._fresh.set, **self._pace())
+        self.asking = PollScheduler(self._gatherer(), heard=self._fresh.set, **self._pace())
 
     async def run(self, stop: asyncio.Event) -> None:
         """Asks and judges until `stop` is set, then lets go of everything: no session and no row is left behind."""
@@ -97,7 +97,7 @@ class Watch:
         await self._keep_counters()
         if self.journal:
             await asyncio.to_thread(self.journal.close)
-        self._log.info("stopped", judgements=self.judgements)
+        self._log.info("stopped", evaluations=self.evaluations)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Runs something beside everything else, until it or the service ends."""
@@ -166,12 +166,12 @@ class Watch:
             self.clock(),
         )
         await self.shown.judged(judged)
-        self.judgements += 1
+        self.evaluations += 1
         await self._remember(plan, judged)
         await asyncio.to_thread(free, self.shown.retired)
         await self._garbage.judged(judged.publication.judged_seconds)
 
-    async def _remember(self, plan: Plan, judged: Judged) -> None:
+    async def _remember(self, plan: Plan, judged: Evaluated) -> None:
         """Has a judgement written down, as soon as the journal can be read."""
         if self._keeper:
             self._unkept.append(judged)
@@ -194,7 +194,7 @@ class Watch:
         try:
             await asyncio.to_thread(self._counters.restore)
             await asyncio.to_thread(self.judge.resume, self.journal)
-        except HistoryGone as error:
+        except JournalUnavailableError as error:
             if self._away is None:
                 self._away = JournalState(JournalHealth.FAILING, str(error), self.clock())
                 self._tell_journal(self._away)
@@ -206,7 +206,7 @@ class Watch:
 
     async def _keep_counters(self) -> None:
         if self._counters and self._resumed:
-            with suppress(HistoryGone):  # said by the rounds that are not kept either
+            with suppress(JournalUnavailableError):  # said by the rounds that are not kept either
                 await asyncio.to_thread(self._counters.keep)
 
     @property
@@ -217,7 +217,7 @@ class Watch:
     async def _keep_plan(self, plan: Plan) -> None:
         version = version_of(plan, self.clock())
         if self.journal and version.digest != self._kept_plan:
-            with suppress(HistoryGone):
+            with suppress(JournalUnavailableError):
                 await asyncio.to_thread(self.journal.plan_in_force, version)
                 self._kept_plan = version.digest
 
@@ -232,9 +232,9 @@ class Watch:
                     self.shown.muted(*otherwise)
                 return
 
-    def _muted_otherwise(self, shown: Publication) -> tuple[Publication, FabricMap] | None:
+    def _muted_otherwise(self, shown: Published) -> tuple[Published, FabricMap] | None:
         """What is shown with the mutes of now, and its map; None where they are the ones it has."""
-        findings, causes = (*shown.judgement.findings, *shown.held), shown.judgement.causes
+        findings, causes = (*shown.evaluation.findings, *shown.pending_resolution), shown.evaluation.causes
         marks = mutes(shown.plan, findings, causes, self.desk.acknowledged, self.desk.windows, self.clock())
         if marks == shown.mutes:
             return None
@@ -254,9 +254,9 @@ class Watch:
 
     async def _retain(self) -> None:
         if self.journal:
-            with suppress(HistoryGone):
+            with suppress(JournalUnavailableError):
                 await asyncio.to_thread(self.journal.retain, self.clock())
-            self.judge.lives.forget(self.clock() - self.settings.journal.keep)
+            self.judge.lives.forget(self.clock() - self.settings.journal.retention)
 
     def _overran(self, job: str) -> None:
         if job in self.asking.runs:
@@ -271,18 +271,18 @@ class Watch:
         wanted: Mapping[str, float] = {name: found.total_seconds() for name, found in schedule.every.items()}
         return {
             "every_seconds": intervals(wanted),
-            "patience_seconds": schedule.patience.total_seconds(),
+            "patience_seconds": schedule.poll_timeout.total_seconds(),
             "jitter_seconds": schedule.jitter.total_seconds(),
         }
 
-    def _gatherer(self) -> Gatherer:
+    def _gatherer(self) -> Poller:
         schedule, plan = self.settings.schedule, self.plan.plan
         limits = Limits(
-            at_once=schedule.at_once,
-            device_seconds=schedule.device_seconds,
-            deadline_seconds=schedule.deadline_seconds,
+            at_once=schedule.max_concurrency,
+            device_seconds=schedule.device_timeout.total_seconds(),
+            deadline_seconds=schedule.round_timeout.total_seconds(),
         )
-        return Gatherer(self._targets, self._transport, devices=plan.devices if plan else None, limits=limits)
+        return Poller(self._targets, self._transport, devices=plan.devices if plan else None, limits=limits)
 
     # --- the journal --------------------------------------------------------------------------------------------------
 

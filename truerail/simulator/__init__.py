@@ -4,7 +4,6 @@ What a machine is, what it calls itself, what its NICs are called and what is pl
 here, because the work of a judgement is to tell them apart. The truth stands beside the answers.
 """
 
-from truerail.simulator.claims import NoRoom
 from truerail.simulator.demo import demo_simulation
 from truerail.simulator.faults import KINDS, VARIANTS, Fault
 from truerail.simulator.noise import Noise
@@ -17,7 +16,6 @@ __all__ = [
     "VARIANTS",
     "Explanation",
     "Fault",
-    "NoRoom",
     "Noise",
     "Shape",
     "Simulation",

@@ -1,7 +1,8 @@
 """Faults of single cables and of blocks of ports: plugged into the wrong place, carrying nothing, or running slower."""
 
+from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.claims import NoRoom, Site
+from truerail.simulator.claims import Site
 from truerail.simulator.truth import TrueCause
 
 _BLOCK = 4
@@ -24,7 +25,7 @@ def swap_on_leaf(site: Site, leaf: str) -> TrueCause:
     free = [cable for cable in site.host_cables(leaf) if cable.a.device not in site.hosts]
     pair = _sample(site, free, 2)
     if pair[0].a.device == pair[1].a.device:
-        raise NoRoom(f"{leaf} has no two untouched hosts")
+        raise NoRoomError(f"{leaf} has no two untouched hosts")
     site.taken.add(leaf)
     return _rotate(site, pair)
 
@@ -52,10 +53,10 @@ def rotation(site: Site) -> TrueCause:
     """Three to six cables of as many hosts go round in a circle, over at least two leaves."""
     count = min(site.rng.randint(3, 6), len(site.free_hosts()))
     if count < 3:
-        raise NoRoom("a rotation needs three untouched hosts")
+        raise NoRoomError("a rotation needs three untouched hosts")
     cables = site.draw_cables(site.draw_hosts(count))
     if len({cable.b.device for cable in cables}) < 2:
-        raise NoRoom("a rotation needs two leaves")
+        raise NoRoomError("a rotation needs two leaves")
     return _rotate(site, cables)
 
 
@@ -64,7 +65,7 @@ def rotation_on_one_host(site: Site) -> TrueCause:
     (host,) = site.draw_hosts(1)
     cables = site.open_cables(host)
     if len(cables) < 3:
-        raise NoRoom(f"{host} has no three open cables")
+        raise NoRoomError(f"{host} has no three open cables")
     return _rotate(site, _sample(site, cables, site.rng.randint(3, min(6, len(cables)))))
 
 
@@ -84,7 +85,7 @@ def move_to_other_leaf(site: Site) -> TrueCause:
         if leaf not in site.taken and leaf != cable.b.device and site.world.fabric.plan.devices[leaf].pod == pod
     ]
     if not others:
-        raise NoRoom("no other leaf in the pod")
+        raise NoRoomError("no other leaf in the pod")
     return _move(site, cable, site.rng.choice(others))
 
 
@@ -93,7 +94,7 @@ def shift_into_spare(site: Site) -> TrueCause:
     leaf = _draw_leaf(site)
     cables, spare = site.host_cables(leaf), site.world.fabric.spare[leaf]
     if len(cables) < _BLOCK or not spare:
-        raise NoRoom(f"{leaf} has no block to shift or no free port")
+        raise NoRoomError(f"{leaf} has no block to shift or no free port")
     block = cables[-site.rng.randint(_BLOCK, min(8, len(cables))) :]
     step = site.rng.randint(1, min(3, len(spare)))
     places = [cable.b for cable in block] + [Port(leaf, name) for name in spare]
@@ -105,7 +106,7 @@ def shift_within_block(site: Site) -> TrueCause:
     leaf = _draw_leaf(site)
     cables = site.host_cables(leaf)
     if len(cables) < _BLOCK + 1:
-        raise NoRoom(f"{leaf} has too few ports to shift")
+        raise NoRoomError(f"{leaf} has too few ports to shift")
     length = site.rng.randint(_BLOCK + 1, min(9, len(cables)))
     start = site.rng.randint(0, len(cables) - length)
     block = cables[start : start + length]
@@ -138,7 +139,7 @@ def uplink_at_half_speed(site: Site) -> TrueCause:
 
 def _sample(site: Site, cables: list[Cable], count: int) -> list[Cable]:
     if len(cables) < count:
-        raise NoRoom(f"{count} open cables wanted, {len(cables)} left")
+        raise NoRoomError(f"{count} open cables wanted, {len(cables)} left")
     return site.rng.sample(cables, count)
 
 
@@ -150,7 +151,7 @@ def _draw_leaf(site: Site) -> str:
         if not any(cable.a.device in site.hosts for cable in site.host_cables(leaf))
     ]
     if not leaves:
-        raise NoRoom("every leaf is touched")
+        raise NoRoomError("every leaf is touched")
     return site.rng.choice(leaves)
 
 
@@ -168,7 +169,7 @@ def _uplinks(site: Site) -> list[Cable]:
 def _draw_uplink(site: Site) -> Cable:
     uplinks = _uplinks(site)
     if not uplinks:
-        raise NoRoom("no untouched uplink")
+        raise NoRoomError("no untouched uplink")
     return site.rng.choice(uplinks)
 
 
@@ -187,7 +188,7 @@ def _rotate(site: Site, cables: list[Cable]) -> TrueCause:
 def _move(site: Site, cable: Cable, leaf: str) -> TrueCause:
     free = [port for name in site.world.fabric.spare[leaf] if (port := Port(leaf, name)) not in site.spare_used]
     if not free:
-        raise NoRoom(f"{leaf} has no free port")
+        raise NoRoomError(f"{leaf} has no free port")
     target = site.rng.choice(free)
     site.world.far.pop(cable.b)
     site.world.plug(cable.a, target)

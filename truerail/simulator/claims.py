@@ -4,12 +4,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from random import Random
 
+from truerail.errors import NoRoomError
 from truerail.model import Cable, Port
 from truerail.simulator.world import World
-
-
-class NoRoom(ValueError):  # noqa: N818 - it is said of the fabric: "no room: ..."
-    """The fabric has no place left for a fault of this kind beside those that it already has."""
 
 
 @dataclass(slots=True)
@@ -41,7 +38,7 @@ class Site:
         """So many unclaimed hosts, at random; claims nothing."""
         free = self.free_hosts() if among is None else [host for host in among if host not in self.hosts]
         if len(free) < count:
-            raise NoRoom(f"{count} untouched hosts wanted, {len(free)} left")
+            raise NoRoomError(f"{count} untouched hosts wanted, {len(free)} left")
         return self.rng.sample(free, count)
 
     def open_cables(self, host: str) -> list[Cable]:
@@ -54,7 +51,7 @@ class Site:
         for host in hosts:
             choice = self.open_cables(host)
             if not choice:
-                raise NoRoom(f"every leaf of {host} is taken")
+                raise NoRoomError(f"every leaf of {host} is taken")
             drawn.append(self.rng.choice(choice))
         return drawn
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from truerail.errors import NoRoomError
 from truerail.model import Cable, CauseKind, Port
-from truerail.simulator.claims import NoRoom, Site
+from truerail.simulator.claims import Site
 from truerail.simulator.truth import TrueCause
 
 
@@ -58,7 +59,7 @@ def nic_names_permuted_on_model(site: Site) -> TrueCause:
     model = site.rng.choice(models)
     hosts = [host for host, its in site.world.fabric.models.items() if its is model]
     if len(hosts) < 2 or not site.hosts.isdisjoint(hosts):
-        raise NoRoom(f"{model.name} has touched hosts")
+        raise NoRoomError(f"{model.name} has touched hosts")
     return _permute_names(site, hosts, _draw_order(site, hosts))
 
 
@@ -115,7 +116,7 @@ def _draw_leaves(site: Site) -> tuple[str, str]:
         if _alike(site, first, second)
     ]
     if not pairs:
-        raise NoRoom("no two untouched leaves that are alike")
+        raise NoRoomError("no two untouched leaves that are alike")
     pair = site.rng.choice(pairs)
     site.taken.update(pair)
     return pair
@@ -137,17 +138,17 @@ def _draw_order(site: Site, hosts: list[str]) -> tuple[int, ...]:
     shape = site.world.fabric.shape
     model = site.world.fabric.models[hosts[0]]
     if model.gpus != shape.rails:
-        raise NoRoom("GPUs share NICs")
+        raise NoRoomError("GPUs share NICs")
     closed = {cable.rail for host in hosts for cable in site.cables_of[host] if cable.b.device in site.taken}
     rails = [rail for rail in range(shape.rails) if rail not in closed]
     if len(rails) < 2:
-        raise NoRoom("fewer than two open rails")
+        raise NoRoomError("fewer than two open rails")
     known = {*site.world.nic_order.values(), *site.world.gpu_order.values()}  # the same on two hosts is one cause
     for _ in range(20):
         order = _permutation(site, shape.rails, rails)
         if order not in known:
             return order
-    raise NoRoom("no order of NICs is left that is not another host's")
+    raise NoRoomError("no order of NICs is left that is not another host's")
 
 
 def _permutation(site: Site, size: int, rails: list[int]) -> tuple[int, ...]:

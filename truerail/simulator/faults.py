@@ -5,9 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
+from truerail.errors import NoRoomError
 from truerail.model import CauseKind
 from truerail.simulator import cable_faults, device_faults
-from truerail.simulator.claims import NoRoom, Site
+from truerail.simulator.claims import Site
 from truerail.simulator.truth import TrueCause
 from truerail.simulator.world import World
 
@@ -77,7 +78,8 @@ class Fault:
 def plant(
     world: World, faults: Sequence[Fault] | int, rng: Random, *, compound: bool = False
 ) -> tuple[Site, list[TrueCause]]:
-    """Plants the faults, or so many drawn ones. Raises `NoRoom` where the fabric has no place for a fault asked for.
+    """Plants the faults, or so many drawn ones. Raises `NoRoomError` where the fabric has no place for a fault asked
+    for.
 
     Drawn faults that find no place are drawn again, a hundred times at most; a small fabric may then get fewer.
     `compound` adds an exchange of two cables within the first leaf whose label is exchanged, if there is one and room.
@@ -90,7 +92,7 @@ def plant(
         causes = [plant_one(site, fault) for fault in ordered]
     exchanged = [cause for cause in causes if cause.kind is CauseKind.LEAF_SWAP]
     if compound and exchanged:
-        with suppress(NoRoom):
+        with suppress(NoRoomError):
             causes.append(cable_faults.swap_on_leaf(site, exchanged[0].subjects[0]))
     return site, causes
 
@@ -103,19 +105,19 @@ def _plant_drawn(site: Site, count: int) -> list[TrueCause]:
         try:
             causes.append(plant_one(site, Fault(kinds[0])))
             kinds.pop(0)
-        except NoRoom:
+        except NoRoomError:
             spare_tries -= 1
             kinds[0] = site.rng.choice(DRAWN)
     return causes
 
 
 def plant_one(site: Site, fault: Fault) -> TrueCause:
-    """Plants one fault. Tries the variants in a drawn order until one finds its place. Raises `NoRoom`."""
+    """Plants one fault. Tries the variants in a drawn order until one finds its place. Raises `NoRoomError`."""
     variants = [fault.variant] if fault.variant else list(VARIANTS[fault.kind])
     site.rng.shuffle(variants)
     for variant in variants[:-1]:
         try:
             return VARIANTS[fault.kind][variant](site)
-        except NoRoom:
+        except NoRoomError:
             continue
     return VARIANTS[fault.kind][variants[-1]](site)

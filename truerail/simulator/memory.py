@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from collector import collectors
-from truerail.model import Collector, Device, Fact, Reading, Unreadable
+from truerail.errors import UnreadableError
+from truerail.model import Collector, Device, Fact, Reading
 
 
 class Reader:
@@ -25,7 +26,7 @@ class Reader:
     def _reading(self, collector: Collector, device: Device, file: str, text: str) -> Reading:
         try:
             facts = self._facts(collector, device, text)
-        except Unreadable as error:
+        except UnreadableError as error:
             return Reading(device.name, collector.name, self._at, error=str(error), source=file)
         return Reading(device.name, collector.name, self._at, facts, source=file)
 

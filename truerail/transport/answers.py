@@ -6,12 +6,12 @@ from datetime import datetime
 from hashlib import sha256
 
 from collector import collectors
-from truerail.model import Collector, Device, Fact, Reading, Role, Unreadable
+from truerail.errors import FileRefusedError, UnreadableError
+from truerail.model import Collector, Device, Fact, Reading, Role
 from truerail.transport import unanswered
-from truerail.transport.ahead import Opened
-from truerail.transport.folders import Refused
-from truerail.transport.notes import Notes
+from truerail.transport.prefetch import Opened
 from truerail.transport.questions import Claim, Questions
+from truerail.transport.warnings import Notes
 
 _BOM = "\ufeff"
 
@@ -41,7 +41,7 @@ class Answers:
         self._notes = notes
         self._all = questions
         self._of_role = {role: questions.on(role) for role in Role}
-        self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | Unreadable] = {}
+        self._shared: dict[tuple[str, bytes], tuple[Fact, ...] | UnreadableError] = {}
         """By collector and the answer's digest: the answers themselves would stay in memory."""
 
     def questions(self, device: Device | None) -> Questions:
@@ -98,7 +98,7 @@ class Answers:
             try:
                 content = _content(hit)
                 facts = self._facts(collector, content, device, hit)
-            except (Refused, Unreadable) as error:
+            except (FileRefusedError, UnreadableError) as error:
                 errors.append(f"{hit.source}: {error}")
                 continue
             self._compare(hit, content, hits)
@@ -114,10 +114,10 @@ class Answers:
         if known is None:
             try:
                 known = collector.read(text, device)
-            except Unreadable as error:
+            except UnreadableError as error:
                 known = error
             self._shared[key] = known
-        if isinstance(known, Unreadable):
+        if isinstance(known, UnreadableError):
             raise known.with_traceback(None)  # each raise would add its frames to those of the others
         return known
 
@@ -146,7 +146,7 @@ class Answers:
 def _held(place: Opened) -> bytes:
     try:
         return place.read(unanswered.FILE)
-    except Refused:
+    except FileRefusedError:
         return b""
 
 
@@ -174,7 +174,7 @@ def _content(hit: _Hit) -> bytes:
 def _differs(hit: _Hit, content: bytes) -> bool:
     try:
         return _content(hit) != content
-    except Refused:
+    except FileRefusedError:
         return True
 
 

@@ -14,12 +14,13 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, Final, Protocol
 
-from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, Refused, too_large
+from truerail.errors import FileRefusedError
+from truerail.transport.folders import MAX_ANSWER_BYTES, Listing, too_large
 from truerail.transport.listed import FILE as INVENTORY
-from truerail.transport.notes import Notes
 from truerail.transport.questions import Questions
 from truerail.transport.times import round_order, round_time
 from truerail.transport.unanswered import FILE as UNANSWERED
+from truerail.transport.warnings import Notes
 
 MAX_UNPACKED_BYTES = 4 * 1024**3
 """A round of a hundred thousand GPUs unpacks to about 0.5 GB."""
@@ -162,7 +163,7 @@ def open_archive(path: Path, questions: Questions, wanted: Collection[str] | Non
     of the newest).
 
     Plain, gzip, xz and bzip2 are told by their content. An archive that breaks off is read up to there, with a note.
-    Raises `Refused` for a file that is no archive.
+    Raises `FileRefusedError` for a file that is no archive.
     """
     shelf = _Shelf(questions, wanted, notes)
     members = 0
@@ -182,6 +183,6 @@ def open_archive(path: Path, questions: Questions, wanted: Collection[str] | Non
                     tar.members = []  # tarfile would keep every header for a second look that nobody takes
     except _BROKEN as error:
         if not members:
-            raise Refused(f"not a readable tar archive ({error or type(error).__name__})") from error
+            raise FileRefusedError(f"not a readable tar archive ({error or type(error).__name__})") from error
         notes.add(f"the archive was read only in part: {error or type(error).__name__}", f"after {members:,} members")
     return shelf.root

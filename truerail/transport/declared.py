@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from collector import collectors
+from truerail.errors import UndeclaredCommandError
 from truerail.model import PLATFORMS, Command, Target
 from truerail.model.names import printable
 from truerail.model.target import INFINIBAND
 from truerail.transport.probe import PROBES
-from truerail.transport.protocol import TransportError
 from truerail.transport.questions import PORT
 
 _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
@@ -18,10 +18,6 @@ _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
 
 _ON_THEIR_OWN = ("snmp", INFINIBAND)
 """Platforms that are asked only what names them: an agent has no command line, a walk over a fabric is no host's."""
-
-
-class Undeclared(TransportError):  # noqa: N818 - said of the command: "undeclared"
-    """A command that no collector declares for this platform. Nothing was sent."""
 
 
 def fits(command: Command, platform: str) -> bool:
@@ -48,12 +44,12 @@ def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def refuse_undeclared(target: Target, commands: Sequence[str]) -> None:
-    """Raises `Undeclared` unless a collector declares every command for the target's platform."""
+    """Raises `UndeclaredCommandError` unless a collector declares every command for the target's platform."""
     whole, of_port = declared(target.platform)
     for command in commands:
         if command not in whole and not any(_names_a_port(command, start) for start in of_port):
             platform = target.platform or "any platform"
-            raise Undeclared(f"not sent: no collector declares {printable(command, 80)!r} for {platform}")
+            raise UndeclaredCommandError(f"not sent: no collector declares {printable(command, 80)!r} for {platform}")
 
 
 def _names_a_port(command: str, start: str) -> bool:

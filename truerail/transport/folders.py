@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from truerail.errors import FileRefusedError
+
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """The largest answer that is read. An SNMP walk of a 512-port switch is 3 MB; nothing honest comes near."""
 
 _FIRST_READ = 256 * 1024
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-class Refused(Exception):  # noqa: N818 - it is said of a file: "refused: ..."
-    """A file or folder that is not read, and why, in words for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +33,14 @@ class Folder(Protocol):
     """A folder of a capture, on disk or in an archive."""
 
     def list(self) -> Listing:
-        """What is in it. Raises `Refused` where it cannot be listed."""
+        """What is in it. Raises `FileRefusedError` where it cannot be listed."""
 
     def enter(self, name: str) -> "Folder":
         """The folder of this name in it."""
 
     def read(self, name: str) -> bytes:
-        """The whole content of a file. Raises `Refused` where it cannot be read or is larger than the limit."""
+        """The whole content of a file. Raises `FileRefusedError` where it cannot be read or is larger than the
+        limit."""
 
     def modified(self) -> float:
         """When the folder last changed, in seconds since 1970; 0.0 where nobody knows."""
@@ -63,7 +62,7 @@ class DiskFolder:
                 for entry in entries:
                     self._sort(entry, listing)
         except OSError as error:
-            raise Refused(error.strerror or "cannot be listed") from error
+            raise FileRefusedError(error.strerror or "cannot be listed") from error
         return listing
 
     def _sort(self, entry: "os.DirEntry[str]", listing: Listing) -> None:
@@ -97,18 +96,18 @@ class DiskFolder:
         try:
             return _read_all(handle)
         except OSError as error:
-            raise Refused(error.strerror or "cannot be read") from error
+            raise FileRefusedError(error.strerror or "cannot be read") from error
         finally:
             os.close(handle)
 
     def _open_link(self, path: str) -> int:
         """Opens what a link inside the capture points to; says why where that fails."""
         if not self._inside(path):
-            raise Refused("a symbolic link that leaves the capture")
+            raise FileRefusedError("a symbolic link that leaves the capture")
         try:
             return os.open(os.path.realpath(path), _OPEN)
         except OSError as error:
-            raise Refused(error.strerror or "cannot be opened") from error
+            raise FileRefusedError(error.strerror or "cannot be opened") from error
 
     def modified(self) -> float:
         try:
@@ -124,7 +123,7 @@ def _read_all(handle: int) -> bytes:
         return first
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
-        raise Refused("not a plain file")
+        raise FileRefusedError("not a plain file")
     if status.st_size > MAX_ANSWER_BYTES:
         raise too_large(status.st_size)
     parts, size = [first], len(first)
@@ -136,6 +135,6 @@ def _read_all(handle: int) -> bytes:
     return b"".join(parts)
 
 
-def too_large(size: int) -> Refused:
+def too_large(size: int) -> FileRefusedError:
     """The refusal of a file of `size` bytes."""
-    return Refused(f"{size:,} bytes, more than the {MAX_ANSWER_BYTES // 2**20} MiB that an answer may have")
+    return FileRefusedError(f"{size:,} bytes, more than the {MAX_ANSWER_BYTES // 2**20} MiB that an answer may have")

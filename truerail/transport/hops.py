@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, field, replace
 
+from truerail.errors import TransportError
 from truerail.model import SshAccess, Target
 from truerail.model.names import printable
-from truerail.transport.protocol import TransportError
 
 _JUMP = re.compile(
     r"(?:(?P<user>[^@\s]+)@)?(?:\[(?P<v6>[0-9A-Fa-f:.%\w]+)\]|(?P<host>[^:\s@\[\]]+))(?::(?P<port>\d{1,5}))?"

@@ -12,15 +12,11 @@ from pathlib import Path
 
 import asyncssh
 
+from truerail.errors import HostKeyError, TransportError
 from truerail.model.names import printable
-from truerail.transport.protocol import TransportError
 
 _CHECK_SECONDS = 1.0
 """A file is looked at once in this time, not for each of a thousand logins."""
-
-
-class HostKeyError(TransportError):
-    """A host key that is not trusted: unknown, changed or revoked. Names the key's fingerprint and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

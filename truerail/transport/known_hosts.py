@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.transport.hops import Hop, device_hop, hop_before
 from truerail.transport.known_hosts_file import rewrite
-from truerail.transport.protocol import TransportError
 
 if TYPE_CHECKING:
     import asyncssh

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from truerail.transport.folders import Folder, Listing, Refused
-from truerail.transport.notes import Notes
+from truerail.errors import FileRefusedError
+from truerail.transport.folders import Folder, Listing
 from truerail.transport.questions import Questions
 from truerail.transport.times import round_order, round_time
+from truerail.transport.warnings import Notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,13 @@ class Layout:
 def find_devices(root: Folder, questions: Questions, wanted: str | None, notes: Notes) -> Layout:
     """Finds the devices' folders of the wanted round (default: the newest).
 
-    `questions` tell an answer from any other file. Raises `Refused` where there is no such round, or a folder cannot be
-    listed.
+    `questions` tell an answer from any other file. Raises `FileRefusedError` where there is no such round, or a
+    folder cannot be listed.
     """
     folder, listing = _unwrap(root, questions)
     rounds = sorted((name for name in listing.folders if round_time(name)), key=round_order)
     if wanted is not None and wanted not in rounds:
-        raise Refused(f"no round named {wanted} (there are: {', '.join(rounds) or 'none'})")
+        raise FileRefusedError(f"no round named {wanted} (there are: {', '.join(rounds) or 'none'})")
     if not rounds:
         return Layout(folder, listing, (), None)
     name = wanted or rounds[-1]
@@ -47,7 +48,7 @@ def _unwrap(folder: Folder, questions: Questions) -> tuple[Folder, Listing]:
         inner = folder.enter(listing.folders[0])
         try:
             inside = inner.list()
-        except Refused:
+        except FileRefusedError:
             return folder, listing
         if inside.folders and not any(questions.claims(file) for file in inside.files):
             return inner, inside

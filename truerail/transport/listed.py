@@ -7,9 +7,10 @@ and are not devices that do not answer. A capture made by hand has no such file,
 import json
 from collections.abc import Iterable
 
+from truerail.errors import FileRefusedError
 from truerail.model.names import natural_key
-from truerail.transport.folders import Folder, Listing, Refused
-from truerail.transport.notes import Notes
+from truerail.transport.folders import Folder, Listing
+from truerail.transport.warnings import Notes
 
 FILE = "inventory.json"
 _LONGEST_NAME = 255
@@ -21,13 +22,13 @@ def dump(names: Iterable[str]) -> bytes:
 
 
 def load(content: bytes) -> frozenset[str]:
-    """The names. Raises `Refused` for anything but a JSON array of names."""
+    """The names. Raises `FileRefusedError` for anything but a JSON array of names."""
     try:
         names = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise Refused("not JSON") from error
+        raise FileRefusedError("not JSON") from error
     if not isinstance(names, list) or not all(isinstance(one, str) and 0 < len(one) <= _LONGEST_NAME for one in names):
-        raise Refused("not an array of names")
+        raise FileRefusedError("not an array of names")
     return frozenset(names)
 
 
@@ -37,6 +38,6 @@ def inventory_of(folder: Folder, listing: Listing, notes: Notes) -> frozenset[st
         return None
     try:
         return load(folder.read(FILE))
-    except Refused as refused:
+    except FileRefusedError as refused:
         notes.add(f"refused, {refused}", FILE)
         return None

@@ -6,10 +6,11 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
+from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.transport.declared import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 from truerail.transport.sessions import Ended, Sink, ask_in_sessions, end_of, outcome
 
 _REAPING_SECONDS = 1.0

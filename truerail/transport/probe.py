@@ -7,9 +7,10 @@ SONiC, Arista EOS, Cisco NX-OS and Junos OS.
 import re
 from collections.abc import Sequence
 
+from truerail.errors import TransportError
 from truerail.model import Role, SshAccess, Target
 from truerail.model.target import INFINIBAND
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 
 OS_RELEASE = "cat /etc/os-release"
 VERSION = "show version"

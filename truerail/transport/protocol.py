@@ -7,18 +7,6 @@ from typing import Protocol
 from truerail.model import Target
 
 
-class TransportError(Exception):
-    """A device that could not be asked at all: refused, timed out, unknown host key, wrong password. No secret in
-    it.
-    """
-
-
-class ConnectError(TransportError):
-    """No connection came about (refused, reset, timed out before login): trying again may help. A login that failed, or
-    a host key that is not known, is no such error: trying it again locks accounts.
-    """
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One command's answer. `error` is why there is none, or why it is not whole (too long, too slow, exit status)."""

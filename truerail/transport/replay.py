@@ -13,30 +13,27 @@ from itertools import pairwise
 from pathlib import Path
 
 from collector import at_once, collectors
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.window import SAMPLES
+from truerail.errors import CaptureError, FileRefusedError
 from truerail.model import Device, Plan, Reading, Snapshot
-from truerail.model.counters import Window
-from truerail.model.counters.window import SAMPLES
 from truerail.model.index import Devices
 from truerail.model.names import device_key, printable
 from truerail.model.pause import garbage_collection_paused
 from truerail.transport import listed
-from truerail.transport.ahead import Place, newest, opened
 from truerail.transport.answers import Answers
 from truerail.transport.archive import open_archive
-from truerail.transport.beside import NAME, fabric_wide, place_of, tells_fabric
-from truerail.transport.folders import DiskFolder, Folder, Refused
+from truerail.transport.fabric_wide import NAME, fabric_wide, place_of, tells_fabric
+from truerail.transport.folders import DiskFolder, Folder
 from truerail.transport.layout import Layout, find_devices
-from truerail.transport.notes import Notes
+from truerail.transport.prefetch import Place, newest, opened
 from truerail.transport.questions import Questions
 from truerail.transport.times import round_time
+from truerail.transport.warnings import Notes
 
 MOST_APART_SECONDS = 900.0
 """Rounds that lie further apart tell what was counted in between, and nothing of how it goes now."""
 Progress = Callable[[int, int], None]
-
-
-class CaptureError(Exception):
-    """There is no capture to read. The text names the path and says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ def read_capture(
     try:
         root = _open(path, questions, None if round_name is None else (round_name,), notes)
         layout = find_devices(root, questions, round_name, notes)
-    except Refused as refused:
+    except FileRefusedError as refused:
         raise CaptureError(f"{path}: {refused}") from refused
     places = _places(layout.listing.folders, layout.folder, devices or {}, notes)
     beside = fabric_wide(layout.listing.files, questions)
@@ -117,12 +114,12 @@ def with_counters(
     notes, window, questions = Notes(), Window(), Questions(only=counting)
     try:
         root = _open(capture.path, questions, names, Notes())
-    except Refused as refused:
+    except FileRefusedError as refused:
         raise CaptureError(f"{capture.path}: {refused}") from refused
     for number, name in enumerate(names, 1):
         try:
             window.put(_counters_of(root, name, questions, devices or {}, notes))
-        except Refused as refused:
+        except FileRefusedError as refused:
             notes.add("rounds whose counters were not read", f"{name}: {refused}")
         if progress:
             progress(number, len(names))
@@ -162,7 +159,7 @@ def _open(path: Path, questions: Questions, rounds: Collection[str] | None, note
         return DiskFolder(str(path))
     if path.is_file():
         return open_archive(path, questions, rounds, notes)
-    raise Refused("neither a folder nor an archive" if path.exists() else "no such folder or archive")
+    raise FileRefusedError("neither a folder nor an archive" if path.exists() else "no such folder or archive")
 
 
 def _places(

@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from typing import Protocol
 
+from truerail.errors import SilentSessionError, TransportError
 from truerail.transport.framing import Frames
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 
 
 class Sink(Protocol):
@@ -33,10 +34,6 @@ class Ended(Enum):
     BY_ITSELF = "the session ended"
     SLOW = "no answer came in time"
     FLOODED = "too much output came"
-
-
-class SilentSession(TransportError):  # noqa: N818 - what the session was
-    """A session in which not even the script's first sign came: the device cannot be asked this way."""
 
 
 async def end_of(ended: "asyncio.Future[Ended]", sink: Sink, seconds: float) -> Ended:
@@ -72,7 +69,7 @@ async def ask_in_sessions(
 def outcome(frames: Frames, ended: Ended, seconds: float) -> list[Answer]:
     """What a session brought: its answers, an error for the command that broke it, and one for each behind that.
 
-    Commands behind one that hung have no answer yet: a new session may ask them. Raises `SilentSession`.
+    Commands behind one that hung have no answer yet: a new session may ask them. Raises `SilentSessionError`.
     """
     answers = frames.answers()
     if frames.finished:
@@ -80,7 +77,7 @@ def outcome(frames: Frames, ended: Ended, seconds: float) -> list[Answer]:
     complaint = frames.complaint()
     if not frames.started:
         said = f", only: {complaint}" if complaint else ""
-        raise SilentSession(f"no sign of the script, {ended.value} ({seconds:g} s){said}")
+        raise SilentSessionError(f"no sign of the script, {ended.value} ({seconds:g} s){said}")
     culprit, *rest = frames.commands[len(answers) :]
     if ended is Ended.SLOW:
         return [*answers, Answer(culprit, error=f"no answer within {seconds:g} s", took_seconds=seconds)]

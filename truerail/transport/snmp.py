@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from ipaddress import ip_address
 
+from truerail.errors import TransportError, WalkError
 from truerail.model import Target
-from truerail.transport.protocol import Answer, TransportError
-from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient, WalkFailed
+from truerail.transport.protocol import Answer
+from truerail.transport.snmp_client import SENDS, Agent, Row, SnmpClient
 from truerail.transport.snmp_login import Login, login
 from truerail.transport.snmp_walks import as_text, subtrees
 from truerail.transport.turns import Turns
@@ -130,7 +131,7 @@ class _Asking:
             text = as_text(rows)
         except TimeoutError:
             error = f"not done within {self._target.timeout_seconds:g} s"
-        except WalkFailed as failed:
+        except WalkError as failed:
             error = str(failed)
         if error and first and not rows:
             raise TransportError(f"{self._where}: {error}{_perhaps(self._login, error)}")

@@ -30,15 +30,11 @@ class Agent:
     patience_seconds: float
 
 
-class WalkFailed(Exception):  # noqa: N818 - what is said of a walk: "failed"
-    """A walk that is not whole. The text holds no secret."""
-
-
 class SnmpClient(Protocol):
     """An engine. One object serves all agents of a fleet."""
 
     async def walk(self, agent: Agent, subtrees: Sequence[str], rows: list[Row]) -> None:
-        """Adds the rows of all subtrees to `rows`, one subtree after the other. Raises `WalkFailed`."""
+        """Adds the rows of all subtrees to `rows`, one subtree after the other. Raises `WalkError`."""
         ...
 
     def close(self) -> None:

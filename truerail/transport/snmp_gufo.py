@@ -16,18 +16,8 @@ from gufo.snmp import SnmpAuthError, SnmpDecodeError, SnmpError, User, ValueType
 from gufo.snmp._fast import GetIter
 from gufo.snmp.aio import SnmpSession
 
-from truerail.transport.snmp_client import (
-    CIRCLING,
-    ENDLESS,
-    MOST_ROWS,
-    REPETITIONS,
-    SENDS,
-    Agent,
-    Row,
-    WalkFailed,
-    refused,
-    silent,
-)
+from truerail.errors import WalkError
+from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Row, refused, silent
 from truerail.transport.snmp_login import Login
 from truerail.transport.snmp_pysnmp import PysnmpClient
 
@@ -57,7 +47,7 @@ class GufoClient:
         self._doubtful = PysnmpClient()
 
     async def walk(self, agent: Agent, subtrees: Sequence[str], rows: list[Row]) -> None:
-        """Adds the rows of all subtrees to `rows`, one subtree after the other. Raises `WalkFailed`."""
+        """Adds the rows of all subtrees to `rows`, one subtree after the other. Raises `WalkError`."""
         try:
             session = self._session(agent)
             if agent.login.version == "3":
@@ -65,11 +55,11 @@ class GufoClient:
             for oid in subtrees:
                 await self._subtree(session, agent, oid, rows)
         except TimeoutError:
-            raise WalkFailed(silent(agent)) from None
+            raise WalkError(silent(agent)) from None
         except SnmpAuthError:
-            raise WalkFailed(refused(agent)) from None
+            raise WalkError(refused(agent)) from None
         except (SnmpError, OSError) as error:
-            raise WalkFailed(f"{type(error).__name__} from gufo_snmp") from None
+            raise WalkError(f"{type(error).__name__} from gufo_snmp") from None
 
     def close(self) -> None:
         """Forgets the keys. Sessions end with their walks."""
@@ -119,9 +109,9 @@ async def _walk(session: SnmpSession, place: GetIter, rows: list[Row]) -> bool:
             return False
         before, reached = reached, tuple(map(int, rows[-1][0].split(".")))
         if reached <= before:
-            raise WalkFailed(CIRCLING)
+            raise WalkError(CIRCLING)
         if len(rows) > MOST_ROWS:
-            raise WalkFailed(ENDLESS)
+            raise WalkError(ENDLESS)
 
 
 async def _next(session: SnmpSession, place: GetIter) -> list[tuple[str, ValueType] | None]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from truerail.errors import SecretMissingError, TransportError
 from truerail.model import SnmpAccess
-from truerail.model.target import Secret, SecretMissing
-from truerail.transport.protocol import TransportError
+from truerail.model.target import Secret
 
 AUTH_PROTOCOLS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
 PRIVACY_PROTOCOLS = ("des", "aes128", "aes192", "aes256")
@@ -69,5 +69,5 @@ def _password(use: str, secret: Secret | None, protocol: str, known: tuple[str, 
 def _secret(use: str, secret: Secret) -> str:
     try:
         return secret.read()
-    except SecretMissing as missing:
+    except SecretMissingError as missing:
         raise TransportError(f"SNMP {use}: {missing}") from None

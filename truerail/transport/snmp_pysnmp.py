@@ -16,18 +16,8 @@ from pysnmp.proto import errind
 from pysnmp.proto.rfc1902 import IpAddress
 from pysnmp.proto.rfc1905 import EndOfMibView
 
-from truerail.transport.snmp_client import (
-    CIRCLING,
-    ENDLESS,
-    MOST_ROWS,
-    REPETITIONS,
-    SENDS,
-    Agent,
-    Row,
-    WalkFailed,
-    refused,
-    silent,
-)
+from truerail.errors import WalkError
+from truerail.transport.snmp_client import CIRCLING, ENDLESS, MOST_ROWS, REPETITIONS, SENDS, Agent, Row, refused, silent
 from truerail.transport.snmp_login import Login
 
 _AUTH = {
@@ -98,7 +88,7 @@ class PysnmpClient:
         self._engines: dict[Login | None, hlapi.SnmpEngine] = {}
 
     async def walk(self, agent: Agent, subtrees: Sequence[str], rows: list[Row]) -> None:
-        """Adds the rows of all subtrees to `rows`, one subtree after the other. Raises `WalkFailed`."""
+        """Adds the rows of all subtrees to `rows`, one subtree after the other. Raises `WalkError`."""
         login = agent.login
         key = login if login.version == "3" else None
         if key not in self._engines:
@@ -124,7 +114,7 @@ class _Asked:
         self._fixed = (engine, auth, place, hlapi.ContextData(), 0, REPETITIONS)
 
     async def walk(self, oid: str, rows: list[Row]) -> None:
-        """Adds the rows of a subtree. Raises `WalkFailed`."""
+        """Adds the rows of a subtree. Raises `WalkError`."""
         root = tuple(map(int, oid.split(".")))
         last = root
         while True:
@@ -136,23 +126,23 @@ class _Asked:
                 if here[: len(root)] != root or isinstance(value, EndOfMibView):
                     return
                 if here <= last:
-                    raise WalkFailed(CIRCLING)
+                    raise WalkError(CIRCLING)
                 last = here
                 if not isinstance(value, univ.Null):
                     rows.append((".".join(map(str, here)), _plain(value)))
             if len(rows) > MOST_ROWS:
-                raise WalkFailed(ENDLESS)
+                raise WalkError(ENDLESS)
 
     async def _next(self, after: tuple[int, ...]) -> Sequence[tuple[Any, Any]]:
         request = hlapi.ObjectType(hlapi.ObjectIdentity(after), univ.Null(""))
         why, status, _, found = await hlapi.bulk_cmd(*self._fixed, request, lookupMib=False)
         if isinstance(why, errind.RequestTimedOut):
-            raise WalkFailed(silent(self._agent))
+            raise WalkError(silent(self._agent))
         if isinstance(why, _REFUSALS):
-            raise WalkFailed(refused(self._agent))
+            raise WalkError(refused(self._agent))
         if why or status:
             reason = type(why).__name__ if why else f"error status {status.prettyPrint()}"
-            raise WalkFailed(f"{reason} from the agent")
+            raise WalkError(f"{reason} from the agent")
         return cast(Sequence[tuple[Any, Any]], found)
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import asyncssh
 
+from truerail.errors import ConnectError, TransportError
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
-from truerail.transport.protocol import ConnectError, TransportError
-from truerail.transport.reach import AT_ONCE, reach
 from truerail.transport.ssh_login import login
+from truerail.transport.tcp import AT_ONCE, reach
 from truerail.transport.turns import Turns, clock_stopped
 
 _CLOSING_SECONDS = 2.0

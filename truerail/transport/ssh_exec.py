@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import asyncssh
 
+from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.hops import Hop, device_hop
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 from truerail.transport.sessions import Ended
 from truerail.transport.ssh_connections import Connections
 from truerail.transport.ssh_session import converse

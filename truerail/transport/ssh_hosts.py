@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from truerail.errors import SilentSessionError, TransportError
 from truerail.model import Target
 from truerail.model.names import printable
 from truerail.transport.declared import refuse_undeclared
 from truerail.transport.framing import LIMITS, Frames, Limits
 from truerail.transport.hops import Hop, device_hop
-from truerail.transport.protocol import Answer, TransportError
-from truerail.transport.sessions import SilentSession, ask_in_sessions, outcome
+from truerail.transport.protocol import Answer
+from truerail.transport.sessions import ask_in_sessions, outcome
 
 if TYPE_CHECKING:
     from truerail.transport.sessions import Ended
@@ -49,9 +50,9 @@ class SshHosts:
         frames, ended = await self._converse(hop, commands, seconds)
         try:
             return outcome(frames, ended, seconds)
-        except SilentSession as error:
+        except SilentSessionError as error:
             self._connections.drop(hop)
-            raise SilentSession(f"{hop.where}: logged in, but {error}") from None
+            raise SilentSessionError(f"{hop.where}: logged in, but {error}") from None
 
     async def _converse(self, hop: Hop, commands: Sequence[str], seconds: float) -> "tuple[Frames, Ended]":
         """One session, on the held connection; on a new one where the held one turns out to be dead."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import asyncssh
 
+from truerail.errors import TransportError
 from truerail.model import SshAccess
-from truerail.transport.protocol import TransportError
 
 DEFAULT_FILES = ("~/.ssh/id_ed25519", "~/.ssh/id_ecdsa", "~/.ssh/id_rsa")
 _KeyAndCertificate = tuple[asyncssh.SSHKey, asyncssh.SSHCertificate | None]

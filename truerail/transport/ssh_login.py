@@ -10,11 +10,11 @@ from typing import Any
 
 import asyncssh
 
-from truerail.model import SecretMissing, SshAccess
+from truerail.errors import ConnectError, HostKeyError, SecretMissingError, TransportError
+from truerail.model import SshAccess
 from truerail.model.names import printable
 from truerail.transport.hops import Hop
-from truerail.transport.host_keys import HostKeyError, HostKeys, Trusted
-from truerail.transport.protocol import ConnectError, TransportError
+from truerail.transport.host_keys import HostKeys, Trusted
 from truerail.transport.ssh_algorithms import algorithms
 from truerail.transport.ssh_keys import identities
 
@@ -117,7 +117,7 @@ def password(access: SshAccess) -> str | None:
     """The password that the inventory refers to, if any. Raises `TransportError` where it is not there."""
     try:
         return access.password.read() if access.password else None
-    except SecretMissing as error:
+    except SecretMissingError as error:
         raise TransportError(f"password: {error}") from None
 
 

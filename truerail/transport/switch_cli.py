@@ -11,12 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from truerail.errors import TransportError
 from truerail.model import Target
 from truerail.transport.declared import refuse_undeclared
 from truerail.transport.framing import LIMITS, Limits
 from truerail.transport.hops import Hop, device_hop
-from truerail.transport.protocol import Answer, TransportError
-from truerail.transport.reach import AT_ONCE, reach
+from truerail.transport.protocol import Answer
+from truerail.transport.tcp import AT_ONCE, reach
 from truerail.transport.turns import Turns
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ from typing import Any
 
 import paramiko
 
+from truerail.errors import NoExecError, TransportError
 from truerail.model.names import printable
 from truerail.transport.framing import Limits
 from truerail.transport.hops import Hop
 from truerail.transport.host_keys import HostKeys
-from truerail.transport.protocol import Answer, TransportError
-from truerail.transport.switch_exec import NoExec, run
+from truerail.transport.protocol import Answer
+from truerail.transport.switch_exec import run
 from truerail.transport.switch_login import log_in
 
 
@@ -52,7 +53,7 @@ class SwitchDevice:
             if not self._shell_only:
                 try:
                     return run(self._transport, command, self._limits, self.hop.seconds)
-                except NoExec:
+                except NoExecError:
                     self._shell_only = True
             return self._in_shell(command)
         except (paramiko.SSHException, OSError, EOFError) as error:

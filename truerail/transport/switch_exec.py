@@ -5,18 +5,15 @@ from typing import Any
 
 import paramiko
 
+from truerail.errors import NoExecError
 from truerail.transport.framing import Limits, first_line, refusal
 from truerail.transport.protocol import Answer
 
 _CHUNK_BYTES = 1 << 16
 
 
-class NoExec(Exception):  # noqa: N818 - what the switch says: "no exec"
-    """The switch refuses exec channels: it has a shell alone."""
-
-
 def run(transport: Any, command: str, limits: Limits, seconds: float) -> Answer:
-    """A command's answer. Raises `NoExec`, paramiko's and the socket's errors where the connection fails."""
+    """A command's answer. Raises `NoExecError`, paramiko's and the socket's errors where the connection fails."""
     began = time.monotonic()
     channel = transport.open_session(timeout=seconds)
     try:
@@ -25,7 +22,7 @@ def run(transport: Any, command: str, limits: Limits, seconds: float) -> Answer:
             channel.exec_command(command)
         except paramiko.SSHException:
             if transport.is_active():
-                raise NoExec(command) from None
+                raise NoExecError(command) from None
             raise
         refused = False
         text, error = _read(channel, limits.answer_bytes, began + seconds)

@@ -9,11 +9,11 @@ from typing import Any
 import asyncssh
 import paramiko
 
+from truerail.errors import ConnectError, TransportError
 from truerail.model import SshAccess
 from truerail.model.names import printable
 from truerail.transport.hops import Hop, hop_before
 from truerail.transport.host_keys import HostKeys
-from truerail.transport.protocol import ConnectError, TransportError
 from truerail.transport.ssh_algorithms import MODERN
 from truerail.transport.ssh_keys import DEFAULT_FILES
 from truerail.transport.ssh_login import old_device, password, refused_login, system_words
@@ -94,7 +94,7 @@ def _authenticate(transport: Any, access: SshAccess, secret: str | None) -> None
         if _taken(transport.auth_publickey, user, key):
             return
     if secret is not None and access.keyboard_interactive:
-        if _taken(transport.auth_interactive, user, lambda title, says, asked: [secret] * len(asked)):
+        if _taken(transport.auth_interactive, user, lambda title, summary, asked: [secret] * len(asked)):
             return
     elif secret is not None and _taken(transport.auth_password, user, secret, None, False):
         return

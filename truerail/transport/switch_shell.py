@@ -12,9 +12,10 @@ import paramiko
 from netmiko.exceptions import NetmikoBaseException
 from netmiko.ssh_dispatcher import CLASS_MAPPER
 
+from truerail.errors import TransportError
 from truerail.model.names import printable
 from truerail.transport.framing import Limits
-from truerail.transport.protocol import Answer, TransportError
+from truerail.transport.protocol import Answer
 
 DRIVERS = {"eos": "arista_eos", "nxos": "cisco_nxos", "junos": "juniper_junos"}
 """netmiko's name for each platform whose shell it drives."""

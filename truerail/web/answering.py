@@ -8,15 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from truerail.web.body import to_bytes
-from truerail.web.desk import Desk, Shown
+from truerail.web.context import CachedEvaluation, RequestContext
 from truerail.web.etag import has, tag_of, tagged, unchanged
 from truerail.web.packing import packed
-from truerail.web.paging import Fetch, Part, page
+from truerail.web.pagination import Fetch, PageRequest, page
 
 T = TypeVar("T")
 
 
-def published(request: Request, shown: Shown, make: Callable[[], Any]) -> Response:
+def published(request: Request, shown: CachedEvaluation, make: Callable[[], Any]) -> Response:
     """An answer that depends on nothing but the publication and the question: made only where the client lacks it and
     nobody asked before. `make` gives the answer, or its JSON as bytes.
     """
@@ -26,7 +26,9 @@ def published(request: Request, shown: Shown, make: Callable[[], Any]) -> Respon
     return packed(request, shown, shown.answer(tag) or shown.keep(tag, _bytes(make())), tag)
 
 
-async def pondered(request: Request, desk: Desk, shown: Shown, make: Callable[[], Any]) -> Response:
+async def pondered(
+    request: Request, desk: RequestContext, shown: CachedEvaluation, make: Callable[[], Any]
+) -> Response:
     """The same for an answer that takes thought: made in a thread, while the event loop goes on."""
     tag = _tag(request, shown)
     if has(request, tag):
@@ -38,11 +40,13 @@ async def pondered(request: Request, desk: Desk, shown: Shown, make: Callable[[]
     return packed(request, shown, body, tag)
 
 
-def _tag(request: Request, shown: Shown) -> str:
+def _tag(request: Request, shown: CachedEvaluation) -> str:
     return tag_of(shown.serial, request.url.path, request.url.query)
 
 
-def listed(request: Request, shown: Shown, part: Part, fetch: Fetch[T], key: Callable[[T], str]) -> Response:
+def listed(
+    request: Request, shown: CachedEvaluation, part: PageRequest, fetch: Fetch[T], key: Callable[[T], str]
+) -> Response:
     """A part of a list that depends on nothing but the publication and the question. `key` names a row."""
     return published(request, shown, lambda: page(fetch, key, shown.serial, part))
 

@@ -1,22 +1,22 @@
-"""The web application: the API, the streams, the metrics and the page, over a `Tower`."""
+"""The web application: the API, the streams, the metrics and the page, over a `ServiceAPI`."""
 
 from fastapi import FastAPI
 
 from truerail import __version__
+from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.service.tower import Tower
 from truerail.web import problems
 from truerail.web.access import install as install_access
 from truerail.web.api import routes
 from truerail.web.api.service import router as service
-from truerail.web.desk import Desk
+from truerail.web.context import RequestContext
 from truerail.web.head import Head
 from truerail.web.openapi import DESCRIPTION, TAGS, complete
 from truerail.web.page.routes import Pages
 from truerail.web.strict import parameters_of
 
 
-def create_app(tower: Tower, settings: Settings) -> FastAPI:
+def create_app(tower: ServiceAPI, settings: Settings) -> FastAPI:
     """The application; it starts and stops nothing of the tower's."""
     app = FastAPI(
         title="truerail",
@@ -29,7 +29,7 @@ def create_app(tower: Tower, settings: Settings) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.desk = Desk(tower, settings)
+    app.state.desk = RequestContext(tower, settings)
     pages = Pages(tower, settings)
     problems.install(app, pages.lost)
     app.include_router(routes())

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from truerail.oncall.answers import as_json
+from truerail.views.plain import as_json
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 

@@ -4,11 +4,9 @@ import errno
 import os
 import socket
 
+from truerail.errors import ListenError
+
 _BACKLOG = 2048
-
-
-class ListenError(OSError):
-    """The address cannot be had. Names host and port."""
 
 
 def listen(host: str, port: int) -> list[socket.socket]:

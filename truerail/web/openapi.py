@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 from pydantic import TypeAdapter
 
-from truerail.web.access.gate import METRICS, PROBES
+from truerail.web.access.authenticator import METRICS, PROBES
 from truerail.web.problems import MEDIA_TYPE, Problem
 
 DESCRIPTION = """\
@@ -24,8 +24,8 @@ TAGS: list[dict[str, Any]] = [
 ]
 
 
-def _problem(says: str) -> dict[str, Any]:
-    return {"description": says, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+def _problem(summary: str) -> dict[str, Any]:
+    return {"description": summary, "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
 
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {

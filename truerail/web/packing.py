@@ -11,7 +11,7 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.web.desk import Shown
+from truerail.web.context import CachedEvaluation
 from truerail.web.etag import tagged
 
 LEAST_BYTES = 4096
@@ -20,7 +20,7 @@ _LEVEL = 3
 _NONE = re.compile(r"q=0(\.0*)?")
 
 
-def packed(request: Request, shown: Shown, body: bytes, tag: str) -> Response:
+def packed(request: Request, shown: CachedEvaluation, body: bytes, tag: str) -> Response:
     """The answer with its tag, packed where that helps. Its tag is weak, hence the same for both forms."""
     if len(body) < LEAST_BYTES or not takes_gzip(request.headers.get("accept-encoding", "")):
         return _varying(tagged(body, tag))

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import AfterValidator
 
-from truerail.oncall.view import LONGEST_NODESET
+from truerail.views.view import LONGEST_NODESET
 
 LONGEST_NAME = 255
 Nodes = Annotated[str | None, Query(max_length=LONGEST_NODESET, description="a node set: gpu-[001-064],leaf-3")]

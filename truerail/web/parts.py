@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Query, Request
 
-from truerail.web.paging import MOST_ROWS, Part
+from truerail.web.pagination import MOST_ROWS, PageRequest
 
 _LIMIT = 100
 
@@ -14,11 +14,11 @@ async def part_of(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS, description="rows in one answer")] = _LIMIT,
     cursor: Annotated[str | None, Query(max_length=2000, description="`next` of the answer before")] = None,
-) -> Part:
+) -> PageRequest:
     """`limit` and `cursor` of a list, and what tells it from other lists: path and filters."""
     filters = sorted((name, value) for name, value in request.query_params.items() if name not in ("limit", "cursor"))
     question = blake2s(repr((request.url.path, filters)).encode(), digest_size=4).hexdigest()
-    return Part(limit, cursor, question)
+    return PageRequest(limit, cursor, question)
 
 
-Wanted = Annotated[Part, Depends(part_of)]
+Wanted = Annotated[PageRequest, Depends(part_of)]

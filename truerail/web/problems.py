@@ -18,12 +18,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import compile_path
 
-from truerail.files.nodesets import NodeSetError
-from truerail.model.history import HistoryGone
+from truerail.errors import (
+    CursorError,
+    JournalUnavailableError,
+    ListChangedError,
+    NodeSetError,
+    NotFoundError,
+    NotReadyError,
+    QueryError,
+    TooManyStreamsError,
+)
 from truerail.model.names import printable
-from truerail.oncall.answers import BadQuestion, NotFound
 from truerail.plans import PlanError
-from truerail.service.tower import NotReady
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
@@ -32,24 +38,12 @@ _MOST_FAULTS = 20
 _MOST_TEXT = 1000
 
 
-class BadCursor(BadQuestion):
-    """A cursor that this service did not give for this list."""
-
-
-class ListMovedOn(Exception):  # noqa: N818 - said of the list
-    """The rows that a cursor stands at are gone: the list has to be read from its begin."""
-
-
-class TooManyStreams(RuntimeError):  # noqa: N818 - said of the streams
-    """As many event streams are open as may be."""
-
-
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a request: `where` it stands (`query limit`), the `value`, and what it `says`."""
+    """One thing that is wrong with a request: `where` it stands (`query limit`), the `value`, and what it `summary`."""
 
     where: str
-    says: str
+    summary: str
     value: str = ""
 
 
@@ -95,14 +89,14 @@ def install(app: FastAPI, lost: Callable[[str], Response]) -> None:
 
 
 _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
-    (BadCursor, 400, "bad cursor"),
-    (BadQuestion, 400, "bad question"),
+    (CursorError, 400, "bad cursor"),
+    (QueryError, 400, "bad question"),
     (NodeSetError, 400, "bad node set"),
-    (NotFound, 404, "not found"),
-    (ListMovedOn, 410, "list moved on"),
-    (NotReady, 503, "not ready"),
-    (HistoryGone, 503, "history gone"),
-    (TooManyStreams, 503, "too many streams"),
+    (NotFoundError, 404, "not found"),
+    (ListChangedError, 410, "list moved on"),
+    (NotReadyError, 503, "not ready"),
+    (JournalUnavailableError, 503, "history gone"),
+    (TooManyStreamsError, 503, "too many streams"),
 )
 
 
@@ -123,7 +117,7 @@ def _words(error: Exception) -> str:
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - FastAPI calls it for nothing else
     faults = [_fault(one) for one in error.errors()[:_MOST_FAULTS]]
-    detail = "; ".join(f"{fault.where}: {fault.says}" for fault in faults)
+    detail = "; ".join(f"{fault.where}: {fault.summary}" for fault in faults)
     return problem(422, detail, kind="bad request", faults=faults)
 
 
@@ -136,7 +130,7 @@ def _fault(error: Mapping[str, Any]) -> Fault:
 async def _bad_plan(request: Request, error: Exception) -> Response:
     assert isinstance(error, PlanError)  # noqa: S101 - FastAPI calls it for nothing else
     faults = [
-        Fault(f"{printable(one.file)}:{one.line}", printable(one.says, 300), printable(one.value, 80))
+        Fault(f"{printable(one.file)}:{one.line}", printable(one.summary, 300), printable(one.value, 80))
         for one in error.problems[:_MOST_FAULTS]
     ]
     detail = f"the plan has {len(error.problems)} problems; the plan in force stays"

@@ -7,9 +7,10 @@ from typing import Any, TypeVar, cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from truerail.model.history import History, HistoryGone
+from truerail.errors import JournalUnavailableError
+from truerail.model.history import History
 from truerail.web.answering import told
-from truerail.web.desk import Desk
+from truerail.web.context import RequestContext
 
 T = TypeVar("T")
 _MOST_ROWS = 100
@@ -32,14 +33,16 @@ class _Noting:
         def noted(*args: Any, **kwargs: Any) -> Any:
             try:
                 return ask(*args, **kwargs)
-            except HistoryGone:
+            except JournalUnavailableError:
                 self.gone = True
                 raise
 
         return noted
 
 
-async def remembered(request: Request, desk: Desk, ask: Callable[[History], Any], table: str = "") -> Response:
+async def remembered(
+    request: Request, desk: RequestContext, ask: Callable[[History], Any], table: str = ""
+) -> Response:
     """The answer to a question that the journal is asked too. Where the answer goes on without it, or without rows of
     `table` that cannot be read, a header says so.
 

@@ -13,8 +13,8 @@ from truerail.service.settings import Http, Settings
 from truerail.web.access.expiry import every_day
 from truerail.web.access.tls import Certificates
 from truerail.web.connections import BoundedProtocol
-from truerail.web.leaving import GRACE_SECONDS, Leaving
 from truerail.web.listen import listen
+from truerail.web.shutdown import GRACE_SECONDS, GracefulShutdown
 
 MOST_CONNECTIONS = 1000
 """At once; the next ones are answered 503. A process may have 1,024 open files by default."""
@@ -43,7 +43,7 @@ async def serve(
     certificates = Certificates(http.tls) if http.tls else None
     sockets = listen(http.host, http.port)
     try:
-        leaving = Leaving(app)
+        leaving = GracefulShutdown(app)
         found = _listening(http, sockets, certificates)
         server = _Server(_config(leaving, certificates), lambda: ready(found))
         beside = [asyncio.create_task(_stop(stop, server, leaving))]
@@ -59,7 +59,7 @@ async def serve(
             one.close()
 
 
-async def _stop(stop: asyncio.Event, server: uvicorn.Server, leaving: Leaving) -> None:
+async def _stop(stop: asyncio.Event, server: uvicorn.Server, leaving: GracefulShutdown) -> None:
     await stop.wait()
     server.should_exit = True
     leaving.begin()

@@ -13,11 +13,10 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from truerail.errors import NotReadyError, TooManyStreamsError
 from truerail.service.events import Event
-from truerail.service.tower import NotReady
-from truerail.web.desk import Desk
+from truerail.web.context import RequestContext
 from truerail.web.head import WITHOUT_BODY
-from truerail.web.problems import TooManyStreams
 
 MOST_STREAMS = 200
 QUIET_SECONDS = 15.0
@@ -34,9 +33,9 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, desk: Desk, known: int | None) -> None:
+    def __init__(self, desk: RequestContext, known: int | None) -> None:
         if desk.streams >= MOST_STREAMS:
-            raise TooManyStreams(f"{MOST_STREAMS} event streams are open, as many as may be")
+            raise TooManyStreamsError(f"{MOST_STREAMS} event streams are open, as many as may be")
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._desk = desk
@@ -93,7 +92,7 @@ class EventStream(Response):
     async def _state(self) -> bytes | None:
         try:
             return (await self._desk.shown()).map_body
-        except NotReady:
+        except NotReadyError:
             return None
 
 

@@ -25,8 +25,8 @@ def _hint(name: str, known: frozenset[str]) -> str:
     return "no such parameter" + (nearest(name, sorted(known)) if known else "; there are none here")
 
 
-def _fault(name: str, value: str, says: str) -> dict[str, Any]:
-    return {"type": "extra_forbidden", "loc": ("query", name), "msg": says, "input": value}
+def _fault(name: str, value: str, summary: str) -> dict[str, Any]:
+    return {"type": "extra_forbidden", "loc": ("query", name), "msg": summary, "input": value}
 
 
 def _known(request: Request) -> frozenset[str]:

@@ -26,7 +26,7 @@ _STORM: Final[Link] = links.to_page("Storms in truerail", "/storm")
 
 def board() -> Board:
     """The board."""
-    says = "Pauses, marks and drops: who holds the lossless traffic up, who only suffers, and how bad it is."
+    summary = "Pauses, marks and drops: who holds the lossless traffic up, who only suffers, and how bad it is."
     rows_ = (
         Row("Does anything hold traffic up?", 4, (*_counts(), coverage())),
         Row("Who causes it?", 8, (_culprits(), _victims())),
@@ -37,7 +37,7 @@ def board() -> Board:
         Row("Is the network marking?", 8, (_marked(), _marked_now())),
         Row("Is anything lost, or too much for one?", 8, (_lost(), _broken())),
     )
-    return Board("congestion", "Congestion", says, (pod(), rail()), rows_, page="/storm")
+    return Board("congestion", "Congestion", summary, (pod(), rail()), rows_, page="/storm")
 
 
 def _counts() -> tuple[Panel, ...]:
@@ -106,9 +106,9 @@ def _victims() -> Panel:
     )
 
 
-def _by_rail(title: str, says: str, record: str) -> Panel:
+def _by_rail(title: str, summary: str, record: str) -> Panel:
     query = over_time(f"max by (rail) ({record}{{{RAIL}}})", "rail {{rail}}")
-    return heat(title, says, query, unit="percentunit", steps=PAUSED, width=6, empty=NOT_TOLD)
+    return heat(title, summary, query, unit="percentunit", steps=PAUSED, width=6, empty=NOT_TOLD)
 
 
 def _paused_rails() -> Panel:
@@ -129,11 +129,11 @@ def _pausing_rails() -> Panel:
     )
 
 
-def _worst(title: str, says: str, record: str, steps: Steps, width: int = 6) -> Panel:
+def _worst(title: str, summary: str, record: str, steps: Steps, width: int = 6) -> Panel:
     query = over_time(f"topk by (fabric) (10, {record}{{{RAIL}}})", "{{host}} {{nic}}")
     return lines(
         title,
-        says,
+        summary,
         query,
         unit="percentunit",
         steps=steps,

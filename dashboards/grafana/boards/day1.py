@@ -69,11 +69,11 @@ def _left() -> tuple[Panel, ...]:
     counts = [
         stat(
             f"{state.capitalize()}",
-            f"Planned cables of hosts that are {state}. {says}",
+            f"Planned cables of hosts that are {state}. {summary}",
             instant(fresh(f'sum by (fabric) (truerail_links{{{POD}, state="{state}"}})')),
             unit="short", steps=none_is_right(STATES[state]), width=2,
         )
-        for state, says in (
+        for state, summary in (
             ("wrong", "Each is seen in another place than planned: the punch list says which to exchange."),
             ("missing", "Each was never plugged, has no link, or is dead."),
             ("unknown", "Nobody says where they are plugged. That is not right: it is not known."),

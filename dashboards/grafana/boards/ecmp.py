@@ -28,7 +28,7 @@ _LEGEND: Final = "{{switch_port}} to {{peer}}"
 
 def board() -> Board:
     """The board."""
-    says = "Switches spread flows over their uplinks by a hash: is the load even, which uplinks are idle or bad?"
+    summary = "Switches spread flows over their uplinks by a hash: is the load even, which uplinks are idle or bad?"
     rows_ = (
         Row("Do the uplinks share the load?", 4, _answer()),
         Row("Which switches?", 10, (_uneven(), _idle())),
@@ -37,7 +37,7 @@ def board() -> Board:
         Row("What truerail found", 9, (_findings(), _verdicts())),
         Row("Are all uplinks in place?", 8, (_bad(), _by_state())),
     )
-    return Board("ecmp", "ECMP and uplinks", says, (pod(), lower_switch()), rows_)
+    return Board("ecmp", "ECMP and uplinks", summary, (pod(), lower_switch()), rows_)
 
 
 def _answer() -> tuple[Panel, ...]:

@@ -78,9 +78,9 @@ def _ethtool() -> tuple[Panel, ...]:
 
 
 def _gpus() -> tuple[Panel, ...]:
-    def gpu(title: str, says: str, metric: str, unit: str, width: int = 6) -> Panel:
+    def gpu(title: str, summary: str, metric: str, unit: str, width: int = 6) -> Panel:
         query = over_time(f"max by (gpu) ({metric}{{{_HERE}}})", "GPU {{gpu}}")
-        return lines(title, says, query, unit=unit, low=0, empty=EMPTY, width=width)
+        return lines(title, summary, query, unit=unit, low=0, empty=EMPTY, width=width)
 
     behind = (
         f"max by (gpu) (DCGM_FI_DEV_POWER_USAGE{{{_HERE}}} and on(host, gpu) "

@@ -79,7 +79,7 @@ def _cables() -> Panel:
         "group_left(switch, switch_port, netdev, device, pci_bus_id, gpu) truerail_link_info"
         f"{{{FABRIC}}}"
     )
-    seen = f"truerail_link_seen_info{{{ONE}}}"
+    seen = f"truerail_link_actual_info{{{ONE}}}"
     return table(
         "Cables",
         "Every cable by rail: nearest GPU, NIC as the plan and as the host name it, the port where it belongs, how it "
@@ -89,8 +89,8 @@ def _cables() -> Panel:
         columns=(Column("rail"), Column("plane"), Column("gpu", "GPU"), Column("nic"), Column("netdev"),
                  Column("device"), Column("pci_bus_id", "PCI"), Column("switch", links=links.SWITCH),
                  Column("switch_port", "port"), Column("Value #A", "state", mappings=said(STATES)),
-                 Column("seen_switch", "seen on"), Column("seen_switch_port", "seen at"),
-                 Column("seen_rail", "of rail"), Column("action", "what to do")),
+                 Column("actual_switch", "seen on"), Column("actual_switch_port", "seen at"),
+                 Column("actual_rail", "of rail"), Column("action", "what to do")),
         unit="short", width=18,
     )  # fmt: skip
 
@@ -151,9 +151,9 @@ def _traffic() -> tuple[Panel, ...]:
 
 
 def _held_up() -> tuple[Panel, ...]:
-    def share(title: str, metric: str, says: str, steps: tuple[tuple[float, str], ...]) -> Panel:
+    def share(title: str, metric: str, summary: str, steps: tuple[tuple[float, str], ...]) -> Panel:
         query = over_time(f"truerail_link_{metric}_ratio{{{ONE}}}", _NIC)
-        return lines(title, says, query, unit="percentunit", low=0, steps=steps, width=6)
+        return lines(title, summary, query, unit="percentunit", low=0, steps=steps, width=6)
 
     return (
         share("Paused by its leaf", "pause_received", "Share of time in which the leaf forbade the NIC to send: the "

@@ -40,14 +40,14 @@ _ALERTS: Final = f'{_FIRING}"$fabric"}}\nor\n{_FIRING}""}}'
 def board() -> Board:
     """The board."""
     rows_ = (_answer(), _wrong(), _where(), _trend(), COVERAGE, Row("Which alerts fire?", 9, (_alerts(),)))
-    says = "Is every rail of the fabric whole, what is wrong now, and is it getting better or worse?"
-    return Board("overview", "Fabric overview", says, (pod(),), rows_)
+    summary = "Is every rail of the fabric whole, what is wrong now, and is it getting better or worse?"
+    return Board("overview", "Fabric overview", summary, (pod(),), rows_)
 
 
 def _answer() -> Row:
     worst = fresh(f"max by (fabric) (truerail_rail_state{{{POD}}})")
     whole = f'sum by (fabric) (truerail_hosts{{{POD}, state="whole"}}) / sum by (fabric) (truerail_hosts{{{POD}}})'
-    age = f"truerail_publication_age_seconds{{{FABRIC}}}"
+    age = f"truerail_evaluation_age_seconds{{{FABRIC}}}"
     return Row(
         "Is every rail whole?",
         4,
@@ -97,9 +97,9 @@ def _answer() -> Row:
     )
 
 
-def _hosts(state: str, says: str, colour: str) -> Panel:
+def _hosts(state: str, summary: str, colour: str) -> Panel:
     expr = fresh(f'sum by (fabric) (truerail_hosts{{{POD}, state="{state}"}})')
-    return stat(f"Hosts {state}", says, instant(expr), unit="short", steps=none_is_right(colour), width=4)
+    return stat(f"Hosts {state}", summary, instant(expr), unit="short", steps=none_is_right(colour), width=4)
 
 
 def _wrong() -> Row:
@@ -149,8 +149,8 @@ def _cables() -> Panel:
         Column("Value", "state", mappings=said(STATES), width=90),
         Column("switch", "belongs in", links=links.SWITCH),
         Column("switch_port", "port", width=110),
-        Column("seen_switch", "is seen in"),
-        Column("seen_switch_port", "seen port", width=110),
+        Column("actual_switch", "is seen in"),
+        Column("actual_switch_port", "seen port", width=110),
         Column("other_host", "exchanged with"),
         Column("other_nic", "its nic"),
         Column("rack", width=90),
@@ -202,9 +202,9 @@ def _where() -> Row:
 
 
 def _trend() -> Row:
-    def by_state(title: str, metric: str, says: str) -> Panel:
+    def by_state(title: str, metric: str, summary: str) -> Panel:
         query = over_time(f"sum by (state) ({metric}{{{POD}}})", "{{state}}")
-        return lines(title, says, query, unit="short", stacked=True, colours=_SHADES, low=0, width=8)
+        return lines(title, summary, query, unit="short", stacked=True, colours=_SHADES, low=0, width=8)
 
     return Row(
         "Where does it go?",

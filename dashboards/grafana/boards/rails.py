@@ -25,7 +25,7 @@ _HOSTS: Final = f'host:truerail_link_transmit:min_over_median{{{POD}, host=~"$ho
 
 def board() -> Board:
     """The board."""
-    says = "Each GPU sends over its own rail, and a collective waits for the slowest: rails of a job carry the same."
+    summary = "Each GPU sends over its own rail, and a collective waits for the slowest: rails of a job carry the same."
     rows_ = (
         Row("Do the rails carry the same?", 4, _answer()),
         Row("Rails side by side", 9, (_now(), _time(), _share())),
@@ -33,7 +33,7 @@ def board() -> Board:
         Row("What truerail found", 9, (_findings(),)),
         Row("How do hosts spread over time?", 8, (_spread(), _received())),
     )
-    return Board("rails", "Rail balance", says, (pod(), rail(), hosts()), rows_)
+    return Board("rails", "Rail balance", summary, (pod(), rail(), hosts()), rows_)
 
 
 def _answer() -> tuple[Panel, ...]:

@@ -10,9 +10,9 @@ from dashboards.grafana.panels import Column, history, lines, stat, table
 from dashboards.grafana.queries import FABRIC, OLD, instant, over_time, rows
 
 _ONE: Final = f"{{{FABRIC}}}"
-_HERE: Final = f"and on(job, instance) truerail_publication_number{_ONE}"
+_HERE: Final = f"and on(job, instance) truerail_evaluation_number{_ONE}"
 """Figures of the service carry no fabric: those of the target that tells of it."""
-_SCRAPED: Final = f"and on(job) truerail_publication_number{_ONE}"
+_SCRAPED: Final = f"and on(job) truerail_evaluation_number{_ONE}"
 """All targets of the job: a service is scraped as one target, or as one for each pod."""
 _JOURNAL: Final = {0: ("failing", WRONG), 1: ("keeping", RIGHT), 2: ("off", UNKNOWN)}
 
@@ -44,13 +44,13 @@ def _now() -> tuple[Panel, ...]:
         for value, (word, _) in _JOURNAL.items()
     )
     lost = f"sum by (fabric) (increase(truerail_journal_lost_rounds_total{_ONE}[$__range]))"
-    failed = f"sum(increase(truerail_service_judgements_failed_total[$__range]) {_HERE})"
+    failed = f"sum(increase(truerail_service_evaluations_failed_total[$__range]) {_HERE})"
     return (
         stat("Age of the judgement", f"How old the newest answer is that the judgement rests on. Beyond {OLD} s "
-             "nothing that the boards show is of now.", instant(f"truerail_publication_age_seconds{_ONE}"),
+             "nothing that the boards show is of now.", instant(f"truerail_evaluation_age_seconds{_ONE}"),
              unit="s", steps=rising(300, OLD), width=4),
         stat("Time to judge", "What the last judgement took, from answers to publication.",
-             instant(f"truerail_judgement_duration_seconds{_ONE}"), unit="s", steps=rising(10, 60), width=4),
+             instant(f"truerail_evaluation_duration_seconds{_ONE}"), unit="s", steps=rising(10, 60), width=4),
         stat("Silent devices", "Planned devices that gave no readable answer. What only they could say is unknown.",
              instant(read), unit="short", steps=none_is_right(MISSING), width=4),
         stat("Journal", "Whether what is judged is also kept. Off: no journal is configured, and a restart forgets.",
@@ -68,7 +68,7 @@ def _ages() -> Panel:
         "Age of what is known",
         "The judgement, and the newest answer to each collector. A saw of the height of its interval is normal; a line "
         "that only climbs is a collector that nobody answers any more.",
-        over_time(f"truerail_publication_age_seconds{_ONE}", "judgement"),
+        over_time(f"truerail_evaluation_age_seconds{_ONE}", "evaluation"),
         over_time(f"truerail_collector_age_seconds{_ONE}", "{{collector}}"),
         unit="s", low=0, width=8,
     )  # fmt: skip
@@ -78,7 +78,7 @@ def _durations() -> Panel:
     return lines(
         "Duration of judging and of rounds",
         "What judging took, and the last round of each collector. Rounds longer than their interval are skipped.",
-        over_time(f"truerail_judgement_duration_seconds{_ONE}", "judging"),
+        over_time(f"truerail_evaluation_duration_seconds{_ONE}", "judging"),
         over_time(f"truerail_collector_duration_seconds{_ONE}", "{{collector}}"),
         unit="s", low=0, width=8,
     )  # fmt: skip
@@ -90,7 +90,7 @@ def _rounds() -> Panel:
         "Per second: rounds of all collectors, and judgements. Judgements that stop while rounds go on are a fault of "
         "truerail, not of the fabric.",
         over_time(f"sum(rate(truerail_service_rounds_total[$__rate_interval]) {_HERE})", "rounds"),
-        over_time(f"sum(rate(truerail_service_judgements_total[$__rate_interval]) {_HERE})", "judgements"),
+        over_time(f"sum(rate(truerail_service_evaluations_total[$__rate_interval]) {_HERE})", "judgements"),
         unit="ops", low=0, width=8,
     )  # fmt: skip
 
@@ -145,7 +145,7 @@ def _overruns() -> Panel:
         "Rounds skipped",
         "Rounds that did not begin because the last one still ran, by collector. Raise `schedule.every`, or see which "
         "devices hang.",
-        over_time(f"increase(truerail_collector_overruns_total{_ONE}[$__rate_interval])", "{{collector}}"),
+        over_time(f"increase(truerail_collector_missed_total{_ONE}[$__rate_interval])", "{{collector}}"),
         unit="short", low=0, width=8,
     )  # fmt: skip
 
@@ -190,7 +190,7 @@ def _waiting() -> Panel:
     return lines(
         "Rounds that wait to be written",
         "Rounds in memory that are not written yet. A few are normal; a climb is a database that is slow or away.",
-        over_time(f"truerail_journal_waiting_rounds{_ONE}", "waiting"),
+        over_time(f"truerail_journal_queue_length{_ONE}", "waiting"),
         unit="short", low=0, width=8,
     )  # fmt: skip
 
@@ -198,7 +198,7 @@ def _waiting() -> Panel:
 def _written() -> Panel:
     return lines(
         "Rounds written and lost",
-        "Per second. Rounds are lost only after `journal.waiting_rounds` of them wait.",
+        "Per second. Rounds are lost only after `journal.max_queued_rounds` of them wait.",
         over_time(f"rate(truerail_journal_written_rounds_total{_ONE}[$__rate_interval])", "written"),
         over_time(f"rate(truerail_journal_lost_rounds_total{_ONE}[$__rate_interval])", "lost"),
         unit="ops", low=0, width=8, colours={"lost": WRONG},
@@ -215,6 +215,6 @@ def _cost() -> tuple[Panel, ...]:
         lines("Readers and devices that are waited for", "Browsers on the event stream, and devices that were asked "
               "and have not answered yet.",
               over_time(f"truerail_service_event_streams {_HERE}", "event streams"),
-              over_time(f"truerail_service_devices_waiting {_HERE}", "devices waited for"),
+              over_time(f"truerail_service_devices_in_flight {_HERE}", "devices waited for"),
               unit="short", low=0, width=8),
     )  # fmt: skip

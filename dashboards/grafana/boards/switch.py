@@ -58,10 +58,10 @@ def _all_uplinks(metric: str) -> str:
 
 
 def _sums() -> tuple[Panel, ...]:
-    def count(title: str, says: str, test: str, colour: str) -> Panel:
+    def count(title: str, summary: str, test: str, colour: str) -> Panel:
         ours = f"({_down('state')}) or ({_all_uplinks('state')})"
         expr = f"sum by (fabric) (({ours}) {test})"
-        return stat(title, says, instant(fresh(expr)), unit="short", steps=none_is_right(colour), width=3)
+        return stat(title, summary, instant(fresh(expr)), unit="short", steps=none_is_right(colour), width=3)
 
     return (
         count("Wrong or missing", "Planned cables of this switch that are known to be bad, to hosts and to switches.",
@@ -114,10 +114,11 @@ def _uplinks() -> Panel:
 def _host_traffic() -> tuple[Panel, ...]:
     return tuple(
         lines(
-            title, f"{says} Means over a minute, one line for each port. A line below its neighbours is a straggler.",
+            title, f"{summary} Means over a minute, one line for each port. A line below its neighbours is a "
+            "straggler.",
             over_time(f"8 * {_down(metric)}", _PORT), unit="bps", low=0, width=12, empty="nothing is counted",
         )
-        for title, metric, says in (
+        for title, metric, summary in (
             ("From hosts", "transmit_bytes_per_second", "What each host sends to this switch."),
             ("To hosts", "receive_bytes_per_second", "What this switch sends to each host."),
         )
@@ -127,12 +128,13 @@ def _host_traffic() -> tuple[Panel, ...]:
 def _uplink_traffic() -> tuple[Panel, ...]:
     return tuple(
         lines(
-            title, f"{says} Means over a minute, one line for each cable. Uplinks of one leaf lie together where its "
+            title, f"{summary} Means over a minute, one line for each cable. Uplinks of one leaf lie together "
+            "where its "
             "hash spreads flows evenly; one at nothing while others are busy is a dead member.",
             over_time(f"8 * ({_all_uplinks(metric)})", _UPLINK), unit="bps", low=0, width=12,
             empty="nothing is counted",
         )
-        for title, metric, says in (
+        for title, metric, summary in (
             ("Upwards", "transmit_bytes_per_second", "From the lower switch to the upper one."),
             ("Downwards", "receive_bytes_per_second", "From the upper switch to the lower one."),
         )

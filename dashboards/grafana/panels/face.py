@@ -36,9 +36,9 @@ class Face(TypedDict, total=False):
     high: float
 
 
-def faced(panel: Panel, title: str, says: str, queries: Sequence[Dataquery], face: Face) -> Panel:
+def faced(panel: Panel, title: str, summary: str, queries: Sequence[Dataquery], face: Face) -> Panel:
     """`panel` with everything that is not peculiar to its kind."""
-    panel.title, panel.description, panel.datasource = title, says, SOURCE
+    panel.title, panel.description, panel.datasource = title, summary, SOURCE
     panel.targets = [query.ref_id(chr(ord("A") + at)).build() for at, query in enumerate(queries)]
     panel.grid_pos = GridPos(w=face.get("width", WIDTH))
     _fill(fields(panel), face)

@@ -17,19 +17,19 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from dashboards.grafana.panels.face import Face, faced
 
 
-def stat(title: str, says: str, *queries: Dataquery, named: bool = False, **face: Unpack[Face]) -> Panel:
+def stat(title: str, summary: str, *queries: Dataquery, named: bool = False, **face: Unpack[Face]) -> Panel:
     """Figures on the colour of their step; with their names where `named`. Without data it is purple, and says so."""
     text = BigValueTextMode.VALUE_AND_NAME if named else BigValueTextMode.VALUE
     visual = kit.Panel().color_mode(BigValueColorMode.BACKGROUND_SOLID).graph_mode(BigValueGraphMode.NONE)
     visual = visual.text_mode(text).reduce_options(_last()).wide_layout(False)
-    return faced(visual.build(), title, says, queries, face)
+    return faced(visual.build(), title, summary, queries, face)
 
 
-def bars(title: str, says: str, *queries: Dataquery, **face: Unpack[Face]) -> Panel:
+def bars(title: str, summary: str, *queries: Dataquery, **face: Unpack[Face]) -> Panel:
     """One bar for each series, coloured by its step."""
     visual = bargauge.Panel().orientation(VizOrientation.HORIZONTAL).display_mode(BarGaugeDisplayMode.BASIC)
     visual = visual.show_unfilled(True).reduce_options(_last())
-    return faced(visual.build(), title, says, queries, face)
+    return faced(visual.build(), title, summary, queries, face)
 
 
 def _last() -> common.ReduceDataOptions:

@@ -21,7 +21,7 @@ from dashboards.grafana.panels.face import Face, faced
 
 def lines(
     title: str,
-    says: str,
+    summary: str,
     *queries: Dataquery,
     stacked: bool = False,
     colours: Mapping[str, str] | None = None,
@@ -41,7 +41,7 @@ def lines(
     for name, colour in (colours or {}).items():
         fixed = DynamicConfigValue("color", {"mode": "fixed", "fixedColor": colour})
         visual = visual.override_by_name(name, [fixed])
-    return faced(visual.build(), title, says, queries, face)
+    return faced(visual.build(), title, summary, queries, face)
 
 
 def _legend() -> common.VizLegendOptions:

@@ -23,30 +23,30 @@ NAMES: Final = [DynamicConfigValue("unit", "string"), DynamicConfigValue("noValu
 """Names in a table: rail 3 is not 300 %, and a name that is not there is no missing value."""
 
 
-def history(title: str, says: str, *queries: Dataquery, **face: Unpack[Face]) -> Panel:
+def history(title: str, summary: str, *queries: Dataquery, **face: Unpack[Face]) -> Panel:
     """One band for each series that changes its colour with its state (`mappings`). Gaps are not known."""
     visual = statetimeline.Panel().show_value(VisibilityMode.NEVER).row_height(0.85).merge_values(True)
     visual = visual.legend(_no_legend()).fill_opacity(85).line_width(0)
-    return _by_steps(faced(visual.build(), title, says, queries, face))
+    return _by_steps(faced(visual.build(), title, summary, queries, face))
 
 
-def heat(title: str, says: str, *queries: Dataquery, **face: Unpack[Face]) -> Panel:
+def heat(title: str, summary: str, *queries: Dataquery, **face: Unpack[Face]) -> Panel:
     """One row for each series, one cell for each time, coloured by `steps`. Empty cells are not known."""
     visual = statushistory.Panel().show_value(VisibilityMode.NEVER).row_height(0.9).col_width(0.95)
     visual = visual.legend(_no_legend()).fill_opacity(90).line_width(0)
-    panel = _by_steps(faced(visual.build(), title, says, queries, face))
+    panel = _by_steps(faced(visual.build(), title, summary, queries, face))
     panel.max_data_points = 120
     return panel
 
 
-def matrix(title: str, says: str, query: Dataquery, *, row: str, column: str, **face: Unpack[Face]) -> Panel:
+def matrix(title: str, summary: str, query: Dataquery, *, row: str, column: str, **face: Unpack[Face]) -> Panel:
     """A table of one label against another, each cell in its colour. `query` is one of `rows`."""
     asked = {"rowField": row, "columnField": column, "valueField": "Value", "emptyValue": "null"}
     visual = kit.Panel().with_transformation(DataTransformerConfig("groupingToMatrix", options=asked))
     states = [*face.pop("mappings"), *blank()]
     cells = [DynamicConfigValue("mappings", states), DynamicConfigValue("custom.cellOptions", CELL)]
     visual = visual.override_by_field_type("string", NAMES).override_by_field_type("number", cells)
-    return _by_steps(faced(visual.build(), title, says, [query], {**face, "mappings": []}))
+    return _by_steps(faced(visual.build(), title, summary, [query], {**face, "mappings": []}))
 
 
 def _no_legend() -> common.VizLegendOptions:

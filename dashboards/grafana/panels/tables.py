@@ -32,7 +32,7 @@ class Column:
 
 
 def table(
-    title: str, says: str, *queries: Dataquery, columns: Sequence[Column], worst: str = "", **face: Unpack[Face]
+    title: str, summary: str, *queries: Dataquery, columns: Sequence[Column], worst: str = "", **face: Unpack[Face]
 ) -> Panel:
     """Rows of `queries` (made by `rows`), with these columns in this order; the highest of the column `worst` first.
 
@@ -48,7 +48,7 @@ def table(
             visual = visual.override_by_name(column.title or column.field, properties)
     if worst:
         visual = visual.sort_by([common.TableSortByFieldState().display_name(worst).desc(True)])
-    return faced(visual.build(), title, says, queries, {**face, "mappings": face.get("mappings", [])})
+    return faced(visual.build(), title, summary, queries, {**face, "mappings": face.get("mappings", [])})
 
 
 def _arranged(columns: Sequence[Column], queries: int) -> Iterator[DataTransformerConfig]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.telemetry.found import Found
-from truerail.model.waiting.reasons import Reason
 
 _OF_SWITCHES = (Reason.EGRESS_UNTOLD.value, Reason.INCAST.value)
 

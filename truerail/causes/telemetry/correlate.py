@@ -5,27 +5,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from truerail.causes.draft import Draft
-from truerail.causes.telemetry.board import Board
+from truerail.analysis.cabling import ONE_END, State, Wiring
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry.correlator import Correlator
 from truerail.causes.telemetry.crossing import Crossing, Spines
 from truerail.causes.telemetry.doubts import doubt_slow_nics
-from truerail.causes.telemetry.found import Ground, found_in
+from truerail.causes.telemetry.found import FabricContext, found_in
 from truerail.causes.telemetry.maintenance import maintenance_roots
-from truerail.causes.telemetry.roots import DOWN, MOVED, Root, root_of_draft
+from truerail.causes.telemetry.roots import DOWN, MOVED, RootCandidate, root_of_draft
 from truerail.causes.telemetry.table import PHYSICAL, ROWS
 from truerail.causes.telemetry.words import behind, impact, listed
 from truerail.model.columns import Codes
 from truerail.model.finding import Alternative, Finding
 from truerail.model.maintained import Maintained
-from truerail.model.wiring import ONE_END, State, Wiring
 
 MOST_RIVALS = 3
 """Other causes that are named beside one, those that would explain most of it first."""
 
 
 def correlate(
-    wiring: Wiring, drafts: Sequence[Draft], findings: Sequence[Finding], work: Sequence[Maintained] = ()
-) -> list[Draft]:
+    wiring: Wiring, drafts: Sequence[CauseCandidate], findings: Sequence[Finding], work: Sequence[Maintained] = ()
+) -> list[CauseCandidate]:
     """The causes that are left to be named once `drafts`, those of the cabling, have explained what they can.
 
     `findings` are those that no draft explains yet. Drafts get the ids of what they explain, and say so. Every finding
@@ -33,8 +33,8 @@ def correlate(
 
     `work` is what maintenance windows cover now. What is down explains before it, all else after it.
     """
-    ground = Ground(wiring)
-    board = Board(found_in(ground, [finding for finding in findings if finding.rule in ROWS]))
+    ground = FabricContext(wiring)
+    board = Correlator(found_in(ground, [finding for finding in findings if finding.rule in ROWS]))
     crossings = _crossings(ground, drafts)
     board.expand(_roots(ground, (draft for draft in drafts if draft.kind in DOWN), crossings))
     board.expand(maintenance_roots(ground, work))
@@ -53,19 +53,21 @@ def correlate(
     return [draft for key, draft in board.drafts.items() if key not in given and draft.explains]
 
 
-def _by_traffic_only(board: Board) -> list[Draft]:
+def _by_traffic_only(board: Correlator) -> list[CauseCandidate]:
     """Causes made of a NIC's rates and nothing else."""
     return [board.owner[number] for number in board.found.by_rule.get("RAL002", ()) if board.made(number)]
 
 
-def _roots(ground: Ground, drafts: Iterable[Draft], crossings: Mapping[int, Crossing]) -> Iterator[tuple[Draft, Root]]:
+def _roots(
+    ground: FabricContext, drafts: Iterable[CauseCandidate], crossings: Mapping[int, Crossing]
+) -> Iterator[tuple[CauseCandidate, RootCandidate]]:
     for draft in drafts:
         root = root_of_draft(ground, draft, crossings.get(id(draft)))
         if root is not None:
             yield draft, root
 
 
-def _crossings(ground: Ground, drafts: Sequence[Draft]) -> dict[int, Crossing]:
+def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[int, Crossing]:
     """What the wrong-rail NICs of each draft send through the spines, by the draft's id."""
     moved = [(draft, np.array(list(draft.cables), dtype=np.int64)) for draft in drafts if draft.kind in MOVED]
     if not moved:
@@ -78,28 +80,28 @@ def _crossings(ground: Ground, drafts: Sequence[Draft]) -> dict[int, Crossing]:
     return {key: crossing for key, crossing in found.items() if crossing is not None}
 
 
-def _say_impact(ground: Ground, draft: Draft, crossing: Crossing | None) -> None:
+def _say_impact(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | None) -> None:
     if crossing is not None:
-        draft.says = f"{_ended(draft.says)} {impact(ground, crossing)}"
+        draft.summary = f"{_ended(draft.summary)} {impact(ground, crossing)}"
 
 
-def _say_behind(board: Board, draft: Draft, *, own: bool) -> None:
+def _say_behind(board: Correlator, draft: CauseCandidate, *, own: bool) -> None:
     """Adds what a cause explains beside itself, and the causes that would explain some of that as well. Cables that
     lack do not compete: what they do adds up.
     """
     if id(draft) in board.joined:
-        draft.says = f"{draft.says.removesuffix('.')}; the same at {listed(draft.subjects[1:])}"
+        draft.summary = f"{draft.summary.removesuffix('.')}; the same at {listed(draft.subjects[1:])}"
     symptoms = [board.found.findings[number] for number in board.behind.get(id(draft), ())]
     if symptoms:
-        draft.says = f"{_ended(draft.says)} {behind(symptoms)}"
+        draft.summary = f"{_ended(draft.summary)} {behind(symptoms)}"
         draft.confidence *= _reliability(board, draft) if own else 1.0
     for other, count in board.rivals.get(id(draft), Counter()).most_common(MOST_RIVALS if own else 0):
         rival = board.drafts[other]
-        says = f"{count} of these findings may come from {rival.subjects[0]}, which is as near"
-        draft.alternatives = (*draft.alternatives, Alternative(rival.kind, says))
+        summary = f"{count} of these findings may come from {rival.subjects[0]}, which is as near"
+        draft.alternatives = (*draft.alternatives, Alternative(rival.kind, summary))
 
 
-def _reliability(board: Board, draft: Draft) -> float:
+def _reliability(board: Correlator, draft: CauseCandidate) -> float:
     """How sure it is that a cause's link is where it is taken to be: symptoms are tied to it by that."""
     found = board.found
     _, ports = found.ground.places(draft.subjects[:1])
@@ -109,5 +111,5 @@ def _reliability(board: Board, draft: Draft) -> float:
     return float(found.ground.wiring.sure[port]) or ONE_END
 
 
-def _ended(says: str) -> str:
-    return says if says.endswith(".") else f"{says}."
+def _ended(summary: str) -> str:
+    return summary if summary.endswith(".") else f"{summary}."

@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from truerail.causes.telemetry.found import Ground
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
+from truerail.causes.telemetry.found import FabricContext
 from truerail.model.columns import Codes
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import LEAST_COVERAGE, LEAST_SAMPLES, Telemetry
 from truerail.model.plan import Device, Role
 
 Numbers = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ class Crossing:
 class Spines:
     """What leaves send through the spines. `away` are all cables of hosts that end on another switch than planned."""
 
-    ground: Ground
+    ground: FabricContext
     told: Telemetry
     away: Codes
     _upwards: dict[int, Numbers] = field(default_factory=dict)
@@ -153,9 +153,9 @@ def _by_leaf(homes: Codes, stands: Codes, out: Numbers, back: Numbers) -> dict[i
     return found
 
 
-def _rates(told: Telemetry, here: Quantity, ports: Codes, there: Quantity, peers: Codes) -> Numbers:
+def _rates(telemetry: Telemetry, here: Quantity, ports: Codes, there: Quantity, peers: Codes) -> Numbers:
     """Bytes per second in each sample as one end counts, else the other. Shape (ports, samples)."""
-    rates = [gained / span for gained, span in (told.part(here, None, ports), told.part(there, None, peers))]
+    rates = [gained / span for gained, span in (telemetry.part(here, None, ports), telemetry.part(there, None, peers))]
     better = _told(rates[0])[:, None]
     return np.asarray(np.where(better, rates[0], rates[1]), dtype=np.float64)
 

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from truerail.causes.draft import Draft
-from truerail.causes.telemetry.found import Ground
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry.found import FabricContext
 from truerail.model.finding import Alternative, CauseKind
 
 BY_TRAFFIC_ONLY = 0.6
 """Confidence in what is inferred by traffic alone (detection notes, source reliabilities)."""
 
 
-def doubt_slow_nics(ground: Ground, drafts: Iterable[Draft], cabling: Sequence[Draft]) -> None:
+def doubt_slow_nics(ground: FabricContext, drafts: Iterable[CauseCandidate], cabling: Sequence[CauseCandidate]) -> None:
     """Adds the alternative to causes that rest on traffic alone, where a NIC on the same rail and leaf has no link.
 
     What a job exchanges with a NIC that is down is missing at its neighbours in the ring; which jobs run is not known.
@@ -29,8 +29,8 @@ def doubt_slow_nics(ground: Ground, drafts: Iterable[Draft], cabling: Sequence[D
     for draft, cable in zip(slow, index.cables_at(np.asarray(ports)).tolist(), strict=True):
         other = down.get((int(index.rail[cable]), int(index.b_device[cable]))) if cable >= 0 else None
         if other is not None:
-            says = f"{other} on the same rail is down: what a job exchanges with it is missing here"
-            draft.alternatives = (*draft.alternatives, Alternative(CauseKind.LINK_DOWN, says))
+            summary = f"{other} on the same rail is down: what a job exchanges with it is missing here"
+            draft.alternatives = (*draft.alternatives, Alternative(CauseKind.LINK_DOWN, summary))
             hosts = " and ".join(port.partition("/")[0] for port in (other, draft.subjects[0]))
-            draft.decides = f"whether one job runs on {hosts}"
+            draft.to_confirm = f"whether one job runs on {hosts}"
             draft.confidence = min(draft.confidence, BY_TRAFFIC_ONLY)

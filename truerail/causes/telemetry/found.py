@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.cabling.peers import peers_of
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.counters.window import STEP_SECONDS
 from truerail.model.columns import NONE, Codes, mapped
-from truerail.model.counters.quantities import Quantity
-from truerail.model.counters.telemetry import Telemetry, telemetry_of
-from truerail.model.counters.window import STEP_SECONDS
 from truerail.model.finding import Finding
-from truerail.model.wiring import Wiring
-from truerail.model.wiring.peers import peers_of
 
 
 @dataclass(frozen=True)
-class Ground:
+class FabricContext:
     """The fabric under the findings, in the numbers of the wiring."""
 
     wiring: Wiring
@@ -112,7 +112,7 @@ class Found:
     `link` is then that of the port that the finding singles out, if it does, else -1.
     """
 
-    ground: Ground
+    ground: FabricContext
     findings: Sequence[Finding]
     device: Codes
     port: Codes
@@ -241,7 +241,7 @@ class Found:
         return since <= ended + slack and begun <= until + slack
 
 
-def found_in(ground: Ground, findings: Sequence[Finding]) -> Found:
+def found_in(ground: FabricContext, findings: Sequence[Finding]) -> Found:
     """Findings with the places of their subjects."""
     device, port = ground.places([finding.subject for finding in findings])
     singled = [str(dict(finding.detail).get("port", "")) for finding in findings]

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from truerail.causes.draft import Draft
-from truerail.causes.telemetry.found import Ground
-from truerail.causes.telemetry.roots import Root, root_of_device
+from truerail.analysis.counters.carried import carried_of, overall
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry.found import FabricContext
+from truerail.causes.telemetry.roots import RootCandidate, root_of_device
 from truerail.causes.telemetry.table import MAINTAINED_HOST, MAINTAINED_SWITCH
 from truerail.causes.telemetry.words import listed
 from truerail.model.columns import Codes
-from truerail.model.counters.carried import carried_of, overall
 from truerail.model.finding import CauseKind
 from truerail.model.maintained import Maintained
 
@@ -24,11 +24,13 @@ SURE = 0.8
 """Confidence: the window says that somebody works there, not what is done. Judgement."""
 
 
-def maintenance_roots(ground: Ground, work: Iterable[Maintained]) -> Iterator[tuple[Draft, Root]]:
+def maintenance_roots(
+    ground: FabricContext, work: Iterable[Maintained]
+) -> Iterator[tuple[CauseCandidate, RootCandidate]]:
     """One cause for each window, as a root for each of its devices."""
     for window in work:
         codes, _ = ground.places(window.devices)
-        draft = Draft(CauseKind.MAINTENANCE, window.devices, _says(window), _do(window), confidence=SURE)
+        draft = CauseCandidate(CauseKind.MAINTENANCE, window.devices, _says(window), _do(window), confidence=SURE)
         for code in dict.fromkeys(codes[codes >= 0].tolist()):
             yield draft, _root(ground, code)
 
@@ -43,20 +45,20 @@ def _do(window: Maintained) -> str:
     return f"Nothing now: look again when the maintenance of {listed(window.devices)} ends."
 
 
-def _root(ground: Ground, device: int) -> Root:
+def _root(ground: FabricContext, device: int) -> RootCandidate:
     links = _links(ground, device)
     if ground.is_host(device):
         return root_of_device(ground, device, MAINTAINED_HOST, links)
     return root_of_device(ground, device, MAINTAINED_SWITCH, links[_drained(ground, links)])
 
 
-def _links(ground: Ground, device: int) -> Codes:
+def _links(ground: FabricContext, device: int) -> Codes:
     index = ground.wiring.index
     ports = np.arange(index.planned_ports)
     return np.unique(ground.link_of(ports[index.ports.device_of(ports) == device]))
 
 
-def _drained(ground: Ground, links: Codes) -> "np.typing.NDArray[np.bool_]":
+def _drained(ground: FabricContext, links: Codes) -> "np.typing.NDArray[np.bool_]":
     """Links that are down or carry nothing, as far as counters tell; without counters those that are down."""
     down = ground.wiring.states.down(links)
     carried, speed = carried_of(ground.told), ground.told.speed()[links]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerail.causes.draft import Draft
+from truerail.causes.candidate import CauseCandidate
 from truerail.causes.telemetry.crossing import Crossing
-from truerail.causes.telemetry.found import Found, Ground
+from truerail.causes.telemetry.found import FabricContext, Found
 from truerail.causes.telemetry.table import (
     CROSSES_SPINES,
     HOST_ORDER,
@@ -31,7 +31,7 @@ MOVED = (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION, CauseKind.CABLE_MOVE, C
 
 
 @dataclass(frozen=True)
-class Root:
+class RootCandidate:
     """Something that may explain findings. `number` is that of its own finding, -1 for a cable's cause."""
 
     number: int
@@ -47,7 +47,7 @@ class Root:
     """Ports that it pauses, with their distance in links."""
 
 
-def root_of_finding(found: Found, number: int) -> Root:
+def root_of_finding(found: Found, number: int) -> RootCandidate:
     """A finding as a root."""
     ground, finding = found.ground, found.findings[number]
     detail = found.details[number]
@@ -61,32 +61,32 @@ def root_of_finding(found: Found, number: int) -> Root:
 
 
 def _root(
-    ground: Ground, number: int, rows: tuple[Row, ...], links: tuple[int, ...], whole: tuple[int, ...] = (),
+    ground: FabricContext, number: int, rows: tuple[Row, ...], links: tuple[int, ...], whole: tuple[int, ...] = (),
     paused: Sequence[tuple[int, int]] = (),
-) -> Root:  # fmt: skip
+) -> RootCandidate:  # fmt: skip
     if not rows:
-        return Root(number, rows, links, whole=whole, paused=paused)
+        return RootCandidate(number, rows, links, whole=whole, paused=paused)
     ends = [end for link in links for end in ground.ends(link)]
     hosts = [device for device in (*(ground.owner[end] for end in ends), *whole) if ground.is_host(device)]
     above = [*(int(ground.uplink[end]) for end in ends), *whole]
     switches = [device for device in above if device >= 0 and not ground.is_host(device)]
-    return Root(number, rows, links, _known(hosts), _known(switches), whole, paused)
+    return RootCandidate(number, rows, links, _known(hosts), _known(switches), whole, paused)
 
 
-def root_of_device(ground: Ground, device: int, rows: tuple[Row, ...], links: Codes) -> Root:
-    """A device with some of its links (numbers as in `Ground.link_of`) as a root; a switch without any concerns
+def root_of_device(ground: FabricContext, device: int, rows: tuple[Row, ...], links: Codes) -> RootCandidate:
+    """A device with some of its links (numbers as in `FabricContext.link_of`) as a root; a switch without any concerns
     nothing.
     """
     if not len(links) and not ground.is_host(device):
-        return Root(-1, ())
+        return RootCandidate(-1, ())
     return _root(ground, -1, rows, tuple(links.tolist()), (device,))
 
 
-def root_of_draft(ground: Ground, draft: Draft, crossing: Crossing | None) -> Root | None:
+def root_of_draft(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | None) -> RootCandidate | None:
     """A cause of the cabling as a root; None where it has no effect on traffic (two cables on the same leaf)."""
     if draft.kind is CauseKind.GPU_NIC_ORDER:
         devices, _ = ground.places(draft.subjects)
-        return Root(-1, HOST_ORDER, whole=_known(devices.tolist()))
+        return RootCandidate(-1, HOST_ORDER, whole=_known(devices.tolist()))
     if draft.kind in DOWN:
         return _down(ground, draft)
     if draft.kind in MOVED and draft.cables:
@@ -94,17 +94,17 @@ def root_of_draft(ground: Ground, draft: Draft, crossing: Crossing | None) -> Ro
     return None
 
 
-def _down(ground: Ground, draft: Draft) -> Root:
+def _down(ground: FabricContext, draft: CauseCandidate) -> RootCandidate:
     index = ground.wiring.index
     cables = np.array(list(draft.cables), dtype=np.int64)
     links = tuple(ground.link_of(index.a[cables]).tolist())
     if draft.kind is CauseKind.UNREACHABLE:
         device, _ = ground.places(draft.subjects)
-        return Root(-1, OFF if links else (), links, whole=_known(device.tolist()))
+        return RootCandidate(-1, OFF if links else (), links, whole=_known(device.tolist()))
     return _root(ground, -1, LINK_DOWN_HOST if index.from_host[cables].all() else LINK_DOWN_UPLINK, links)
 
 
-def _moved(ground: Ground, draft: Draft, crossing: Crossing | None) -> Root | None:
+def _moved(ground: FabricContext, draft: CauseCandidate, crossing: Crossing | None) -> RootCandidate | None:
     index, place = ground.wiring.index, ground.wiring.place
     cables = np.array(list(draft.cables), dtype=np.int64)
     stands = index.ports.device_of(place[cables])
@@ -121,7 +121,7 @@ def _moved(ground: Ground, draft: Draft, crossing: Crossing | None) -> Root | No
     return replace(root, rows=(*rows, *CROSSES_SPINES), switches=crossing.mostly)
 
 
-def _wrong_network(ground: Ground, cables: Codes) -> bool:
+def _wrong_network(ground: FabricContext, cables: Codes) -> bool:
     """Whether a cable without a rail (storage, say) sits where one with a rail belongs, or the other way round."""
     index = ground.wiring.index
     there = index.cables_at(ground.wiring.place[cables])
@@ -129,7 +129,7 @@ def _wrong_network(ground: Ground, cables: Codes) -> bool:
     return bool(((index.rail[cables[known]] < 0) != (index.rail[there[known]] < 0)).any())
 
 
-def reached(found: Found, root: Root) -> Iterator[tuple[int, int, Row]]:
+def reached(found: Found, root: RootCandidate) -> Iterator[tuple[int, int, Row]]:
     """The findings within a root's rows: their numbers, how far they are (in links), and the row. A finding may come
     more than once, the nearest first within a row.
     """
@@ -145,7 +145,7 @@ def reached(found: Found, root: Root) -> Iterator[tuple[int, int, Row]]:
                 yield number, far, row
 
 
-def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]:
+def _within(found: Found, root: RootCandidate, scope: Scope) -> Iterator[tuple[int, int]]:
     match scope:
         case Scope.LINK:
             yield from ((number, 0) for link in root.links for number in found.on_link.get(link, ()))
@@ -169,7 +169,7 @@ def _within(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
             yield from _paused(found, root)
 
 
-def _beyond(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]:
+def _beyond(found: Found, root: RootCandidate, scope: Scope) -> Iterator[tuple[int, int]]:
     """At the switches of the root's links, or at those that they hold up."""
     for switch in found.ground.switches_of(root.links):
         if scope is Scope.OWN_SWITCH:
@@ -179,7 +179,7 @@ def _beyond(found: Found, root: Root, scope: Scope) -> Iterator[tuple[int, int]]
             yield from ((number, far) for number in found.in_device.get(device, ()))
 
 
-def _paused(found: Found, root: Root) -> Iterator[tuple[int, int]]:
+def _paused(found: Found, root: RootCandidate) -> Iterator[tuple[int, int]]:
     seen: set[int] = set()
     for port, hops in root.paused:
         link, device = found.ground.at(port)

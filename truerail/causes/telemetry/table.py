@@ -11,9 +11,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.telemetry.found import Found
 from truerail.model.finding import Severity
-from truerail.model.waiting.reasons import Reason
 
 
 class Scope(StrEnum):

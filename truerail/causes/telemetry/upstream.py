@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from truerail.causes.telemetry.found import Ground
+from truerail.analysis.counters.quantities import Quantity
+from truerail.causes.telemetry.found import FabricContext
 from truerail.model.columns import Mask
-from truerail.model.counters.quantities import Quantity
 
 HELD_UP = 0.01
 """Share of the time for which a port must be paused to pass it on, a fifth of what makes a wait of a pause tree
@@ -24,7 +24,7 @@ FRAMES = 100.0
 """Pause frames a second that count as much where nobody counts the time (`rules.incast.PAUSE_FRAMES`)."""
 
 
-def upstream(ground: Ground, switch: int) -> Mapping[int, int]:
+def upstream(ground: FabricContext, switch: int) -> Mapping[int, int]:
     """The switches that a switch pauses, directly or over others, with their distance in links; without itself."""
     peer, owner = ground.peer, ground.owner
     pausing: dict[int, list[int]] = {}
@@ -41,7 +41,7 @@ def upstream(ground: Ground, switch: int) -> Mapping[int, int]:
     return found
 
 
-def _pausing(ground: Ground) -> Mask:
+def _pausing(ground: FabricContext) -> Mask:
     """Planned ports that pause the other end long enough to hold it up, as either end counts."""
     by_time = _rate(ground, Quantity.TX_PAUSE_US, Quantity.RX_PAUSE_US)
     by_frames = _rate(ground, Quantity.TX_PAUSE_FRAMES, Quantity.RX_PAUSE_FRAMES)
@@ -49,7 +49,7 @@ def _pausing(ground: Ground) -> Mask:
         return np.asarray((by_time >= HELD_UP * 1e6) | (np.isnan(by_time) & (by_frames >= FRAMES)), dtype=bool)
 
 
-def _rate(ground: Ground, sent: Quantity, received: Quantity) -> npt.NDArray[np.float64]:
+def _rate(ground: FabricContext, sent: Quantity, received: Quantity) -> npt.NDArray[np.float64]:
     """What each planned port sends a second on the priority on which that is most, as it counts itself or the other
     end does; NaN where neither tells.
     """

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 
 from rules import rules
+from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.telemetry.crossing import Crossing
-from truerail.causes.telemetry.found import Ground
+from truerail.causes.telemetry.found import FabricContext
 from truerail.model.finding import CauseKind, Finding
-from truerail.model.waiting.reasons import Reason
 
 _BY_REASON: Mapping[str, CauseKind] = {
     Reason.INCAST.value: CauseKind.OVERLOAD,
@@ -29,7 +29,7 @@ def kind_of(finding: Finding) -> CauseKind:
 
 def said_of(finding: Finding) -> str:
     """What a finding says, with its subject where it does not name that."""
-    return finding.says if finding.subject in finding.says else f"{finding.subject}: {finding.says}"
+    return finding.summary if finding.subject in finding.summary else f"{finding.subject}: {finding.summary}"
 
 
 def behind(symptoms: Sequence[Finding]) -> str:
@@ -47,7 +47,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def impact(ground: Ground, crossing: Crossing) -> str:
+def impact(ground: FabricContext, crossing: Crossing) -> str:
     """What a wrong-rail cable does to traffic, one sentence; or that nobody can see it."""
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
@@ -56,9 +56,9 @@ def impact(ground: Ground, crossing: Crossing) -> str:
     if crossing.idle:
         return "No traffic goes over it now, so it harms nothing yet"
     who = "Its NIC sends" if crossing.nics == 1 else f"Its {crossing.nics} NICs send"
-    says = f"{who} {crossing.gbps:.0f} Gb/s, which have to cross the spines"
+    summary = f"{who} {crossing.gbps:.0f} Gb/s, which have to cross the spines"
     if not crossing.confirmed:
-        return f"{says}; the uplinks do not confirm it"
+        return f"{summary}; the uplinks do not confirm it"
     if isnan(crossing.share) or crossing.share <= 0:
-        return f"{says}, as the uplinks confirm"
-    return f"{says}: {min(crossing.share, 1):.0%} of what its leaves send upwards beyond their peers"
+        return f"{summary}, as the uplinks confirm"
+    return f"{summary}: {min(crossing.share, 1):.0%} of what its leaves send upwards beyond their peers"

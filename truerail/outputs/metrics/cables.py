@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.model.columns import Codes, Mask
-from truerail.model.wiring import BOTH_ENDS, ONE_END, State, Wiring
 from truerail.outputs.metrics.declared_links import (
     DEVICES,
     DEVICES_READ,

@@ -20,9 +20,9 @@ FINDINGS = gauge(
     'sum by (severity) (truerail_findings{muted="no"})',
 )  # fmt: skip
 FINDING_LIVES = gauge(
-    "finding_lives", "findings", "fabric severity state",
+    "findings_by_state", "findings", "fabric severity state",
     "Findings by where their life stands; those that recover or that nobody can see now are in no other count.",
-    'truerail_finding_lives{state="flapping"} > 0',
+    'truerail_findings_by_state{state="flapping"} > 0',
 )  # fmt: skip
 CAUSES = gauge(
     "causes", "causes", "fabric kind muted",
@@ -47,20 +47,20 @@ PLAN_INFO = gauge(
 )  # fmt: skip
 
 PUBLICATION_NUMBER = gauge(
-    "publication_number", "number", "fabric", "Number of the judgement shown; grows by one with each, over restarts.",
-    "changes(truerail_publication_number[10m])",
+    "evaluation_number", "number", "fabric", "Number of the judgement shown; grows by one with each, over restarts.",
+    "changes(truerail_evaluation_number[10m])",
 )  # fmt: skip
 PUBLICATION_AT = gauge(
-    "publication_timestamp_seconds", "seconds", "fabric", "When the newest answer in the judgement was asked for.",
-    "time() - truerail_publication_timestamp_seconds",
+    "evaluation_timestamp_seconds", "seconds", "fabric", "When the newest answer in the judgement was asked for.",
+    "time() - truerail_evaluation_timestamp_seconds",
 )  # fmt: skip
 PUBLICATION_AGE = gauge(
-    "publication_age_seconds", "seconds", "fabric", "How old the judgement was at the scrape.",
-    "truerail_publication_age_seconds > 300",
+    "evaluation_age_seconds", "seconds", "fabric", "How old the judgement was at the scrape.",
+    "truerail_evaluation_age_seconds > 300",
 )  # fmt: skip
 JUDGEMENT_DURATION = gauge(
-    "judgement_duration_seconds", "seconds", "fabric", "What judging took, from snapshot to publication.",
-    "max_over_time(truerail_judgement_duration_seconds[1h])",
+    "evaluation_duration_seconds", "seconds", "fabric", "What judging took, from snapshot to publication.",
+    "max_over_time(truerail_evaluation_duration_seconds[1h])",
 )  # fmt: skip
 
 COLLECTOR_INTERVAL = gauge(
@@ -106,9 +106,9 @@ COLLECTOR_FAILURES = counter(
     "rate(truerail_collector_failures_total[5m])",
 )  # fmt: skip
 COLLECTOR_OVERRUNS = counter(
-    "collector_overruns_total", "rounds", "fabric collector",
+    "collector_missed_total", "rounds", "fabric collector",
     "Times that the scheduler skipped a round because the last one still ran.",
-    "increase(truerail_collector_overruns_total[1h]) > 0",
+    "increase(truerail_collector_missed_total[1h]) > 0",
 )  # fmt: skip
 
 JOURNAL_HEALTH = gauge(
@@ -120,8 +120,8 @@ JOURNAL_SINCE = gauge(
     "time() - truerail_journal_health_timestamp_seconds",
 )  # fmt: skip
 JOURNAL_WAITING = gauge(
-    "journal_waiting_rounds", "rounds", "fabric", "Rounds in memory that are not written yet.",
-    "truerail_journal_waiting_rounds > 10",
+    "journal_queue_length", "rounds", "fabric", "Rounds in memory that are not written yet.",
+    "truerail_journal_queue_length > 10",
 )  # fmt: skip
 JOURNAL_LOST = counter(
     "journal_lost_rounds_total", "rounds", "fabric", "Rounds dropped because the database took nothing for too long.",
@@ -142,17 +142,17 @@ counter(
     "rate(truerail_service_rounds_total[5m])",
 )  # fmt: skip
 counter(
-    "service_judgements_total", "judgements", "", "Snapshots judged.", "rate(truerail_service_judgements_total[5m])"
+    "service_evaluations_total", "judgements", "", "Snapshots judged.", "rate(truerail_service_evaluations_total[5m])"
 )  # fmt: skip
 counter(
-    "service_judgements_failed_total", "judgements", "", "Snapshots that could not be judged because of a bug.",
-    "increase(truerail_service_judgements_failed_total[1h]) > 0",
+    "service_evaluations_failed_total", "judgements", "", "Snapshots that could not be judged because of a bug.",
+    "increase(truerail_service_evaluations_failed_total[1h]) > 0",
 )  # fmt: skip
-gauge("service_devices_waiting", "devices", "", "Devices asked that have not answered yet.",
-       "max_over_time(truerail_service_devices_waiting[10m])")  # fmt: skip
+gauge("service_devices_in_flight", "devices", "", "Devices asked that have not answered yet.",
+       "max_over_time(truerail_service_devices_in_flight[10m])")  # fmt: skip
 gauge("service_event_streams", "streams", "", "Readers of the event stream.", "truerail_service_event_streams")
 gauge(
-    "service_tls_certificate_ends_timestamp_seconds", "seconds", "",
+    "service_tls_certificate_not_after_timestamp_seconds", "seconds", "",
     "When the TLS certificate that the service shows ends: the first of its chain.",
-    "truerail_service_tls_certificate_ends_timestamp_seconds - time() < 14 * 86400",
+    "truerail_service_tls_certificate_not_after_timestamp_seconds - time() < 14 * 86400",
 )  # fmt: skip

@@ -14,9 +14,9 @@ LINK_INFO = gauge(
     "(truerail_link_state > 1) * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
 LINK_SEEN_INFO = gauge(
-    "link_seen_info", "1", f"{LINK} action seen_switch seen_switch_port seen_rail",
+    "link_actual_info", "1", f"{LINK} action actual_switch actual_switch_port actual_rail",
     "Where a wrong cable is seen instead, named where that is a device of the plan; and what its cause says: `action`.",
-    "truerail_link_seen_info * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
+    "truerail_link_actual_info * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
 UPLINK_STATE = gauge(
     "uplink_state", "state", UPLINK,

@@ -22,7 +22,7 @@ class Declared:
     kind: Kind
     unit: str
     labels: tuple[str, ...]
-    says: str
+    summary: str
     query: str
 
 
@@ -30,21 +30,21 @@ CATALOGUE: Final[dict[str, Declared]] = {}
 """Every metric by name, in the order of the reference."""
 
 
-def _declare(kind: Kind, name: str, unit: str, labels: str, says: str, query: str) -> Declared:
-    declared = Declared(PREFIX + name, kind, unit, tuple(labels.split()), says, query)
+def _declare(kind: Kind, name: str, unit: str, labels: str, summary: str, query: str) -> Declared:
+    declared = Declared(PREFIX + name, kind, unit, tuple(labels.split()), summary, query)
     if CATALOGUE.setdefault(declared.name, declared) is not declared:
         raise ValueError(f"{declared.name} is declared twice")
     return declared
 
 
-def gauge(name: str, unit: str, labels: str, says: str, query: str) -> Declared:
+def gauge(name: str, unit: str, labels: str, summary: str, query: str) -> Declared:
     """Declares a gauge; `labels` are written as words."""
-    return _declare(Kind.GAUGE, name, unit, labels, says, query)
+    return _declare(Kind.GAUGE, name, unit, labels, summary, query)
 
 
-def counter(name: str, unit: str, labels: str, says: str, query: str) -> Declared:
+def counter(name: str, unit: str, labels: str, summary: str, query: str) -> Declared:
     """Declares a counter."""
-    return _declare(Kind.COUNTER, name, unit, labels, says, query)
+    return _declare(Kind.COUNTER, name, unit, labels, summary, query)
 
 
 LINK: Final = "fabric pod host rail plane nic"

@@ -3,9 +3,9 @@
 from typing import Any
 from urllib.parse import urlsplit
 
+from truerail.analysis.published import Published
 from truerail.model.names import natural_key
 from truerail.model.plan import Device, Role
-from truerail.model.publication import Publication
 from truerail.outputs.metrics.layout import REST
 from truerail.outputs.metrics.series import clean
 
@@ -13,7 +13,7 @@ Target = dict[str, Any]
 META = "__meta_truerail_"
 
 
-def sd(publication: Publication | None, base_url: str, *, job: str = "", port: int | None = None) -> list[Target]:
+def sd(publication: Published | None, base_url: str, *, job: str = "", port: int | None = None) -> list[Target]:
     """Target groups as Prometheus reads them: `[{"targets": [...], "labels": {...}}]`.
 
     Without `port` the service's own pages under `base_url`: one for each pod, and one for all that belongs to no pod.
@@ -27,7 +27,7 @@ def sd(publication: Publication | None, base_url: str, *, job: str = "", port: i
     return [_host(publication.fabric, device, job, port) for device in publication.plan.of_role(Role.HOST)]
 
 
-def _own(publication: Publication | None, base_url: str) -> list[Target]:
+def _own(publication: Published | None, base_url: str) -> list[Target]:
     url = urlsplit(base_url)
     labels = {"__scheme__": url.scheme, "__metrics_path__": f"{url.path.rstrip('/')}/metrics"}
     pods = {device.pod for device in publication.plan.devices.values()} - {"", REST} if publication else set()

@@ -11,10 +11,10 @@ from threading import Lock
 
 from prometheus_client import Metric, generate_latest
 
+from truerail.analysis.published import Published
 from truerail.files.problems import nearest
-from truerail.model.finding import Judgement
+from truerail.model.finding import Evaluation
 from truerail.model.pause import garbage_collection_paused
-from truerail.model.publication import Publication
 from truerail.outputs.metrics.cables import by_host, counts, levels
 from truerail.outputs.metrics.families import FabricWide
 from truerail.outputs.metrics.found import device_findings
@@ -35,11 +35,11 @@ class Exposition:
         self._plan: _OfPlan | None = None
         self._page: _Page | None = None
 
-    def prepare(self, publication: Publication) -> None:
+    def prepare(self, publication: Published) -> None:
         """Renders a publication, so that the next scrape need not."""
         self._page_of(publication)
 
-    def render(self, publication: Publication | None, counters: Mapping[str, float], now: datetime) -> bytes:
+    def render(self, publication: Published | None, counters: Mapping[str, float], now: datetime) -> bytes:
         """Everything. Before the first judgement that is the service's own figures alone."""
         if publication is None:
             return generate_latest(Live(None, {}, counters, now))
@@ -47,7 +47,7 @@ class Exposition:
         return b"".join([*page.blocks(None), page.wide, page.live(counters, now)])
 
     def render_pod(
-        self, publication: Publication | None, pod: str, counters: Mapping[str, float], now: datetime
+        self, publication: Published | None, pod: str, counters: Mapping[str, float], now: datetime
     ) -> bytes:
         """One pod's series. `-` stands for all that belongs to no pod: the slices of all pods and this one add up to
         the whole, without any series twice. Raises LookupError for a pod that the plan does not have.
@@ -63,18 +63,18 @@ class Exposition:
             raise LookupError(f"no pod is called {pod!r}{nearest(pod, [*page.layout.pods[1:], REST])}")
         return b"".join(page.blocks(rank[pod]))
 
-    def _page_of(self, publication: Publication) -> "_Page":
+    def _page_of(self, publication: Published) -> "_Page":
         with self._lock:
             if self._page is None or self._page.publication is not publication:
                 with garbage_collection_paused():
                     self._page = self._rendered(publication, self._page)
             return self._page
 
-    def _rendered(self, publication: Publication, last: "_Page | None") -> "_Page":
+    def _rendered(self, publication: Published, last: "_Page | None") -> "_Page":
         if self._plan is None or not self._plan.fits(publication):
             self._plan = _OfPlan(publication)
         layout = self._plan.layout
-        if last is not None and last.judgement is publication.judgement and last.layout is layout:
+        if last is not None and last.evaluation is publication.evaluation and last.layout is layout:
             cables, answered = last.cables, last.answered
         else:
             cables = tuple(self._plan.blocks(publication))
@@ -86,17 +86,17 @@ class Exposition:
 class _OfPlan:
     """What is made once for a plan."""
 
-    def __init__(self, publication: Publication) -> None:
+    def __init__(self, publication: Published) -> None:
         self.layout = Layout(publication.fabric, publication.wiring.index)
         self._info, self._affinity = LinkInfo(self.layout), Affinity(self.layout)
         self._uplinks = uplink_info(self.layout).block()
         self._traffic = TrafficText(self.layout, publication.wiring.index)
 
-    def fits(self, publication: Publication) -> bool:
+    def fits(self, publication: Published) -> bool:
         """Whether it was made for the same plan."""
         return self.layout.plan is publication.plan and self.layout.fabric == publication.fabric
 
-    def blocks(self, publication: Publication) -> Iterator[Block]:
+    def blocks(self, publication: Published) -> Iterator[Block]:
         """The text of all that is said of cables and devices."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
@@ -110,7 +110,7 @@ class _OfPlan:
             yield series.block()
         yield from self._traffic.blocks(publication)
 
-    def series(self, publication: Publication) -> Iterator[Series]:
+    def series(self, publication: Published) -> Iterator[Series]:
         """The same as series."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
@@ -128,7 +128,7 @@ class _OfPlan:
 class _Page:
     """The text of one publication, but for what is of the moment."""
 
-    publication: Publication
+    publication: Published
     layout: Layout
     cables: tuple[Block, ...]
     found: Block
@@ -136,9 +136,9 @@ class _Page:
     answered: Mapping[str, datetime]
 
     @property
-    def judgement(self) -> Judgement:
+    def evaluation(self) -> Evaluation:
         """What the cables' text was made from."""
-        return self.publication.judgement
+        return self.publication.evaluation
 
     def blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
         """The text of one pod by its rank, or of all pods."""
@@ -150,7 +150,7 @@ class _Page:
         return generate_latest(Live(self.publication, self.answered, counters, now))
 
 
-def families(publication: Publication, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
+def families(publication: Published, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
     """All of the page as prometheus-client's metric families: what the text means, at ten times its price."""
     plan = _OfPlan(publication)
     for series in (*plan.series(publication), device_findings(plan.layout, publication)):

@@ -8,9 +8,9 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from rules import rules
+from truerail.analysis.published import Published
 from truerail.model.finding import Cause, CauseKind, Finding, Severity, Status, Verdict
 from truerail.model.life import LifeState, Mute, MuteKind
-from truerail.model.publication import Publication
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.declared import Declared, Kind
 from truerail.outputs.metrics.series import clean
@@ -23,7 +23,7 @@ MUTED = (NOT_MUTED, *(kind.value for kind in MuteKind))
 def family(metric: Declared, samples: Samples) -> Metric:
     """A metric with these labels and values. Empty labels are left out."""
     name = metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name
-    made = Metric(name, metric.says, metric.kind.value)
+    made = Metric(name, metric.summary, metric.kind.value)
     for labels, value in samples:
         made.add_sample(metric.name, {label: clean(text) for label, text in labels.items() if text}, value)
     return made
@@ -32,10 +32,10 @@ def family(metric: Declared, samples: Samples) -> Metric:
 class FabricWide(Collector):
     """The families of one publication."""
 
-    def __init__(self, publication: Publication) -> None:
+    def __init__(self, publication: Published) -> None:
         self._publication = publication
         self._fabric = {"fabric": publication.fabric}
-        judged = [verdict for verdict in publication.judgement.verdicts if _judged(verdict)]
+        judged = [verdict for verdict in publication.evaluation.verdicts if _judged(verdict)]
         self._judged = tuple(verdict.rule for verdict in judged)
 
     def collect(self) -> Iterator[Metric]:
@@ -55,12 +55,12 @@ class FabricWide(Collector):
         mutes, counts = self._publication.mutes, Counter[tuple[str, ...]]()
         for key in product(self._judged, Severity, MUTED):
             counts[key] = 0
-        counts.update((f.rule, f.severity, muted(f, mutes)) for f in self._publication.judgement.findings)
+        counts.update((f.rule, f.severity, muted(f, mutes)) for f in self._publication.evaluation.findings)
         return self._counted(("rule", "severity", "muted"), counts)
 
     def _lives(self) -> Samples:
         publication = self._publication
-        findings = (*publication.judgement.findings, *publication.held)
+        findings = (*publication.evaluation.findings, *publication.pending_resolution)
         if findings and not publication.lives:  # nobody follows lives
             return ()
         states = [state for state in LifeState if state.open]
@@ -73,22 +73,22 @@ class FabricWide(Collector):
         known = CauseKind if self._judged else ()
         counts = Counter[tuple[str, ...]](dict.fromkeys(product(known, MUTED), 0))
         mutes = self._publication.mutes
-        counts.update((cause.kind, _cause_muted(cause, mutes)) for cause in self._publication.judgement.causes)
+        counts.update((cause.kind, _cause_muted(cause, mutes)) for cause in self._publication.evaluation.causes)
         return self._counted(("kind", "muted"), counts)
 
     def _moves(self) -> Samples:
         counts = Counter[tuple[str, ...]](dict.fromkeys(((kind,) for kind in CauseKind if self._judged), 0))
-        for cause in self._publication.judgement.causes:
+        for cause in self._publication.evaluation.causes:
             counts[cause.kind,] += len(cause.moves)
         return self._counted(("kind",), counts)
 
     def _statuses(self) -> Samples:
-        for verdict in self._publication.judgement.verdicts:
+        for verdict in self._publication.evaluation.verdicts:
             for status in Status:
                 yield self._fabric | {"rule": verdict.rule, "status": status}, verdict.status is status
 
     def _rules(self) -> Samples:
-        for verdict in self._publication.judgement.verdicts:
+        for verdict in self._publication.evaluation.verdicts:
             if rule := rules().get(verdict.rule):
                 yield self._fabric | {"rule": rule.code, "name": rule.name, "severity": rule.severity}, 1
 

@@ -4,9 +4,9 @@ from collections import Counter
 
 import numpy as np
 
+from truerail.analysis.published import Published
 from truerail.model.finding import Finding
 from truerail.model.plan import Role
-from truerail.model.publication import Publication
 from truerail.outputs.metrics.declared_links import DEVICE_FINDINGS
 from truerail.outputs.metrics.families import muted
 from truerail.outputs.metrics.layout import Layout
@@ -16,13 +16,13 @@ _LABELS = ("host", "nic", "rail", "plane", "switch", "rule", "severity", "muted"
 _Key = tuple[int, tuple[str, ...]]
 
 
-def device_findings(layout: Layout, publication: Publication) -> Series:
+def device_findings(layout: Layout, publication: Published) -> Series:
     """One series for each device, host's port, rail, rule, severity and reason for silence. Subjects that the plan does
     not know are counted together, under no name: a stranger's name is its own choice.
     """
     counts = Counter[_Key]()
     devices, mutes = layout.plan.devices, publication.mutes
-    for finding in publication.judgement.findings:
+    for finding in publication.evaluation.findings:
         device = devices.get(finding.subject) or devices.get(finding.device)
         host = device.name if device and device.role is Role.HOST else ""
         switch = device.name if device and not host else ""

@@ -14,9 +14,9 @@ LABELS: Final = {
     "switch_port": "that switch's port",
     "action": "`move` where a cause moves the cable, `none` where only names are wrong, `decide` where the evidence "
     "does not decide or another repair comes first",
-    "seen_switch": "the device that a wrong link is seen on instead",
-    "seen_switch_port": "the port there",
-    "seen_rail": "the rail that the plan gives that port",
+    "actual_switch": "the device that a wrong link is seen on instead",
+    "actual_switch_port": "the port there",
+    "actual_rail": "the rail that the plan gives that port",
     "peer": "the switch above, as the plan names it",
     "peer_port": "its port",
     "rack": "the host's rack",

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.cabling.paths import gpu_rails
+from truerail.analysis.published import Published
 from truerail.model.columns import NONE, Codes, either
 from truerail.model.facts import NetLink, RdmaLink
-from truerail.model.finding import Judgement
-from truerail.model.publication import Publication
+from truerail.model.finding import Evaluation
 from truerail.model.snapshot import Table
-from truerail.model.wiring import State, Wiring
-from truerail.model.wiring.paths import gpu_rails
 from truerail.outputs.metrics.declared_links import GPU_NIC_AFFINITY, LINK_INFO, LINK_SEEN_INFO, UPLINK_INFO
 from truerail.outputs.metrics.layout import Cables, Layout
 from truerail.outputs.metrics.series import Block, Rows, Series, Stencil
@@ -189,7 +189,7 @@ class Action(StrEnum):
     """No cause moves it, as the evidence does not decide; or another repair comes first."""
 
 
-def seen_instead(layout: Layout, publication: Publication) -> Series:
+def seen_instead(layout: Layout, publication: Published) -> Series:
     """Where wrong links are, and what is to be done about them. The place is named where it is a device of the plan:
     what a stranger calls itself is its own choice, and would make series without end.
     """
@@ -202,21 +202,21 @@ def seen_instead(layout: Layout, publication: Publication) -> Series:
     at, place = np.where(known, at, NONE), np.where(known, place, NONE)
     cable = index.cables_at(place)
     rail = np.where(cable >= 0, index.rail[cable], NONE).tolist()
-    actions = _actions(publication.judgement)
+    actions = _actions(publication.evaluation)
     labels: dict[str, list[str]] = {
         "action": [actions.get(str(index.a_port(cable)), Action.DECIDE) for cable in links[row].tolist()],
-        "seen_switch": ["" if code < 0 else index.devices.names[code] for code in at.tolist()],
-        "seen_switch_port": [index.spell(port).name if port >= 0 else "" for port in place.tolist()],
-        "seen_rail": ["" if number < 0 else str(number) for number in rail],
+        "actual_switch": ["" if code < 0 else index.devices.names[code] for code in at.tolist()],
+        "actual_switch_port": [index.spell(port).name if port >= 0 else "" for port in place.tolist()],
+        "actual_rail": ["" if number < 0 else str(number) for number in rail],
     }
     return Series(LINK_SEEN_INFO, layout.links.rows.take(row), [1] * len(row), labels)
 
 
-def _actions(judgement: Judgement) -> dict[str, Action]:
+def _actions(evaluation: Evaluation) -> dict[str, Action]:
     """What the causes say, by the port at the cable's end nearer to the GPUs."""
-    named = {one for cause in judgement.causes if cause.names_only for one in cause.explains}
-    actions = {finding.subject: Action.NONE for finding in judgement.findings if finding.id in named}
-    moved = (str(move.cable) for cause in judgement.causes for move in cause.moves if not move.after)
+    named = {one for cause in evaluation.causes if cause.names_only for one in cause.explains}
+    actions = {finding.subject: Action.NONE for finding in evaluation.findings if finding.id in named}
+    moved = (str(move.cable) for cause in evaluation.causes for move in cause.moves if not move.after)
     return {**actions, **dict.fromkeys(moved, Action.MOVE)}
 
 

@@ -9,7 +9,7 @@ from prometheus_client import Metric
 from prometheus_client.registry import Collector
 
 from truerail import __version__
-from truerail.model.publication import CollectorRun, JournalHealth, Publication
+from truerail.analysis.published import CollectorRun, JournalHealth, Published
 from truerail.model.reading import Reading
 from truerail.outputs.metrics import declared
 from truerail.outputs.metrics.declared import CATALOGUE, SERVICE_PREFIX, SERVICE_SAYS, Declared, Kind
@@ -26,7 +26,7 @@ class Live(Collector):
 
     def __init__(
         self,
-        publication: Publication | None,
+        publication: Published | None,
         answered: Mapping[str, datetime],
         counters: Mapping[str, float],
         now: datetime,
@@ -45,14 +45,14 @@ class Live(Collector):
             families = (*self._shown(self._publication), *self._journal(self._publication), *self._collectors())
             yield from (metric for metric in families if metric.samples)
 
-    def _shown(self, publication: Publication) -> Iterator[Metric]:
+    def _shown(self, publication: Published) -> Iterator[Metric]:
         fabric = {"fabric": publication.fabric}
         yield family(declared.PUBLICATION_NUMBER, [(fabric, publication.number)])
         yield family(declared.PUBLICATION_AT, [(fabric, publication.at.timestamp())])
         yield family(declared.PUBLICATION_AGE, [(fabric, self._age(publication.at))])
         yield family(declared.JUDGEMENT_DURATION, [(fabric, publication.judged_seconds)])
 
-    def _journal(self, publication: Publication) -> Iterator[Metric]:
+    def _journal(self, publication: Published) -> Iterator[Metric]:
         fabric, journal = {"fabric": publication.fabric}, publication.journal
         states = [(fabric | {"health": health.value}, float(journal.health is health)) for health in JournalHealth]
         yield family(declared.JOURNAL_HEALTH, states)

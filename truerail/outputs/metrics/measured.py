@@ -8,8 +8,8 @@ from itertools import chain, compress, pairwise, repeat
 
 import numpy as np
 
+from truerail.analysis.counters.minute import Numbers
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.minute import Numbers
 from truerail.outputs.metrics.declaring import Declared
 from truerail.outputs.metrics.series import Block, Rows, Series, head
 

@@ -72,14 +72,14 @@ def reference() -> str:
         "",
         "| label | meaning |",
         "|---|---|",
-        *(f"| `{label}` | {_cell(says)} |" for label, says in LABELS.items()),
+        *(f"| `{label}` | {_cell(summary)} |" for label, summary in LABELS.items()),
     ]
     return _INTRODUCTION + "\n" + "\n".join(lines) + "\n"
 
 
 def _row(metric: Declared) -> str:
     labels = " ".join(f"`{label}`" for label in metric.labels)
-    cells = (f"`{metric.name}`", metric.kind.value, labels, metric.unit, metric.says, f"`{metric.query}`")
+    cells = (f"`{metric.name}`", metric.kind.value, labels, metric.unit, metric.summary, f"`{metric.query}`")
     return "| " + " | ".join(map(_cell, cells)) + " |"
 
 

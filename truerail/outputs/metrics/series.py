@@ -31,8 +31,8 @@ def escape(value: str) -> str:
 
 def head(metric: Declared) -> str:
     """The lines that stand over a metric's series."""
-    says = metric.says.replace("\\", r"\\").replace("\n", r"\n")
-    return f"# HELP {metric.name} {says}\n# TYPE {metric.name} {metric.kind.value}\n"
+    summary = metric.summary.replace("\\", r"\\").replace("\n", r"\n")
+    return f"# HELP {metric.name} {summary}\n# TYPE {metric.name} {metric.kind.value}\n"
 
 
 class _Pieces(dict[str, str]):
@@ -130,7 +130,7 @@ class Series:
         """The same as prometheus-client's metric family: the reference."""
         metric = self.metric
         name = metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name
-        family = Metric(name, metric.says, metric.kind.value)
+        family = Metric(name, metric.summary, metric.kind.value)
         columns = {"fabric": [self.rows.fabric] * len(self.values), **self.rows.labels, **self.labels}
         for number, value in enumerate(self.values):
             labels = {label: clean(column[number]) for label, column in columns.items() if column[number]}

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from truerail.analysis.counters.minute import Numbers
+from truerail.analysis.ecmp.spread import Spread
 from truerail.model.columns import Codes
-from truerail.model.counters.minute import Numbers
 from truerail.model.finding import Finding
-from truerail.model.uplinks.spread import Spread
 from truerail.outputs.metrics.declared_traffic import UPLINK_BALANCE, UPLINK_PEAK, UPLINK_PEAK_EXPECTED
 from truerail.outputs.metrics.declaring import Declared
 from truerail.outputs.metrics.layout import Layout

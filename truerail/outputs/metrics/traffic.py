@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truerail.analysis.counters.minute import Numbers
+from truerail.analysis.counters.traffic import Traffic
+from truerail.analysis.published import Published
 from truerail.model.columns import Codes, Mask
-from truerail.model.counters.minute import Numbers
-from truerail.model.counters.traffic import Traffic
 from truerail.model.index import PlanIndex
-from truerail.model.publication import Publication
 from truerail.outputs.metrics.declared_traffic import FIGURES, LINKS_COUNTED, UPLINKS_COUNTED
 from truerail.outputs.metrics.layout import Group, Layout
 from truerail.outputs.metrics.measured import Measured
@@ -28,22 +28,22 @@ class TrafficText:
             *((figure.field, self._uplinks, Measured(figure.uplink, uplinks)) for figure in FIGURES),
         ]
 
-    def blocks(self, publication: Publication) -> Iterator[Block]:
+    def blocks(self, publication: Published) -> Iterator[Block]:
         """The text."""
         if (traffic := publication.traffic) is not None:
             yield from (metric.block(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
             yield from (series.block() for series in self._few(traffic, publication))
 
-    def series(self, publication: Publication) -> Iterator[Series]:
+    def series(self, publication: Published) -> Iterator[Series]:
         """The same as series."""
         if (traffic := publication.traffic) is not None:
             yield from (metric.series(_of(traffic, field, ports)) for field, ports, metric in self._metrics)
             yield from self._few(traffic, publication)
 
-    def _few(self, traffic: Traffic, publication: Publication) -> Iterator[Series]:
+    def _few(self, traffic: Traffic, publication: Published) -> Iterator[Series]:
         """The series of pods and switches."""
         yield from self._counted(traffic)
-        yield from spread_series(self._layout, traffic.spread, publication.judgement.findings)
+        yield from spread_series(self._layout, traffic.spread, publication.evaluation.findings)
 
     def _counted(self, traffic: Traffic) -> Iterator[Series]:
         layout, counted = self._layout, np.append(traffic.counted, False)

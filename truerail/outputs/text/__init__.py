@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
 
-from truerail.model import Judgement
+from truerail.model import Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.text.causes import what_to_do
 from truerail.outputs.text.doubts import not_judged, notes
@@ -17,9 +17,9 @@ from truerail.outputs.text.style import in_ascii
 NARROWEST = 40
 
 
-def render_text(judgement: Judgement, options: Options) -> str:
+def render_text(evaluation: Evaluation, options: Options) -> str:
     """The text report, at most `options.width` columns wide (40 at least), lines without trailing blanks."""
-    return drawn(_blocks(judgement, options), options)
+    return drawn(_blocks(evaluation, options), options)
 
 
 def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
@@ -42,10 +42,10 @@ def drawn(blocks: Iterable[RenderableType], options: Options) -> str:
     return in_ascii(text) if options.ascii else text
 
 
-def _blocks(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
-    yield from opening(judgement)
-    yield from what_to_do(judgement, options)
-    yield from picture(judgement, options)
-    yield from not_judged(judgement, options)
-    yield from findings(judgement, options)
-    yield from notes(judgement)
+def _blocks(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
+    yield from opening(evaluation)
+    yield from what_to_do(evaluation, options)
+    yield from picture(evaluation, options)
+    yield from not_judged(evaluation, options)
+    yield from findings(evaluation, options)
+    yield from notes(evaluation)

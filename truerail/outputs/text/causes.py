@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from truerail.files.nodesets import fold
-from truerail.model import Alternative, Cause, CauseKind, Judgement, Move, Plan, Port, Role
+from truerail.model import Alternative, Cause, CauseKind, Evaluation, Move, Plan, Port, Role
 from truerail.model.finding import is_down
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
@@ -23,22 +23,22 @@ FEWEST_FOLDED = 3
 _BODY = 5
 
 
-def what_to_do(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+def what_to_do(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
     """The causes in order, or nothing where there are none."""
-    if not judgement.causes:
+    if not evaluation.causes:
         return
-    yield heading("What to do", _unexplained(judgement))
-    silent = [] if options.details else [cause for cause in judgement.causes if cause.kind is CauseKind.UNREACHABLE]
+    yield heading("What to do", _unexplained(evaluation))
+    silent = [] if options.details else [cause for cause in evaluation.causes if cause.kind is CauseKind.UNREACHABLE]
     alike = {cause.id for cause in silent} if len(silent) >= FEWEST_FOLDED else set()
-    single = [cause for cause in judgement.causes if cause.id not in alike]
+    single = [cause for cause in evaluation.causes if cause.id not in alike]
     shown = single if options.details else single[:MOST_CAUSES]
     for cause in shown:
         yield Text()
-        yield from _cause(cause, judgement.plan, options)
+        yield from _cause(cause, evaluation.plan, options)
     if hidden := len(single) - len(shown):
         yield left_out(hidden, "causes", options.next_step)
     if alike:
-        down = [cause for cause in silent if is_down(cause.kind, cause.subjects, cause.says)]
+        down = [cause for cause in silent if is_down(cause.kind, cause.subjects, cause.summary)]
         for group in (down, [cause for cause in silent if cause not in down]):
             if group:
                 yield Text()
@@ -54,15 +54,15 @@ def _unreachable(causes: Sequence[Cause], *, down: bool) -> Iterator[RenderableT
     title.append(f"  {count(len(causes), 'cause')}, explain {count(findings, 'finding')}", style=QUIET)
     yield hanging(Text(name(fold([cause.id for cause in causes])), style="bold"), title, indent=0, width=_BODY - 1)
     many = len(devices) != 1
-    says = f"{count(len(devices), 'device')} {'are' if many else 'is'} down: no answer, and no link on their cables."
-    do = "Check that they are powered." if down else "Check the management access to them."
+    summary = f"{count(len(devices), 'device')} {'are' if many else 'is'} down: no answer, and no link on their cables."
+    action = "Check that they are powered." if down else "Check the management access to them."
     silent = f"{count(len(devices), 'device')} {'do' if many else 'does'} not answer."
-    yield hanging("", Text(says if down else silent), indent=_BODY - 1)
-    yield hanging("", Text(do, style="bold"), indent=_BODY - 1)
+    yield hanging("", Text(summary if down else silent), indent=_BODY - 1)
+    yield hanging("", Text(action, style="bold"), indent=_BODY - 1)
 
 
-def _unexplained(judgement: Judgement) -> str:
-    loose = {f.id for f in judgement.findings} - judgement.cause_of.keys()
+def _unexplained(evaluation: Evaluation) -> str:
+    loose = {f.id for f in evaluation.findings} - evaluation.cause_of.keys()
     return f"{count(len(loose), 'finding')} without a common cause: see --details" if loose else ""
 
 
@@ -71,9 +71,9 @@ def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableTyp
     title.append(f"  {_subjects(cause)}", style=PORT)
     title.append(f"  {sure(cause.confidence)} sure, explains {count(len(cause.explains), 'finding')}", style=QUIET)
     yield hanging(Text(cause.id, style="bold"), title, indent=0, width=_BODY - 1)
-    if cause.says:
-        yield hanging("", Text(as_sentence(cause.says)), indent=_BODY - 1)
-    if cause.do:
+    if cause.summary:
+        yield hanging("", Text(as_sentence(cause.summary)), indent=_BODY - 1)
+    if cause.action:
         yield hanging("", Text(instruction(cause), style="bold"), indent=_BODY - 1)
     if cause.moves:
         yield from _moves(cause.moves, plan, options)
@@ -81,8 +81,8 @@ def _cause(cause: Cause, plan: Plan, options: Options) -> Iterator[RenderableTyp
         yield from _places(cause, plan)
     for alternative in cause.alternatives:
         yield _alternative(alternative)
-    if cause.decides:
-        yield hanging("to decide:", Text(sentence(cause.decides)), indent=_BODY)
+    if cause.to_confirm:
+        yield hanging("to decide:", Text(sentence(cause.to_confirm)), indent=_BODY)
 
 
 def _subjects(cause: Cause) -> str:
@@ -155,7 +155,7 @@ def _far_end(subject: str, plan: Plan) -> Port | None:
 
 def _alternative(alternative: Alternative) -> RenderableType:
     line = Text().append(alternative.kind.value, style="bold")
-    line.append(f": {sentence(alternative.says)}")
+    line.append(f": {sentence(alternative.summary)}")
     if alternative.moves:
         line.append(f" ({count(len(alternative.moves), 'move')})", style=QUIET)
     elif alternative.kind is not CauseKind.UNKNOWN:

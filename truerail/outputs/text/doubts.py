@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from truerail.files.nodesets import fold
-from truerail.model import Judgement
+from truerail.model import Evaluation
 from truerail.outputs.doubts import Unjudged, Unread, doubts, rule_name
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
@@ -16,9 +16,9 @@ from truerail.outputs.words import count, name, sentence
 MOST_ERRORS = 10
 
 
-def not_judged(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+def not_judged(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
     """Everything that limits the verdict, or nothing where nothing does."""
-    found = doubts(judgement)
+    found = doubts(evaluation)
     if not found:
         return
     yield heading("Could not be judged")
@@ -60,9 +60,9 @@ def _line(words: str) -> RenderableType:
     return hanging("?", Text(words))
 
 
-def notes(judgement: Judgement) -> Iterator[RenderableType]:
+def notes(evaluation: Evaluation) -> Iterator[RenderableType]:
     """The judgement's notes."""
-    if judgement.notes:
+    if evaluation.notes:
         yield heading("Notes")
-        for note in judgement.notes:
+        for note in evaluation.notes:
             yield hanging("-", Text(sentence(note)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from truerail.model import Evidence, Finding, Judgement
+from truerail.model import Evaluation, Evidence, Finding
 from truerail.outputs.options import Options
 from truerail.outputs.report_json import sorted_findings
 from truerail.outputs.text.blocks import hanging, heading
@@ -13,17 +13,17 @@ from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES
 from truerail.outputs.words import count, name, sentence, sure
 
 
-def findings(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+def findings(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
     """Every finding with `--details`, else one line that says how to get them."""
-    if not judgement.findings:
+    if not evaluation.findings:
         return
     if not options.details:
-        told = Text(f"{count(len(judgement.findings), 'finding')} with evidence: add --details", style=QUIET)
+        told = Text(f"{count(len(evaluation.findings), 'finding')} with evidence: add --details", style=QUIET)
         yield Text("\n").append_text(told)
         return
-    yield heading("Findings", f"{len(judgement.findings):,}")
-    cause_of = judgement.cause_of
-    for finding in sorted_findings(judgement):
+    yield heading("Findings", f"{len(evaluation.findings):,}")
+    cause_of = evaluation.cause_of
+    for finding in sorted_findings(evaluation):
         yield Text()
         yield from _finding(finding, cause_of.get(finding.id, ""))
 
@@ -33,11 +33,11 @@ def _finding(finding: Finding, cause: str) -> Iterator[RenderableType]:
     title.append(f" {finding.rule} {finding.name} ", style="bold").append(name(finding.subject), style=PORT)
     aside = f"  {finding.id}, {sure(finding.confidence)} sure" + (f", cause {cause}" if cause else "")
     yield hanging("", title.append(aside, style=QUIET), indent=0)
-    yield hanging("", Text(sentence(finding.says)), indent=2)
+    yield hanging("", Text(sentence(finding.summary)), indent=2)
     if finding.expected or finding.observed:
         yield hanging("", _difference(finding), indent=2)
-    if finding.do:
-        yield hanging("do", Text(sentence(finding.do), style="bold"), indent=3)
+    if finding.action:
+        yield hanging("action", Text(sentence(finding.action), style="bold"), indent=3)
     for evidence in finding.evidence:
         yield hanging("as", _evidence(evidence), indent=3)
 

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from truerail.files.nodesets import fold
-from truerail.model import CableState, Judgement
+from truerail.model import CableState, Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET, STATE_STYLES, Glyphs
@@ -21,9 +21,9 @@ MOST_NAMED = 4
 """Causes that are named one by one behind a row; more are folded to `C[4-15]`."""
 
 
-def picture(judgement: Judgement, options: Options) -> Iterator[RenderableType]:
+def picture(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
     """The picture of all hosts, and the cables between switches that are not right."""
-    view = Picture(judgement)
+    view = Picture(evaluation)
     if not view.rails:
         return
     yield heading("Rails", _legend(Glyphs(options.ascii)))

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerail.analysis.counters.quantities import Quantity
 from truerail.model.columns import Codes
-from truerail.model.counters.quantities import Quantity
 from truerail.simulator.flows.conditions import Conditions
 from truerail.simulator.flows.connections import Connections
 from truerail.simulator.flows.ledger import KEYS, PLACE, Q

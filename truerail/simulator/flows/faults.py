@@ -8,9 +8,9 @@ from random import Random
 
 import numpy as np
 
+from truerail.errors import NoRoomError
 from truerail.model import Port
 from truerail.model.columns import Codes
-from truerail.simulator.claims import NoRoom
 from truerail.simulator.flows.conditions import Conditions
 from truerail.simulator.flows.jobs import GROUP_HOSTS, Job, Pattern
 from truerail.simulator.flows.net import Net
@@ -96,14 +96,14 @@ class Room:
     free: list[str]
 
     def choose(self, ports: list[int], fault: FlowFault, rng: Random) -> int:
-        """The port that the fault names, or one of these. Raises `NoRoom`, or ValueError for a port not there."""
+        """The port that the fault names, or one of these. Raises `NoRoomError`, or ValueError for a port not there."""
         if fault.at:
             device, _, name = fault.at.partition("/")
             if (device, name) not in self.net.code:
                 raise ValueError(f"{fault.kind}: no port {fault.at!r}")
             return self.net.code[Port(device, name)]
         if not ports:
-            raise NoRoom(f"no port for {fault.kind}: nothing is sent, or there are no uplinks")
+            raise NoRoomError(f"no port for {fault.kind}: nothing is sent, or there are no uplinks")
         return rng.choice(ports)
 
 
@@ -119,7 +119,7 @@ def room_of(net: Net, used: Codes, receiving: Codes, busy: set[str]) -> Room:
 
 
 def place(room: Room, fault: FlowFault, rng: Random) -> Placed:
-    """Gives a fault its place. Raises `NoRoom`, or ValueError where it names a port that is not there."""
+    """Gives a fault its place. Raises `NoRoomError`, or ValueError where it names a port that is not there."""
     return _PLACES[fault.kind](room, fault, rng)
 
 
@@ -171,7 +171,7 @@ def _cycle(room: Room, fault: FlowFault, rng: Random) -> Placed:
             first, second = rng.sample(shared, 2)
             down = [int(net.far[by_pair[second, one]]), int(net.far[by_pair[first, other]])]
             return Placed(fault, (by_pair[first, one], down[0], by_pair[second, other], down[1]))
-    raise NoRoom("no two leaves with two spines in common")
+    raise NoRoomError("no two leaves with two spines in common")
 
 
 def _incast(room: Room, fault: FlowFault, rng: Random) -> Placed:

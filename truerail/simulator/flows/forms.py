@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.counters.quantities import Quantity
 from truerail.model import Counter
 from truerail.model.columns import Codes
-from truerail.model.counters.quantities import Quantity
 from truerail.simulator.flows.ledger import PLACE, Key, Q
 from truerail.simulator.flows.paths import Switching
 

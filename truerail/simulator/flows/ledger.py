@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from truerail.model.counters.quantities import Kind, Quantity, kind_of
+from truerail.analysis.counters.quantities import Kind, Quantity, kind_of
 from truerail.simulator.flows.net import Rates
 
 Q = Quantity

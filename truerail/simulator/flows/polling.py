@@ -9,9 +9,9 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from truerail.analysis.counters.intake import Answers
 from truerail.model import PortCounters, Reading
 from truerail.model.columns import Codes
-from truerail.model.counters.intake import Answers
 from truerail.model.index import Devices
 from truerail.simulator.flows.forms import SWITCH_COUNTERS, Form, form_of
 from truerail.simulator.flows.ledger import PLACE, Ledger, Q

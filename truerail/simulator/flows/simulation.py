@@ -7,8 +7,8 @@ from random import Random
 
 import numpy as np
 
+from truerail.analysis.counters.intake import Answers
 from truerail.model import Port, Reading
-from truerail.model.counters.intake import Answers
 from truerail.simulator.flows.accounts import Step, gains_of
 from truerail.simulator.flows.conditions import Conditions, healthy
 from truerail.simulator.flows.connections import Connections, connections

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from truerail.analysis.counters.window import STEP_SECONDS, Window
 from truerail.model import Fact, NetLink, RdmaLink, Reading, Snapshot
-from truerail.model.counters.window import STEP_SECONDS, Window
 from truerail.model.index import Devices
 from truerail.simulator.flows.simulation import FlowSimulation
 from truerail.simulator.simulation import Simulation

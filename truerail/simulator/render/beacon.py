@@ -92,7 +92,7 @@ class Ether:
         """The description somebody configured on a port: where the plan wants it to lead. Empty where nobody did."""
         return self._labels.get(self.world.announced_port(jack), "")
 
-    def says(self, jack: Port) -> Announced:
+    def summary(self, jack: Port) -> Announced:
         """What the first speaker on a port says of it."""
         return self.frames(jack)[0].port
 

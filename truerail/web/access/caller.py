@@ -5,7 +5,7 @@ from typing import Literal
 
 from fastapi import Request
 
-from truerail.web.access.refusal import Refused
+from truerail.errors import RequestRefusedError
 
 CallerRole = Literal["reader", "operator", "metrics"]
 """`metrics` reads `/metrics` and `/sd` alone."""
@@ -23,18 +23,18 @@ class Caller:
 
 
 async def reader(request: Request) -> Caller:
-    """Dependency: whoever may see. Raises `Refused` (401)."""
+    """Dependency: whoever may see. Raises `RequestRefusedError` (401)."""
     caller = getattr(request.state, "caller", None)
     if not isinstance(caller, Caller):
-        raise Refused(401, "log in, or send a token: Authorization: Bearer trt_...")
+        raise RequestRefusedError(401, "log in, or send a token: Authorization: Bearer trt_...")
     return caller
 
 
 async def operator(request: Request) -> Caller:
-    """Dependency: whoever may write. Raises `Refused` (401, 403)."""
+    """Dependency: whoever may write. Raises `RequestRefusedError` (401, 403)."""
     caller = await reader(request)
     if caller.role != "operator":
-        raise Refused(403, needs_operator(caller))
+        raise RequestRefusedError(403, needs_operator(caller))
     return caller
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_network
 
-from truerail.web.access.asked import Address
+from truerail.web.access.request import Address
 
 MOST_PEERS = 4096
 """Addresses remembered; the one that was wrong longest ago is forgotten for a new one."""

@@ -3,8 +3,8 @@
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
 
-from truerail.web.access.asked import Asked
-from truerail.web.access.gate import is_open
+from truerail.web.access.authenticator import is_open
+from truerail.web.access.request import RequestInfo
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -25,7 +25,7 @@ _SHARED = ("public", "private", "no-store")
 _PERSONAL = frozenset({"/login", "/logout", "/api/v1/me", "/api/v1/audit"})
 
 
-def with_headers(send: Send, asked: Asked) -> Send:
+def with_headers(send: Send, asked: RequestInfo) -> Send:
     """Adds the headers to an answer as it leaves; what the application has set itself stays."""
 
     async def sending(message: Message) -> None:
@@ -40,7 +40,7 @@ def with_headers(send: Send, asked: Asked) -> Send:
     return sending
 
 
-def _transport(headers: MutableHeaders, asked: Asked) -> None:
+def _transport(headers: MutableHeaders, asked: RequestInfo) -> None:
     """HSTS holds for a host name with all its ports (RFC 6797 section 8.3), so that on another port than 443 it would
     cut browsers off from whatever else that machine serves over plain HTTP.
     """
@@ -49,7 +49,7 @@ def _transport(headers: MutableHeaders, asked: Asked) -> None:
         headers.setdefault("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY)
 
 
-def _keeping(headers: MutableHeaders, asked: Asked) -> None:
+def _keeping(headers: MutableHeaders, asked: RequestInfo) -> None:
     """What is only for those who logged in is kept by no shared cache, what is about the caller by none at all."""
     if asked.path in _PERSONAL or "set-cookie" in headers:
         headers["Cache-Control"] = "no-store"

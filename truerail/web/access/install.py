@@ -6,30 +6,33 @@ from collections.abc import Callable
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
+from truerail.errors import RequestRefusedError
+from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.service.tower import Tower
-from truerail.web.access.asked import Asked
-from truerail.web.access.door import Door
-from truerail.web.access.gate import LOGOUT, Gate
+from truerail.web.access.authenticator import LOGOUT, Authenticator
 from truerail.web.access.login import log_in, log_out
-from truerail.web.access.refusal import LOGIN, Refused, answer
+from truerail.web.access.middleware import AuthMiddleware
+from truerail.web.access.refusal import LOGIN, answer
+from truerail.web.access.request import RequestInfo
 
 
-def install(app: FastAPI, settings: Settings, tower: Tower, clock: Callable[[], float] = time.monotonic) -> Gate:
+def install(
+    app: FastAPI, settings: Settings, tower: ServiceAPI, clock: Callable[[], float] = time.monotonic
+) -> Authenticator:
     """Guards every path of the application, and adds the log-in. Call before it serves.
 
     The gate is kept as `app.state.gate`, whose `renew(settings)` takes over changed settings. Raises BadAccess where
     they cannot be used (a metrics token that is missing).
     """
-    gate = Gate(settings, tower.audit, clock)
+    gate = Authenticator(settings, tower.audit, clock)
     app.state.gate = gate
-    app.add_middleware(Door, gate=gate, body_bytes=settings.http.body_bytes)
-    app.add_exception_handler(Refused, _refused)
+    app.add_middleware(AuthMiddleware, gate=gate, body_bytes=settings.http.body_bytes)
+    app.add_exception_handler(RequestRefusedError, _refused)
     app.router.add_route(LOGIN, log_in, methods=["POST"], include_in_schema=False)
     app.router.add_route(LOGOUT, log_out, methods=["POST"], include_in_schema=False)
     return gate
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)  # noqa: S101 - Starlette calls it for nothing else
-    return answer(error, Asked(request.scope))
+    assert isinstance(error, RequestRefusedError)  # noqa: S101 - Starlette calls it for nothing else
+    return answer(error, RequestInfo(request.scope))

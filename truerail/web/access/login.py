@@ -11,11 +11,12 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from truerail.errors import RequestRefusedError
 from truerail.service.settings import Token
-from truerail.web.access.asked import Asked
+from truerail.web.access.authenticator import Authenticator
 from truerail.web.access.caller import Caller
-from truerail.web.access.gate import Gate
-from truerail.web.access.refusal import LOGIN, Refused, safe_next
+from truerail.web.access.refusal import LOGIN, safe_next
+from truerail.web.access.request import RequestInfo
 
 MOST_BYTES = 4096
 """Of a log-in's body."""
@@ -25,15 +26,15 @@ _JSON = "application/json"
 
 async def log_in(request: Request) -> Response:
     """Raises Refused: 400 and 415 for a body that is none, 401 and 429 for a wrong token."""
-    gate: Gate = request.app.state.gate
-    asked = Asked(request.scope)
+    gate: Authenticator = request.app.state.gate
+    asked = RequestInfo(request.scope)
     kind = _kind(asked)
     fields = _fields(kind, await request.body())
     if not gate.access.required:
         return _welcome(kind, gate.local(), fields)
     try:
         token = await gate.token(asked, fields.get("token", "").strip())
-    except Refused as refused:
+    except RequestRefusedError as refused:
         if kind != _FORM:
             raise
         return _back_to_form(fields) if refused.status == 401 else _for_people(refused)
@@ -43,8 +44,8 @@ async def log_in(request: Request) -> Response:
 
 async def log_out(request: Request) -> Response:
     """Ends the session and takes the cookie back. Bearer tokens and proxies have no session to end."""
-    gate: Gate = request.app.state.gate
-    asked = Asked(request.scope)
+    gate: Authenticator = request.app.state.gate
+    asked = RequestInfo(request.scope)
     name = gate.cookie_name(asked)
     gate.sessions.end(asked.cookie(name))
     await gate.tell(request.state.caller.name, "log-out", f"from {asked.peer_name}")
@@ -53,7 +54,7 @@ async def log_out(request: Request) -> Response:
     return response
 
 
-def _kind(asked: Asked) -> str:
+def _kind(asked: RequestInfo) -> str:
     return asked.one("content-type").partition(";")[0].strip().lower()
 
 
@@ -65,11 +66,11 @@ def _fields(kind: str, body: bytes) -> Mapping[str, str]:
             found = orjson.loads(body)
             return {key: value for key, value in found.items() if isinstance(value, str)}
     except (ValueError, AttributeError):
-        raise Refused(400, f"the body of a log-in is not {kind} with a token") from None
-    raise Refused(415, f"a log-in is {_FORM} or {_JSON}")
+        raise RequestRefusedError(400, f"the body of a log-in is not {kind} with a token") from None
+    raise RequestRefusedError(415, f"a log-in is {_FORM} or {_JSON}")
 
 
-def _begin(gate: Gate, asked: Asked, token: Token, kind: str, fields: Mapping[str, str]) -> Response:
+def _begin(gate: Authenticator, asked: RequestInfo, token: Token, kind: str, fields: Mapping[str, str]) -> Response:
     """A new session; one that came with the request ends, so that none can be slipped in beforehand."""
     gate.sessions.end(asked.cookie(gate.cookie_name(asked)))
     seconds = gate.access.session.total_seconds()
@@ -90,10 +91,10 @@ def _back_to_form(fields: Mapping[str, str]) -> Response:
     return RedirectResponse(f"{LOGIN}?failed=1&next={quote(then, safe='/')}", 303)
 
 
-def _for_people(refused: Refused) -> Response:
+def _for_people(refused: RequestRefusedError) -> Response:
     return PlainTextResponse(refused.detail, refused.status, refused.headers)
 
 
-def _cookie(gate: Gate, asked: Asked, number: str, seconds: int) -> str:
+def _cookie(gate: Authenticator, asked: RequestInfo, number: str, seconds: int) -> str:
     secure = "; Secure" if gate.secure(asked) else ""
     return f"{gate.cookie_name(asked)}={number}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"

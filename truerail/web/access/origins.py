@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from truerail.service.settings import Http, is_loopback
-from truerail.web.access.asked import Asked
+from truerail.web.access.request import RequestInfo
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 
@@ -31,7 +31,7 @@ class Origins:
         name = found["name"].strip("[]").lower()
         return name in self._names or is_loopback(_plain(name))
 
-    def own_page(self, asked: Asked, secure: bool) -> bool | None:
+    def own_page(self, asked: RequestInfo, secure: bool) -> bool | None:
         """Whether a page of this service made the request; None where it says nothing, as programs do.
 
         Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) goes before Origin: a browser compares with the address

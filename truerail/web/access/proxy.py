@@ -6,7 +6,7 @@ from ipaddress import ip_network
 
 from truerail.model.names import printable
 from truerail.service.settings import TrustedProxy
-from truerail.web.access.asked import Asked
+from truerail.web.access.request import RequestInfo
 
 LONGEST_NAME = 128
 
@@ -20,11 +20,11 @@ class Proxy:
         self._role = settings.role if settings else "reader"
         self._operators = frozenset(settings.operators) if settings else frozenset()
 
-    def trusts(self, asked: Asked) -> bool:
+    def trusts(self, asked: RequestInfo) -> bool:
         """Whether the direct peer is the proxy."""
         return asked.peer is not None and any(asked.peer in network for network in self._networks)
 
-    def name(self, asked: Asked) -> str:
+    def name(self, asked: RequestInfo) -> str:
         """Who the proxy says it is; empty where it says nothing, nothing usable, or is not the proxy."""
         if not self.trusts(asked):
             return ""
@@ -38,7 +38,7 @@ class Proxy:
         """The role of somebody whom the proxy logged in."""
         return "operator" if name in self._operators else self._role
 
-    def says_https(self, asked: Asked) -> bool:
+    def says_https(self, asked: RequestInfo) -> bool:
         """Whether the browser talks TLS to the proxy."""
         first = asked.one("x-forwarded-proto").partition(",")[0].strip()
         return first.lower() == "https" and self.trusts(asked)

@@ -1,13 +1,13 @@
 """A request that is turned away, and how that is said: a problem to programs, a way to the log-in to people."""
 
-from collections.abc import Mapping
 from html import escape
 from math import ceil
 from urllib.parse import quote
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from truerail.web.access.asked import Asked
+from truerail.errors import RequestRefusedError
+from truerail.web.access.request import RequestInfo
 from truerail.web.problems import problem
 
 LOGIN = "/login"
@@ -16,23 +16,13 @@ _KINDS = {401: "log in first", 403: "not allowed", 421: "not this service", 429:
 _CHALLENGE = 'Bearer realm="truerail"'
 
 
-class Refused(Exception):  # noqa: N818 - said of a request: "refused"
-    """`status` and the reason, which names no secret."""
-
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        self.status = status
-        self.detail = detail
-        self.headers = dict(headers or {})
-        super().__init__(detail)
-
-
-def slow_down(seconds: float) -> Refused:
+def slow_down(seconds: float) -> RequestRefusedError:
     """429, with when to come back."""
     wait = max(1, ceil(seconds))
-    return Refused(429, f"too many wrong tokens: try again in {wait} s", {"Retry-After": str(wait)})
+    return RequestRefusedError(429, f"too many wrong tokens: try again in {wait} s", {"Retry-After": str(wait)})
 
 
-def answer(refused: Refused, asked: Asked) -> Response:
+def answer(refused: RequestRefusedError, asked: RequestInfo) -> Response:
     """What the one who asked gets."""
     if refused.status == 401 and asked.wants_page:
         return _to_login(asked)
@@ -52,7 +42,7 @@ def safe_next(text: str) -> str:
     return text if local and len(text) <= _LONGEST_NEXT and not text.startswith(LOGIN) else "/"
 
 
-def _to_login(asked: Asked) -> Response:
+def _to_login(asked: RequestInfo) -> Response:
     here = safe_next(asked.address)
     if asked.came_from_elsewhere:
         return _once_more(here)

@@ -8,8 +8,8 @@ import asyncio
 
 from starlette.types import Message, Receive
 
-from truerail.web.access.asked import Asked
-from truerail.web.access.refusal import Refused
+from truerail.errors import RequestRefusedError
+from truerail.web.access.request import RequestInfo
 
 MOST_PATH = 2048
 MOST_QUERY = 16 << 10
@@ -19,18 +19,18 @@ BODY_SECONDS = 20.0
 """Until the whole body has to be there: a 1 MiB body at 52 KB/s."""
 
 
-def check_head(asked: Asked) -> None:
+def check_head(asked: RequestInfo) -> None:
     """Raises Refused (414, 431) for a request line or headers that are too long."""
     if len(asked.path) > MOST_PATH:
-        raise Refused(414, f"the path is longer than {MOST_PATH} characters")
+        raise RequestRefusedError(414, f"the path is longer than {MOST_PATH} characters")
     if len(asked.query) > MOST_QUERY:
-        raise Refused(414, f"the query is longer than {MOST_QUERY} bytes: fold node sets, as gpu-[001-064]")
+        raise RequestRefusedError(414, f"the query is longer than {MOST_QUERY} bytes: fold node sets, as gpu-[001-064]")
     size = sum(len(key) + len(value) for key, value in asked.headers)
     if len(asked.headers) > MOST_HEADERS or size > MOST_HEADER_BYTES:
-        raise Refused(431, f"more than {MOST_HEADERS} headers or {MOST_HEADER_BYTES} bytes of them")
+        raise RequestRefusedError(431, f"more than {MOST_HEADERS} headers or {MOST_HEADER_BYTES} bytes of them")
 
 
-async def whole_body(asked: Asked, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
+async def whole_body(asked: RequestInfo, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
     """Reads the body to its end, then gives it out in one piece. Raises Refused (408, 413).
 
     A body whose length is told is refused before any of it is read, one in chunks as soon as it is too long.
@@ -42,11 +42,11 @@ async def whole_body(asked: Asked, receive: Receive, most: int, seconds: float =
         async with asyncio.timeout(seconds):
             body = await _read(receive, most)
     except TimeoutError:
-        raise Refused(408, f"the body took longer than {seconds:g} s") from None
+        raise RequestRefusedError(408, f"the body took longer than {seconds:g} s") from None
     return _replay(body, receive)
 
 
-def _check_told(asked: Asked, most: int) -> None:
+def _check_told(asked: RequestInfo, most: int) -> None:
     told = asked.one("content-length")
     if told.isdecimal() and int(told[:20]) > most:
         raise _too_large(most)
@@ -74,5 +74,5 @@ def _replay(first: Message, receive: Receive) -> Receive:
     return again
 
 
-def _too_large(most: int) -> Refused:
-    return Refused(413, f"the body is longer than {most} bytes: see http.body_bytes")
+def _too_large(most: int) -> RequestRefusedError:
+    return RequestRefusedError(413, f"the body is longer than {most} bytes: see http.body_bytes")

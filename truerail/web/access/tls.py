@@ -6,15 +6,12 @@ import ssl
 from collections.abc import Callable
 from pathlib import Path
 
+from truerail.errors import CertificateError
 from truerail.service.logs import logger
 from truerail.service.settings import Tls
 from truerail.web.access.expiry import end_of, warning
 
 _CIPHERS_1_2 = "ECDHE+AESGCM:ECDHE+CHACHA20"
-
-
-class BadCertificate(ValueError):  # noqa: N818 - said of the file
-    """A certificate or key cannot be used. Names the file."""
 
 
 class Certificates:
@@ -68,7 +65,7 @@ def _load(context: ssl.SSLContext, tls: Tls) -> None:
     try:
         context.load_cert_chain(tls.certificate, tls.key, _no_password(tls.key))
     except ssl.SSLError as error:
-        raise BadCertificate(_reason(tls, error)) from error
+        raise CertificateError(_reason(tls, error)) from error
 
 
 def _readable(path: Path) -> None:
@@ -76,7 +73,7 @@ def _readable(path: Path) -> None:
         with path.open("rb"):
             pass
     except OSError as error:
-        raise BadCertificate(f"{path}: {error.strerror or error}") from error
+        raise CertificateError(f"{path}: {error.strerror or error}") from error
 
 
 def _reason(tls: Tls, error: ssl.SSLError) -> str:
@@ -92,6 +89,6 @@ def _reason(tls: Tls, error: ssl.SSLError) -> str:
 
 def _no_password(key: Path) -> Callable[[], str]:
     def ask() -> str:
-        raise BadCertificate(f"{key}: is locked with a password; a service cannot be asked for one")
+        raise CertificateError(f"{key}: is locked with a password; a service cannot be asked for one")
 
     return ask

@@ -3,16 +3,13 @@
 import hmac
 from collections.abc import Sequence
 
-from truerail.model import Secret, SecretMissing
+from truerail.errors import AccessError, SecretMissingError
+from truerail.model import Secret
 from truerail.service.settings import Token
 from truerail.service.tokens import is_token, token_hash
 
 SHORTEST_METRICS_TOKEN = 24
 """Characters; `openssl rand -hex 16` gives 32."""
-
-
-class BadAccess(ValueError):  # noqa: N818 - said of the settings of access
-    """The settings of access cannot be used. Names the setting, never the secret."""
 
 
 class Tokens:
@@ -49,10 +46,10 @@ class MetricsToken:
 def _long_enough(secret: Secret) -> str:
     try:
         value = secret.read()
-    except SecretMissing as missing:
-        raise BadAccess(f"access.metrics_token: {missing}") from missing
+    except SecretMissingError as missing:
+        raise AccessError(f"access.metrics_token: {missing}") from missing
     if len(value) < SHORTEST_METRICS_TOKEN:
-        raise BadAccess(
+        raise AccessError(
             f"access.metrics_token ({secret.source} {secret.name}) is shorter than {SHORTEST_METRICS_TOKEN} characters"
         )
     return value

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Path, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import Acknowledgement, History
-from truerail.oncall.answers import BadQuestion, NotFound
-from truerail.web.desk import AtDesk
-from truerail.web.paging import Listing
+from truerail.web.context import WithContext
+from truerail.web.pagination import Page
 from truerail.web.remembering import remembered
 from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
 
@@ -26,40 +26,40 @@ class Acknowledge(Written):
     until: Moment | None = Field(default=None, description="in the future")
 
 
-@router.get("", response_model=Listing[Acknowledgement])
-async def acknowledgements(request: Request, desk: AtDesk) -> Response:
+@router.get("", response_model=Page[Acknowledgement])
+async def acknowledgements(request: Request, desk: WithContext) -> Response:
     """Those that are open, newest first."""
     return await remembered(request, desk, lambda history: _all(history.acknowledgements()), "acknowledgements")
 
 
 @router.get("/{number}", response_model=Acknowledgement)
-async def acknowledgement(request: Request, desk: AtDesk, number: Number) -> Response:
+async def acknowledgement(request: Request, desk: WithContext, number: Number) -> Response:
     """One that is open."""
     return await remembered(request, desk, lambda history: _one(history, number))
 
 
 @router.post("", response_model=Acknowledgement, status_code=201)
-async def acknowledge(desk: AtDesk, caller: Operator, body: Acknowledge) -> Response:
+async def acknowledge(desk: WithContext, caller: Operator, body: Acknowledge) -> Response:
     """Acknowledges a finding or a cause."""
     if body.until is not None and body.until <= desk.tower.now():
-        raise BadQuestion(f"until {body.until.isoformat()} is over already")
+        raise QueryError(f"until {body.until.isoformat()} is over already")
     made = await desk.tower.acknowledge(body.target, caller.name, body.reason, body.until)
     return created(made, f"/api/v1/acknowledgements/{made.id}")
 
 
 @router.delete("/{number}", status_code=204, response_class=Response)
-async def withdraw(desk: AtDesk, caller: Operator, number: Number) -> Response:
+async def withdraw(desk: WithContext, caller: Operator, number: Number) -> Response:
     """Ends an acknowledgement: what it is about wakes people again."""
     await desk.tower.withdraw(number, caller.name)
     return gone()
 
 
-def _all(rows: Sequence[Acknowledgement]) -> Listing[Acknowledgement]:
-    return Listing(rows, len(rows), None)
+def _all(rows: Sequence[Acknowledgement]) -> Page[Acknowledgement]:
+    return Page(rows, len(rows), None)
 
 
 def _one(history: History, number: int) -> Acknowledgement:
     for row in history.acknowledgements():
         if row.id == number:
             return row
-    raise NotFound(f"no open acknowledgement {number}")
+    raise NotFoundError(f"no open acknowledgement {number}")

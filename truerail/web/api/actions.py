@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from truerail.model.history import PlanVersion
 from truerail.web.access import Caller, reader
-from truerail.web.desk import AtDesk, Newest
+from truerail.web.context import Newest, WithContext
 from truerail.web.writing import Name, Operator, Written, done
 
 router = APIRouter(tags=["writes"])
@@ -21,10 +21,10 @@ class Recheck(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Polled:
     """How many devices are asked now."""
 
-    asked: int
+    polled: int
 
 
 @router.get("/me", response_model=Caller, tags=["service"])
@@ -33,14 +33,14 @@ async def me(caller: Annotated[Caller, Depends(reader)]) -> Response:
     return done(caller)
 
 
-@router.post("/recheck", response_model=Asked, status_code=202)
-async def recheck(desk: AtDesk, shown: Newest, caller: Operator, body: Recheck) -> Response:
+@router.post("/recheck", response_model=Polled, status_code=202)
+async def recheck(desk: WithContext, shown: Newest, caller: Operator, body: Recheck) -> Response:
     """Asks these devices everything, now. Their answers are judged as soon as they come."""
     names = [shown.view.layout.devices[code].name for code in shown.view.nodes(body.devices).tolist()]
-    return done(Asked(await desk.tower.recheck(names, caller.name)), 202)
+    return done(Polled(await desk.tower.recheck(names, caller.name)), 202)
 
 
 @router.post("/plan/reload", response_model=PlanVersion)
-async def reload_plan(desk: AtDesk, caller: Operator) -> Response:
+async def reload_plan(desk: WithContext, caller: Operator) -> Response:
     """Reads the plan file anew. With problems in it the plan in force stays, and the answer names them."""
     return done(await desk.tower.reload_plan(caller.name))

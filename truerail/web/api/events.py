@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header
 from starlette.responses import Response
 
-from truerail.web.desk import AtDesk
+from truerail.web.context import WithContext
 from truerail.web.stream import EventStream
 
 router = APIRouter(tags=["service"])
@@ -19,7 +19,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/events", response_class=Response, responses=_STREAM)
-async def events(desk: AtDesk, last_event_id: Annotated[str | None, Header(max_length=40)] = None) -> Response:
+async def events(desk: WithContext, last_event_id: Annotated[str | None, Header(max_length=40)] = None) -> Response:
     """What happens, as it happens: server-sent events. The whole state comes first, and again after a gap; with
     `Last-Event-ID` only what is new since. Before the first judgement the stream waits for it.
     """

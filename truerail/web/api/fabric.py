@@ -8,15 +8,15 @@ from starlette.responses import Response
 
 from truerail.model import Reading, Verdict
 from truerail.model.names import printable
-from truerail.oncall.answers import FabricView
-from truerail.oncall.fabric import fabric_view
-from truerail.oncall.fabric_map import FabricMap
 from truerail.outputs.doubts import rule_name
+from truerail.views.fabric import fabric_view
+from truerail.views.fabric_map import FabricMap
+from truerail.views.models import FabricView
 from truerail.web.answering import listed, published, told
 from truerail.web.body import to_bytes
-from truerail.web.desk import AtDesk, Newest
+from truerail.web.context import Newest, WithContext
 from truerail.web.etag import tag_of
-from truerail.web.paging import Listing, fetch_from
+from truerail.web.pagination import Page, fetch_from
 from truerail.web.parts import Wanted
 from truerail.web.planned import PlanView, plan_view
 
@@ -52,7 +52,7 @@ class VerdictLine:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadLine:
+class CollectionError:
     """A device that gave no readable answer to a collector."""
 
     device: str
@@ -63,7 +63,7 @@ class UnreadLine:
 
 
 @router.get("/fabric", response_model=FabricView)
-async def fabric(request: Request, desk: AtDesk, shown: Newest) -> Response:
+async def fabric(request: Request, desk: WithContext, shown: Newest) -> Response:
     """How everything stands. Ages are in whole seconds."""
     now = desk.tower.now().replace(microsecond=0)
     tag = tag_of(shown.serial, "fabric", now.isoformat())
@@ -85,19 +85,19 @@ async def plan(request: Request, shown: Newest) -> Response:
     return published(request, shown, lambda: view)
 
 
-@router.get("/verdicts", response_model=Listing[VerdictLine])
+@router.get("/verdicts", response_model=Page[VerdictLine])
 async def verdicts(request: Request, shown: Newest, part: Wanted) -> Response:
     """What each rule could say: pass, fail, or that it could not judge, and why."""
-    rows = sorted(shown.publication.judgement.verdicts, key=lambda one: one.rule)
+    rows = sorted(shown.publication.evaluation.verdicts, key=lambda one: one.rule)
     return listed(request, shown, part, fetch_from([_verdict(one) for one in rows]), lambda row: row.rule)
 
 
-@router.get("/unread", response_model=Listing[UnreadLine])
+@router.get("/collection-errors", response_model=Page[CollectionError])
 async def unread(request: Request, shown: Newest, part: Wanted) -> Response:
     """Devices that gave no readable answer."""
-    readings = shown.publication.judgement.unread
+    readings = shown.publication.evaluation.collection_errors
 
-    def fetch(offset: int, limit: int) -> tuple[list[UnreadLine], int]:
+    def fetch(offset: int, limit: int) -> tuple[list[CollectionError], int]:
         return [_unread(one) for one in readings[offset : offset + limit]], len(readings)
 
     return listed(request, shown, part, fetch, lambda row: f"{row.device} {row.collector}")
@@ -109,8 +109,8 @@ def _verdict(verdict: Verdict) -> VerdictLine:
     return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.why, verdict.error, unknown)
 
 
-def _unread(reading: Reading) -> UnreadLine:
-    return UnreadLine(
+def _unread(reading: Reading) -> CollectionError:
+    return CollectionError(
         printable(reading.device),
         reading.collector,
         reading.at,

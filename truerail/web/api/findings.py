@@ -6,14 +6,16 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from truerail.errors import NotFoundError
 from truerail.model.names import printable
-from truerail.oncall.answers import CauseLine, FindingLine, NotFound, Why
-from truerail.oncall.lines import cause_line, cause_lines
-from truerail.oncall.lists import finding_lines
-from truerail.oncall.why import why
+from truerail.questions.models import Why
+from truerail.questions.why import why
+from truerail.views.lines import cause_line, cause_lines
+from truerail.views.lists import finding_lines
+from truerail.views.pieces import CauseLine, FindingLine
 from truerail.web.answering import listed, published
-from truerail.web.desk import AtDesk, Newest
-from truerail.web.paging import Listing, fetch_from
+from truerail.web.context import Newest, WithContext
+from truerail.web.pagination import Page, fetch_from
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
 from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
@@ -22,7 +24,7 @@ router = APIRouter(tags=["lists"])
 Key = Annotated[str, Path(max_length=LONGEST_NAME)]
 
 
-@router.get("/findings", response_model=Listing[FindingLine])
+@router.get("/findings", response_model=Page[FindingLine])
 async def findings(
     request: Request,
     shown: Newest,
@@ -57,12 +59,12 @@ async def findings(
 
 
 @router.get("/findings/{finding}", response_model=Why)
-async def finding(request: Request, desk: AtDesk, shown: Newest, finding: Key) -> Response:
+async def finding(request: Request, desk: WithContext, shown: Newest, finding: Key) -> Response:
     """One finding: what it rests on, what else it could be, and what was ruled out."""
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
 
 
-@router.get("/causes", response_model=Listing[CauseLine])
+@router.get("/causes", response_model=Page[CauseLine])
 async def causes(request: Request, shown: Newest, part: Wanted) -> Response:
     """Causes, in order of harm."""
 
@@ -77,5 +79,5 @@ async def cause(request: Request, shown: Newest, key: Key) -> Response:
     """One cause."""
     found = shown.view.cause(key)
     if found is None:
-        raise NotFound(f"no cause {printable(key, 80)!r} now: it may have been resolved")
+        raise NotFoundError(f"no cause {printable(key, 80)!r} now: it may have been resolved")
     return published(request, shown, lambda: cause_line(shown.view, found))

@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from truerail.oncall.answers import CableLine, DeviceLine, DeviceView, StepLine
-from truerail.oncall.device import device_view
-from truerail.oncall.lists import cable_lines, device_lines
-from truerail.oncall.panel import PortLine, port_lines
-from truerail.oncall.steps import filter_steps
+from truerail.views.device import device_view
+from truerail.views.lists import cable_lines, device_lines
+from truerail.views.models import CableLine, DeviceLine, DeviceView, StepLine
+from truerail.views.panel import PortLine, port_lines
+from truerail.views.steps import filter_steps
 from truerail.web.answering import listed
-from truerail.web.desk import AtDesk, Newest
-from truerail.web.paging import Listing, fetch_from
+from truerail.web.context import Newest, WithContext
+from truerail.web.pagination import Page, fetch_from
 from truerail.web.params import LONGEST_NAME, Nodes, Rail, Words
 from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
@@ -20,7 +20,7 @@ from truerail.web.remembering import remembered
 router = APIRouter(tags=["lists"])
 
 
-@router.get("/devices", response_model=Listing[DeviceLine])
+@router.get("/devices", response_model=Page[DeviceLine])
 async def devices(
     request: Request,
     shown: Newest,
@@ -50,13 +50,13 @@ async def devices(
 
 @router.get("/devices/{name:path}", response_model=DeviceView)
 async def device(
-    request: Request, desk: AtDesk, shown: Newest, name: Annotated[str, Path(max_length=LONGEST_NAME)]
+    request: Request, desk: WithContext, shown: Newest, name: Annotated[str, Path(max_length=LONGEST_NAME)]
 ) -> Response:
     """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
     return await remembered(request, desk, lambda history: device_view(shown.publication, name, history))
 
 
-@router.get("/ports", response_model=Listing[PortLine])
+@router.get("/ports", response_model=Page[PortLine])
 async def ports(
     request: Request,
     shown: Newest,
@@ -72,7 +72,7 @@ async def ports(
     return listed(request, shown, part, fetch, lambda row: f"{row.device}/{row.port}")
 
 
-@router.get("/cables", response_model=Listing[CableLine])
+@router.get("/cables", response_model=Page[CableLine])
 async def cables(
     request: Request,
     shown: Newest,
@@ -100,10 +100,10 @@ async def cables(
     return listed(request, shown, part, fetch, lambda row: row.subject)
 
 
-@router.get("/steps", response_model=Listing[StepLine])
+@router.get("/steps", response_model=Page[StepLine])
 async def steps(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     part: Wanted,
     rack: Words = None,

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from truerail.errors import NotFoundError, QueryError
 from truerail.model.history import History, MaintenanceWindow
-from truerail.oncall.answers import BadQuestion, NotFound
-from truerail.web.desk import AtDesk
-from truerail.web.paging import Listing
+from truerail.web.context import WithContext
+from truerail.web.pagination import Page
 from truerail.web.remembering import remembered
 from truerail.web.writing import Moment, Name, Operator, Reason, Written, created, gone
 
@@ -27,42 +27,42 @@ class Announce(Written):
     reason: Reason
 
 
-@router.get("", response_model=Listing[MaintenanceWindow])
-async def windows(request: Request, desk: AtDesk) -> Response:
+@router.get("", response_model=Page[MaintenanceWindow])
+async def windows(request: Request, desk: WithContext) -> Response:
     """Those that are open or announced, newest first."""
     return await remembered(request, desk, lambda history: _all(history.windows()), "windows")
 
 
 @router.get("/{number}", response_model=MaintenanceWindow)
-async def window(request: Request, desk: AtDesk, number: Number) -> Response:
+async def window(request: Request, desk: WithContext, number: Number) -> Response:
     """One that is open or announced."""
     return await remembered(request, desk, lambda history: _one(history, number))
 
 
 @router.post("", response_model=MaintenanceWindow, status_code=201)
-async def announce(desk: AtDesk, caller: Operator, body: Announce) -> Response:
+async def announce(desk: WithContext, caller: Operator, body: Announce) -> Response:
     """Announces maintenance."""
     if body.ends <= body.starts:
-        raise BadQuestion(f"ends {body.ends.isoformat()} is not after starts {body.starts.isoformat()}")
+        raise QueryError(f"ends {body.ends.isoformat()} is not after starts {body.starts.isoformat()}")
     if body.ends <= desk.tower.now():
-        raise BadQuestion(f"ends {body.ends.isoformat()} is over already")
+        raise QueryError(f"ends {body.ends.isoformat()} is over already")
     made = await desk.tower.open_window(body.scope, body.what, body.starts, body.ends, caller.name, body.reason)
     return created(made, f"/api/v1/maintenance/{made.id}")
 
 
 @router.delete("/{number}", status_code=204, response_class=Response)
-async def end(desk: AtDesk, caller: Operator, number: Number) -> Response:
+async def end(desk: WithContext, caller: Operator, number: Number) -> Response:
     """Ends a window before its time."""
     await desk.tower.end_window(number, caller.name)
     return gone()
 
 
-def _all(rows: Sequence[MaintenanceWindow]) -> Listing[MaintenanceWindow]:
-    return Listing(rows, len(rows), None)
+def _all(rows: Sequence[MaintenanceWindow]) -> Page[MaintenanceWindow]:
+    return Page(rows, len(rows), None)
 
 
 def _one(history: History, number: int) -> MaintenanceWindow:
     for row in history.windows():
         if row.id == number:
             return row
-    raise NotFound(f"no maintenance window {number} is open or announced")
+    raise NotFoundError(f"no maintenance window {number} is open or announced")

@@ -5,21 +5,23 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from truerail.oncall.answers import BadQuestion, Blast, Diff, Job, PathAnswer, Rates, Storm, Timeline, Where, Why
-from truerail.oncall.blast import blast
-from truerail.oncall.diff import diff, diff_plan
-from truerail.oncall.job import job
-from truerail.oncall.moments import span
-from truerail.oncall.path import path
-from truerail.oncall.rates import rates
-from truerail.oncall.storm import storm
-from truerail.oncall.timeline import timeline
-from truerail.oncall.view import LONGEST_NODESET
-from truerail.oncall.where import where
-from truerail.oncall.why import why
+from truerail.errors import QueryError
+from truerail.questions.blast import blast
+from truerail.questions.diff import diff, diff_plan
+from truerail.questions.job import job
+from truerail.questions.models import Blast, Diff, Job, PathAnswer, Storm, Timeline, Where, Why
+from truerail.questions.moments import span
+from truerail.questions.path import path
+from truerail.questions.rates import rates
+from truerail.questions.storm import storm
+from truerail.questions.timeline import timeline
+from truerail.questions.where import where
+from truerail.questions.why import why
+from truerail.views.models import Rates
+from truerail.views.view import LONGEST_NODESET
 from truerail.web.answering import pondered
-from truerail.web.desk import AtDesk, Newest
-from truerail.web.paging import MOST_ROWS
+from truerail.web.context import Newest, WithContext
+from truerail.web.pagination import MOST_ROWS
 from truerail.web.params import LONGEST_NAME, Rail, Time
 from truerail.web.remembering import remembered
 
@@ -30,7 +32,7 @@ Thing = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME)]
 @router.get("/where", response_model=Where)
 async def the_place(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     port: Annotated[Thing, Query(description="gpu-012/enp26s0f0np0, gpu-012:mlx5_3, a GPU, a MAC, leaf-3/swp12")],
 ) -> Response:
@@ -41,7 +43,7 @@ async def the_place(
 @router.get("/job", response_model=Job)
 async def the_job(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     nodes: Annotated[str, Query(min_length=1, max_length=LONGEST_NODESET, description="hosts as a node set")],
 ) -> Response:
@@ -51,7 +53,7 @@ async def the_job(
 
 @router.get("/blast", response_model=Blast)
 async def the_blast(
-    request: Request, desk: AtDesk, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
+    request: Request, desk: WithContext, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
 ) -> Response:
     """Who is hurt if it goes down, or because it is."""
     return await pondered(request, desk, shown, lambda: blast(shown.publication, of))
@@ -60,7 +62,7 @@ async def the_blast(
 @router.get("/path", response_model=PathAnswer)
 async def the_path(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     source: Annotated[Thing, Query(alias="from", description="a host, or a GPU or NIC of one")],
     target: Annotated[Thing, Query(alias="to", description="another host, or a GPU or NIC of it")],
@@ -73,7 +75,7 @@ async def the_path(
 @router.get("/diff", response_model=Diff)
 async def the_diff(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     since: Time = None,
     start: Annotated[Time, Query(alias="from")] = None,
@@ -85,13 +87,13 @@ async def the_diff(
         first, last = span(since, start, end, desk.tower.now())
         return await remembered(request, desk, lambda history: diff(shown.publication, history, first, last))
     if since or start or end:
-        raise BadQuestion("plan=true compares with the plan now: it goes without since, from and to")
+        raise QueryError("plan=true compares with the plan now: it goes without since, from and to")
     return await pondered(request, desk, shown, lambda: diff_plan(shown.publication))
 
 
 @router.get("/why", response_model=Why)
 async def the_why(
-    request: Request, desk: AtDesk, shown: Newest, finding: Annotated[Thing, Query(description="id of a finding")]
+    request: Request, desk: WithContext, shown: Newest, finding: Annotated[Thing, Query(description="id of a finding")]
 ) -> Response:
     """What a finding rests on, both ends, raw answers, what else it could be, and what was ruled out."""
     return await remembered(request, desk, lambda history: why(shown.publication, history, finding))
@@ -100,7 +102,7 @@ async def the_why(
 @router.get("/storm", response_model=Storm)
 async def the_storm(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     of: Annotated[
         str | None, Query(min_length=1, max_length=LONGEST_NAME, description="a device or a port that takes part")
@@ -112,7 +114,7 @@ async def the_storm(
 
 @router.get("/rates", response_model=Rates)
 async def the_rates(
-    request: Request, desk: AtDesk, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
+    request: Request, desk: WithContext, shown: Newest, of: Annotated[Thing, Query(description="a device or a port")]
 ) -> Response:
     """What its ports carry, how long they are paused, and which errors they counted, sample by sample."""
     return await pondered(request, desk, shown, lambda: rates(shown.publication, of))
@@ -121,7 +123,7 @@ async def the_rates(
 @router.get("/timeline", response_model=Timeline)
 async def the_timeline(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     of: Annotated[Thing, Query(description="a device or a port")],
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,

@@ -7,10 +7,10 @@ from typing import Annotated, Literal, TypeVar
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from truerail.model.history import AuditRecord, FindingEvent, History, LinkChange, Page, PlanVersion, RoundRecord
-from truerail.oncall.moments import span
-from truerail.web.desk import AtDesk, Newest
-from truerail.web.paging import Listing, Part, pack, unpack
+from truerail.model.history import AuditRecord, FindingEvent, History, LinkChange, PlanVersion, RoundRecord, RowRange
+from truerail.questions.moments import span
+from truerail.web.context import Newest, WithContext
+from truerail.web.pagination import Page, PageRequest, pack, unpack
 from truerail.web.params import Nodes, Time
 from truerail.web.parts import Wanted
 from truerail.web.remembering import remembered
@@ -22,17 +22,17 @@ _BACK = "1d"
 """How far back the history goes where `from` is not given."""
 
 
-@router.get("/rounds", response_model=Listing[RoundRecord])
-async def rounds(request: Request, desk: AtDesk, part: Wanted) -> Response:
+@router.get("/rounds", response_model=Page[RoundRecord])
+async def rounds(request: Request, desk: WithContext, part: Wanted) -> Response:
     """Judgements in numbers."""
     before = _before(part)
     return await remembered(request, desk, lambda h: _listing(part, h.rounds, lambda row: row.number, before))
 
 
-@router.get("/history", response_model=Listing[LinkChange | FindingEvent])
+@router.get("/history", response_model=Page[LinkChange | FindingEvent])
 async def history(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     shown: Newest,
     part: Wanted,
     kind: Literal["links", "findings"] = "links",
@@ -45,7 +45,7 @@ async def history(
     devices = [shown.view.layout.devices[code].name for code in shown.view.nodes(nodes).tolist()] if nodes else None
     before = _before(part)
 
-    def ask(kept: History) -> Listing[LinkChange] | Listing[FindingEvent]:
+    def ask(kept: History) -> Page[LinkChange] | Page[FindingEvent]:
         if kind == "links":
             return _listing(part, _between(kept.link_changes, since, until, devices), lambda row: row.seq, before)
         return _listing(part, _between(kept.finding_events, since, until, devices), lambda row: row.seq, before)
@@ -53,14 +53,14 @@ async def history(
     return await remembered(request, desk, ask)
 
 
-@router.get("/plans", response_model=Listing[PlanVersion])
-async def plans(request: Request, desk: AtDesk) -> Response:
+@router.get("/plans", response_model=Page[PlanVersion])
+async def plans(request: Request, desk: WithContext) -> Response:
     """The plans that were in force."""
     return await remembered(request, desk, lambda kept: _whole(kept.plans()))
 
 
-@router.get("/audit", response_model=Listing[AuditRecord])
-async def audit(request: Request, desk: AtDesk, part: Wanted, caller: Operator) -> Response:
+@router.get("/audit", response_model=Page[AuditRecord])
+async def audit(request: Request, desk: WithContext, part: Wanted, caller: Operator) -> Response:
     """Every change by hand, for operators."""
     before = _before(part)
     return await remembered(request, desk, lambda kept: _listing(part, kept.audit, lambda row: row.seq, before))
@@ -68,24 +68,24 @@ async def audit(request: Request, desk: AtDesk, part: Wanted, caller: Operator) 
 
 def _between(
     ask: Callable[..., Sequence[T]], since: datetime, until: datetime, devices: Collection[str] | None
-) -> Callable[[Page], Sequence[T]]:
+) -> Callable[[RowRange], Sequence[T]]:
     return lambda page: ask(since, until, devices=devices, page=page)
 
 
-def _whole(rows: Sequence[T]) -> Listing[T]:
-    return Listing(rows, len(rows), None)
+def _whole(rows: Sequence[T]) -> Page[T]:
+    return Page(rows, len(rows), None)
 
 
-def _before(part: Part) -> int | None:
+def _before(part: PageRequest) -> int | None:
     """The number of the row that the cursor stands at. Raises BadCursor."""
     return int(unpack(part, int)[1]) if part.cursor else None
 
 
 def _listing(
-    part: Part, ask: Callable[[Page], Sequence[T]], number: Callable[[T], int], before: int | None
-) -> Listing[T]:
+    part: PageRequest, ask: Callable[[RowRange], Sequence[T]], number: Callable[[T], int], before: int | None
+) -> Page[T]:
     """One row more than wanted is asked for: it tells whether there are more."""
-    rows = ask(Page(part.limit + 1, before))
+    rows = ask(RowRange(part.limit + 1, before))
     items = rows[: part.limit]
     following = pack([part.question, number(items[-1])]) if len(rows) > part.limit else None
-    return Listing(items, None, following)
+    return Page(items, None, following)

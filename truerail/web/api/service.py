@@ -6,13 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import PlainTextResponse, Response
 
+from truerail.analysis.published import JournalHealth
+from truerail.errors import NotFoundError, NotReadyError
 from truerail.model.names import printable
-from truerail.model.publication import JournalHealth
-from truerail.oncall.answers import NotFound
 from truerail.outputs.metrics import CONTENT_TYPE, sd
-from truerail.service.tower import NotReady
 from truerail.web.answering import told
-from truerail.web.desk import AtDesk, Desk
+from truerail.web.context import RequestContext, WithContext
 from truerail.web.openapi import PROBLEMS
 from truerail.web.packing import plain_or_packed
 from truerail.web.strict import only_known
@@ -29,11 +28,11 @@ async def healthz() -> Response:
 
 
 @router.get("/readyz", response_class=PlainTextResponse)
-async def readyz(desk: AtDesk) -> Response:
+async def readyz(desk: WithContext) -> Response:
     """Whether something has been judged: 503 until then. A journal that fails is named, and no obstacle."""
     publication = desk.tower.publication
     if publication is None:
-        raise NotReady("nothing has been judged yet: the first round still runs")
+        raise NotReadyError("nothing has been judged yet: the first round still runs")
     journal = publication.journal
     failing = (
         f"; nothing is remembered: {printable(journal.error, 300)}" if journal.health is JournalHealth.FAILING else ""
@@ -44,7 +43,7 @@ async def readyz(desk: AtDesk) -> Response:
 @router.get("/metrics", response_class=Response, responses=_TEXT)
 async def metrics(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     pod: Annotated[str | None, Query(max_length=255, description="one pod; `-`: what has none")] = None,
 ) -> Response:
     """Prometheus metrics. Before the first judgement those of the service alone."""
@@ -52,7 +51,7 @@ async def metrics(
     return await asyncio.to_thread(lambda: plain_or_packed(request, _metrics(desk, pod), headers))
 
 
-def _metrics(desk: Desk, pod: str | None) -> bytes:
+def _metrics(desk: RequestContext, pod: str | None) -> bytes:
     """The text. Raises NotFound for a pod that the plan does not have."""
     tower = desk.tower
     now, counters = tower.now(), {**tower.counters, **desk.figures}
@@ -61,13 +60,13 @@ def _metrics(desk: Desk, pod: str | None) -> bytes:
     try:
         return desk.exposition.render_pod(tower.publication, pod, counters, now)
     except LookupError as error:
-        raise NotFound(printable(str(error.args[0]), 300)) from None
+        raise NotFoundError(printable(str(error.args[0]), 300)) from None
 
 
 @router.get("/sd", response_model=list[dict[str, Any]])
 async def targets(
     request: Request,
-    desk: AtDesk,
+    desk: WithContext,
     job: Annotated[str, Query(max_length=100, description="name of the job, with `port`")] = "",
     port: Annotated[int | None, Query(ge=1, le=65535, description="give the hosts at this port instead")] = None,
 ) -> Response:

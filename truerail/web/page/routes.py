@@ -8,8 +8,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import truerail
 from truerail.model.names import printable
+from truerail.service.api import ServiceAPI
 from truerail.service.settings import Settings
-from truerail.service.tower import Tower
 from truerail.web.page.assets import MEDIA, load, suffix
 
 FOREVER = "public, max-age=31536000, immutable"
@@ -27,7 +27,7 @@ NAVIGATION = (
 class Pages:
     """Page routes, and the static files behind them. None of them asks a device or reads the journal."""
 
-    def __init__(self, tower: Tower, settings: Settings) -> None:
+    def __init__(self, tower: ServiceAPI, settings: Settings) -> None:
         self._tower, self._settings, self._assets = tower, settings, load()
         self._templates = Environment(
             loader=PackageLoader("truerail.web.page", "templates"),

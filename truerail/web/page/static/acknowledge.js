@@ -14,16 +14,16 @@ const HOURS = /** @type {const} */ (
  * @param {string} says
  * @param {string | null} muted
  */
-export function acknowledgeButton(target, says, muted) {
+export function acknowledgeButton(target, summary, muted) {
   return muted ? null : el(
     "button.quiet.operator",
-    { type: "button", "data-key": `ack-${target}`, on: { click: () => ask(target, says) } },
+    { type: "button", "data-key": `ack-${target}`, on: { click: () => ask(target, summary) } },
     "Acknowledge",
   );
 }
 
 /** @param {string} target @param {string} says */
-function ask(target, says) {
+function ask(target, summary) {
   const problem = el("p.problem", { role: "alert", hidden: true });
   const at = el(
     "input",
@@ -41,7 +41,7 @@ function ask(target, says) {
     HOURS.map(([value, words]) => el("option", { value, selected: value === "8" }, words)),
   );
   const form = el("form", { method: "dialog" },
-    el("h2", null, "Acknowledge"), el("p.soft", null, says),
+    el("h2", null, "Acknowledge"), el("p.soft", null, summary),
     el(
       "label",
       null,

@@ -11,12 +11,12 @@ import { count, figure, portion, sentence } from "./words.js";
 const MOST = 200;
 
 /** @param {string} says @param {string} [more] */
-function verdict(says, more) {
-  return el("div", null, el("p.verdict", null, sentence(says)), more ? el("p", null, sentence(more)) : null);
+function verdict(summary, more) {
+  return el("div", null, el("p.verdict", null, sentence(summary)), more ? el("p", null, sentence(more)) : null);
 }
 
 /** @param {any} answer Where */
-export function where({ asked, matched, paths, says }) {
+export function where({ query, matched_type, paths, summary }) {
   const causes = [
     ...new Map(
       paths.flatMap((/** @type {any} */ path) => path.causes.map((/** @type {any} */ cause) => [cause.key, cause]))
@@ -24,15 +24,15 @@ export function where({ asked, matched, paths, says }) {
   ];
   const shown = paths.slice(0, MOST);
   const hosts = shown.filter((/** @type {any} */ path) => path.a.role === "host");
-  return [verdict(says, `“${asked}” was read as: ${matched}.`),
+  return [verdict(summary, `“${query}” was read as: ${matched_type}.`),
     hosts.length && hosts.length <= 16 ? card("The way", el("div.scroll.drawing", null, railsDrawing(hosts))) : null,
     shown.length ? card("In figures", pathTable(shown)) : null,
     causes.length ? card("Causes on it", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
 }
 
 /** @param {any} answer Job */
-export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers, says, do: what }) {
-  return [verdict(says, what),
+export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers, summary, action: what }) {
+  return [verdict(summary, what),
     strangers.length ? el("p.note", null, `Not in the plan: ${strangers.slice(0, 50).join(", ")}`) : null,
     el("div.halves", null,
       el(
@@ -49,14 +49,14 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
                 el("span.port.wrong", null, rail.broken),
                 el("span.port.missing", null, rail.degraded),
                 el("span.port.unknown", null, rail.unknown),
-                rail.says,
+                rail.summary,
               ]
             ),
           ),
         ),
       ),
       el("div", null, card("Pairs of hosts, over all rails", pairBars(pairs)),
-        worst.length ? card("Hosts that are not whole, worst first", table(["Host", "Rails lost", "Unknown", ""], worst.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.lost.join(", ") || "–", host.unknown.join(", ") || "–", host.says]))) : null)),
+        worst.length ? card("Hosts that are not whole, worst first", table(["Host", "Rails lost", "Unknown", ""], worst.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.lost.join(", ") || "–", host.unknown.join(", ") || "–", host.summary]))) : null)),
     causes.length ? card("Causes, in order of harm", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
 }
 
@@ -78,14 +78,14 @@ function pairBars(pairs) {
 export function blast(answer) {
   const now = answer.down_now === null ? "Whether it is down cannot be told." : answer.down_now ? "It is down now." : "It is not down now.";
   const tiles = [
-    ["Hosts hurt", figure(answer.hosts_hurt)],
-    ["GPUs hurt", `${figure(answer.gpus_hurt)} of ${figure(answer.gpus_of_hosts)}`],
+    ["Hosts hurt", figure(answer.hosts_affected)],
+    ["GPUs hurt", `${figure(answer.gpus_affected)} of ${figure(answer.gpus_of_hosts)}`],
     ["Bandwidth lost", portion(answer.share_lost)],
     ["Uplinks lost", portion(answer.uplink_share_lost)],
     ["Pairs cut", figure(answer.pairs_cut)],
     ["Rails", answer.rails.join(", ") || "–"],
   ];
-  return [verdict(answer.says, now), el(
+  return [verdict(answer.summary, now), el(
     "dl.facts.card",
     null,
     tiles.map(([word, value]) => el("div", null, el("dt", null, word), el("dd.large", null, value))),
@@ -103,13 +103,13 @@ export function blast(answer) {
       ),
       { numbers: [3] },
     ),
-      answer.hosts_hurt > Math.min(MOST, answer.hosts.length) ? el("p.soft.pad", null, `and ${count(answer.hosts_hurt - Math.min(MOST, answer.hosts.length), "more host")}.`) : null) : null];
+      answer.hosts_affected > Math.min(MOST, answer.hosts.length) ? el("p.soft.pad", null, `and ${count(answer.hosts_affected - Math.min(MOST, answer.hosts.length), "more host")}.`) : null) : null];
 }
 
 /** @param {any} answer PathAnswer */
-export function path({ rails, says, source, target }) {
-  return [verdict(says), card(`${source} to ${target}`, table(["Rail", "Hops, as seen", ""], rails.map((/** @type {any} */ way) => [way.rail ?? "–", hops(way),
-    el(`span.${way.stays === null ? "unknown" : way.stays ? "right" : "wrong"}`, null, sentence(way.says))])))];
+export function path({ rails, summary, source, target }) {
+  return [verdict(summary), card(`${source} to ${target}`, table(["Rail", "Hops, as seen", ""], rails.map((/** @type {any} */ way) => [way.rail ?? "–", hops(way),
+    el(`span.${way.stays === null ? "unknown" : way.stays ? "right" : "wrong"}`, null, sentence(way.summary))])))];
 }
 
 /** @param {any} way RailPath */

@@ -26,17 +26,17 @@ function draw(cause) {
       el(`b.${cause.severity}`, null, kindWords(cause.kind)),
       ` · ${percent(cause.confidence)} sure · ${harmWords(cause)}`,
     ),
-      el("h1", null, sentence(cause.says)), el("p.do", null, instruction(cause)), el("p", null, life(cause))),
-    el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.says, cause.muted))),
+      el("h1", null, sentence(cause.summary)), el("p.action", null, instruction(cause)), el("p", null, life(cause))),
+    el("div.buttons", null, treeLink(cause, ".button"), acknowledgeButton(cause.key, cause.summary, cause.muted))),
     moves(cause), otherwise(cause),
     el("div.halves", null, el("div", null, card(`Explains ${count(cause.explains.length, "finding")}`, findings)), el("div", null, subjects(cause))));
 }
 
 /** @param {any} cause */
-function harmWords({ harm, undecided }) {
-  if (!harm) return "no GPU hurt";
-  if (undecided) return `${count(harm, "GPU", "GPUs")} may lose ${harm === 1 ? "its" : "their"} rail: it is not decided`;
-  return `${count(harm, "GPU loses its rail", "GPUs lose their rail")} while it lasts`;
+function harmWords({ impact, undecided }) {
+  if (!impact) return "no GPU hurt";
+  if (undecided) return `${count(impact, "GPU", "GPUs")} may lose ${impact === 1 ? "its" : "their"} rail: it is not decided`;
+  return `${count(impact, "GPU loses its rail", "GPUs lose their rail")} while it lasts`;
 }
 
 /** @param {any} cause */
@@ -55,15 +55,15 @@ function moves({ moves: all }) {
 }
 
 /** @param {any} cause */
-function otherwise({ alternatives, decides }) {
-  if (!alternatives.length && !decides) return null;
+function otherwise({ alternatives, to_confirm }) {
+  if (!alternatives.length && !to_confirm) return null;
   return card(
     "Could also be",
     el(
       "div.prose",
       null,
       alternatives.map((/** @type {string} */ one) => el("p", null, sentence(one))),
-      decides ? el("p", null, el("b", null, "To decide: "), sentence(decides)) : null,
+      to_confirm ? el("p", null, el("b", null, "To decide: "), sentence(to_confirm)) : null,
     ),
   );
 }

@@ -10,9 +10,9 @@ const FIRST_MOVES = 4;
 
 /** What to do, without the moves where the words repeat them. @param {any} cause */
 export function instruction(cause) {
-  const [head, ...rest] = cause.do.split(": ");
+  const [head, ...rest] = cause.action.split(": ");
   return sentence(
-    rest.length && cause.moves.length && rest.join(": ").includes(cause.moves[0].target) ? head : cause.do
+    rest.length && cause.moves.length && rest.join(": ").includes(cause.moves[0].target) ? head : cause.action
   );
 }
 
@@ -31,13 +31,13 @@ export function causeCard(cause, { hover } = {}) {
         { href: links.cause(cause.key), "data-key": cause.key },
         kindWords(cause.kind),
       ), life(cause),
-      el("span.harm", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail while it lasts` },
-        cause.harm ? `${cause.undecided ? "perhaps " : ""}${count(cause.harm, "GPU")}` : "no GPU hurt")),
-    el("p.says", null, sentence(cause.says)),
-    el("p.do", null, instruction(cause)),
+      el("span.impact", { title: `GPUs that ${cause.undecided ? "may " : ""}lose their rail while it lasts` },
+        cause.impact ? `${cause.undecided ? "perhaps " : ""}${count(cause.impact, "GPU")}` : "no GPU hurt")),
+    el("p.summary", null, sentence(cause.summary)),
+    el("p.action", null, instruction(cause)),
     moves(cause),
     el("footer", null, el("span", null, `${percent(cause.confidence)} sure, explains ${count(cause.explains.length, "finding")}`),
-      treeLink(cause), acknowledgeButton(cause.key, cause.says, cause.muted)));
+      treeLink(cause), acknowledgeButton(cause.key, cause.summary, cause.muted)));
 }
 
 /** Leads to the pause tree of a storm. @param {any} cause @param {string} [kind] */

@@ -141,7 +141,7 @@ export class Cells {
   }
 
   /** A cell in words. @param {number} cell */
-  says(cell) {
+  summary(cell) {
     const state = STATES[this.state(cell)];
     const severity = SEVERITIES[this.severity(cell)];
     const plane = this.planes > 1 ? ` plane ${cell % this.planes}` : "";

@@ -30,7 +30,7 @@ function utc(value) {
 
 /** @param {any} diff Diff */
 function draw(diff) {
-  redraw(answer, el("div.answer", null, el("p.verdict", null, sentence(diff.says)), diff.whole ? null : el(
+  redraw(answer, el("div.answer", null, el("p.verdict", null, sentence(diff.summary)), diff.whole ? null : el(
     "p.note",
     null,
     "There is more than is shown: ask for a shorter time.",
@@ -66,7 +66,7 @@ function change(event) {
     event.at ? moment(event.at) : "–",
     el("span.tag", null, event.kind),
     el(`span.${event.severity}`, null, event.severity),
-    el("a", { href: finding(event.finding) }, sentence(event.says)),
+    el("a", { href: finding(event.finding) }, sentence(event.summary)),
   ];
 }
 

@@ -16,8 +16,8 @@ export function crossing(moves) {
   const lines = moves.map(
     (move, row) => ({ from: height(row), now: heights.get(move.source) ?? 0, planned: heights.get(move.target) ?? 0 })
   );
-  const says = moves.map((move) => `${move.cable} sits in ${move.source}, belongs in ${move.target}.`).join(" ");
-  return svg("svg.crossing", { viewBox: `0 0 ${WIDTH} ${LINE * heights.size + 4}`, role: "img", "aria-label": says },
+  const summary = moves.map((move) => `${move.cable} sits in ${move.source}, belongs in ${move.target}.`).join(" ");
+  return svg("svg.crossing", { viewBox: `0 0 ${WIDTH} ${LINE * heights.size + 4}`, role: "img", "aria-label": summary },
     lines.map(({ from, now }) => svg("path.now", { d: curve(from, now) })),
     lines.map(({ from, planned }) => svg("path.planned", { d: curve(from, planned) })),
     moves.map((move, row) => svg("text", { x: 176, y: height(row) + 4, "text-anchor": "end" }, ending(move.cable, 24))),

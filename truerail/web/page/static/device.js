@@ -31,7 +31,7 @@ function draw(view) {
   redraw(node, head(view), view.panel.length ? switchBody(view) : hostBody(view), traffic,
     el("div.halves", null,
       el("div", null, others, card("Findings", findingList(view.findings, "No findings on it."))),
-      el("div", null, timelineCard(device.device), asked(view))));
+      el("div", null, timelineCard(device.device), readings(view))));
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView({ block: "center" });
 }
 
@@ -66,7 +66,7 @@ function stateSums(states) {
 }
 
 /** @param {any} view */
-function asked({ asked: runs }) {
+function readings({ readings: runs }) {
   const rows = runs.map((/** @type {any} */ run) => [el("code", null, run.collector),
     el("span", null, run.error ? el("span.wrong", null, run.error) : "answered", el("small.soft.block", null, run.source)), ago(run.at), run.took_seconds === null ? "" : span(run.took_seconds)]);
   return card(

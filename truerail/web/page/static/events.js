@@ -11,7 +11,7 @@ export function eventList({ events, whole }) {
   if (!events.length) return el("p.soft.pad", null, "Nothing has happened to it since it is watched.");
   return [el("ol.timeline", null, events.map((/** @type {any} */ event) => el(`li.${event.kind.split(" ")[0]}${event.severity ? `.sev-${event.severity}` : ""}`, null,
     el("time", { datetime: event.at }, moment(event.at)),
-    el("div", null, el("span.tag", null, event.kind), " ", event.finding ? el("a", { href: finding(event.finding) }, sentence(event.says)) : sentence(event.says), event.author ? el("small.soft", null, ` ${event.author}`) : null)))),
+    el("div", null, el("span.tag", null, event.kind), " ", event.finding ? el("a", { href: finding(event.finding) }, sentence(event.summary)) : sentence(event.summary), event.author ? el("small.soft", null, ` ${event.author}`) : null)))),
   whole ? null : el("p.soft.pad", null, "Older events are not shown.")];
 }
 

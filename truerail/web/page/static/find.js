@@ -22,7 +22,7 @@ function draw({ items }) {
         "li.line",
         null,
         el("a.port", { href: target(one) }, one.name),
-        el("span.soft", null, one.says || one.kind),
+        el("span.soft", null, one.summary || one.kind),
       )
     ),
   )

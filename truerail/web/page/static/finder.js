@@ -80,5 +80,5 @@ export function finder(box, list) {
 /** @param {Found} found @param {number} index */
 function option(found, index) {
   return el("li", { role: "option", id: `found-${index}`, "aria-selected": "false" },
-    el("a", { href: target(found), tabindex: "-1" }, el("span.port", null, found.name), el("small", null, found.says || found.kind)));
+    el("a", { href: target(found), tabindex: "-1" }, el("span.port", null, found.name), el("small", null, found.summary || found.kind)));
 }

@@ -43,10 +43,10 @@ function head({ finding, acknowledged_by: by, acknowledged_reason: reason }) {
       null,
       el(`b.${finding.severity}`, null, finding.severity),
       ` · ${finding.rule} ${finding.name} · ${finding.id}`,
-    ), el("h1", null, sentence(finding.says)),
-      el("p.do", null, sentence(finding.do)), el("p", null, life(finding))),
+    ), el("h1", null, sentence(finding.summary)),
+      el("p.action", null, sentence(finding.action)), el("p", null, life(finding))),
     el("div.buttons", null, STORMS.has(finding.rule) ? el("a.button", { href: storm(finding.subject) }, "Pause tree") : null,
-      acknowledgeButton(finding.id, finding.says, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
+      acknowledgeButton(finding.id, finding.summary, finding.muted), recheckButton(finding.subject.split("/", 1)[0]))),
     by ? el("p.note", null, el("b", null, `Acknowledged by ${by}. `), reason ?? "") : null,
   ];
 }

@@ -33,11 +33,11 @@ export function findingLine(finding) {
       el(
         "p",
         null,
-        el("a", { href: links.finding(finding.id), "data-key": finding.id }, sentence(finding.says)),
+        el("a", { href: links.finding(finding.id), "data-key": finding.id }, sentence(finding.summary)),
         " ",
         life(finding),
       ),
-      el("p.soft", null, sentence(finding.do)),
+      el("p.soft", null, sentence(finding.action)),
       el("p.small.soft", null, `${finding.rule} ${finding.name}, ${percent(finding.confidence)} sure`)));
 }
 

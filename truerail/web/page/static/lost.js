@@ -13,7 +13,7 @@ function draw({ items }) {
   if (!items.length) return;
   /** @param {any} one */
   const line = (one) => (
-    el("li.line", null, el("a.port", { href: target(one) }, one.name), el("span.soft", null, one.says || one.kind))
+    el("li.line", null, el("a.port", { href: target(one) }, one.name), el("span.soft", null, one.summary || one.kind))
   );
   redraw(byId("meant"), el("h3", null, "Did you mean"), el("ul.lines", null, items.slice(0, 6).map(line)));
 }

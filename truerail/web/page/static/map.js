@@ -175,7 +175,7 @@ export class FabricMap {
     const { x, y } = placeOf(this.layout, cell, this.cells.perHost);
     const { scrollTop, clientHeight } = this.node;
     if (y < scrollTop + 30 || y > scrollTop + clientHeight - 30) this.node.scrollTop = y - clientHeight / 2;
-    this.said.textContent = this.cells.says(cell);
+    this.said.textContent = this.cells.summary(cell);
     const box = this.canvas.getBoundingClientRect();
     this.tip.show(
       this.cells,

@@ -18,8 +18,8 @@ export function bar(states, what) {
     x += width * scale;
     return rect;
   });
-  const says = `${what}: ${STATES.filter((state) => states[state]).map((state) => `${figure(states[state])} ${state}`).join(", ") || "no cables planned"}`;
-  return svg("svg.bar", { role: "img", "aria-label": says, height: 10 }, svg("title", null, says), rects);
+  const summary = `${what}: ${STATES.filter((state) => states[state]).map((state) => `${figure(states[state])} ${state}`).join(", ") || "no cables planned"}`;
+  return svg("svg.bar", { role: "img", "aria-label": summary, height: 10 }, svg("title", null, summary), rects);
 }
 
 /** @param {any} states */

@@ -94,7 +94,7 @@ function line(step) {
         null,
         el("span", { "aria-label": "move to" }, "→ "),
         step.to.split("/", 1)[0] === step.device ? el("span.port", null, step.to) : far(step.to, step.to_rack, step.to_unit),
-      ) : el("p.move", null, sentence(step.do)),
+      ) : el("p.move", null, sentence(step.action)),
       step.after ? el("p.small", null, sentence(`not before ${step.after}`)) : null,
       el(
         "p.far.soft",

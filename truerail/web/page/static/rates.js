@@ -23,12 +23,12 @@ export function ratesCard(live, device) {
 }
 
 /** @param {any} rates Rates */
-function body({ ports, told, says, begins }) {
-  if (!told) return el("p.unknown.pad", null, `Not told: ${says}.`);
+function body({ ports, told, summary, begins }) {
+  if (!told) return el("p.unknown.pad", null, `Not told: ${summary}.`);
   const loud = ports.length > FEW ? ports.filter(isLoud) : ports;
   const quiet = ports.filter((/** @type {any} */ port) => !loud.includes(port));
   return [
-    el("p.soft.pad", null, `${sentence(says)} ${reach(begins, ports)}`),
+    el("p.soft.pad", null, `${sentence(summary)} ${reach(begins, ports)}`),
     loud.length ? rows(loud) : null,
     quiet.length ? el("details.folded", { "data-key": "rates" },
       el("summary", null, count(quiet.length, loud.length ? "other port" : "port")),

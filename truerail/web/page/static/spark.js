@@ -18,10 +18,10 @@ export function spark(samples, full, said, { kind = "flow", what }) {
   const gaps = samples.length - known.length;
   const latest = samples[samples.length - 1];
   const holes = gaps ? `, ${gaps} of ${samples.length} samples not told` : "";
-  const says = `${what}: ${said(Math.min(...known))} to ${said(Math.max(...known))}${holes}`;
+  const summary = `${what}: ${said(Math.min(...known))} to ${said(Math.max(...known))}${holes}`;
   return el("span.sparked", null,
-    svg(`svg.spark.${kind}`, { width: samples.length * STEP, height: HEIGHT, role: "img", "aria-label": says },
-      svg("title", null, says), samples.map((value, i) => (value === null ? gap(i) : bar(i, value / (full || 1))))),
+    svg(`svg.spark.${kind}`, { width: samples.length * STEP, height: HEIGHT, role: "img", "aria-label": summary },
+      svg("title", null, summary), samples.map((value, i) => (value === null ? gap(i) : bar(i, value / (full || 1))))),
     latest === null ? el("span.unknown", null, "not told now") : el("span.figure", null, said(latest)));
 }
 

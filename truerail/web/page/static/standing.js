@@ -12,6 +12,6 @@ export function standing(live, node) {
     node.hidden = !total;
     const which = total > 1 ? `${figure(total)} PFC storms or deadlocks; the loudest: ` : "";
     if (!total) return redraw(node);
-    redraw(node, el("span", null, which, sentence(items[0].says)), el("a", { href: "/storm" }, "Pause tree"));
+    redraw(node, el("span", null, which, sentence(items[0].summary)), el("a", { href: "/storm" }, "Pause tree"));
   }, true);
 }

@@ -20,34 +20,34 @@ const narrow = matchMedia("(max-width: 760px)");
 /** @param {any} storm Storm */
 function draw(storm) {
   shown = storm;
-  const { storms, deadlocks, told, says, do: what } = storm;
+  const { storms, deadlocks, told, summary, action: what } = storm;
   const several = storms.length + deadlocks.length > 1;
   const more = storms.length - MOST_STORMS;
   redraw(answer, el("div.answer", null,
-    several ? el("div", null, el("p.verdict", null, sentence(says)), el("p", null, sentence(what))) : null,
+    several ? el("div", null, el("p.verdict", null, sentence(summary)), el("p", null, sentence(what))) : null,
     storms.slice(0, MOST_STORMS).map((/** @type {any} */ tree) => stormCard(tree, narrow.matches)),
     more > 0 ? el("p.soft", null, `and ${count(more, "more storm")}.`) : null,
     deadlocks.length ? card(count(deadlocks.length, "deadlock"), findingList(deadlocks, "")) : null,
-    storms.length || (deadlocks.length && told) ? null : told ? calm(says) : doubt(says)));
+    storms.length || (deadlocks.length && told) ? null : told ? calm(summary) : doubt(summary)));
 }
 
 /** @param {string} says */
-function calm(says) {
+function calm(summary) {
   return el("section.card", { "aria-label": "No storm" }, el("div.empty.calm", { role: "status" },
     el("span.mark", { "aria-hidden": "true" }, "✓"),
     el("h2", null, "No PFC storm"),
-    says === CALM ? null : el("p", null, sentence(says)),
+    summary === CALM ? null : el("p", null, sentence(summary)),
     el("p.soft", null, "This page follows every round: a storm appears here as soon as counters tell of it."),
     of ? el("p", null, el("a", { href: "/storm" }, "All storms")) : null));
 }
 
 /** @param {string} says */
-function doubt(says) {
+function doubt(summary) {
   const how = "Pauses are read with nic_counters on hosts and pfc_counters on switches, and need three rounds.";
   return el("section.card", { "aria-label": "Not known" }, el("div.empty.doubtful", { role: "status" },
     el("span.mark", { "aria-hidden": "true" }, "?"),
     el("h2", null, "Not known"),
-    el("p", null, sentence(says)),
+    el("p", null, sentence(summary)),
     el("p.soft", null, how)));
 }
 

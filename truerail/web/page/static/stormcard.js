@@ -16,8 +16,8 @@ export function stormCard(tree, narrow) {
   return el("section.card.storm", { "aria-label": `Storm of ${tree.culprit}` },
     head(tree),
     el("div.pad", null,
-      el("p", null, sentence(tree.says || `a PFC storm begins at ${tree.culprit}`)),
-      tree.do ? el("p.do", null, sentence(tree.do)) : null),
+      el("p", null, sentence(tree.summary || `a PFC storm begins at ${tree.culprit}`)),
+      tree.action ? el("p.action", null, sentence(tree.action)) : null),
     figures(tree),
     el("div.drawing.scroll", null, stormTree(tree, narrow)),
     legend(),
@@ -88,7 +88,7 @@ function waits({ edges, nodes }) {
     port(edge.waiting),
     port(edge.on),
     `${edge.exact ? "" : "at most "}${share(edge.share)}`,
-    edge.told_by,
+    edge.source,
     edge.link === "seen" ? "seen" : "as planned",
   ]);
   const more = edges.length - rows.length;

@@ -22,8 +22,8 @@ export function stormTree(tree, narrow) {
   const spots = narrow ? inwards(root) : rightwards(root);
   const width = narrow ? NARROW.width : Math.max(...spots.map((spot) => spot.x + spot.width)) + 2;
   const height = Math.max(...spots.map((spot) => spot.y)) + BOX / 2 + 6;
-  const says = `Pause tree of ${tree.culprit}: ${count(tree.edges.length, "paused link")}.`;
-  return svg("svg.stormtree", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": says },
+  const summary = `Pause tree of ${tree.culprit}: ${count(tree.edges.length, "paused link")}.`;
+  return svg("svg.stormtree", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": summary },
     narrow ? null : heads(spots),
     spots.filter((spot) => spot.link).map(arrow),
     spots.filter((spot) => spot.link).map((spot) => told(spot, tree, narrow)),
@@ -93,7 +93,7 @@ function arrow({ branch: { waits }, link, x, y }) {
 }
 
 /** @param {any[]} waits StormEdge */
-const bothEnds = (waits) => waits.every((one) => one.told_by === "both ends");
+const bothEnds = (waits) => waits.every((one) => one.source === "both ends");
 
 /**
  * What stands at an arrow: share of time, priority, who tells it.
@@ -143,7 +143,7 @@ function words({ waits, many, kind }, tree) {
   if (many.length) return `${folded(many)}: ${count(waits.length, "port waits", "ports wait")}, ${shares(waits)} ${on}`;
   const port = (/** @type {string} */ one) => one || "a port not known";
   const each = waits.map(
-    (wait) => `${port(wait.waiting)} waits for ${port(wait.on)} ${shares([wait])} ${on}, told by ${wait.told_by}`
+    (wait) => `${port(wait.waiting)} waits for ${port(wait.on)} ${shares([wait])} ${on}, told by ${wait.source}`
   );
   const further = kind === "between" ? "; it pauses others itself" : "";
   return `${each.join("; ")}; ${count(waits[0].hops, "hop")} from the culprit${further}`;

@@ -59,20 +59,20 @@ function chunks(ports) {
 
 /** @param {any} port PanelPort with `short` */
 function jack(port) {
-  const state = port.state ?? (port.facing === "free" && !port.peer_seen ? "free" : "wrong");
-  const peer = port.peer_seen ?? port.peer_planned;
-  const says = `${port.port}: ${port.state ?? "nothing planned"}${port.rail === null ? "" : `, rail ${port.rail}`}${peer ? `, ${peer}` : ""}`;
+  const state = port.state ?? (port.facing === "free" && !port.peer_actual ? "free" : "wrong");
+  const peer = port.peer_actual ?? port.peer_planned;
+  const summary = `${port.port}: ${port.state ?? "nothing planned"}${port.rail === null ? "" : `, rail ${port.rail}`}${peer ? `, ${peer}` : ""}`;
   return el(`a.jack.${state}${port.facing === "up" ? ".up" : ""}`, {
     href: `#${encodeURIComponent(port.port)}`,
-    title: says,
-    "aria-label": says,
+    title: summary,
+    "aria-label": summary,
   },
     el("small", null, port.short), el("b", { "aria-hidden": "true" }, GLYPHS[/** @type {"right"} */ (state)] ?? ""));
 }
 
 /** @param {any[]} panel */
 function portTable(panel) {
-  const loud = panel.filter((port) => port.state !== "right" && (port.state || port.peer_seen));
+  const loud = panel.filter((port) => port.state !== "right" && (port.state || port.peer_actual));
   const quiet = panel.filter((port) => !loud.includes(port));
   return [
     loud.length ? rows(loud) : el("p.soft.pad", null, "Every planned cable of this switch is right."),
@@ -93,6 +93,6 @@ function rows(ports) {
       port.peer_planned,
       port.facing === "down" ? "host" : "spine",
     ) : el("span.soft", null, "nothing"),
-    port.peer_seen ? portLink(port.peer_seen) : el("span.soft", null, "nothing"), port.link ?? el("span.soft", null, "not told"),
+    port.peer_actual ? portLink(port.peer_actual) : el("span.soft", null, "nothing"), port.link ?? el("span.soft", null, "not told"),
     port.findings.map((/** @type {string} */ id, /** @type {number} */ i) => [i ? ", " : "", el(`a.${port.severity ?? "info"}`, { href: finding(id) }, id)])]));
 }

@@ -14,7 +14,7 @@ byId("ask").elements.namedItem("of").value = of;
 if (of) {
   const node = byId("answer");
   watch(page.live, address("timeline", { of, limit: 500 }).slice("/api/v1/".length), node, (timeline) =>
-    redraw(node, el("div.answer", null, el("p.verdict", null, sentence(timeline.says)), el("section.card", { "aria-label": "Events" }, el("header", null, el("h2", null, portLink(of))), eventList(timeline)))));
+    redraw(node, el("div.answer", null, el("p.verdict", null, sentence(timeline.summary)), el("section.card", { "aria-label": "Events" }, el("header", null, el("h2", null, portLink(of))), eventList(timeline)))));
 }
 page.live.start();
 void watchService(page);

@@ -1,0 +1,19 @@
+"""What is wired to what: names that devices use, neighbours that they hear, links that they have, and the plan."""
+
+from truerail.analysis.cabling.joined import State, Why, Wiring, evidence_of, wiring_of
+from truerail.analysis.cabling.macs import shared_macs
+from truerail.analysis.cabling.pairs import BOTH_ENDS, DEVICE_ONLY, ONE_END
+from truerail.analysis.cabling.repair import link_repair
+
+__all__ = [
+    "BOTH_ENDS",
+    "DEVICE_ONLY",
+    "ONE_END",
+    "State",
+    "Why",
+    "Wiring",
+    "evidence_of",
+    "link_repair",
+    "shared_macs",
+    "wiring_of",
+]

@@ -1,0 +1,136 @@
+"""Aliases that switches send instead of their ports' names, and how a platform numbers them.
+
+SONiC's lldpmgrd sends each port's alias (sonic-buildimage `device/*/port_config.ini` and `platform.json`): `etp3`,
+`Ethernet3/1`, `Eth3(Port3)`, `fourhundredGigE1/3`, `3`, and with a split port `etp3a`, `etp3b`, ... The port itself is
+`Ethernet` and the number of its first lane: cages count from 1, and each has 1, 2, 4 or 8 lanes. An alias may look like
+another port's name (`Ethernet1` is the alias of `Ethernet0` on some). So each way to read the aliases is tried, and one
+is taken where most of a device's cables agree with it: as the other end hears them, else as they are planned.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.analysis.cabling.local import LocalNames
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.index import Ports
+from truerail.model.names import port_key
+
+_NUMBER = re.compile(r"(\d{1,5})([a-h]?)(?![a-z0-9])", re.IGNORECASE)
+_LANES = (4, 8, 2, 1)
+MIN_VOTES = 2
+"""Cables that must agree with a scheme."""
+
+Offer = tuple[Codes, Mask]
+"""The port that a scheme makes of each row, and whether the row's id has the scheme's form."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How an alias tells its port: which of its numbers is the cage, whether another is the lane, and lanes a cage."""
+
+    cage: int
+    lane: int | None
+    lanes: int
+
+
+_FORMS = tuple(_Form(cage, lane, lanes) for lanes in _LANES for cage, lane in ((0, None), (-1, None), (0, -1)))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The first lane of each alias's cage, and its lane in it: as a number, or as a letter whose step is to be found.
+    Shapes (names,); -1 where a name has not the form.
+    """
+
+    start: Codes
+    lane: Codes
+    letter: Codes
+
+
+def schemes(names: LocalNames, device: Codes, said: Codes) -> Iterator[Offer]:
+    """What each way to read aliases makes of them. `said` are codes of names; -1 where there is none."""
+    distinct, code = np.unique(said, return_inverse=True)
+    texts = [names.index.ports.spelled(int(name)) if name >= 0 else "" for name in distinct]
+    for form in _FORMS:
+        parts = [_read(text, form) for text in texts]
+        columns = np.array(parts, dtype=np.int64).reshape(-1, 3)
+        if (columns[:, 0] >= 0).any():
+            start, lane, letter = columns[code].T
+            fits = (start >= 0) & (device >= 0)
+            yield _port(names, device, _Parts(start, lane, letter), form.lanes), fits
+
+
+def _read(text: str, form: _Form) -> tuple[int, int, int]:
+    numbers = _NUMBER.findall(text)
+    if not numbers or " " in text or (form.lane is not None and len(numbers) < 2) or (form.cage and len(numbers) < 2):
+        return NONE, 0, 0
+    number, letter = numbers[form.cage]
+    own = port_key(text).rstrip("0123456789") == "ethernet" and len(numbers) == 1
+    if int(number) < 1 or (own and form.lanes == 1):  # cages count from 1; a port off by one is no alias
+        return NONE, 0, 0
+    lane = 0 if form.lane is None else int(numbers[form.lane][0]) - 1
+    if not 0 <= lane < form.lanes:
+        return NONE, 0, 0
+    return (int(number) - 1) * form.lanes, lane, ord(letter.lower()) - ord("a") if letter else 0
+
+
+def _port(names: LocalNames, device: Codes, parts: _Parts, lanes: int) -> Codes:
+    """The port at a lane. The letters of a split port count its parts: their step is that of its known ports."""
+    at = parts.start + parts.lane
+    found = _ethernet(names, device, np.where(parts.start >= 0, at, NONE))
+    lettered = np.flatnonzero((parts.letter > 0) & (parts.start >= 0))
+    if not len(lettered):
+        return found
+    start, of = parts.start[lettered], device[lettered]
+    step = np.zeros(len(lettered), dtype=np.int64)
+    cage, inverse = np.unique(of << 32 | start, return_inverse=True)
+    last = np.zeros(len(cage), dtype=np.int64)
+    np.maximum.at(last, inverse, parts.letter[lettered])
+    for parts_of_cage in (8, 4, 2):
+        if lanes >= parts_of_cage:
+            width = lanes // parts_of_cage
+            known = _ethernet(names, of, start + width) >= 0
+            step = np.where((step == 0) & known & (last[inverse] < parts_of_cage), width, step)
+    at = np.where(step > 0, start + parts.letter[lettered] * step, NONE)
+    found[lettered] = _ethernet(names, of, at)
+    return found
+
+
+def _ethernet(names: LocalNames, device: Codes, number: Codes) -> Codes:
+    distinct, code = np.unique(number, return_inverse=True)
+    spelled = names.index.ports.name_codes(f"Ethernet{n}" if n >= 0 else None for n in distinct.tolist())
+    return names.as_planned(names.index.ports.find(device, spelled[code]))
+
+
+def agreeing(ports: Ports, device: Codes, reference: Codes, offers: Sequence[Offer]) -> tuple[Codes, Mask]:
+    """What the scheme with which most cables of a device agree makes of each row, else that of most cables of all
+    devices; -1 where none is agreed. And whether that is the first offer.
+    """
+    size = int(device.max(initial=NONE)) + 2
+    found, best = np.full(len(device), NONE, dtype=np.int64), np.zeros(len(device), dtype=np.int64)
+    first = np.zeros(len(device), dtype=bool)
+    scored = [_score(ports, device, reference, offer, size) for offer in offers]
+    for pooled in (False, True):
+        undecided = best == 0
+        for number, (offer, score) in enumerate(zip(offers, scored, strict=True)):
+            votes = np.where(offer[1] & undecided, score[pooled][device], 0)
+            better, tied = votes > best, (votes == best) & (votes > 0)
+            clash = tied & (found >= 0) & (offer[0] >= 0) & (offer[0] != found)
+            found = np.where(better, offer[0], np.where(clash, NONE, np.where(tied & (found < 0), offer[0], found)))
+            first = np.where(better, number == 0, first)
+            best = np.maximum(best, votes)
+    return found, first
+
+
+def _score(ports: Ports, device: Codes, reference: Codes, offer: Offer, size: int) -> tuple[Codes, Codes]:
+    """How many cables agree with an offer, by device and over all; 0 where that is not most of them."""
+    proposal, fits = offer
+    judged = fits & (reference >= 0) & (device >= 0)
+    agree = judged & (proposal >= 0) & (ports.name_of(proposal) == reference)
+    yes, all_ = np.bincount(device[agree], minlength=size), np.bincount(device[judged], minlength=size)
+    by_device = np.where((yes >= MIN_VOTES) & (2 * yes > all_), yes, 0)
+    total, of = int(yes.sum()), int(all_.sum())
+    return by_device, np.full(size, total if total >= MIN_VOTES and 2 * total > of else 0, dtype=np.int64)

@@ -1,0 +1,94 @@
+"""Who announces whose name.
+
+A device may carry another's hostname, or one that no plan knows. Two witnesses tell: its MACs, which its own list of
+interfaces shows, and the other ends of its cables: where u hears port q of X, but it is D whose port q hears u, then
+D announces itself as X.
+"""
+
+from collections import Counter
+
+import numpy as np
+
+from truerail.analysis.cabling.claims import Claims
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
+
+_TIMES_ITS_OWN = 4
+"""How many times as often as under its own name a device has to be heard under another's to announce that."""
+
+
+def announced(
+    index: PlanIndex, claims: Claims, more: Codes | None = None
+) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
+    """Who announces whose name: (unplanned names and their owners, devices under another's name, shared names).
+
+    A device that is heard under its own name as well does not announce another's: its MAC is found on both. A name that
+    no plan has and that several devices announce, as those that were never given one do, has no owner.
+
+    `more` are further votes: a name announced << 32 | the device that owns it.
+    """
+    votes = _votes(index, claims, more)
+    exchanged = _exchanged_switches(index, votes)
+    if exchanged:  # what hears such a switch hears the other: its ports speak of no host
+        here = index.ports.device_of(claims.u)
+        sure = _votes(index, claims.where(~np.isin(here, list(exchanged))), more)
+        votes = Counter({pair: n for pair, n in votes.items() if not index.devices.is_host(pair[1])})
+        votes |= Counter({pair: n for pair, n in sure.items() if index.devices.is_host(pair[1])})
+    planned = index.devices.planned
+    by_owner: dict[int, Counter[int]] = {}
+    for (name, owner), count in votes.items():
+        by_owner.setdefault(owner, Counter())[name] = count
+    says: dict[int, set[int]] = {}
+    for owner, counts in by_owner.items():
+        ((name, count),) = counts.items() if len(counts) == 1 else counts.most_common(1)
+        if name >= planned or name == owner or (count >= 2 and count >= _TIMES_ITS_OWN * counts[owner]):
+            says.setdefault(name, set()).add(owner)
+    names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}
+    says = {name: owners for name, owners in says.items() if name < planned or len(owners) > 1}
+    duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
+    announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
+    return names, announces, duplicates
+
+
+def _exchanged_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
+    """Planned switches under each other's names, by most of what speaks of each."""
+    best: dict[int, tuple[int, int]] = {}
+    for (name, owner), count in sorted(votes.items()):
+        if max(name, owner) < index.devices.planned and not index.devices.is_host(owner):
+            best[owner] = max(best.get(owner, (0, NONE)), (count, name))
+    return frozenset(owner for owner, (_, name) in best.items() if name != owner and name in best)
+
+
+def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tuple[int, int]]:
+    """(name announced, device that owns it) with the number of claims that say so, wherever a witness speaks."""
+    pairs = [_pack(claims.named, claims.witness), _reverse_votes(index, claims)]
+    if more is not None:
+        pairs.append(more)
+    packed, counts = np.unique(np.concatenate(pairs), return_counts=True)
+    return Counter(
+        {(p >> 32, p & 0xFFFFFFFF): c for p, c in zip(packed.tolist(), counts.tolist(), strict=True) if p >= 0}
+    )
+
+
+def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:
+    """Votes of the other ends, packed: no port of X hears u, though u hears X, but one of device D does, and of no
+    other device.
+    """
+    ports = index.ports
+    hears = np.flatnonzero((claims.v >= 0) & (claims.v != claims.u))
+    back = np.unique(claims.v[hears] << 32 | ports.device_of(claims.u[hears]))
+    if not len(back):
+        return np.empty(0, dtype=np.int64)
+    _, start, count = np.unique(back >> 32, return_index=True, return_counts=True)
+    heard = back[start] >> 32
+    known = np.flatnonzero(claims.w >= 0)
+    u, w, name = claims.u[known], claims.w[known], claims.named[known]
+    agreed = np.isin(u << 32 | w, back)
+    place = np.minimum(np.searchsorted(heard, u), len(heard) - 1)
+    only = (heard[place] == u) & (count[place] == 1)
+    other, hit = back[start[place]] & 0xFFFFFFFF, ~agreed & only
+    return np.concatenate([_pack(name[agreed], name[agreed]), _pack(name[hit], other[hit])])
+
+
+def _pack(name: Codes, owner: Codes) -> Codes:
+    return np.where((name >= 0) & (owner >= 0), name << 32 | owner, NONE)

@@ -1,0 +1,266 @@
+"""LLDP's names, MACs and port ids brought to the devices and ports of the plan.
+
+Every neighbour that a device reports becomes a *claim*: "my port u is wired to port v of device w". The traps,
+each met in the field, and what is done about them:
+
+- A device is named by its short or its full name, in any case, with a serial behind it, by an alias, or not at all
+  (then its chassis id or its port's MAC says who it is).
+- A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number (`far_ports`).
+- A DPU in NIC mode may announce its MAC plus 0x10, its ARM one that is 0x10 or 0x25 more than the host's: a hint.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from truerail.analysis.cabling.far_ports import Heard, far_ports
+from truerail.analysis.cabling.local import LocalNames
+from truerail.analysis.cabling.macs import mac_table
+from truerail.analysis.cabling.only_pairs import only_pairs
+from truerail.model.columns import NONE, Codes, Mask, Objects, either, equals, factorize, unanimous
+from truerail.model.facts import Neighbor
+from truerail.model.index import PlanIndex
+from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_name
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What LLDP says, a row per neighbour heard: shapes (rows,).
+
+    `u` the reporting port, `v` the port it hears (-1 if that could not be told), `w` the device it hears (-1 likewise),
+    `named` the device by the name it gives alone,
+    `witness` the device that owns the MACs heard (-1 where nobody knows them), `row` the row of the Neighbor table,
+    `doubt` whether something suggests, without saying which, that an unknown port is not the planned one.
+    """
+
+    u: Codes
+    v: Codes
+    w: Codes
+    named: Codes
+    witness: Codes
+    row: Codes
+    doubt: Mask
+
+    def and_(self, others: "Claims") -> "Claims":
+        """These claims and others behind them."""
+        pairs = zip(self._codes(), others._codes(), strict=True)
+        u, v, w, named, witness, row = (np.concatenate(pair) for pair in pairs)
+        return Claims(u, v, w, named, witness, row, np.concatenate([self.doubt, others.doubt]))
+
+    def where(self, keep: Mask) -> "Claims":
+        """Those of these claims that are kept."""
+        u, v, w, named, witness, row = (column[keep] for column in self._codes())
+        return Claims(u, v, w, named, witness, row, self.doubt[keep])
+
+    def _codes(self) -> tuple[Codes, ...]:
+        return self.u, self.v, self.w, self.named, self.witness, self.row
+
+
+def _no_claims() -> Claims:
+    empty = np.empty(0, dtype=np.int64)
+    return Claims(empty, empty, empty, empty, empty, empty, empty.astype(bool))
+
+
+def read_claims(
+    names: LocalNames,
+    owners: Mapping[int, int] = MappingProxyType({}),
+    split: frozenset[int] = frozenset(),
+    known_ids: Mapping[str, int] = MappingProxyType({}),
+) -> Claims:
+    """Every neighbour heard over LLDP, resolved as far as the facts go.
+
+    `owners` maps names that no plan knows to the devices found to carry them; `split` are names that several devices
+    announce, which only MACs can tell apart; `known_ids` are chassis ids found out to be these devices'.
+    """
+    index, table = names.index, names.seen.table(Neighbor)
+    if not len(table):
+        return _no_claims()
+    spoken, words = factorize(table.column("via"))  # -1 where the source speaks of LLDP only
+    row = np.flatnonzero(np.array([*(word.upper().startswith("LLDP") for word in words), True], dtype=bool)[spoken])
+    reporter = names.devices_of(table)[row]
+    local = either(equals(table.column("port")[row], ""), None, table.column("port")[row])
+    u = names.ports(reporter, index.ports.name_codes(local))
+    macs = mac_table(names)
+    port_id, kind = table.column("port_id")[row], table.column("port_id_type")[row]
+    owner = macs.ports(port_id, kind)
+    witness = index.ports.device_of(owner)
+    chassis = table.column("chassis_id")[row]
+    witness = np.where(witness >= 0, witness, macs.devices(chassis))
+    system, system_names = factorize(table.column("system_name")[row])
+    named = _named_devices(index, system_names, owners)[system]
+    split = split | _never_named(index, system, system_names, chassis)
+    w = _heard_devices(index, named, witness, chassis, split, known_ids)
+    dpu = _dpu_hosts(index, system_names)[system]
+    w, named = np.where((dpu >= 0) & (w == named), dpu, w), np.where(dpu >= 0, NONE, named)
+    w = _by_address(index, w, table.column("management_addresses")[row])
+    shifted = macs.offset_ports(port_id, equals(kind, "mac") & (owner < 0) & (w >= 0))
+    owner = np.where((owner < 0) & (index.ports.device_of(shifted) == w), shifted, owner)
+    v, doubt = far_ports(names, Heard(u, w, owner, port_id, kind, table.column("port_description")[row]))
+    by_name = (named >= 0) & (named == w) & (index.ports.device_of(owner) != w)
+    shared = _of_a_shared_name(index, u, v, either(~by_name, None, chassis))
+    v, doubt = np.where(shared, NONE, v), doubt | shared
+    hint = macs.arm_ports((port_id, chassis), (dpu >= 0) & (v < 0) & (w == dpu) & ~doubt, w)
+    agrees = _agrees(index, u, w, hint)
+    v, doubt = np.where((hint >= 0) & agrees, hint, v), doubt | ((hint >= 0) & ~agrees)
+    v = only_pairs(index, u, v, w, ~doubt, split)
+    old = _outdated(index, u, v, table.column("age_seconds")[row])
+    v, w = np.where(old, NONE, v), np.where(old, NONE, w)
+    keep = u >= 0
+    return Claims(u[keep], v[keep], w[keep], named[keep], witness[keep], row[keep], doubt[keep])
+
+
+def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
+    """Chassis ids of devices that were never given a name, or share one, to the devices that they are, as the other
+    ends of their cables tell: the only device that hears a port which hears the id. Two ports or more have to agree,
+    and none must say otherwise.
+    """
+    index = names.index
+    lost = np.flatnonzero((claims.w < 0) & (claims.named >= 0))
+    if not len(lost):
+        return {}
+    back = np.unique(claims.v << 32 | index.ports.device_of(claims.u))
+    back = back[(back >= 0) & np.isin(back >> 32, claims.u[lost])]
+    port, count = np.unique(back >> 32, return_counts=True)
+    only = dict(zip((back >> 32).tolist(), (back & 0xFFFFFFFF).tolist(), strict=True))
+    several = set(port[count > 1].tolist())
+    votes: dict[str, list[int]] = {}
+    chassis = names.seen.table(Neighbor).column("chassis_id")[claims.row[lost]]
+    for heard_at, chassis_id in zip(claims.u[lost].tolist(), chassis.tolist(), strict=True):
+        if chassis_id is not None and heard_at in only and heard_at not in several:
+            votes.setdefault(chassis_id, []).append(only[heard_at])
+    return {one: told[0] for one, told in votes.items() if len(told) > 1 and len(set(told)) == 1}
+
+
+def _named_devices(index: PlanIndex, system_names: Sequence[str], owners: Mapping[int, int]) -> Codes:
+    """The device of each name, -1 for a blank one; the last slot is that of no name."""
+    found = [index.devices.find_or_add(name) if name.strip() else NONE for name in system_names]
+    return np.array([*(owners.get(code, code) for code in found), owners.get(NONE, NONE)], dtype=np.int64)
+
+
+def _dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
+    """The planned host whose DPU has each name; -1 where it is no DPU's. Its cable is the host's. The last slot is that
+    of no name.
+    """
+    found = np.full(len(system_names) + 1, NONE, dtype=np.int64)
+    for number, name in enumerate(system_names):
+        host = host_of_dpu(name)
+        if host is not None and not 0 <= index.devices.find(name) < index.devices.planned:
+            code = index.devices.find(host)
+            found[number] = code if 0 <= code < index.devices.planned and index.devices.is_host(code) else NONE
+    return found
+
+
+def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:
+    """Whether a hint at the port heard on `u` goes with what else is known: it is the planned one, or the device heard
+    is another than planned. A hint alone never says that a cable is wrong.
+    """
+    wanted = index.far_ends(u)
+    return np.asarray((wanted >= 0) & ((wanted == hint) | (index.ports.device_of(wanted) != w)), dtype=bool)
+
+
+def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) -> Mask:
+    """Ports heard in places that the plan does not give them, of hosts whose name two machines send: under two chassis
+    ids, never both on one port. Which of the two is heard there nobody can say, also where it is the only one.
+
+    `chassis` is None where a MAC says which machine it is: NIC firmware sends that of each port.
+    """
+    codes, _ = factorize(chassis)
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    device = index.ports.device_of(v)
+    rows = np.flatnonzero((v >= 0) & (codes >= 0) & (tier[device] == 0))
+    several = _repeated(np.unique(device[rows] << 32 | codes[rows]) >> 32)
+    rows = rows[np.isin(device[rows], several)]
+    shared = np.zeros(len(v), dtype=bool)
+    if len(rows):
+        on_port = np.unique(np.stack([device[rows] << 32 | u[rows], codes[rows]], axis=1), axis=0)[:, 0]
+        rows = rows[~np.isin(device[rows], _repeated(on_port) >> 32)]
+        heard_by = np.unique(np.stack([v[rows], u[rows]], axis=1), axis=0)[:, 0]
+        elsewhere = index.far_ends(v[rows]) != u[rows]
+        shared[rows] = elsewhere & ~np.isin(v[rows], _repeated(heard_by))
+    return shared
+
+
+def _repeated(ordered: Codes) -> Codes:
+    """The values that are in an ordered column more than once."""
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
+    """Neighbours beside a younger one that is the planned one: the cable was put where it belongs, and the old entry
+    has not expired. `age` is that of the entry, not of its last frame. The other way round both stay: a cable that was
+    moved to and fro has the older entry. What the other end hears as well is not old.
+    """
+    old = np.zeros(len(u), dtype=bool)
+    told = np.flatnonzero((v >= 0) & (v < index.planned_ports) & (u >= 0) & (u < index.planned_ports))
+    _, inverse, count = np.unique(u[told], return_inverse=True, return_counts=True)
+    told = told[count[inverse] > 1] if len(told) else told
+    if not len(told):
+        return old
+    age = np.array([np.inf if one is None else float(one) for one in ages[told]])
+    planned = index.far_ends(u[told])
+    right = (planned >= 0) & (v[told] == planned)
+    youngest = dict(zip(u[told[right]].tolist(), age[right].tolist(), strict=True))
+    since = np.array([youngest.get(port, np.inf) for port in u[told].tolist()])
+    both = np.isin(u[told] << 32 | v[told], v << 32 | u)
+    old[told] = ~right & np.isfinite(age) & (since < age) & ~both
+    return old
+
+
+def _heard_devices(
+    index: PlanIndex,
+    named: Codes,
+    witness: Codes,
+    chassis: Objects,
+    split: frozenset[int],
+    known_ids: Mapping[str, int],
+) -> Codes:
+    """The device heard: by its name; by its MACs where it gives none, or one the plan does not know, or one it
+    shares.
+    """
+    planned = index.devices.planned
+    shared = np.isin(named, list(split))
+    by_mac = (witness >= 0) & ((named < 0) | ((named >= planned) & (witness < planned)) | shared)
+    # a name that no plan has and several devices send says nothing of which one it is
+    w = np.where(by_mac, witness, np.where(shared & (named >= planned), NONE, named))
+    nameless = w < 0
+    if nameless.any():
+        codes, distinct = factorize(chassis)
+        learned = np.full(len(distinct) + 1, NONE, dtype=np.int64)
+        known = (w >= 0) & (codes >= 0)
+        for number, device in unanimous(codes[known], w[known]).items():  # chassis ids are cloned, too
+            learned[number] = device
+        ids = {c: code for code, device in enumerate(index.plan.devices.values()) for c in device.chassis_ids}
+        ids = {**known_ids, **ids}
+        for number, chassis_id in enumerate(distinct if ids else ()):
+            learned[number] = ids.get(chassis_id, int(learned[number]))
+        w = np.where(nameless, learned[codes], w)
+    return w
+
+
+def _never_named(index: PlanIndex, system: Codes, system_names: Sequence[str], chassis: Objects) -> frozenset[int]:
+    """Names that devices have before they are given one, where several devices send them."""
+    usual = [code for code, name in enumerate(system_names) if short_name(device_key(name)) in DEFAULT_NAMES]
+    ids = ((code, set(chassis[system == code].tolist())) for code in usual)
+    found = {index.devices.find_or_add(system_names[code]) for code, sent in ids if len(sent) > 1}
+    return frozenset(code for code in found if code >= index.devices.planned)
+
+
+def _by_address(index: PlanIndex, w: Codes, addresses: Objects) -> Codes:
+    """The device heard, where nothing else says, by its management address: unless others send that as well."""
+    rows = np.flatnonzero(w < 0)
+    rows = rows[[bool(sent) for sent in addresses[rows]]] if len(rows) else rows
+    if not len(rows):
+        return w
+    senders: dict[str, set[int]] = {}
+    for device, sent in {*zip(w.tolist(), addresses.tolist(), strict=True)}:
+        for address in sent:
+            senders.setdefault(address, set()).add(device)
+    w = w.copy()
+    for row in rows.tolist():
+        own = [address for address in addresses[row] if senders[address] == {NONE}]
+        found = {index.devices.find(address) for address in own}
+        of_plan = [code for code in found if 0 <= code < index.devices.planned]
+        w[row] = of_plan[0] if len(of_plan) == 1 else NONE
+    return w

@@ -1,0 +1,162 @@
+"""The links of an InfiniBand fabric, which one device discovers and tells for all, brought to the plan's ports.
+
+A discovery walks the fabric: each link is told with the node GUID, the node description and the port number of both
+ends. What it does not tell:
+
+- Both ends come from one walk: a link is *one* claim, of one witness, however its two ends are listed.
+- Descriptions are names that hosts and switches give themselves; GUIDs are burnt in. A GUID that the plan gives, or
+  that a host's own answers show, is a witness as a MAC is over LLDP.
+- Several devices may have walked at different times: of each node the newest walk counts, of a link that of its ends.
+- A port that is in no link has none. A node that is not there at all may be without link, or beyond another subnet.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from truerail.analysis.cabling.claims import Claims
+from truerail.analysis.cabling.ib_nodes import End, Nodes, nodes_of
+from truerail.analysis.cabling.ib_ports import ports_of
+from truerail.analysis.cabling.local import LocalNames
+from truerail.model.columns import NONE, Codes
+from truerail.model.facts import Neighbor
+from truerail.model.snapshot import Snapshot
+
+COLLECTOR = "ib_fabric"
+"""The collector whose answers are walks over a whole fabric."""
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What the discoveries of a snapshot tell.
+
+    `votes` are names announced and the devices that own them, packed as `announce` counts them. `shared` are planned
+    names that several nodes bear, and the codes of those nodes. `devices` are those found, `ports` those with a link,
+    `at` the port of a node GUID and the name that the discovery has for it, `nameless` the codes of switches that bear
+    no name of their own and that nothing shows to be a planned one, `unnumbered` those with a link whose port of the
+    plan is unknown.
+    """
+
+    claims: Claims
+    votes: Codes
+    shared: Mapping[int, tuple[int, ...]]
+    devices: Codes
+    ports: Codes
+    at: Mapping[tuple[str, str], int]
+    nameless: frozenset[int] = frozenset()
+    unnumbered: frozenset[int] = frozenset()
+
+
+def discoveries(snapshot: Snapshot) -> Codes:
+    """The numbers of the readings that are walks over a fabric."""
+    found = [n for n, reading in enumerate(snapshot.readings) if reading.collector == COLLECTOR and reading.facts]
+    return np.array(found, dtype=np.int64)
+
+
+def discovered(
+    names: LocalNames, owners: Mapping[int, int] = MappingProxyType({}), split: frozenset[int] = frozenset()
+) -> Discovery | None:
+    """Every link of every discovery, resolved as far as the facts go; None where nobody discovered a fabric.
+
+    `owners` and `split` are those of `claims.read_claims`.
+    """
+    readings = discoveries(names.seen)
+    rows = _newest(names.seen, readings) if len(readings) else []
+    if not rows:
+        return None
+    known = _Ends()
+    links = np.array([known.of(fact) for _, fact in rows], dtype=np.int64)
+    ends = known.ends
+    nodes = nodes_of(names, ends, owners, split)
+    port = ports_of(names, ends, nodes)
+    return Discovery(
+        claims=_claims(links, np.array([row for row, _ in rows], dtype=np.int64), ends, nodes, port),
+        votes=np.where((nodes.named >= 0) & (nodes.witness >= 0), nodes.named << 32 | nodes.witness, NONE),
+        shared=_shared(names, ends, nodes),
+        devices=np.unique(nodes.device),
+        ports=port[port >= 0],
+        at=dict(zip(known.number, port.tolist(), strict=True)),
+        nameless=nodes.nameless,
+        unnumbered=frozenset(nodes.device[port < 0].tolist()),
+    )
+
+
+def _newest(snapshot: Snapshot, readings: Codes) -> list[tuple[int, Neighbor]]:
+    """Rows of the Neighbor table and their facts, of the newest walk that met each of the two nodes."""
+    table = snapshot.table(Neighbor)
+    number = {
+        int(reading): place for place, reading in enumerate(sorted(readings, key=lambda n: snapshot.readings[n].at))
+    }
+    told = np.flatnonzero(np.isin(table.reading, readings)).tolist()
+    rows = [(row, table.rows[row], number[int(table.reading[row])]) for row in told]
+    rows = [(row, fact, walk) for row, fact, walk in rows if fact.of and (fact.chassis_id or fact.system_name)]
+    if len(readings) == 1:
+        return [(row, fact) for row, fact, _ in rows]
+    last: dict[str, int] = {}
+    for _, fact, walk in rows:
+        last[fact.of_guid or fact.of or ""] = max(walk, last.get(fact.of_guid or fact.of or "", 0))
+    return [
+        (row, fact)
+        for row, fact, walk in rows
+        if walk >= last[fact.of_guid or fact.of or ""]
+        and walk >= last.get(fact.chassis_id or fact.system_name or "", 0)
+    ]
+
+
+class _Ends:
+    """The ends of links, each once, by number in the order of their appearance."""
+
+    def __init__(self) -> None:
+        self.number: dict[tuple[str, str], int] = {}
+        self.ends: list[End] = []
+
+    def of(self, fact: Neighbor) -> tuple[int, int]:
+        """The numbers of the two ends of a row."""
+        own, far = fact.of or "", fact.system_name or fact.chassis_id or ""
+        return (
+            self._end(fact.of_guid or own, own, fact.port, None),
+            self._end(fact.chassis_id or far, far, fact.port_id or "", fact.port_description),
+        )
+
+    def _end(self, guid: str, name: str, port: str, label: str | None) -> int:
+        """The number of an end. Its label is told by the row in which it is the far one."""
+        number = self.number.setdefault((guid, port), len(self.ends))
+        if number == len(self.ends):
+            self.ends.append(End(guid, name, port, label))
+        elif label and not self.ends[number].label:
+            self.ends[number] = End(guid, name, port, label)
+        return number
+
+
+def _claims(links: Codes, row: Codes, ends: list[End], nodes: Nodes, port: Codes) -> Claims:
+    """One claim for each link, by a switch where one is at its end: a host's port may be harder to name."""
+    numbered = np.array([end.port.isdigit() and end.name != end.guid for end in ends], dtype=bool)
+    own, far = links[:, 0], links[:, 1]
+    known = port[own] >= 0
+    order = np.lexsort((far, ~numbered[own], ~known))
+    order = order[known[order]]
+    pair = np.minimum(own, far)[order] << 32 | np.maximum(own, far)[order]
+    keep = order[np.unique(pair, return_index=True)[1]]
+    u, v, far = port[own[keep]], port[far[keep]], far[keep]
+    return Claims(
+        u, v, nodes.device[far], nodes.named[far], nodes.witness[far], row[keep], np.zeros(len(u), dtype=bool)
+    )
+
+
+def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple[int, ...]]:
+    """Planned devices whose one port several nodes of their name claim to have, and those nodes by their GUIDs. HCAs
+    that a device tells to be its own are one device, whatever they are called.
+    """
+    bearers: dict[tuple[int, str], dict[str, None]] = {}
+    planned = names.index.devices.planned
+    own = {end.guid for end, code, of in zip(ends, nodes.device, nodes.witness, strict=True) if code == of}
+    for end, code, named, chip in zip(ends, nodes.device.tolist(), nodes.named.tolist(), nodes.chip, strict=True):
+        if code < planned and end.port and named == code and chip is None:
+            bearers.setdefault((code, end.port), {})[end.guid] = None
+    twice: dict[int, dict[str, None]] = {}
+    for (code, _), guids in bearers.items():
+        if len(guids) > 1 and not own.issuperset(guids):
+            twice.setdefault(code, {}).update(guids)
+    return {code: tuple(map(names.index.devices.find_or_add, guids)) for code, guids in twice.items()}

@@ -1,0 +1,164 @@
+"""Who is who, decided in one place: which device answers, and what every neighbour it hears is in the plan.
+
+`claims` resolves what is heard, `local` what a device calls its own ports, `macs` whose MAC it is. A device may also
+announce another device's name (`announce`): its own report is then filed under the name it announces, so that both ends
+speak of the same thing, and `Identity.announces` keeps who it really is. Two devices that announce one name are told
+apart by their MACs, and reported (`Identity.duplicates`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from truerail.analysis.cabling.announce import announced
+from truerail.analysis.cabling.claims import Claims, nameless_chassis, read_claims
+from truerail.analysis.cabling.discovery import Discovery, discovered
+from truerail.analysis.cabling.ib_placed import LAYERS, boxes, contested_places, placed, unplaced, without
+from truerail.analysis.cabling.local import LocalNames
+from truerail.analysis.cabling.own_names import own_names
+from truerail.model.columns import Codes
+from truerail.model.index import PlanIndex
+from truerail.model.snapshot import Snapshot, Table
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The claims of a snapshot in the plan's terms, and what was found out about names on the way."""
+
+    names: LocalNames
+    claims: Claims
+    strange: Mapping[int, int] = field(default_factory=dict)
+    """Names that no plan has, of devices found out by their MACs or cables: code of the name to that of the device."""
+    duplicates: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """Names announced by more than one device: code of the name to the codes of those devices."""
+    discovery: Discovery | None = None
+    """What the discovery of an InfiniBand fabric tells, where there was one."""
+    placed: Mapping[int, int] = field(default_factory=dict)
+    """Switches without a name of their own that the wiring shows to be planned ones: code to code."""
+    contested: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """Of the unplaced, those that are one planned switch by their hosts and another by their uplinks: code to codes."""
+    unplaced: frozenset[int] = frozenset()
+    """Switches without a name of their own that may be any of the planned ones that nothing else is known to be."""
+    misnamed: Mapping[int, int] = field(default_factory=dict)
+    """Hosts that announce another planned host's name while nobody announces theirs: device code to that of the name.
+    They are themselves by their MACs, and their reports stay their own.
+    """
+
+    @property
+    def index(self) -> PlanIndex:
+        """The plan's names as numbers."""
+        return self.names.index
+
+    @property
+    def seen(self) -> Snapshot:
+        """The snapshot that was read."""
+        return self.names.seen
+
+    @property
+    def announces(self) -> Mapping[int, int]:
+        """Devices that announce another planned device's name: device code to the code of the name it announces."""
+        return self.names.announces
+
+    def filed(self, name: str) -> int:
+        """The code under which a reading's device is filed."""
+        return self.names.filed(name)
+
+    def devices_of(self, table: Table[Any]) -> Codes:
+        """The device code of every row of a table, under the name it announces."""
+        return self.names.devices_of(table)
+
+    def local_ports(self, device: Codes, names: Codes) -> Codes:
+        """Port codes of a device's own names for its ports."""
+        return self.names.ports(device, names)
+
+
+def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
+    """Resolves every neighbour of a snapshot. Reads the names twice only where some device announces another's."""
+    names = LocalNames(index, snapshot)
+    claims = read_claims(names)
+    by_number = _by_number(names, claims)
+    if by_number:
+        names = LocalNames(index, snapshot, by_number=by_number)
+        claims = read_claims(names)
+    found = discovered(names)
+    owners, announces, duplicates = announced(index, claims, None if found is None else found.votes)
+    misnamed = _misnamed(index, claims, announces)
+    announces = {owner: name for owner, name in announces.items() if owner not in misnamed}
+    split = frozenset([*duplicates, *misnamed.values()])
+    if owners or announces or split:
+        names = LocalNames(index, snapshot, announces, by_number=by_number)
+        claims, found = read_claims(names, owners, split), discovered(names, owners, split)
+    planned = own_names(names, claims)
+    if planned:
+        names = LocalNames(index, snapshot, announces, planned, by_number)
+        claims, found = read_claims(names, owners, split), discovered(names, owners, split)
+    if found is None:
+        known_ids = nameless_chassis(names, claims)
+        if known_ids:
+            claims = read_claims(names, owners, split, known_ids)
+        return Identity(names, claims, owners, duplicates, misnamed=misnamed)
+    found, by_place, contested, open_ = _placed(names, found, owners, split)
+    more = boxes(index, found.claims, open_, by_place.values())
+    found = replace(found, unnumbered=found.unnumbered | more) if more else found
+    told = without(found.claims, index, open_) if open_ else found.claims
+    shared = {**found.shared, **duplicates}
+    return Identity(names, claims.and_(told), owners, shared, found, by_place, contested, open_, misnamed)
+
+
+def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) -> dict[int, int]:
+    """Of the devices that announce another's name, the hosts whose own name nobody is heard to send: they did not
+    exchange it for the other's, as a clone of the other's image has not.
+    """
+    heard = set(np.unique(claims.named).tolist())
+    return {
+        owner: name
+        for owner, name in announces.items()
+        if index.devices.is_host(owner) and owner not in heard and name not in announces
+    }
+
+
+def _by_number(names: LocalNames, claims: Claims) -> frozenset[int]:
+    """Hosts that number their RDMA devices otherwise than their fellows, and more of whose cables are right by these
+    numbers than by the addresses of the NICs: they are meant by number.
+    """
+    hosts = names.renumbered
+    if not hosts:
+        return frozenset()
+    by_address = _right_cables(names.index, claims)
+    by_number = _right_cables(names.index, read_claims(LocalNames(names.index, names.seen, by_number=frozenset(hosts))))
+    return frozenset(host for host in hosts if by_number[host] > by_address[host])
+
+
+def _right_cables(index: PlanIndex, claims: Claims) -> Codes:
+    """How often a device hears, or is heard, where it is planned: by device code."""
+    told = (claims.v >= 0) & (index.far_ends(claims.v) == claims.u)
+    ends = np.concatenate([claims.u[told], claims.v[told]])
+    return np.bincount(index.ports.device_of(ends), minlength=len(index.devices.names))
+
+
+def _placed(
+    names: LocalNames, found: Discovery, owners: Mapping[int, int], split: frozenset[int]
+) -> tuple[Discovery, dict[int, int], dict[int, tuple[int, int]], frozenset[int]]:
+    """The discovery with its nameless switches brought to the planned ones in whose places they stand, layer by layer;
+    which they are, those that are another by their uplinks than by their hosts, and those that may be any planned one.
+    """
+    by_place: dict[int, int] = {}
+    free = unplaced(names.index, frozenset(found.devices.tolist()))
+    for _ in range(LAYERS):
+        new = placed(names.index, found.claims, found.nameless, free) if free and found.nameless else {}
+        if not new:
+            break
+        by_place |= new
+        again = discovered(names, {**owners, **by_place}, split)
+        assert again is not None  # noqa: S101 - there was one, see above
+        found, free = again, free.difference(new.values())
+    other = contested_places(names.index, found.claims, by_place)
+    contested = {node: (switch, other[switch]) for node, switch in by_place.items() if switch in other}
+    if contested:
+        by_place = {node: switch for node, switch in by_place.items() if node not in contested}
+        again = discovered(names, {**owners, **by_place}, split)
+        assert again is not None  # noqa: S101 - as above
+        found, free = again, free.union(other)
+    return found, by_place, contested, found.nameless if free else frozenset()

@@ -1,0 +1,360 @@
+"""Which port is wired to which, as both ends say, joined once per round; and what that means for every planned cable.
+
+Each end of a cable may name the other. A pair that both ends name is certain. A pair that one end names is taken if
+nothing contradicts it: the other end may be unread, or its LLDP silent. Where claims contradict each other, a pair that
+both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on
+one port are normal for up to two minutes after a re-cabling (the old one has not expired; only where the younger one is
+the planned one does age tell which is true), so this is not an error but a reason to look again.
+
+On InfiniBand a discovery names both ends of a link: that is one witness, and what it met counts as read. A port of a
+switch that it met, and where it found no link, has none.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.cabling.claims import Claims
+from truerail.analysis.cabling.identity import Identity, identify
+from truerail.analysis.cabling.links import PortStates, port_states
+from truerail.analysis.cabling.pairs import DEVICE_ONLY, heard_devices, partners
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.facts import Fact, Neighbor, NetLink, RdmaLink
+from truerail.model.finding import Evidence
+from truerail.model.index import PlanIndex
+from truerail.model.plan import Plan, Transport
+from truerail.model.snapshot import Snapshot
+
+
+class State(IntEnum):
+    """What is known of a planned cable."""
+
+    RIGHT = 0
+    WRONG = 1
+    MISSING = 2
+    UNKNOWN = 3
+
+
+class Why(IntEnum):
+    """Why a cable is missing or unknown."""
+
+    SEEN = 0
+    LINK_DOWN = 1
+    DISABLED = 2
+    """No link, and the operator of an end switched its port off."""
+    SILENT = 3
+    """Both ends listened and heard nothing: missing where nobody reports link, or where another cable is in its place;
+    unknown where an end has link, also where only one end listened and the other is heard on other cables.
+    """
+    NOT_READ = 4
+    AMBIGUOUS = 5
+    DEVICE_SILENT = 6
+    """The device as a whole hears nothing and is not heard: its LLDP is off, which says nothing of its cables."""
+    PENDING = 7
+    """Host down: all of its ports are without link, and it does not answer."""
+    NIC_ABSENT = 8
+    """The host answers and has no such NIC."""
+    UNDECIDED = 9
+    """It is seen, but an inferred plan could not decide where it belongs."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The joined picture. Port columns have shape (ports,), cable columns (cables,).
+
+    `partner[port]` is the port at the other end as seen (-1 unknown), `sure[port]` the confidence in that,
+    `ambiguous[port]` whether claims contradict each other there, `heard[port]` the device heard where no port of
+    it could be named.
+    `state[cable]` and `why[cable]` are `State` and `Why`; `place[cable]` is the port where the cable's `a` end is seen.
+    """
+
+    index: PlanIndex
+    identity: Identity
+    states: PortStates
+    partner: Codes
+    sure: npt.NDArray[np.float64]
+    ambiguous: Mask
+    heard: Codes
+    state: Codes
+    why: Codes
+    place: Codes
+    listened: Mask
+    """Per device code: whether it answered the question for its LLDP neighbours."""
+    read: Mask
+    """Per device code: whether it answered anything."""
+
+    @cached_property
+    def met(self) -> frozenset[int]:
+        """Codes of the devices that the discovery of an InfiniBand fabric met: their cabling is told, though nobody may
+        have logged into them.
+        """
+        found = self.identity.discovery
+        return frozenset() if found is None else frozenset(found.devices.tolist())
+
+    @cached_property
+    def hears(self) -> Mask:
+        """Per device code: whether it hears somebody on a planned port."""
+        told = self.identity.claims.u
+        hears = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
+        hears[self.index.ports.device_of(told[told < self.index.planned_ports])] = True
+        return hears
+
+    @cached_property
+    def blind_bonds(self) -> Mask:
+        """Per device code: whether an RDMA device of it is that of a bond whose members were not read."""
+        return self.identity.names.blind()
+
+    def cables(self, state: State) -> Codes:
+        """Numbers of the cables in a state."""
+        return np.flatnonzero(self.state == state)
+
+    def confidence(self, cable: int) -> float:
+        """How sure the observation of this cable is."""
+        a, b = int(self.index.a[cable]), int(self.index.b[cable])
+        return float(max(self.sure[a], self.sure[b] if self.partner[b] == a else 0.0))
+
+    def evidence(self, *ports: int) -> tuple[Evidence, ...]:
+        """What was told about these ports: LLDP heard there, LLDP that names them, their link states."""
+        return tuple(self._evidence(ports))
+
+    def _evidence(self, ports: tuple[int, ...]) -> Iterator[Evidence]:
+        seen, claims = self.identity.seen, self.identity.claims
+        given: set[tuple[type[Fact], int]] = set()
+        by_u, by_v = self._claim_order
+        for port in ports:
+            if port < 0:
+                continue
+            rows: list[tuple[type[Fact], int]] = []
+            for column, order in ((claims.u, by_u), (claims.v, by_v)):
+                low, high = np.searchsorted(column, [port, port + 1], sorter=order)
+                rows += [(Neighbor, int(claims.row[i])) for i in order[low:high][:4]]
+            rows += [(NetLink, int(self.states.link_row[port])), (RdmaLink, int(self.states.rdma_row[port]))]
+            for kind, row in rows:
+                if row >= 0 and (kind, row) not in given:
+                    given.add((kind, row))
+                    yield evidence_of(seen, kind, row)
+
+    @property
+    def _claim_order(self) -> tuple[Codes, Codes]:
+        found: tuple[Codes, Codes] | None = self.__dict__.get("_order")
+        if found is None:
+            claims = self.identity.claims
+            found = (np.argsort(claims.u, kind="stable"), np.argsort(claims.v, kind="stable"))
+            self.__dict__["_order"] = found
+        return found
+
+
+def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
+    """A row of a table as evidence: the fact and who told it when."""
+    table = snapshot.table(kind)
+    reading = snapshot.readings[int(table.reading[row])]
+    return Evidence(reading.device, reading.collector, reading.at, table.rows[row])
+
+
+def wiring_of(plan: Plan, snapshot: Snapshot) -> Wiring:
+    """The wiring of a snapshot under a plan. Computed once for each pair, kept with the snapshot."""
+    cache: dict[int, tuple[Plan, Wiring]] = snapshot.__dict__.setdefault("_wirings", {})
+    found = cache.get(id(plan))
+    if found is None or found[0] is not plan:
+        found = cache[id(plan)] = (plan, _join(plan, snapshot))
+    return found[1]
+
+
+def _join(plan: Plan, snapshot: Snapshot) -> Wiring:
+    index = PlanIndex(plan)
+    identity = identify(index, snapshot)
+    states = port_states(identity)
+    size = len(index.ports)
+    current = _without_the_past(identity, states)
+    partner, sure, ambiguous = partners(index, current, size)
+    heard = heard_devices(current, index.devices.planned, ambiguous)
+    heard[heard == index.ports.device_of(partner)] = NONE  # its port is known from the other end
+    read, listened = _who_answered(identity)
+    wiring = Wiring(
+        index, identity, states, partner, sure, ambiguous, heard,
+        state=np.full(len(plan.cables), State.UNKNOWN, dtype=np.int64),
+        why=np.full(len(plan.cables), Why.NOT_READ, dtype=np.int64),
+        place=np.full(len(plan.cables), NONE, dtype=np.int64),
+        listened=listened, read=read,
+    )  # fmt: skip
+    _judge_cables(wiring)
+    return wiring
+
+
+def _without_the_past(identity: Identity, states: PortStates) -> Claims:
+    """The claims but those of a port that has no carrier, as its own device says, of which the port heard does not say
+    that it has: no frame came since, and the entry shows what was cabled before.
+    """
+    claims = identity.claims
+    return claims.where(~(states.dark(claims.u) & ~states.up(claims.v)))
+
+
+def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
+    devices = identity.index.devices
+    answers: dict[str, bool] = {}
+    for name in dict.fromkeys(reading.device for reading in identity.seen.readings):
+        identity.filed(name)  # now: who is filed later would have no place in what is made here
+    for reading in identity.seen.readings:
+        if not reading.error and not answers.get(reading.device):
+            answers[reading.device] = reading.collector.startswith("lldp")
+    codes = [(identity.filed(name), lldp) for name, lldp in answers.items()]
+    read = np.zeros(len(devices.names) + 1, dtype=bool)
+    listened = np.zeros(len(devices.names) + 1, dtype=bool)
+    for code, lldp in codes:
+        read[code] = True
+        listened[code] |= lldp
+    if identity.discovery is not None:  # who was met in a discovery has its cabling told, whoever logged in
+        read[identity.discovery.devices] = listened[identity.discovery.devices] = True
+    return read, listened
+
+
+def _judge_cables(wiring: Wiring) -> None:
+    """Fills `state`, `why` and `place`: every planned cable is right, wrong, missing or unknown, and says why."""
+    index = wiring.index
+    a, b = index.a, index.b
+    seen_at = wiring.partner[a]
+    wiring.place[:] = seen_at
+    wrong = (seen_at >= 0) & (seen_at != b)
+    right = (seen_at == b) & (b >= 0)
+    taken = wiring.partner[b] >= 0  # by the cable of another port
+    at_b = np.where(taken, NONE, wiring.heard[b])
+    vague = (seen_at < 0) & ((wiring.heard[a] >= 0) | (at_b >= 0)) & ~(wiring.ambiguous[a] | wiring.ambiguous[b])
+    agrees = ((wiring.heard[a] < 0) | (wiring.heard[a] == index.b_device)) & ((at_b < 0) | (at_b == index.a_device))
+    astray = vague & agrees & (taken | _heard_elsewhere(wiring))
+    right |= vague & agrees & ~astray
+    astray |= vague & ~agrees & _heard_too_often(wiring)
+    wrong |= vague & ~agrees & ~astray
+    wiring.sure[a[vague]] = DEVICE_ONLY
+    wiring.state[right], wiring.why[right] = State.RIGHT, Why.SEEN
+    wiring.state[wrong], wiring.why[wrong] = State.WRONG, Why.SEEN
+    if index.plan.undecided:
+        undecided = np.array([cable.a in index.plan.undecided for cable in index.plan.cables], dtype=bool)
+        wiring.state[undecided & (right | wrong)] = State.UNKNOWN
+        wiring.why[undecided & (right | wrong)] = Why.UNDECIDED
+
+    wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
+    _judge_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
+
+
+def _heard_too_often(wiring: Wiring) -> Mask:
+    """Cables whose planned upper port hears another host, without its port, all of whose own places hear it as well: it
+    has no NIC left for this place. The one heard is a machine that sends its name, or an old neighbour.
+    """
+    index = wiring.index
+    away = index.from_host & (wiring.heard[index.b] != index.a_device) & (wiring.partner[index.a] != index.b)
+    all_home = np.ones(len(index.devices.names) + 1, dtype=bool)
+    all_home[index.a_device[away]] = False
+    host = np.isin(np.arange(len(all_home)), index.a_device[index.from_host])
+    heard = wiring.heard[index.b]
+    other = index.from_host & (heard >= 0) & (heard != index.a_device)
+    return np.asarray(other & (all_home & host)[heard], dtype=bool)
+
+
+def _heard_elsewhere(wiring: Wiring) -> Mask:
+    """Cables whose planned upper port hears nobody, where another port of its switch hears the cable's lower device and
+    is not planned for it.
+    """
+    index, planned = wiring.index, np.full(len(wiring.heard), NONE, dtype=np.int64)
+    planned[index.b], planned[index.a] = index.a_device, index.b_device
+    ports = np.flatnonzero((wiring.heard >= 0) & (wiring.heard != planned))
+    ports = ports[ports < len(index.ports)]
+    strays = index.ports.device_of(ports) << 32 | wiring.heard[ports]
+    quiet = (wiring.heard[index.b] < 0) & wiring.listened[index.b_device]
+    return np.asarray(quiet & np.isin(index.b_device << 32 | index.a_device, strays), dtype=bool)
+
+
+def _judge_unseen(wiring: Wiring, cables: Codes) -> None:
+    """Tells apart why these cables are not seen. The order matters: evidence first, ignorance last."""
+    index, states = wiring.index, wiring.states
+    a, b, a_device, b_device = index.a[cables], index.b[cables], index.a_device[cables], index.b_device[cables]
+    a_hears, b_hears = _hears_anything(wiring, a_device), _hears_anything(wiring, b_device)
+    a_listened = wiring.listened[a_device]
+    elsewhere = states.unlinked(b) & states.lit(a) & ~states.linked(a)  # beyond the fabric that was discovered
+    down_at_b = states.down(b) & (wiring.partner[b] < 0) & ~elsewhere & ~(states.unlinked(b) & states.linked(a))
+    down = states.down(a) | down_at_b
+    nameless = _has_links(wiring, a_device) & (states.link_row[a] < 0) & (states.rdma_row[a] < 0)
+    nameless &= ~wiring.blind_bonds[a_device]
+    rest = np.ones(len(cables), dtype=bool)
+
+    def settle(which: Mask, state: State, why: Why) -> None:
+        nonlocal rest
+        wiring.state[cables[rest & which]], wiring.why[cables[rest & which]] = state, why
+        rest = rest & ~which
+
+    apart = states.lit(a) & states.dark(b) & (wiring.partner[b] < 0)  # in another port, or light in one direction only
+    settle(apart & wiring.ambiguous[a], State.UNKNOWN, Why.AMBIGUOUS)
+    settle(elsewhere | apart, State.MISSING, Why.SILENT)
+    off = (states.disabled(a) | states.disabled(b)) & ~(states.empty(a) | states.empty(b))
+    settle(down & off, State.MISSING, Why.DISABLED)
+    settle(wiring.read[a_device] & nameless & index.from_host[cables], State.MISSING, Why.NIC_ABSENT)
+    settle(down & wiring.read[a_device], State.MISSING, Why.LINK_DOWN)
+    settle(_pending(wiring, cables, down_at_b) & index.from_host[cables], State.UNKNOWN, Why.PENDING)
+    settle(down & (index.from_host[cables] | wiring.read[b_device]), State.MISSING, Why.LINK_DOWN)
+    settle(wiring.ambiguous[a] | wiring.ambiguous[b], State.UNKNOWN, Why.AMBIGUOUS)
+    settle(~wiring.read[a_device] & ~wiring.read[b_device], State.UNKNOWN, Why.NOT_READ)
+    settle((wiring.partner[b] >= 0) & a_listened & a_hears, State.MISSING, Why.SILENT)
+    silent = a_listened & wiring.listened[b_device] & a_hears & b_hears
+    settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
+    settle(silent, State.MISSING, Why.SILENT)
+    told = a_listened | wiring.listened[b_device]
+    half = (
+        told
+        & wiring.read[a_device]
+        & wiring.read[b_device]
+        & _is_told_of(wiring, a_device)
+        & _is_told_of(wiring, b_device)
+    )
+    settle(half & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)
+    quiet = (wiring.read[a_device] & ~a_hears) | (wiring.read[b_device] & ~b_hears)
+    settle(quiet & ~(a_hears & b_hears), State.UNKNOWN, Why.DEVICE_SILENT)
+
+
+def _hears_anything(wiring: Wiring, device: Codes) -> Mask:
+    """Whether a device is heard of at all over LLDP on planned ports: hears somebody, or is heard by somebody."""
+    alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
+    ports = np.arange(wiring.index.planned_ports)
+    active = (wiring.partner[ports] >= 0) | wiring.ambiguous[ports]
+    alive[wiring.index.ports.device_of(ports[active])] = True
+    return alive[device]
+
+
+def _is_told_of(wiring: Wiring, device: Codes) -> Mask:
+    """The same, also where it is heard without its port."""
+    alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
+    ports = np.flatnonzero(wiring.heard[: wiring.index.planned_ports] >= 0)
+    alive[wiring.heard[ports]] = alive[wiring.index.ports.device_of(ports)] = True
+    return np.asarray(alive[device] | _hears_anything(wiring, device), dtype=bool)
+
+
+def _has_links(wiring: Wiring, device: Codes) -> Mask:
+    """Whether a device told of its interfaces at all, so that one not among them is not there.
+
+    An InfiniBand adapter does not tell the interface above it: only a host that told of one planned port speaks of
+    ports as the plan does.
+    """
+    told = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
+    rows = np.flatnonzero((wiring.states.link_row[:-1] >= 0) | (wiring.states.rdma_row[:-1] >= 0))
+    if wiring.index.plan.transport is Transport.INFINIBAND:
+        rows = rows[rows < wiring.index.planned_ports]
+    told[wiring.index.ports.device_of(rows)] = True
+    return told[device]
+
+
+def _pending(wiring: Wiring, cables: Codes, down: Mask) -> Mask:
+    """Cables of hosts that do not answer, that nobody hears, and whose switches see no link on any cable and see it
+    missing on two or more (on one, if it has no second): the host is down.
+    """
+    device, size = wiring.index.a_device, len(wiring.index.devices.names) + 1
+
+    def per_device(codes: Codes) -> Codes:
+        return np.bincount(codes[codes >= 0], minlength=size)
+
+    lit = wiring.states.up(wiring.index.b[cables]) & (wiring.partner[wiring.index.b[cables]] < 0)
+    alive = per_device(device[wiring.partner[wiring.index.a] >= 0]) + per_device(device[cables[lit]])
+    dark, total = per_device(device[cables[down]]), per_device(device)
+    whole = (dark >= np.minimum(total, 2)) & (total > 0) & (alive == 0) & ~wiring.read
+    return np.asarray(whole[device[cables]], dtype=bool)

@@ -1,0 +1,302 @@
+"""The state of every port as its own device tells it: carrier, administrative state, RDMA state, speed, MTU.
+
+What no carrier looks like (Linux 6.12, each driver's query_port): mlx5, mlx4, bnxt_re, irdma, erdma, mana, hns, qedr,
+ocrdma and siw report `DOWN` and `DISABLED` for a RoCE port without carrier, ionic and rxe `DOWN` and `POLLING`. So the
+physical state of a RoCE port does not say whether its operator switched it off: only the missing `UP` flag of its
+interface does. On InfiniBand `DISABLED` is the operator's. EFA reports `ACTIVE` whatever happens: its state is unknown.
+
+An IPoIB interface may be down, or never set up, above an InfiniBand port that works: what it says of itself is its own.
+
+Columns over all rows are made when one is first wanted, and each kind of state is looked at once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.cabling.discovery import discoveries
+from truerail.analysis.cabling.ib_names import ipoib_guid
+from truerail.analysis.cabling.identity import Identity
+from truerail.model.columns import NONE, Codes, Mask, factorize
+from truerail.model.facts import DownReason, LinkSpeed, NetLink, RdmaLink
+from truerail.model.plan import Transport
+
+YES, NO = 1, 0
+_OPERSTATE_DOWN = {"DOWN", "LOWERLAYERDOWN", "NOTPRESENT"}
+_ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
+_TRAINED = {"INIT", "ARMED"}
+RDMA_CAP_GBPS = 400.0
+_ALWAYS_ACTIVE = ("efa", "rdmap")
+"""How names of EFA devices begin: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
+kernel-boot/rdma_rename.c). Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP.
+"""
+
+
+@dataclass(frozen=True)
+class PortStates:
+    """What ports say of themselves. 1 is yes, 0 is no, -1 is not told; NaN is not told.
+
+    `link_row`, `rdma_row` and `speed_row` are the rows of the NetLink, RdmaLink and LinkSpeed tables by port code, -1
+    where no row is; the last slot is that of port -1. Columns have the same shape. `found` is whether the discovery of
+    an InfiniBand fabric found a link there; None where there was none.
+    """
+
+    links: list[NetLink]
+    rdma: list[RdmaLink]
+    speeds: list[LinkSpeed]
+    link_row: Codes
+    rdma_row: Codes
+    speed_row: Codes
+    found: Codes | None = None
+    shared: Mask | None = None
+    """Per row of the RdmaLink table: whether it stands for several ports, the members of a bond; None where none does.
+    """
+    infiniband: bool = False
+    """Whether an RDMA port that does not report its link layer is one of InfiniBand."""
+
+    def down(self, port: Codes) -> Mask:
+        """Whether the port's own device, or else a discovery, says that it has no link. False where nothing is known,
+        and for port -1.
+        """
+        return np.asarray(self.dark(port) | (self.unlinked(port) & ~self.lit(port)), dtype=bool)
+
+    def dark(self, port: Codes) -> Mask:
+        """Whether the port's own device says that it has no link."""
+        carrier, active = self._carrier(port), self.rdma_active[port]
+        return np.asarray((carrier == NO) | ((active == NO) & (carrier != YES) & ~self._trained[port]), dtype=bool)
+
+    @cached_property
+    def _trained(self) -> Mask:
+        """Whether the RDMA port has its link and waits for the subnet manager: `INIT` and `ARMED` follow link training
+        (InfiniBand Architecture Specification, volume 1, link states).
+        """
+        by_row = np.array([*(link.state in _TRAINED for link in self.rdma), False], dtype=bool)  # row -1 is the last
+        return np.asarray(by_row[self.rdma_row], dtype=bool)
+
+    def lit(self, port: Codes) -> Mask:
+        """Whether the port's own device says that it has link."""
+        carrier, active = self._carrier(port), self.rdma_active[port]
+        return np.asarray((carrier == YES) | ((active == YES) & (carrier != NO)), dtype=bool)
+
+    def linked(self, port: Codes) -> Mask:
+        """Whether a discovery found a link at the port."""
+        return np.asarray(self._found(port) == YES, dtype=bool)
+
+    def unlinked(self, port: Codes) -> Mask:
+        """Whether a discovery met the port's switch and found no link there."""
+        return np.asarray(self._found(port) == NO, dtype=bool)
+
+    def up(self, port: Codes) -> Mask:
+        """Whether the port's own device, or else a discovery, says that it has link."""
+        return np.asarray(self.lit(port) | (self.linked(port) & ~self.dark(port)), dtype=bool)
+
+    def _found(self, port: Codes) -> Codes:
+        return np.full(len(port), NONE, dtype=np.int64) if self.found is None else self.found[port]
+
+    def disabled(self, port: Codes) -> Mask:
+        """Whether the port's operator switched it off: down by design. False where nothing says so."""
+        off = self._ask(self.rdma_row[port], self._off)
+        return np.asarray((self._enabled(port) == NO) | (off == YES), dtype=bool)
+
+    def _carrier(self, port: Codes) -> Codes:
+        return self._link_words[0][self.link_row[port]]
+
+    @cached_property
+    def _link_words(self) -> tuple[Codes, Codes]:
+        """Whether each row of the NetLink table has carrier, and whether its operator left it on; row -1 is the last.
+
+        A fabric has a handful of different flags and states: each is looked at once.
+        """
+        kind, kinds = factorize(map(_FLAGS_AND_STATE, self.links))
+        carrier = np.array([*(_has_carrier(*words) for words in kinds), NONE], dtype=np.int64)[[*kind, NONE]]
+        enabled = np.array([*(_is_enabled(flags) for flags, _ in kinds), NONE], dtype=np.int64)[[*kind, NONE]]
+        long = (row for row, mac in enumerate(map(_MAC, self.links)) if mac is not None and len(mac) > _MAC_DIGITS)
+        ipoib = [row for row in long if ipoib_guid(self.links[row].mac)]
+        carrier[ipoib] = enabled[ipoib] = NONE
+        return carrier, enabled
+
+    def _enabled(self, port: Codes) -> Codes:
+        return self._link_words[1][self.link_row[port]]
+
+    def empty(self, port: Codes) -> Mask:
+        """Whether the port's cage has no module, as its device reports, and its operator left it on, or may have."""
+        bare = [row >= 0 and self.links[row].down_reason == "no module" for row in self.link_row[port].tolist()]
+        return np.asarray(np.array(bare, dtype=bool) & ~self.disabled(port), dtype=bool)
+
+    def down_reasons(self, port: Codes) -> list[DownReason | None]:
+        """Why each port has no link, as its own device reports it; None where it gives no reason, or has link."""
+        given = [self.links[row].down_reason if row >= 0 else None for row in self.link_row[port].tolist()]
+        off = (self.disabled(port) & self.down(port)).tolist()
+        return ["switched off" if by_operator else reason for by_operator, reason in zip(off, given, strict=True)]
+
+    def unread_below_rdma(self, port: Codes) -> Mask:
+        """Whether the RDMA port of Ethernet is down, and nothing was read of the interface that says whether its
+        operator switched it off.
+        """
+        ethernet = [row >= 0 and not self._of_infiniband(self.rdma[row]) for row in self.rdma_row[port].tolist()]
+        unread = self._enabled(port) == NONE
+        return np.asarray(np.array(ethernet, dtype=bool) & unread & (self.rdma_active[port] == NO), dtype=bool)
+
+    def _of_infiniband(self, link: RdmaLink) -> bool:
+        return self.infiniband if link.link_layer is None else link.link_layer == "InfiniBand"
+
+    def _off(self, row: int) -> int:
+        link = self.rdma[row]
+        return YES if link.physical_state == "DISABLED" and self._of_infiniband(link) else NONE
+
+    @staticmethod
+    def _ask(rows: Codes, told: Callable[[int], int]) -> Codes:
+        return np.array([NONE if row < 0 else told(row) for row in rows.tolist()], dtype=np.int64)
+
+    @cached_property
+    def rdma_active(self) -> Codes:
+        """Whether the RDMA port is active; -1 for a device that is always so, and for the members of a bond whose
+        device is active: it is while one of them has carrier.
+        """
+        active = [
+            NONE
+            if link.state is None or link.device.startswith(_ALWAYS_ACTIVE)
+            else YES
+            if link.state in _ACTIVE
+            else NO
+            for link in self.rdma
+        ]
+        by_row = np.array([*active, NONE], dtype=np.int64)  # row -1 is the last
+        if self.shared is not None:
+            by_row[:-1][self.shared & (by_row[:-1] == YES)] = NONE
+        return by_row[self.rdma_row]
+
+    @cached_property
+    def mtu(self) -> Codes:
+        """The interface's MTU in bytes."""
+        told = [NONE if link.mtu is None else link.mtu for link in self.links]
+        return np.array([*told, NONE], dtype=np.int64)[self.link_row]
+
+    @cached_property
+    def speed_is_capped(self) -> Mask:
+        """Whether the speed is known from an RDMA device of Ethernet alone and may be higher: what runs at more than
+        200 Gb/s is reported as 400 where the driver gives no number of lanes (Linux drivers/infiniband/core/verbs.c,
+        ib_get_width_and_speed).
+        """
+        of_link, of_file, of_rdma = self._speeds
+        capped = np.flatnonzero(of_rdma == RDMA_CAP_GBPS)
+        rdma = self.rdma_row[capped]
+        capped = capped[[not self._of_infiniband(self.rdma[row]) for row in rdma.tolist()]] if len(capped) else capped
+        found = np.zeros(len(of_rdma), dtype=bool)
+        found[capped] = True
+        return np.asarray(found & np.isnan(of_link) & np.isnan(of_file), dtype=bool)
+
+    @cached_property
+    def speed_gbps(self) -> npt.NDArray[np.float64]:
+        """The speed of the link, from the interface, else from the system's files, else from its RDMA device."""
+        of_link, of_file, of_rdma = self._speeds
+        of_port = np.where(np.isnan(of_link), of_file, of_link)
+        return np.where(np.isnan(of_port), of_rdma, of_port)
+
+    @cached_property
+    def able_gbps(self) -> npt.NDArray[np.float64]:
+        """What both ends of the port's link support in Gb/s, where that is told to be more than it runs at."""
+        return np.array([*(speed.able_gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
+
+    @cached_property
+    def _speeds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """What the interface, the system's files and the RDMA device report of each port."""
+        of_link = np.array([*map(_GBPS, self.links), None], dtype=np.float64)
+        of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)
+        return of_link[self.link_row], _file_gbps(self.speeds)[self.speed_row], of_rdma[self.rdma_row]
+
+
+_FLAGS_AND_STATE = itemgetter(NetLink._fields.index("flags"), NetLink._fields.index("operstate"))
+_MAC_DIGITS = 17
+_MAC = itemgetter(NetLink._fields.index("mac"))
+_GBPS = itemgetter(NetLink._fields.index("speed_gbps"))
+_FILE_PORT, _FILE_GBPS = itemgetter(LinkSpeed._fields.index("port")), itemgetter(LinkSpeed._fields.index("gbps"))
+
+
+def _has_carrier(flags: tuple[str, ...], operstate: str | None) -> int:
+    state = (operstate or "").upper()
+    if "NO-CARRIER" in flags or state in _OPERSTATE_DOWN:
+        return NO
+    return YES if "LOWER_UP" in flags or state == "UP" else NONE
+
+
+def _is_enabled(flags: tuple[str, ...]) -> int:
+    return NONE if not flags else YES if "UP" in flags else NO
+
+
+def _rate_gbps(link: RdmaLink) -> float | None:
+    """The rate of an RDMA port, where it is that of its link: one that is down reports its driver's default (40 Gb/s
+    with mlx5, 2.5 with bnxt_re), an EFA 100 whatever it is.
+    """
+    if link.rate_gbps is None:
+        return None
+    runs = link.state in (None, *_ACTIVE) and not link.device.startswith(_ALWAYS_ACTIVE)
+    return link.rate_gbps if runs else None
+
+
+def _file_gbps(speeds: Sequence[LinkSpeed]) -> npt.NDArray[np.float64]:
+    """The speed of each row of the LinkSpeed table, NaN where it means nothing; row -1 is the last."""
+    port, names = factorize(map(_FILE_PORT, speeds))  # some hundred names in a fabric
+    found = np.array([*map(_FILE_GBPS, speeds), None], dtype=np.float64)
+    found[:-1][np.array([name.startswith(_ALWAYS_ACTIVE) for name in names], dtype=bool)[port]] = np.nan
+    return found
+
+
+def port_states(identity: Identity) -> PortStates:
+    """Finds the rows of NetLink, RdmaLink and LinkSpeed for the identity's ports."""
+    names, seen = identity.names, identity.seen
+    links, speeds = names.link_ports(), _speed_ports(identity)  # may add ports: size comes after
+    row, port = names.rdma_members()
+    size = len(identity.index.ports)
+    link_row, speed_row = _rows(size, links), _rows(size, speeds)
+    rdma_row = _rows(size, port, row)
+    count = np.bincount(row, minlength=len(seen.table(RdmaLink)))
+    shared = count > 1 if (count > 1).any() else None
+    told = seen.table(NetLink).rows, seen.table(RdmaLink).rows, seen.table(LinkSpeed).rows
+    infiniband = identity.index.plan.transport is Transport.INFINIBAND
+    return PortStates(*told, link_row, rdma_row, speed_row, _found(identity, size), shared, infiniband)
+
+
+def _speed_ports(identity: Identity) -> Codes:
+    """The port of every row of the LinkSpeed table: an RDMA device is the port that its host says it is. -1 where
+    nothing else was told of the port.
+    """
+    names, table, ports = identity.names, identity.seen.table(LinkSpeed), identity.index.ports
+    device, name = names.devices_of(table), ports.name_codes(table.column("port"))
+    found = names.rdma_called(device, name)
+    found = np.where(found >= 0, found, names.as_planned(ports.find(device, name)))
+    if identity.discovery is None:
+        return found
+    rows, at = np.flatnonzero(np.isin(table.reading, discoveries(identity.seen))), identity.discovery.at
+    told = (table.rows[row] for row in rows.tolist())
+    found[rows] = [at.get((speed.of_guid or speed.of or "", speed.port), NONE) for speed in told]
+    return found
+
+
+def _found(identity: Identity, size: int) -> Codes | None:
+    """Whether each port has a link as a discovery tells. A host's adapter that it did not meet may be in another
+    fabric; a switch that it met has no link where it tells none, unless it tells a link without saying at which port.
+    """
+    if identity.discovery is None:
+        return None
+    index = identity.index
+    found = np.full(size + 1, NONE, dtype=np.int64)
+    planned = np.arange(index.planned_ports)
+    device = index.ports.device_of(planned)
+    switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[device] > 0
+    met = np.isin(device, identity.discovery.devices) & ~np.isin(device, list(identity.discovery.unnumbered))
+    found[planned[switch & met]] = NO
+    found[identity.discovery.ports] = YES
+    return found
+
+
+def _rows(size: int, port: Codes, row: Codes | None = None) -> Codes:
+    """The row of each port, -1 without one; rows are counted in order where none are given."""
+    rows = np.full(size + 1, NONE, dtype=np.int64)
+    rows[port] = np.arange(len(port)) if row is None else row
+    rows[size] = NONE
+    return rows

@@ -1,0 +1,393 @@
+"""A device's own names for itself and its ports, brought to the plan's.
+
+A reading is filed under the name that its device announces. A plan may name a host's port by netdev, RDMA device, PCI
+address, or `nicN`; what the host itself calls it is one of these, and its other answers say which belong together.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from truerail.analysis.cabling.ib_names import ipoib_guid
+from truerail.analysis.cabling.renumbered import Device, is_numbered, renumbered
+from truerail.model.bonds import bond_members, interfaces_of, of_a_bond
+from truerail.model.columns import NONE, Codes, Mask, either, equals, factorize, unanimous
+from truerail.model.facts import Neighbor, NetLink, PortIdentity, RdmaLink
+from truerail.model.index import PlanIndex
+from truerail.model.names import natural_key
+from truerail.model.plan import Transport
+from truerail.model.snapshot import Snapshot, Table
+
+_NO_NETDEV = re.compile(r"mlx\d+_|bnxt_re|irdma|rdmap|[0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE)
+"""Names of RDMA devices and PCI addresses, which LLDP never carries."""
+_ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LocalNames:
+    """Who answers, and which of its ports it means. `announces`: device code to the code of the name it announces;
+    `planned`: a port that a switch names otherwise than the plan, to the planned one; `by_number`: hosts whose RDMA
+    devices the plan means by their numbers, whatever numbers other hosts give to the NICs in the same slots.
+    """
+
+    index: PlanIndex
+    seen: Snapshot
+    announces: Mapping[int, int] = field(default_factory=dict)
+    planned: Mapping[int, int] = field(default_factory=dict)
+    by_number: frozenset[int] = frozenset()
+
+    def filed(self, name: str) -> int:
+        """The code under which a reading's device is filed: that of the name it announces."""
+        known: dict[str, int] = self.__dict__.setdefault("_filed", {})
+        if name not in known:
+            code = self.index.devices.find_or_add(name)
+            known[name] = self.announces.get(code, code)
+        return known[name]
+
+    def devices_of(self, table: Table[Any]) -> Codes:
+        """The device code of every row of a table, under the name it announces."""
+        kept: dict[int, tuple[Table[Any], Codes]] = self.__dict__.setdefault("_devices_of", {})
+        found = kept.get(id(table))
+        if found is None or found[0] is not table:
+            codes = np.array([self.filed(name) for name in table.devices], dtype=np.int64)
+            rows = codes[table.device] if len(codes) else np.empty(0, dtype=np.int64)
+            rows.setflags(write=False)
+            found = kept[id(table)] = (table, rows)
+        return found[1]
+
+    def ports(self, device: Codes, names: Codes) -> Codes:
+        """Port codes of a device's own names for its ports, brought to the plan's names where the plan uses others."""
+        return self.as_planned(self._by_number(self.index.ports.find_or_add(device, names)))
+
+    def _by_number(self, ports: Codes) -> Codes:
+        """The ports under their interfaces' names where they are told by RDMA devices that are numbered otherwise than
+        planned.
+        """
+        of_host, rdma = self.renumbered, self.seen.table(RdmaLink)
+        if not of_host:
+            return ports
+        rows = np.array([row for rows in of_host.values() for row in rows], dtype=np.int64)
+        called = self.index.ports.name_codes(rdma.column("device")[rows])
+        told = self.index.ports.find(self.devices_of(rdma)[rows], called)
+        table = np.arange(len(self.index.ports) + 1, dtype=np.int64)
+        table[told[told >= 0]] = self._own(RdmaLink)[rows[told >= 0]]
+        return np.where(ports >= 0, table[ports], ports)
+
+    @cached_property
+    def renumbered(self) -> Mapping[int, Mapping[int, int]]:
+        """Hosts that number their RDMA devices otherwise than planned: host code to row of the RdmaLink table to the
+        planned port that the device is, -1 where it is none.
+        """
+        return _renumbered(self)
+
+    def as_planned(self, ports: Codes) -> Codes:
+        """The planned port for each port that its device has told to be the same one; the port itself elsewhere."""
+        alias = self._aliases
+        if not len(alias):
+            return ports
+        known = (ports >= 0) & (ports < len(alias))
+        return np.where(known, alias[np.where(known, ports, 0)], ports)
+
+    def sent(self, device: Codes, ids: Codes) -> Codes:
+        """The ports that send these ids, as their own devices say; -1 where they do not. Shapes (n,)."""
+        keys, ports = self._sent
+        wanted = np.where((device >= 0) & (ids >= 0), device << 32 | ids, NONE)
+        if not len(keys):
+            return np.full(len(wanted), NONE, dtype=np.int64)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, ports[place], NONE)
+
+    @cached_property
+    def _sent(self) -> tuple[Codes, Codes]:
+        """Ids that ports send, device << 32 | code of the id, in order, and those ports."""
+        told = [
+            self._told_ids(Neighbor, "port", "local_port_id"),
+            self._told_ids(NetLink, "netdev", "aliases"),
+            self._told_ids(PortIdentity, "port", "port_id"),
+        ]
+        device, ids, names = (np.concatenate(columns) for columns in zip(*told, strict=True))
+        # an alias that is the name of another port as well may be a label: which one is meant is found elsewhere
+        own = self.index.ports.find_or_add(device, names)
+        use = (self.index.ports.find(device, ids) < 0) & (own >= 0) & (ids >= 0)
+        pairs = np.unique(np.stack([device[use] << 32 | ids[use], own[use]], axis=1), axis=0)
+        keys, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
+        return keys[count == 1], self.as_planned(pairs[first[count == 1], 1])
+
+    def _told_ids(
+        self, kind: type[Neighbor] | type[NetLink] | type[PortIdentity], port: str, column: str
+    ) -> tuple[Codes, Codes, Codes]:
+        """Devices, codes of the ids that they say their ports send, and codes of the ports' names: of switches."""
+        table, of = self.seen.table(kind), self.index.ports
+        device, ids = self.devices_of(table), table.column(column)
+        tier = np.array([*self.index.devices.tier, NONE], dtype=np.int64)
+        rows = np.flatnonzero(~equals(ids, None) & (tier[device] != 0)) if len(table) else device
+        pairs = [(row, one) for row in rows.tolist() for one in ((ids[row],) if type(ids[row]) is str else ids[row])]
+        at = np.array([row for row, _ in pairs], dtype=np.int64)
+        return device[at], of.name_codes(one for _, one in pairs), of.name_codes(table.column(port)[at])
+
+    def link_ports(self) -> Codes:
+        """The port of every row of the NetLink table."""
+        return self._kept("_link_ports", lambda: self.as_planned(self._own(NetLink)))
+
+    def own_link_ports(self) -> Codes:
+        """The port of every row of the NetLink table under the device's own name for it."""
+        return self._own(NetLink)
+
+    def rdma_ports(self) -> Codes:
+        """The port of every row of the RdmaLink table: its netdev, or the device itself where it has none."""
+        return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
+
+    def rdma_members(self) -> tuple[Codes, Codes]:
+        """Rows of the RdmaLink table, and the port of each: a bond's RDMA device stands for all members of the bond, in
+        several rows. Shapes (n,).
+        """
+        row, own = self._own_members
+        return row, self.as_planned(own)
+
+    @property
+    def _own_members(self) -> tuple[Codes, Codes]:
+        """`rdma_members`, with the ports under the devices' own names."""
+        found: tuple[Codes, Codes] | None = self.__dict__.get("_members")
+        if found is None:
+            found = self.__dict__["_members"] = self._read_members()
+        return found
+
+    def _read_members(self) -> tuple[Codes, Codes]:
+        row, own, devices = np.arange(len(self.seen.table(RdmaLink))), self._own(RdmaLink), self._bonded
+        if not devices:
+            return row, own
+        rdma, host = self.seen.table(RdmaLink).rows, self.devices_of(self.seen.table(RdmaLink))
+        rows: list[int] = []
+        names: list[str] = []
+        for one in np.flatnonzero(np.isin(host, list(devices))).tolist():
+            members = interfaces_of(rdma[one], devices[int(host[one])])
+            if members not in ((), (rdma[one].netdev,)):
+                rows += [one] * len(members)
+                names += members
+        at = np.array(rows, dtype=np.int64)
+        members_at = self.index.ports.find_or_add(host[at], self.index.ports.name_codes(names))
+        rest = ~np.isin(row, at)
+        return np.concatenate([row[rest], at]), np.concatenate([own[rest], members_at])
+
+    @property
+    def _bonded(self) -> Mapping[int, Mapping[str, tuple[str, ...]]]:
+        """The members of each bond, by the code of the host that has it."""
+        found: Mapping[int, Mapping[str, tuple[str, ...]]] | None = self.__dict__.get("_bonded_hosts")
+        if found is None:
+            links = self.seen.table(NetLink)
+            member = np.flatnonzero(~equals(links.column("master"), None))
+            of_host: dict[int, list[NetLink]] = {}
+            for host, row in zip(self.devices_of(links)[member].tolist(), member.tolist(), strict=True):
+                of_host.setdefault(host, []).append(links.rows[row])
+            bonds = {host: bond_members(rows) for host, rows in of_host.items()}
+            found = self.__dict__["_bonded_hosts"] = {host: members for host, members in bonds.items() if members}
+        return found
+
+    def members(self) -> Codes:
+        """The ports that are members of bonds."""
+        hosts = self._bonded
+        names = [(host, name) for host, bonds in hosts.items() for members in bonds.values() for name in members]
+        device = np.array([host for host, _ in names], dtype=np.int64)
+        return self.ports(device, self.index.ports.name_codes(name for _, name in names))
+
+    def blind(self) -> Mask:
+        """Hosts with an RDMA device on a bond whose members were not read, shape (devices + 1,): which of the planned
+        NICs it stands for is unknown.
+        """
+        blind = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
+        table = self.seen.table(RdmaLink)
+        for column in ("device", "netdev"):  # few distinct names on many hosts
+            codes, names = factorize(table.column(column))
+            bonded = np.array([*map(of_a_bond, names), False], dtype=bool)
+            blind[self.devices_of(table)[bonded[codes]]] = True
+        blind[self.devices_of(self.seen.table(NetLink))] = False  # who lists interfaces lists members
+        return blind
+
+    def rdma_called(self, device: Codes, names: Codes) -> Codes:
+        """The ports whose RDMA devices bear these names on these devices, as the hosts themselves tell; -1 elsewhere.
+
+        The second port of `mlx5_0` is called `mlx5_0/2`. Shapes (n,).
+        """
+        table, ports = self.seen.table(RdmaLink), self.rdma_ports()
+        called = (link.device if link.port == 1 else f"{link.device}/{link.port}" for link in table.rows)
+        known = self.devices_of(table) << 32 | self.index.ports.name_codes(called)
+        order = np.argsort(known, kind="stable")
+        wanted = device << 32 | names
+        place = np.minimum(np.searchsorted(known[order], wanted), len(order) - 1)
+        hit = (known[order[place]] == wanted) & (device >= 0) & (names >= 0) if len(order) else wanted < 0
+        return np.where(hit, ports[order[place]] if len(order) else NONE, NONE)
+
+    def _own(self, kind: type[NetLink] | type[RdmaLink]) -> Codes:
+        """The port of every row under the device's own name for it."""
+
+        def read() -> Codes:
+            table = self.seen.table(kind)
+            names = table.column("netdev")
+            if kind is RdmaLink:
+                names = either(equals(names, None), table.column("device"), names)
+            return self.index.ports.find_or_add(self.devices_of(table), self.index.ports.name_codes(names))
+
+        return self._kept(f"_own_{kind.__name__}", read)
+
+    def learned(self) -> dict[int, int]:
+        """What hosts that answered call the plan's ports, name code to name code, where all of them agree.
+
+        Says which planned NIC is meant where a leaf hears a host that did not answer itself.
+        """
+        ports, alias = self.index.ports, self._aliases
+        own = np.flatnonzero(alias != np.arange(len(alias)))
+        return unanimous(ports.name_of(own), ports.name_of(alias[own]))
+
+    def unmapped(self, port: Codes) -> Mask:
+        """Ports of hosts that did not answer, under a name that cannot be in the plan because it names no netdevs."""
+        index = self.index
+        silent = np.ones(len(index.devices.names) + 1, dtype=bool)
+        for kind in (NetLink, RdmaLink):
+            silent[self.devices_of(self.seen.table(kind))] = False
+        foreign = np.zeros(len(index.devices.names) + 1, dtype=bool)
+        names, code = np.unique(index.ports.name_of(index.a), return_inverse=True)
+        is_foreign = np.array([bool(_NO_NETDEV.match(index.ports.spelled(int(name)))) for name in names], dtype=bool)
+        foreign[index.a_device[index.from_host & is_foreign[code]]] = True
+        silent[list(self._bonded)] = True  # the RDMA devices of members are gone, so their names mean no interface
+        device = index.ports.device_of(port)
+        return np.asarray((port >= index.planned_ports) & silent[device] & foreign[device], dtype=bool)
+
+    def _kept(self, name: str, read: Callable[[], Codes]) -> Codes:
+        found: Codes | None = self.__dict__.get(name)
+        if found is None:
+            found = self.__dict__[name] = read()
+        return found
+
+    @property
+    def _aliases(self) -> Codes:
+        return self._kept("_alias_table", lambda: _with(_aliases(self), self.planned, len(self.index.ports)))
+
+
+def _with(aliases: Codes, more: Mapping[int, int], size: int) -> Codes:
+    """A table of planned ports with more of them; empty where it would say nothing."""
+    if not more:
+        return aliases
+    table = np.arange(size, dtype=np.int64)
+    table[: len(aliases)] = aliases
+    table[list(more)] = list(more.values())
+    return table
+
+
+def _aliases(names: LocalNames) -> Codes:
+    """The planned port for each port code, where planned ports are not netdevs. Empty where none is needed."""
+    index = names.index
+    links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
+    link_device, rdma_device = names.devices_of(links), names.devices_of(rdma)
+    link_own, rdma_own = names._own(NetLink), names._own(RdmaLink)
+    asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
+    lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
+    known = np.concatenate([link_own, rdma_own])
+    told = np.isin(index.b_device, link_device)
+    whole = np.isin(index.a[index.from_host & asked], known).all() and np.isin(index.b[told], known).all()
+    if not len(lone) and whole:
+        return np.empty(0, dtype=np.int64)
+    pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
+    pairs.append((rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("device")))))
+    pairs.append(_ordinals(names))
+    pairs.append((link_own, index.ports.find(link_device, index.ports.name_codes(links.column("pci_address")))))
+    unplanned = np.flatnonzero(link_own >= index.planned_ports)
+    others = [(row, alias) for row in unplanned.tolist() for alias in links.rows[row].aliases]
+    at = np.array([row for row, _ in others], dtype=np.int64)
+    pairs.append((link_own[at], index.ports.find(link_device[at], index.ports.name_codes(a for _, a in others))))
+    planned_for = np.arange(len(index.ports), dtype=np.int64)
+    for own, other in pairs:
+        # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
+        use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports) & ~np.isin(other, link_own)
+        planned_for[own[use]] = other[use]
+    for rows in names.renumbered.values():
+        own = rdma_own[list(rows)]
+        planned_for[own] = np.where(np.array(list(rows.values())) >= 0, list(rows.values()), own)
+    above = _ipoib(names, lone)
+    above = np.where(above >= 0, planned_for[above], NONE)
+    use = (above >= 0) & (above < index.planned_ports) & (planned_for[rdma_own[lone]] >= index.planned_ports)
+    planned_for[rdma_own[lone[use]]] = above[use]
+    return planned_for
+
+
+def _ipoib(names: LocalNames, lone: Codes) -> Codes:
+    """The interface above each of these RDMA devices, which do not tell it: the one with its GUID (IPoIB)."""
+    links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
+    of_link = zip(names.devices_of(links).tolist(), links.column("mac").tolist(), strict=True)
+    known = {
+        (device, guid): port
+        for (device, mac), port in zip(of_link, names._own(NetLink).tolist(), strict=True)
+        if (guid := ipoib_guid(mac))
+    }
+    devices = names.devices_of(rdma)[lone].tolist()
+    found = [known.get((device, rdma.rows[row].guid), NONE) for device, row in zip(devices, lone.tolist(), strict=True)]
+    return np.array(found, dtype=np.int64)
+
+
+def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
+    """The hosts that number their RDMA devices otherwise than planned, of those whose plan names all NICs so. Ports of
+    InfiniBand are known by their GUIDs instead.
+    """
+    index = names.index
+    if index.plan.transport is Transport.INFINIBAND:
+        return {}
+    cables = np.flatnonzero(index.from_host)
+    spelled, code = np.unique(index.ports.name_of(index.a[cables]), return_inverse=True)
+    by_number = np.array([is_numbered(index.ports.spelled(int(name))) for name in spelled], dtype=bool)
+    cables = cables[~np.isin(index.a_device[cables], index.a_device[cables[~by_number[code]]])]
+    if not len(cables):
+        return {}
+    planned: dict[int, dict[str, int]] = {}
+    for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
+        planned.setdefault(host, {})[index.spell(port).name] = port
+    pci = dict(zip(names._own(NetLink).tolist(), names.seen.table(NetLink).column("pci_address").tolist(), strict=True))
+    rdma, told = names.seen.table(RdmaLink), dict[int, list[Device]]()
+    own, hosts = names._own(RdmaLink).tolist(), names.devices_of(rdma).tolist()
+    for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
+        address = link.pci_address or pci.get(port)
+        if host in planned and link.netdev and address:
+            told.setdefault(host, []).append(Device(row, link.device, address.lower()))
+    return {host: rows for host, rows in renumbered(planned, told).items() if host not in names.by_number}
+
+
+def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
+    """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean.
+    Where some are bonded, the names of bonds are counted by themselves: the members count, in the order of their PCI
+    addresses.
+    """
+    index, rdma, bonded = names.index, names.seen.table(RdmaLink), names._bonded
+    row_of, own = names._own_members
+    device = names.devices_of(rdma)[row_of]
+    pci = _pci_of_members(names) if bonded else {}
+    wanted: dict[int, dict[int, int]] = {}
+    for cable in np.flatnonzero(index.from_host):
+        match = _ORDINAL_NIC.match(index.a_port(int(cable)).name)
+        if match:
+            wanted.setdefault(int(index.a_device[cable]), {})[int(match.group(1))] = int(index.a[cable])
+    if not wanted:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    rows: dict[int, list[tuple[object, int]]] = {}
+    other = "Ethernet" if index.plan.transport is Transport.INFINIBAND else None
+    for row, host, port in zip(row_of.tolist(), device.tolist(), own.tolist(), strict=True):
+        if host in wanted and (other is None or rdma.rows[row].link_layer != other):
+            place = natural_key(pci.get(port, "") if host in bonded else "")
+            rows.setdefault(host, []).append(((place, natural_key(rdma.rows[row].device)), port))
+    found: list[tuple[int, int]] = []
+    for host, nics in rows.items():
+        for ordinal, (_, port) in enumerate(sorted(nics, key=itemgetter(0))):
+            if ordinal in wanted[host]:
+                found.append((port, wanted[host][ordinal]))
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _pci_of_members(names: LocalNames) -> dict[int, str]:
+    """The PCI address of each interface of the hosts that have bonds, by its own port code."""
+    links, bonded = names.seen.table(NetLink), names._bonded
+    rows = np.flatnonzero(np.isin(names.devices_of(links), list(bonded))).tolist()
+    own = names._own(NetLink)
+    return {int(own[row]): links.rows[row].pci_address or "" for row in rows}

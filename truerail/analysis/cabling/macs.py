@@ -1,0 +1,110 @@
+"""Which port a MAC belongs to, by the devices' own lists of interfaces."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+
+import numpy as np
+
+from truerail.analysis.cabling.local import LocalNames
+from truerail.model.columns import NONE, PIECE, Codes, Mask, Objects, equals, looked_up
+from truerail.model.facts import NetLink
+from truerail.model.kept import kept
+from truerail.model.names import canonical_mac
+
+_DPU_MAC_OFFSET = 0x10
+_ARM_MAC_OFFSETS = (_DPU_MAC_OFFSET, 0x25)
+"""What the MAC of a BlueField's ARM may be more than that of the host's port: tools use either (dsx-ai-factory
+infra-controller, issues 4503 and 4804).
+"""
+_NO_MAC = "00:00:00:00:00:00"
+_VIRTUAL = {"bridge", "veth", "vlan", "vxlan", "tun", "dummy", "ifb", "macvlan", "ipvlan"}
+
+
+def shared_macs(names: LocalNames) -> Mapping[str, tuple[int, ...]]:
+    """MACs that planned ports of several devices list, and the codes of those ports."""
+    return dict(sorted(mac_table(names).shared.items()))
+
+
+class MacTable:
+    """Ports and devices by MAC. A MAC on two devices belongs to nobody."""
+
+    def __init__(self, names: LocalNames) -> None:
+        links, planned = names.seen.table(NetLink), names.index.planned_ports
+        mac, kind = links.column("mac"), links.column("kind")
+        use = ~(equals(mac, None) | equals(mac, _NO_MAC) | np.array([k in _VIRTUAL for k in kind], dtype=bool))
+        macs, ports = mac[use].tolist(), names.link_ports()[use].tolist()
+        self._devices = names.index.ports.device_of
+        self._port: dict[str, int] = {}
+        self.shared: dict[str, tuple[int, ...]] = {}
+        """MACs that planned ports of several devices list, and those ports."""
+        for start in range(0, len(macs), PIECE):  # in pieces, so that other threads get their turn
+            self._port.update(zip(macs[start : start + PIECE], ports[start : start + PIECE], strict=True))
+        if len(self._port) < len(macs):
+            shared = {mac for mac, count in Counter(macs).items() if count > 1}
+            members = set(names.members().tolist())
+            rows = ((mac, port) for mac, port in zip(macs, ports, strict=True) if mac in shared)
+            self._settle(rows, planned, members)
+
+    def _settle(self, rows: Iterable[tuple[str, int]], planned: int, members: Collection[int]) -> None:
+        """MACs that stand on several interfaces: a bond and its member mean the planned one, without a plan the only
+        member; anything else nobody.
+        """
+        by_mac: dict[str, list[int]] = {}
+        for mac, port in rows:
+            by_mac.setdefault(mac, []).append(port)
+        for mac, ports in by_mac.items():
+            meant = [port for port in ports if port < planned]
+            one_owner = len(set(self._devices(np.array(ports)).tolist())) == 1
+            if len(set(self._devices(np.array(meant, dtype=np.int64)).tolist())) > 1:
+                self.shared[mac] = tuple(sorted(set(meant)))
+            meant = meant or [port for port in ports if port in members]
+            self._port[mac] = meant[0] if one_owner and len(meant) == 1 else NONE
+
+    def devices(self, chassis: Objects) -> Codes:
+        """The device that owns each chassis id, -1 where unknown."""
+        return self._devices(looked_up(self._port, chassis))
+
+    def ports(self, port_id: Objects, kind: Objects) -> Codes:
+        """The port that owns each port id of type `mac`, -1 where unknown or not a MAC."""
+        found, rows = np.full(len(port_id), NONE, dtype=np.int64), np.flatnonzero(equals(kind, "mac"))
+        found[rows] = looked_up(self._port, port_id[rows])
+        return found
+
+    def offset_ports(self, port_id: Objects, where: Mask) -> Codes:
+        """The port whose MAC is 0x10 less, for chosen rows: so a DPU in NIC mode announces itself.
+
+        Only a hint (nv-config-manager tolerates the same offset): the next host's MACs may be 0x10 away as well.
+        """
+        found = np.full(len(port_id), NONE, dtype=np.int64)
+        for row in np.flatnonzero(where).tolist():
+            mac = canonical_mac(port_id[row] or "")
+            if mac is not None:
+                number = int(mac.replace(":", ""), 16) - _DPU_MAC_OFFSET
+                found[row] = self._port.get(canonical_mac(f"{number & 0xFFFFFFFFFFFF:012x}") or "", NONE)
+        return found
+
+    def arm_ports(self, ids: Iterable[Objects], where: Mask, host: Codes) -> Codes:
+        """For chosen rows, sent by the ARM of a DPU: the port of the DPU's `host` whose MAC is a known offset less than
+        one of the ids; -1 where it is none, or not the only one, or where two rows hint at one port.
+        """
+        found = np.full(len(where), NONE, dtype=np.int64)
+        columns = list(ids)
+        for row in np.flatnonzero(where).tolist():
+            macs = {mac for column in columns if (mac := canonical_mac(column[row] or ""))}
+            numbers = (int(mac.replace(":", ""), 16) for mac in macs if mac not in self._port)
+            lower = {
+                canonical_mac(f"{number - less & 0xFFFFFFFFFFFF:012x}") or ""
+                for number in numbers
+                for less in _ARM_MAC_OFFSETS
+            }
+            ports = np.array(sorted({self._port[mac] for mac in lower if mac in self._port}), dtype=np.int64)
+            own = ports[self._devices(ports) == host[row]]
+            found[row] = own[0] if len(own) == 1 else NONE
+        port, count = np.unique(found, return_counts=True)
+        return np.where(np.isin(found, port[count > 1]), NONE, found)
+
+
+@kept
+def mac_table(names: LocalNames) -> MacTable:
+    """The MACs that all devices list. Read once for each set of names, kept with it."""
+    return MacTable(names)

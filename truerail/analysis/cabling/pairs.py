@@ -1,0 +1,97 @@
+"""Claims of neighbours joined into pairs of ports: which stand, how sure they are, and where claims contradict."""
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.cabling.claims import Claims
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.index import PlanIndex
+
+BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
+"""Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its
+port.
+"""
+
+
+def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.NDArray[np.float64], Mask]:
+    """Joins claims into pairs and decides which stand. Linear in claims but for sorting."""
+    partner = np.full(size + 1, NONE, dtype=np.int64)
+    sure = np.zeros(size + 1)
+    ambiguous = np.zeros(size + 1, dtype=bool)
+    use = (claims.v >= 0) & (claims.u != claims.v)
+    u, v = claims.u[use], claims.v[use]
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    packed, inverse = np.unique(low << 32 | high, return_inverse=True)
+    says = np.zeros(len(packed), dtype=np.int64)
+    np.bitwise_or.at(says, inverse, np.where(u == low, 1, 2))
+    low, high = packed >> 32, packed & 0xFFFFFFFF
+    strong = says == 3
+    strong_at = _count(size, low[strong], high[strong])
+
+    single = strong & (strong_at[low] == 1) & (strong_at[high] == 1)
+    if not single.all():
+        single &= ~_remembered(index, claims, low, high, says, single)
+    _marry(partner, sure, low[single], high[single], BOTH_ENDS)
+    contested = strong & ~single  # who hears only a port that others claim as well does not know either
+    ambiguous[low[contested]] = ambiguous[high[contested]] = True
+
+    speaker, silent = np.where(says == 1, low, high)[~strong], np.where(says == 1, high, low)[~strong]
+    free = (strong_at[speaker] == 0) & (strong_at[silent] == 0)
+    ambiguous[speaker[(strong_at[speaker] == 0) & (strong_at[silent] > 0)]] = True
+    speaker, silent = speaker[free], silent[free]
+    planned = silent < index.planned_ports
+    has_planned = np.zeros(size + 1, dtype=bool)
+    has_planned[speaker[planned]] = True
+    keep = planned | ~has_planned[speaker]  # a bridge or a DPU's own system beside the planned device does not count
+    speaker, silent = speaker[keep], silent[keep]
+    at = _count(size, speaker, silent)
+    alone = (at[speaker] == 1) & (at[silent] == 1)
+    _marry(partner, sure, speaker[alone], silent[alone], ONE_END)
+    ambiguous[speaker[~alone]] = ambiguous[silent[~alone]] = True
+    return partner, sure, ambiguous
+
+
+def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says: Codes, single: Mask) -> Mask:
+    """Pairs that hear each other, both ends of which hear another port of the plan as well: one of the two is an old
+    neighbour, and both ends may remember it since a cable was moved. Another port that has its own pair is the old one.
+    """
+    size = len(index.ports)
+    tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    of_host = tier[index.ports.device_of(claims.u)] == 0
+    second = (claims.v < 0) & (claims.w >= 0) & (claims.w < index.devices.planned) & (tier[claims.w] > 0) & of_host
+    vague = _count(size, claims.u[second])
+    others = ~single & (high < index.planned_ports)
+    found = single
+    while True:
+        sure = np.zeros(size + 1, dtype=bool)
+        sure[low[single & ~found]] = sure[high[single & ~found]] = True
+        open_ = others & ~sure[low] & ~sure[high]
+        more = vague + _count(size, low[open_ & (says & 1 > 0)], high[open_ & (says & 2 > 0)])
+        left = single & (more[low] > 0) & (more[high] > 0)
+        if (left == found).all():
+            return np.asarray(found, dtype=bool)
+        found = left
+
+
+def heard_devices(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
+    """The device heard at each port that hears one which does not name its port. Two on one port contradict each
+    other; a bridge or a virtual machine beside a planned device does not count.
+    """
+    heard = np.full(len(ambiguous), NONE, dtype=np.int64)
+    vague = (claims.v < 0) & (claims.w >= 0)
+    for chosen in (claims.w < planned, claims.w >= planned):
+        use = vague & chosen & (heard[claims.u] < 0)
+        u, w = claims.u[use], claims.w[use]
+        heard[u] = w
+        ambiguous[u[heard[u] != w]] = True
+    ambiguous[claims.u[vague & claims.doubt]] = True
+    return heard
+
+
+def _count(size: int, *ports: Codes) -> Codes:
+    return np.bincount(np.concatenate(ports), minlength=size + 1) if ports else np.zeros(size + 1, dtype=np.int64)
+
+
+def _marry(partner: Codes, sure: npt.NDArray[np.float64], a: Codes, b: Codes, confidence: float) -> None:
+    partner[a], partner[b] = b, a
+    sure[a] = sure[b] = confidence

@@ -1,0 +1,325 @@
+"""From GPU to NIC to rail: which rail each NIC should serve, as the host's own PCI topology says.
+
+`nvidia-smi topo -m` ranks the NICs of a host for every GPU. GPU g of G belongs to rail g * R // G; where the whole
+fabric agrees on another convention (a vendor's slot order), that convention is taken. A NIC whose nearest GPUs
+belong to another rail than the plan gives it was enumerated in another order than the plan assumes: nothing is
+wrong with its cable. Equal hosts give equal answers, so each distinct answer is read once.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from operator import or_
+from typing import cast
+
+import numpy as np
+
+from truerail.analysis.cabling.joined import Wiring
+from truerail.model.columns import NONE, Codes
+from truerail.model.facts import GpuNicPath, RdmaLink
+from truerail.model.kept import kept
+from truerail.model.plan import Transport
+
+CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
+"""nvidia-smi's words from near to far; NCCL ranks them alike (src/graph/topo.h)."""
+
+_MAX_RAILS = 62
+"""Rails are bits of a signed 64-bit integer."""
+
+
+@dataclass(frozen=True)
+class GpuRails:
+    """Rails as bit sets (bit r is rail r), by port code, and per host the GPUs that the plan's NIC order does not suit.
+
+    `near[port]`: the rails whose GPUs are nearest to this NIC; 0 where the topology does not tell.
+    `misordered[host code]`: GPU to (rails by convention, rails that the plan gives to its nearest NICs).
+    `nearest[host code]`: for the same hosts, GPU to the ports of its nearest NICs.
+    """
+
+    near: Codes
+    misordered: Mapping[int, Mapping[int, tuple[int, int]]]
+    nearest: Mapping[int, Mapping[int, tuple[int, ...]]]
+    row: Mapping[int, int]
+    """Host code to the index of the reading that holds its topology."""
+    unjudged: tuple[int, ...] = ()
+    """Codes of planned hosts that reported a topology of which nothing follows: none of its NICs could be tied to a
+    planned one, or no GPU is nearer to some of them than to others.
+    """
+    untested: tuple[int, ...] = ()
+    """GPUs whose nearest NICs have another rail in the plan than their index says, on most hosts, where no NIC is seen
+    at a switch port that would show it: the vendor's order, or all hosts of a model name their NICs in another one.
+    """
+    _told: tuple["_Host", ...] = ()
+    _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def alike(self) -> "list[Alike]":
+        """Every host that told its topology, those that are alike together."""
+        grouped: dict[int, list[_Host]] = {}
+        for host in self._told:
+            grouped.setdefault(id(host.pattern), []).append(host)
+        return [self._alike(hosts) for hosts in grouped.values()]
+
+    def _alike(self, hosts: "list[_Host]") -> "Alike":
+        pattern = hosts[0].pattern
+        wanted = {gpu: self._convention[gpu, pattern.size] for gpu in pattern.gpus}
+        suits = {gpu: pattern.rails(gpu, pattern.planned) == rails for gpu, rails in wanted.items() if rails}
+        return Alike(np.array([host.ports for host in hosts], dtype=np.int64), pattern.gpus, suits)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Hosts of one topology and one order of rails. `ports` are their planned NICs, shape (hosts, NICs); `nearest` is
+    GPU to positions among these NICs; `suits` tells whether those carry the GPU's own rails, and leaves out GPUs of
+    which nobody can say.
+    """
+
+    ports: Codes
+    nearest: Mapping[int, tuple[int, ...]]
+    suits: Mapping[int, bool]
+
+
+def rails_in(bits: int) -> tuple[int, ...]:
+    """The rails of a bit set, ascending."""
+    return tuple(rail for rail in range(bits.bit_length()) if bits >> rail & 1)
+
+
+@kept
+def gpu_rails(wiring: Wiring) -> GpuRails:
+    """Joins topology, RDMA devices and planned rails. Computed once for each wiring, kept with it."""
+    return _join(wiring)
+
+
+@dataclass(frozen=True)
+class _Host:
+    """The topology of a host in the plan's terms. Hosts of one model, cabled alike, share one `pattern`."""
+
+    code: int
+    ports: tuple[int, ...]
+    """The port of each of its planned NICs."""
+    pattern: "_Pattern"
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """GPU to its nearest NICs, as positions in `_Host.ports`; the rails planned for each NIC, and those seen; how many
+    GPUs there are, as far as their numbers tell, with those that are near to none.
+    """
+
+    gpus: Mapping[int, tuple[int, ...]]
+    planned: tuple[int, ...]
+    seen: tuple[int, ...]
+    size: int
+
+    def rails(self, gpu: int, of: tuple[int, ...]) -> int:
+        """The rails of the GPU's nearest NICs as a bit set."""
+        return reduce(or_, (of[nic] for nic in self.gpus[gpu]))
+
+
+def _join(wiring: Wiring) -> GpuRails:
+    hosts, reading, unjudged = _hosts(wiring)
+    like = Counter(id(host.pattern) for host in hosts)
+    patterns = {id(host.pattern): host.pattern for host in hosts}
+    by_plan: dict[tuple[int, int], Counter[int]] = {}
+    by_sight: dict[tuple[int, int], Counter[int]] = {}
+    for key, pattern in patterns.items():
+        for gpu in pattern.gpus:
+            votes = by_plan.setdefault((gpu, pattern.size), Counter())
+            votes[pattern.rails(gpu, pattern.planned)] += like[key]
+            on_sight = pattern.rails(gpu, pattern.seen)
+            if on_sight:
+                by_sight.setdefault((gpu, pattern.size), Counter())[on_sight] += like[key]
+    rails = int(wiring.index.rail.max(initial=NONE)) + 1
+    convention = {key: _convention(key, rails, votes, by_sight.get(key, Counter())) for key, votes in by_plan.items()}
+    convention |= _of_few(convention, by_plan, rails)
+    judged = {key: _judged(pattern, convention) for key, pattern in patterns.items()}
+    near = np.zeros(len(wiring.partner), dtype=np.int64)
+    if hosts:
+        everywhere = np.array([port for host in hosts for port in host.ports])
+        near[everywhere] = [rails for host in hosts for rails in judged[id(host.pattern)][0]]
+    misordered = {host.code: judged[id(host.pattern)][1] for host in hosts if judged[id(host.pattern)][1]}
+    nearest = {
+        host.code: {gpu: tuple(host.ports[nic] for nic in nics) for gpu, nics in host.pattern.gpus.items()}
+        for host in hosts
+        if host.code in misordered
+    }
+    untested = sorted({key[0] for key in convention if _is_untested(key, rails, convention[key], by_sight)})
+    return GpuRails(near, misordered, nearest, reading, unjudged, tuple(untested), tuple(hosts), convention)
+
+
+def _is_untested(
+    key: tuple[int, int], rails: int, convention: int, by_sight: Mapping[tuple[int, int], Counter[int]]
+) -> bool:
+    """Whether the plan alone says that a GPU has other rails than that of its own index."""
+    gpu, gpus = key
+    return convention != 0 and not convention & 1 << (gpu * rails // gpus) and key not in by_sight
+
+
+def _judged(
+    pattern: _Pattern, convention: Mapping[tuple[int, int], int]
+) -> tuple[list[int], dict[int, tuple[int, int]]]:
+    """The rails that each NIC is near to, and the GPUs whose nearest NICs the plan gives other rails."""
+    near = [0] * len(pattern.planned)
+    misordered: dict[int, tuple[int, int]] = {}
+    for gpu, nics in sorted(pattern.gpus.items()):
+        wanted, given = convention[gpu, pattern.size], pattern.rails(gpu, pattern.planned)
+        for nic in nics:
+            near[nic] |= wanted
+        if wanted and given != wanted:
+            misordered[gpu] = (wanted, given)
+    return near, misordered
+
+
+def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sight: Counter[int]) -> int:
+    """The rails of a GPU: its own index's rail if plan or cabling agree with that for most hosts, else the plan's."""
+    gpu, gpus = key
+    natural = 1 << (gpu * rails // gpus)
+    for votes in (by_plan, by_sight):
+        if votes:
+            most, count = votes.most_common(1)[0]
+            if most & natural and 2 * count > votes.total():
+                return most
+    most, count = by_plan.most_common(1)[0]
+    return most if 2 * count > by_plan.total() else 0
+
+
+def _of_few(
+    convention: Mapping[tuple[int, int], int], by_plan: Mapping[tuple[int, int], Counter[int]], rails: int
+) -> dict[tuple[int, int], int]:
+    """GPUs that most hosts of their size show no NIC nearby, so that the few that do would only agree with themselves:
+    they have their own index's rail where all other GPUs have theirs.
+    """
+    shown: dict[int, int] = {}
+    for (_, gpus), votes in by_plan.items():
+        shown[gpus] = max(shown.get(gpus, 0), votes.total())
+    few = {key for key, votes in by_plan.items() if 2 * votes.total() <= shown[key[1]]}
+    natural = {key: 1 << (key[0] * rails // key[1]) for key in convention}
+    odd = {gpus for (gpu, gpus), found in convention.items() if (gpu, gpus) not in few and found != natural[gpu, gpus]}
+    return {key: natural[key] for key in few if key[1] not in odd}
+
+
+def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
+    """Per port: the rail the plan gives its cable, and the rail of the place where it is seen, as bit sets."""
+    index = wiring.index
+    size = len(wiring.partner)
+    own = np.zeros(size, dtype=np.int64)
+    railed = (index.rail >= 0) & (index.rail < _MAX_RAILS)
+    own[index.a[railed]] = 1 << index.rail[railed]
+    own[index.b[railed]] = 1 << index.rail[railed]
+    seen = np.zeros(size, dtype=np.int64)
+    seen[index.a[railed]] = own[wiring.partner[index.a[railed]]] * (wiring.partner[index.a[railed]] >= 0)
+    _add_heard(wiring, np.flatnonzero(railed & index.from_host), seen)
+    return own, seen
+
+
+def _add_heard(wiring: Wiring, cables: Codes, seen: Codes) -> None:
+    """The rail of a NIC that hears a leaf without its port, where the plan has one rail of its host there."""
+    index = wiring.index
+    pair = index.a_device[cables] << 32 | index.b_device[cables]
+    pairs, first, count = np.unique(pair, return_index=True, return_counts=True)
+    vague = cables[(wiring.partner[index.a[cables]] < 0) & (wiring.heard[index.a[cables]] >= 0)]
+    wanted = index.a_device[vague] << 32 | wiring.heard[index.a[vague]]
+    if len(vague):
+        at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+        only = (pairs[at] == wanted) & (count[at] == 1)
+        seen[index.a[vague[only]]] = 1 << index.rail[cables[first[at[only]]]]
+
+
+def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]]:
+    """Every host that told its topology and its RDMA devices; the reading that holds the topology; and the planned
+    hosts whose topology could not be used.
+    """
+    nics_of = _planned_nics(wiring)
+    planned, seen = _rail_bits(wiring)
+    patterns: dict[tuple[object, ...], _Pattern | None] = {}
+    hosts: list[_Host] = []
+    reading_of: dict[int, int] = {}
+    unjudged: set[int] = set()
+    railed = set(wiring.index.a_device[wiring.index.from_host].tolist())
+    for number, reading in enumerate(wiring.identity.seen.readings):
+        if not reading.facts or type(reading.facts[0]) is not GpuNicPath:
+            continue
+        code = wiring.identity.filed(reading.device)
+        nics = nics_of.get(code)
+        if code in railed:
+            unjudged.add(code)
+        if nics is None:
+            continue
+        names, ports = nics
+        of_plan, of_sight = tuple(planned[list(ports)].tolist()), tuple(seen[list(ports)].tolist())
+        key = (id(reading.facts), names, of_plan, of_sight)
+        if key not in patterns:
+            paths, whole = cast("tuple[GpuNicPath, ...]", reading.facts), not wiring.index.plan.inferred
+            gpus = _nearest(paths, names, of_plan, whole=whole)
+            size = max((path.gpu for path in paths), default=0) + 1
+            patterns[key] = _Pattern(gpus, of_plan, of_sight, size) if gpus else None
+        pattern = patterns[key]
+        if pattern is not None:
+            hosts.append(_Host(code, ports, pattern))
+            reading_of[code] = number
+    return hosts, reading_of, tuple(sorted(unjudged.difference(reading_of)))
+
+
+def _nearest(
+    paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], rails: tuple[int, ...], *, whole: bool
+) -> dict[int, tuple[int, ...]]:
+    """GPU to the positions of its nearest NICs among `nics`, with their planned `rails`. GPUs that are equally near
+    to all of them are left out, and those that share no more than a NUMA node with NICs of several rails: such a tie is
+    no affinity.
+
+    A plan is `whole` if somebody wrote it; an inferred one lacks the NICs whose cables were not seen, so that a GPU to
+    which one of these is nearest is left out, too.
+    """
+    position: dict[str, list[int]] = {}
+    for number, name in enumerate(nics):
+        position.setdefault(name, []).append(number)
+    levels: dict[int, dict[int, int]] = {}
+    unplanned: dict[int, int] = {}
+    for path in paths:
+        level = CLOSENESS.get(path.level)
+        members = position.get(path.device or path.nic, ())
+        if level is None:
+            continue
+        for nic in members:
+            levels.setdefault(path.gpu, {})[nic] = level
+        if not members and not whole:
+            unplanned[path.gpu] = min(level, unplanned.get(path.gpu, level))
+    found: dict[int, tuple[int, ...]] = {}
+    for gpu, of in levels.items():
+        nearest = min(of.values())
+        chosen = tuple(nic for nic, level in sorted(of.items()) if level == nearest)
+        is_tie = nearest >= CLOSENESS["NODE"] and len({rails[nic] for nic in chosen}) > 1
+        if len(chosen) < len(of) and nearest <= unplanned.get(gpu, nearest) and not is_tie:
+            found[gpu] = chosen
+    return found
+
+
+def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out.
+    The device of a bond stands for each of the bond's members, so its name comes once for each. A host that does not
+    report its RDMA devices is taken by the names in the plan: on InfiniBand they are RDMA devices.
+    """
+    identity, index = wiring.identity, wiring.index
+    rdma = identity.seen.table(RdmaLink)
+    row, port = identity.names.rdma_members()
+    host = identity.devices_of(rdma)[row]
+    cable = index.cables_at(port)
+    use = np.flatnonzero((cable >= 0) & index.from_host[cable]) if len(rdma) else np.empty(0, dtype=np.int64)
+    use = use[np.argsort(host[use], kind="stable")]
+    starts = np.flatnonzero(np.r_[True, np.diff(host[use]) != 0]) if len(use) else use
+    names, ports = rdma.column("device")[row[use]].tolist(), port[use].tolist()
+    bounds = [*starts.tolist(), len(use)]
+    found = _named_in_plan(wiring) if index.plan.transport is Transport.INFINIBAND else {}
+    return found | {
+        int(host[use[low]]): (tuple(names[low:high]), tuple(ports[low:high])) for low, high in pairwise(bounds)
+    }
+
+
+def _named_in_plan(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
+    """Host code to its planned NICs by the names that the plan gives them, and their ports."""
+    index = wiring.index
+    ports: dict[int, list[int]] = {}
+    for port, host in zip(index.a[index.from_host].tolist(), index.a_device[index.from_host].tolist(), strict=True):
+        ports.setdefault(host, []).append(port)
+    return {host: (tuple(index.spell(port).name for port in own), tuple(own)) for host, own in ports.items()}

@@ -1,0 +1,40 @@
+"""Which port is at the other end of a port's cable: as it is seen, else as it is planned."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.analysis.cabling.joined import Wiring
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.kept import kept
+
+
+@dataclass(frozen=True)
+class Peers:
+    """`port[p]` is the code of the port at the other end of planned port p, -1 where nobody can tell; it need not be
+    planned itself. `seen[p]` is False where only the plan says so. Shapes (planned ports,).
+    """
+
+    port: Codes
+    seen: Mask
+
+    @property
+    def planned(self) -> Codes:
+        """The other ends that are planned ports themselves, -1 for all others."""
+        return np.where(self.port < len(self.port), self.port, NONE)
+
+
+@kept
+def peers_of(wiring: Wiring) -> Peers:
+    """The other end of every planned port. The plan's word is taken where neither end is seen anywhere else.
+
+    Computed once for each wiring, kept with it.
+    """
+    index, ports = wiring.index, wiring.index.planned_ports
+    own = np.arange(ports)
+    planned = index.far_ends(own)
+    heard, device = wiring.heard[:ports], index.ports.device_of(planned)
+    free = (planned >= 0) & (wiring.partner[planned] < 0) & ((heard < 0) | (heard == device))
+    free &= ~wiring.ambiguous[:ports] & ~wiring.ambiguous[planned]
+    partner = wiring.partner[:ports]
+    return Peers(np.where(partner >= 0, partner, np.where(free, planned, NONE)), partner >= 0)

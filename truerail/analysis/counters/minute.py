@@ -1,0 +1,85 @@
+"""What ports count now: the mean over the newest whole minute, by the times at which the samples were really taken.
+
+Shorter says how the seconds of a training step fell, longer is no longer now. A port that is read once a minute or
+more rarely is taken at its newest reading, as long as the next one is not overdue. Arrays have shape (planned ports,),
+counted per second; NaN is "not told in that minute", never zero.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import LEAST_COVERAGE, Telemetry
+from truerail.model.columns import Codes
+
+MINUTE_SECONDS = 60.0
+OVERDUE = 1.5
+"""A reading that is older than so many times what lies behind it is no longer the newest that there should be."""
+Numbers = npt.NDArray[np.float64]
+
+
+def minute_of(telemetry: Telemetry, quantity: Quantity, priority: int | None = None) -> Floats:
+    """What each planned port counted per second in the newest minute."""
+    if telemetry.window is None:
+        return np.full(telemetry.ports, np.nan, dtype=np.float32)
+    order, begun = telemetry.window.order, telemetry.window.begun
+    recent = order[begun[order] > begun[order].max() - MINUTE_SECONDS + telemetry.window.step_seconds / 2]
+    found = telemetry.reduced(
+        quantity, priority, 1, lambda gained, span: _means(gained, span, recent, order, begun)[:, None]
+    )
+    return np.asarray(found[:, 0])
+
+
+def summed_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
+    """The same over all priorities: as it is counted, where that is not told as the sum of those that are."""
+    found = minute_of(telemetry, quantity)
+    silent = np.isnan(found)
+    if silent.any():
+        for priority in _numbered(telemetry, quantity):
+            part = minute_of(telemetry, quantity, priority)[silent]
+            found[silent] = np.where(np.isnan(found[silent]), part, found[silent] + np.nan_to_num(part))
+    return found
+
+
+def largest_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
+    """The same of the priority that counts most, or of all of them where they are counted together."""
+    found = np.full(telemetry.ports, np.nan, dtype=np.float32)
+    for priority in telemetry.priorities(quantity):
+        found = np.fmax(found, minute_of(telemetry, quantity, priority))
+    return found
+
+
+def _numbered(telemetry: Telemetry, quantity: Quantity) -> list[int]:
+    return [priority for priority in telemetry.priorities(quantity) if priority is not None]
+
+
+def _means(gained: Floats, span: Floats, recent: Codes, order: Codes, begun: Numbers) -> Floats:
+    """Per row: counted per second in the recent samples; where they leave a gap, in one that spans a minute itself.
+
+    `gained` and `span` have shape (rows, samples); `recent` and `order` are samples, the oldest first.
+    """
+    counted, seconds = gained[:, recent], span[:, recent]
+    total, behind = (np.einsum("ij->i", values) for values in (counted, seconds))
+    gaps = np.flatnonzero(np.isnan(total) | np.isnan(behind))
+    if len(gaps):
+        known = ~np.isnan(counted[gaps]) & ~np.isnan(seconds[gaps])
+        total[gaps] = np.where(known, counted[gaps], 0).sum(axis=1)
+        behind[gaps] = np.where(known, seconds[gaps], 0).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(behind >= LEAST_COVERAGE * MINUTE_SECONDS, total / behind, np.nan).astype(np.float32)
+    slow = gaps[np.isnan(rate[gaps])]
+    if len(slow):
+        rate[slow] = _newest(gained[slow][:, order], span[slow][:, order], begun[order])
+    return rate
+
+
+def _newest(gained: Floats, span: Floats, begun: Numbers) -> Floats:
+    """The newest sample of each row alone, NaN where it is overdue or shorter than the minute."""
+    known = ~np.isnan(gained) & ~np.isnan(span)
+    last = known.shape[1] - 1 - np.argmax(known[:, ::-1], axis=1)
+    row = np.arange(len(known))
+    seconds = span[row, last]
+    fresh = (begun[-1] - begun[last] < OVERDUE * seconds) & (seconds >= LEAST_COVERAGE * MINUTE_SECONDS)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(fresh, gained[row, last] / seconds, np.nan).astype(np.float32)

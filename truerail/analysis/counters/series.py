@@ -1,0 +1,180 @@
+"""What a window holds of one collector: arrays of ports by samples. A sample is a place in a ring: `Window.order`."""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.counters.hygiene import Floats, Raw, Seconds, middle
+from truerail.analysis.counters.quantities import Column, Quantity, kind_of
+from truerail.model.columns import Codes, Mask, factorize
+from truerail.model.facts import Counter
+
+Key = tuple[Quantity, int | None]
+
+
+class Series:
+    """One counted thing of all ports of one source. Shapes (rows,) and (rows, samples)."""
+
+    def __init__(self, column: Column, rows: int, samples: int) -> None:
+        self.column = column
+        self.kind = kind_of(column.quantity)
+        self.last: Raw = np.zeros(rows, dtype=np.uint64)
+        self.last_at: Seconds = np.full(rows, np.nan)
+        self.gained: Floats = np.full((rows, samples), np.nan, dtype=np.float32)
+
+    def grow(self, rows: int) -> None:
+        """Makes room for more ports."""
+        more = rows - len(self.last)
+        self.last = np.concatenate([self.last, np.zeros(more, dtype=np.uint64)])
+        self.last_at = _longer(self.last_at, rows)
+        self.gained = _taller(self.gained, rows)
+
+    def only(self, rows: Codes) -> "Series":
+        """The same of some ports."""
+        found = Series(self.column, 0, self.gained.shape[1])
+        found.last, found.last_at, found.gained = self.last[rows], self.last_at[rows], self.gained[rows]
+        return found
+
+    def frozen(self) -> "Series":
+        """The same as it is now, never to be changed."""
+        found = Series(self.column, 0, self.gained.shape[1])
+        found.last, found.last_at, found.gained = _fixed(self.last), _fixed(self.last_at), _fixed(self.gained)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """The devices and names of a source's ports, each said once, and where they stand. Codes have shape (rows,)."""
+
+    devices: list[str]
+    device: Codes
+    names: list[str]
+    name: Codes
+
+
+class Source:
+    """The counters of one collector. `ports[row]` is (device, the port as the device names it)."""
+
+    def __init__(self, samples: int) -> None:
+        self.samples = samples
+        self.ports: list[tuple[str, str]] = []
+        self.series: dict[Key, Series] = {}
+        self.span: Floats = np.full((0, samples), np.nan, dtype=np.float32)
+        """The seconds behind each sample."""
+        self.at: Seconds = np.full(0, np.nan)
+        """When each port was last read, in Unix seconds."""
+        self.moved_at: Seconds = np.full(0, np.nan)
+        """When its device was last seen to count anything: see `intake`."""
+        self.stirred_at: Seconds = np.full(0, np.nan)
+        """When the port itself was last seen to count traffic, likewise. It is not kept over a restart."""
+        self.paces: Floats = np.full(samples, np.nan, dtype=np.float32)
+        """The seconds that usually lay behind each sample."""
+        self.full: dict[Quantity, Codes] = {}
+        """The rows whose counter stood still at its highest value in their last reading, ascending."""
+        self._row: dict[tuple[str, str], int] = {}
+        self._spelled = Spelled([], np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int64))
+        self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
+
+    @property
+    def spelled(self) -> "Spelled":
+        """The ports as codes of few names. Worked out when there are new ones."""
+        if len(self._spelled.device) < len(self.ports):
+            devices, names = factorize(device for device, _ in self.ports), factorize(name for _, name in self.ports)
+            self._spelled = Spelled(devices[1], devices[0], names[1], names[0])
+        return self._spelled
+
+    @property
+    def pace(self) -> float:
+        """Seconds that usually lie between two readings of a port; 0 where none was read twice."""
+        known = self.paces[~np.isnan(self.paces)]
+        return middle(known) if len(known) else 0.0
+
+    def rows(self, device: str, counters: tuple[Counter, ...], names: tuple[str, ...]) -> Codes:
+        """The rows of a device's ports; new ones are added. The same ports in the same order cost one comparison."""
+        known = self._rows_of.get((device, counters))
+        if known is not None and known[0] == names:
+            return known[1]
+        rows = np.fromiter((self.row(device, name) for name in names), dtype=np.int64, count=len(names))
+        self._rows_of[device, counters] = (names, rows)
+        return rows
+
+    def row(self, device: str, name: str) -> int:
+        """The row of a port, a new one where it is new; `fit` makes room for it."""
+        row = self._row.setdefault((device, name), len(self.ports))
+        if row == len(self.ports):
+            self.ports.append((device, name))
+        return row
+
+    def fit(self) -> None:
+        """Makes the arrays as long as there are ports."""
+        rows = len(self.ports)
+        if rows > len(self.at):
+            self.span = _taller(self.span, rows)
+            self.at, self.moved_at = _longer(self.at, rows), _longer(self.moved_at, rows)
+            self.stirred_at = _longer(self.stirred_at, rows)
+            for series in self.series.values():
+                series.grow(rows)
+
+    def of(self, column: Column) -> Series:
+        """The series of a column, made where there is none yet."""
+        key = (column.quantity, column.priority)
+        if key not in self.series:
+            self.series[key] = Series(column, len(self.ports), self.samples)
+        return self.series[key]
+
+    def note_full(self, quantity: Quantity, rows: Codes, full: Mask) -> None:
+        """Notes which of these rows, just read, have their counter at its highest value."""
+        before = self.full.get(quantity, rows[:0])
+        if full.any() or len(before):
+            self.full[quantity] = np.union1d(np.setdiff1d(before, rows), rows[full])
+
+    def clear(self, sample: int) -> None:
+        """Empties a sample, to be filled anew."""
+        self.span[:, sample] = np.nan
+        self.paces[sample] = np.nan
+        for series in self.series.values():
+            series.gained[:, sample] = np.nan
+
+    def only(self, which: Mask) -> "Source":
+        """The same with some of the ports. The rows of this one stay as they are: who reads may still use them."""
+        rows = np.flatnonzero(which)
+        found = Source(self.samples)
+        for row in rows.tolist():
+            found.row(*self.ports[row])
+        found.span, found.at, found.moved_at = self.span[rows], self.at[rows], self.moved_at[rows]
+        found.stirred_at = self.stirred_at[rows]
+        found.paces = self.paces
+        found.series = {key: series.only(rows) for key, series in self.series.items()}
+        return found
+
+    def frozen(self) -> "Source":
+        """The same as it is now, never to be changed."""
+        found = Source(self.samples)
+        found.ports, found._row, found._spelled = list(self.ports), dict(self._row), self.spelled
+        found.span, found.paces = _fixed(self.span), _fixed(self.paces)
+        found.at, found.moved_at = _fixed(self.at), _fixed(self.moved_at)
+        found.stirred_at = _fixed(self.stirred_at)
+        found.full = {quantity: _fixed(rows) for quantity, rows in self.full.items()}
+        found.series = {key: series.frozen() for key, series in self.series.items()}
+        return found
+
+
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+
+def _fixed(array: A) -> A:
+    """A copy that cannot be written to."""
+    copied: A = array.copy()
+    copied.setflags(write=False)
+    return copied
+
+
+def _taller(array: Floats, rows: int) -> Floats:
+    more = np.full((rows - len(array), array.shape[1]), np.nan, dtype=np.float32)
+    return np.concatenate([array, more])
+
+
+def _longer(array: Seconds, rows: int) -> Seconds:
+    return np.concatenate([array, np.full(rows - len(array), np.nan)])

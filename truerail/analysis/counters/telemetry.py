@@ -1,0 +1,396 @@
+"""The counters in the plan's terms: for every planned port what it counted, from whichever source told it.
+
+Arrays have shape (planned ports, samples), the oldest sample first; NaN is "not told", never zero. Ports are the codes
+of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.cabling import Wiring, wiring_of
+from truerail.analysis.counters.hygiene import Floats, own_pace
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.series import Key, Source
+from truerail.analysis.counters.window import Window
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.facts import RdmaLink
+from truerail.model.plan import Plan
+from truerail.model.snapshot import Snapshot
+
+LEAST_COVERAGE = 0.8
+"""Share of a window's samples that must be there for a rate to be believed (detection.md, counter hygiene)."""
+LEAST_SAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """A window joined with the wiring. `window` is None where no counters were asked for."""
+
+    wiring: Wiring
+    window: Window | None
+    _kept: dict[tuple[str, Key], Floats] = field(default_factory=dict)
+    _rows: dict[str, tuple[Source, Codes]] = field(default_factory=dict)
+    _sums: dict[Key, "Sums"] = field(default_factory=dict)
+
+    @property
+    def ports(self) -> int:
+        """Planned ports."""
+        return self.wiring.index.planned_ports
+
+    @property
+    def samples(self) -> int:
+        """Samples there are, at most the window's."""
+        return 0 if self.window is None else len(self.window.order)
+
+    def gained(self, quantity: Quantity, priority: int | None = None) -> Floats:
+        """What each planned port counted in each sample; of a gauge, its level."""
+        return self._of("gained", (quantity, priority))
+
+    def span(self, quantity: Quantity, priority: int | None = None) -> Floats:
+        """The seconds that lie behind each of these samples."""
+        return self._of("span", (quantity, priority))
+
+    def rate(self, quantity: Quantity, priority: int | None = None) -> Floats:
+        """Counted per second in each sample."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.gained(quantity, priority) / self.span(quantity, priority), dtype=np.float32)
+
+    def total(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
+        """Counted in the last samples together, shape (planned ports,); NaN where no sample is there."""
+        return _sum(self.gained(quantity, priority)[:, _last(last)])
+
+    def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
+        """Counted per second over the last samples, by the time that they really cover, shape (planned ports,)."""
+        gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
+        known = ~np.isnan(gained) & ~np.isnan(span)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(
+                np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1), dtype=np.float32
+            )
+
+    def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
+        """Share of the last samples that are there, shape (planned ports,), 0..1.
+
+        A port is held to its own pace: of one that is read every 60 seconds, or whose agent counts anew every 30, no
+        more can be there.
+        """
+        known = np.count_nonzero(~np.isnan(self.gained(quantity, priority)[:, _last(last)]), axis=1)
+        samples = len(self.window.order[_last(last)]) if self.window else 0
+        share: Floats = np.asarray(known / max(samples, 1), dtype=np.float32)
+        gaps = np.flatnonzero((known > 0) & (known < samples))
+        if self.window and len(gaps):
+            pace = own_pace(self.span(quantity, priority)[gaps], self.window.pace)
+            expected = np.maximum(samples * self.window.pace / pace, 1)
+            share[gaps] = np.fmin(np.fmax(known[gaps] / expected, share[gaps]), 1)
+        return share
+
+    def part(
+        self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
+    ) -> tuple[Floats, Floats]:
+        """Gained and span of some ports only, shapes (len(ports), samples): a hundredth of the whole fabric's cost.
+
+        Ports are codes in any order and number; a port that is not planned (-1, say) was told nothing.
+        """
+        if self.window is None:
+            return (np.full((len(ports), 0), np.nan, dtype=np.float32),) * 2
+        order = self.window.order[_last(last)]
+        gained, span = (np.full((len(ports), len(order)), np.nan, dtype=np.float32) for _ in range(2))
+        best = np.zeros(len(ports), dtype=np.int64)
+        planned = (ports >= 0) & (ports < self.ports)
+        for name, source in self.window.sources.items():
+            series = source.series.get((quantity, priority))
+            if series is None:
+                continue
+            rows = np.where(planned, self._rows_of(name, source)[np.where(planned, ports, 0)], NONE)
+            at = np.flatnonzero(rows >= 0)
+            values = series.gained[rows[at][:, None], order]
+            known = (~np.isnan(values)).sum(axis=1)
+            better = known > best[at]
+            at, values = at[better], values[better]
+            best[at] = known[better]
+            gained[at] = values
+            span[at] = np.where(np.isnan(values), np.nan, source.span[rows[at][:, None], order])
+        return gained, span
+
+    def reaches(
+        self, quantity: Quantity, priority: int | None, per_second: "float | npt.NDArray[np.float64]", last: int
+    ) -> Mask:
+        """Ports that counted at least `per_second`, and anything at all, in any of the last samples. Shape (planned
+        ports,); one rate for all ports or one for each. What is not told does not reach it.
+        """
+        found = np.zeros(self.ports, dtype=bool)
+        if self.window is None:
+            return found
+        order = self.window.order[_last(last)]
+        for name, source in self.window.sources.items():
+            series = source.series.get((quantity, priority))
+            if series is None:
+                continue
+            gained = series.gained[:, order]
+            moving = np.flatnonzero((gained > 0).any(axis=1))
+            rows = self._rows_of(name, source)
+            of_row = np.full(len(gained), NONE, dtype=np.int64)
+            of_row[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+            port = of_row[moving]
+            moving, port = moving[port >= 0], port[port >= 0]
+            least = per_second[port][:, None] if isinstance(per_second, np.ndarray) else per_second
+            fast = gained[moving] >= least * source.span[moving[:, None], order]
+            found[port[fast.any(axis=1)]] = True
+        return found
+
+    def summed(self, quantity: Quantity, priority: int | None = None) -> "Sums":
+        """What each planned port counted over the whole window, the seconds behind it and how many samples told it.
+
+        Summed before it is joined: a tenth of the cost of `total`, `mean_rate` and `coverage`.
+        """
+        key = (quantity, priority)
+        found: Sums | None = self._sums.get(key)
+        if found is None:
+            found = self._sums[key] = self._sum_up(key)
+        return found
+
+    def reduced(
+        self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Floats, Floats], Floats]
+    ) -> Floats:
+        """What `measure` makes of gained and span, shapes (rows, the window's samples in `window.order`'s numbering) to
+        (rows, width), joined into (planned ports, width). Measured before it is joined, as in `summed`.
+        """
+        found = np.full((self.ports, width), np.nan, dtype=np.float32)
+        best = np.zeros(self.ports, dtype=np.int64)
+        for name, source in self.window.sources.items() if self.window else ():
+            series = source.series.get((quantity, priority))
+            if series is None:
+                continue
+            measured = measure(series.gained, source.span)
+            told = (~np.isnan(measured)).sum(axis=1)
+            rows = self._rows_of(name, source)
+            port = np.flatnonzero(rows >= 0)
+            port = port[told[rows[port]] > best[port]]
+            found[port], best[port] = measured[rows[port]], told[rows[port]]
+        return found
+
+    def told_as(self, port: int) -> list[tuple[str, str, str]]:
+        """Who counts for a planned port: collector, device, and the port as the device names it."""
+        if self.window is None:
+            return []
+        rows = [(name, source, int(self._rows_of(name, source)[port])) for name, source in self.window.sources.items()]
+        return [(name, *source.ports[row]) for name, source, row in rows if row >= 0]
+
+    def _sum_up(self, key: Key) -> "Sums":
+        found = Sums(np.full(self.ports, np.nan), np.full(self.ports, np.nan), np.zeros(self.ports, dtype=np.int64))
+        for name, source in self.window.sources.items() if self.window else ():
+            series = source.series.get(key)
+            if series is None:
+                continue
+            gained, seconds, samples = _sums(series.gained, source.span)
+            rows = self._rows_of(name, source)
+            port = np.flatnonzero(rows >= 0)
+            better = samples[rows[port]] > found.samples[port]
+            port, row = port[better], rows[port[better]]
+            found.gained[port], found.seconds[port], found.samples[port] = gained[row], seconds[row], samples[row]
+        return found
+
+    def tells(self, quantity: Quantity, priority: int | None, last: int) -> Mask:
+        """Ports that counted it, be it nothing, in any of the last samples. Shape (planned ports,)."""
+        found = np.zeros(self.ports, dtype=bool)
+        if self.window is None:
+            return found
+        order = self.window.order[_last(last)]
+        for name, source in self.window.sources.items():
+            series = source.series.get((quantity, priority))
+            if series is not None:
+                rows = self._rows_of(name, source)
+                known: Mask = np.logical_not(np.isnan(series.gained[:, order])).any(axis=1, keepdims=True)[:, 0]
+                found[rows >= 0] |= known[rows[rows >= 0]]
+        return found
+
+    def full(self) -> dict[Quantity, Codes]:
+        """Ports of which a counter stands still at its highest value, by what it counts: what happens there since is
+        not told. Codes ascending.
+        """
+        found: dict[Quantity, list[Codes]] = {}
+        for name, source in self.window.sources.items() if self.window else ():
+            rows = self._rows_of(name, source)
+            for quantity, full in source.full.items():
+                found.setdefault(quantity, []).append(np.flatnonzero((rows >= 0) & np.isin(rows, full)))
+        return {quantity: np.unique(np.concatenate(ports)) for quantity, ports in found.items()}
+
+    def speaks(self, device: int, last: int) -> bool:
+        """Whether any planned port of a device was counted in any of the last samples."""
+        if self.window is None:
+            return False
+        order = self.window.order[_last(last)]
+        ports = self.ports_of(device)
+        for name, source in self.window.sources.items():
+            rows = self._rows_of(name, source)[ports]
+            if (~np.isnan(source.span[rows[rows >= 0][:, None], order])).any():
+                return True
+        return False
+
+    def believed(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Mask:
+        """Ports of which enough samples are there to speak of a rate."""
+        known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
+        enough = known.sum(axis=1) >= min(LEAST_SAMPLES, last or LEAST_SAMPLES)
+        return np.asarray(enough & (self.coverage(quantity, priority, last) >= LEAST_COVERAGE), dtype=bool)
+
+    def priorities(self, *quantities: Quantity) -> tuple[int | None, ...]:
+        """The priorities by which any of these is counted anywhere; None where it is counted over all of them."""
+        if self.window is None:
+            return ()
+        found = {s.column.priority for _, _, s in self.window.columns() if s.column.quantity in quantities}
+        return tuple(sorted(found, key=lambda p: -1 if p is None else p))
+
+    def counts(self, *quantities: Quantity) -> bool:
+        """Whether any port counts any of these."""
+        return bool(self.priorities(*quantities))
+
+    def speed(self) -> npt.NDArray[np.float64]:
+        """Bytes per second that each planned port's link carries: as it says itself, else as planned; NaN unknown."""
+        return self._speed.copy()
+
+    def ports_of(self, device: int) -> Codes:
+        """The planned ports of a device, ascending."""
+        order, device_of = self._by_device
+        low, high = np.searchsorted(device_of, [device, device + 1])
+        return order[low:high]
+
+    @cached_property
+    def _by_device(self) -> tuple[Codes, Codes]:
+        device = self.wiring.index.ports.device_of(np.arange(self.ports))
+        order = np.argsort(device, kind="stable")
+        return order, device[order]
+
+    @cached_property
+    def _speed(self) -> npt.NDArray[np.float64]:
+        index = self.wiring.index
+        told = self.wiring.states.speed_gbps[: self.ports]
+        planned = np.full(self.ports, np.nan)
+        for end in (index.b, index.a):
+            valid = end >= 0
+            planned[end[valid]] = index.speed_gbps[valid]
+        return np.where(np.isnan(told), planned, told) * 1e9 / 8
+
+    def _of(self, what: str, key: Key) -> Floats:
+        kept = self._kept.get((what, key))
+        if kept is None:
+            kept = self._kept[what, key] = self._joined(what, key)
+        return kept
+
+    def _joined(self, what: str, key: Key) -> Floats:
+        """From every source that counts it; where two do, the one with more samples of that port."""
+        found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
+        if self.window is None:
+            return found
+        best = np.zeros(self.ports, dtype=np.int64)
+        order = self.window.order
+        for name, source in self.window.sources.items():
+            series = source.series.get(key)
+            if series is None:
+                continue
+            rows = self._rows_of(name, source)
+            port = np.flatnonzero(rows >= 0)
+            at = rows[port]
+            gained = series.gained[at][:, order]
+            known = (~np.isnan(gained)).sum(axis=1)
+            values = gained if what == "gained" else np.where(np.isnan(gained), np.nan, source.span[at][:, order])
+            better = known > best[port]
+            found[port[better]] = values[better]
+            best[port[better]] = known[better]
+        return found
+
+    def _rows_of(self, name: str, source: Source) -> Codes:
+        """The source's row of every planned port; -1 where it has none."""
+        found = self._rows.get(name)
+        if found is None or found[0] is not source:  # a window that forgets ports makes a new source
+            found = self._rows[name] = (source, _rows(self.wiring, source, self.ports))
+        return found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What ports counted over a window, shapes (planned ports,): NaN, and 0 samples, where nothing was told."""
+
+    gained: npt.NDArray[np.float64]
+    seconds: npt.NDArray[np.float64]
+    samples: Codes
+
+    @property
+    def rate(self) -> npt.NDArray[np.float64]:
+        """Counted per second; NaN where nothing was told."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.gained / self.seconds, dtype=np.float64)
+
+
+def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
+    """Per row: the sum, the seconds behind it, the samples that told it. Only rows with gaps are looked at closely."""
+    # not `@`: BLAS shares so little work out among threads and waits for them longer than the work takes
+    total, seconds = (np.einsum("ij->i", values).astype(np.float64) for values in (gained, span))
+    samples = np.full(len(gained), gained.shape[1], dtype=np.int64)
+    gaps = np.flatnonzero(np.isnan(total) | np.isnan(seconds))
+    if 2 * len(gaps) > len(total):  # a window that has just begun: no row has its first samples
+        begun = np.flatnonzero(~np.isnan(np.fmax.reduce(span, axis=0)))
+        if 0 < len(begun) < span.shape[1]:
+            return _sums(gained[:, begun], span[:, begun])
+    if len(gaps):
+        known = ~np.isnan(gained[gaps]) & ~np.isnan(span[gaps])
+        samples[gaps] = known.sum(axis=1)
+        for column, values in ((total, gained), (seconds, span)):
+            column[gaps] = np.where(known, values[gaps], 0).sum(axis=1, dtype=np.float64)
+            column[gaps[samples[gaps] == 0]] = np.nan
+    return total, seconds, samples
+
+
+def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:
+    """The row of every planned port; -1 where it has none."""
+    identity, spelled = wiring.identity, source.spelled
+    device = np.array([identity.filed(name) for name in spelled.devices], dtype=np.int64)[spelled.device]
+    name = identity.index.ports.name_codes(spelled.names)[spelled.name]
+    if any("/" in name for name in spelled.names):
+        name = _netdevs(wiring, device, name)
+    port = identity.local_ports(device, name)
+    rows = np.full(ports, NONE, dtype=np.int64)
+    planned = (port >= 0) & (port < ports)
+    rows[port[planned]] = np.flatnonzero(planned)
+    return rows
+
+
+def _netdevs(wiring: Wiring, device: Codes, name: Codes) -> Codes:
+    """Name codes with the netdev's in place of an RDMA device's port, `mlx5_3/1`. Shapes (rows,)."""
+    table = wiring.identity.seen.table(RdmaLink)
+    owner, codes = wiring.identity.devices_of(table), wiring.index.ports.name_codes
+    if not np.isin(owner, device).any():
+        return name  # a switch whose ports are called Ethernet1/1
+    called = codes([f"{link.device}/{link.port}" for link in table.rows])
+    meant = codes([link.netdev or link.device for link in table.rows])
+    first = np.argsort(_pairs(owner, called), kind="stable")
+    known = _pairs(owner, called)[first]
+    place = np.searchsorted(known, _pairs(device, name), side="right") - 1
+    found = (place >= 0) & (known[place] == _pairs(device, name))
+    return np.where(found, meant[first][place], name)
+
+
+def _pairs(device: Codes, name: Codes) -> Codes:
+    return np.asarray((device << 32) | name)
+
+
+def telemetry_of(plan: Plan, snapshot: Snapshot) -> Telemetry:
+    """The counters of a snapshot under a plan. Joined once for each pair, kept with the wiring."""
+    wiring = wiring_of(plan, snapshot)
+    found: Telemetry | None = wiring.__dict__.get("_telemetry")
+    if found is None:
+        found = wiring.__dict__["_telemetry"] = Telemetry(wiring, snapshot.window)
+    return found
+
+
+def _last(count: int | None) -> slice:
+    return slice(None) if count is None else slice(-count, None)
+
+
+def _sum(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0).sum(axis=1, dtype=np.float64)
+    return np.where(known.any(axis=1), total, np.nan).astype(np.float32)

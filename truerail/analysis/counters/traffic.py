@@ -1,0 +1,116 @@
+"""What the link of every planned port carries and suffers now: what is shown of traffic, while rules judge habits.
+
+What one end sends the other receives, so each figure has two witnesses, and the larger is taken, as in `carried`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.analysis.cabling.peers import peers_of
+from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.marks import rdma_priorities, share_of_marked
+from truerail.analysis.counters.minute import Numbers, largest_minute, minute_of, summed_minute
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.ecmp.balance import balance_of
+from truerail.analysis.ecmp.spread import Spread, spread_of
+from truerail.model.columns import Codes, Mask
+from truerail.model.plan import Plan, Role
+from truerail.model.snapshot import Snapshot
+
+Q = Quantity
+BROKEN = (Q.RX_ERRORS, Q.CRC_ERRORS, Q.FEC_UNCORRECTED)
+"""Each counts broken frames that a port receives, and each of them may count some of the others' too."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Means over the newest whole minute, shapes (planned ports,), seen from the port; NaN is "not told"."""
+
+    speed: Numbers
+    """Bytes per second that the link can carry: as told by either end, else as planned."""
+    sent: Floats
+    """Bytes per second, as is `received`."""
+    received: Floats
+    pause_received: Floats
+    """Share of time in which the other end paused this one, on the priority with most of it, 0..1. Not told where only
+    frames are counted: a frame pauses for anything from no time to 65,535 quanta.
+    """
+    pause_sent: Floats
+    marked: Floats
+    """Marked share of the RDMA packets that a NIC receives; between switches of what either sends, the worse way."""
+    broken: Floats
+    """Broken frames per second that either end receives."""
+    spread: Spread
+    """How evenly every switch loads its uplinks, over the windows that rules judge."""
+
+    @property
+    def counted(self) -> Mask:
+        """Ports whose link somebody counts."""
+        return np.asarray(~(np.isnan(self.sent) & np.isnan(self.received)), dtype=bool)
+
+
+def traffic_of(plan: Plan, snapshot: Snapshot) -> Traffic | None:
+    """The traffic of a snapshot under a plan; None where nobody was asked for counters.
+
+    Worked out anew with each call, from a window that must not move meanwhile.
+    """
+    told = telemetry_of(plan, snapshot)
+    if told.window is None or not len(told.window.order):
+        return None
+    peer = peers_of(told.wiring).planned
+    sent, received = summed_minute(told, Q.TX_BYTES), summed_minute(told, Q.RX_BYTES)
+    stopped, stopping = (largest_minute(told, quantity) / 1e6 for quantity in (Q.RX_PAUSE_US, Q.TX_PAUSE_US))
+    broken = _broken(told)
+    return Traffic(
+        speed=_speed(told, peer),
+        sent=np.fmax(sent, _at(received, peer)),
+        received=np.fmax(received, _at(sent, peer)),
+        pause_received=np.minimum(np.fmax(stopped, _at(stopping, peer)), np.float32(1)),
+        pause_sent=np.minimum(np.fmax(stopping, _at(stopped, peer)), np.float32(1)),
+        marked=_marked(told, peer),
+        broken=_sum(broken, _at(broken, peer)),
+        spread=spread_of(plan, balance_of(told)),
+    )
+
+
+def _at(values: Floats, port: Codes) -> Floats:
+    """The other ends' values; NaN where there is no other end."""
+    return np.where(port >= 0, values[port], np.float32(np.nan)) if len(values) else values
+
+
+def _sum(one: Floats, other: Floats) -> Floats:
+    return np.where(np.isnan(one), other, one + np.nan_to_num(other))
+
+
+def _speed(telemetry: Telemetry, peer: Codes) -> Numbers:
+    """By the port itself, by its other end, by the plan."""
+    own = telemetry.wiring.states.speed_gbps[: telemetry.ports]
+    there = np.where(peer >= 0, own[peer], np.nan) if len(own) else own
+    return np.where(np.isnan(own) & ~np.isnan(there), there * 1e9 / 8, telemetry.speed())
+
+
+def _broken(telemetry: Telemetry) -> Floats:
+    found = np.full(telemetry.ports, np.nan, dtype=np.float32)
+    for quantity in BROKEN:
+        found = np.fmax(found, minute_of(telemetry, quantity))
+    return found
+
+
+def _marked(telemetry: Telemetry, peer: Codes) -> Floats:
+    index = telemetry.wiring.index
+    nic = np.array(index.devices.tier)[index.ports.device_of(np.arange(telemetry.ports))] == Role.HOST.tier
+    received = _share(telemetry, Q.ECN_RECEIVED_PACKETS, Q.RX_PACKETS)
+    sent = _share(telemetry, Q.ECN_MARKED_PACKETS, Q.TX_PACKETS)
+    return np.asarray(np.minimum(np.where(nic, received, np.fmax(sent, _at(sent, peer))), 1), dtype=np.float32)
+
+
+def _share(telemetry: Telemetry, marks: Quantity, packets: Quantity) -> Floats:
+    if not telemetry.counts(marks):
+        return np.full(telemetry.ports, np.nan, dtype=np.float32)
+    by_priority = np.full(telemetry.ports, np.nan, dtype=np.float32)
+    for priority in rdma_priorities(telemetry, packets):
+        by_priority = _sum(by_priority, minute_of(telemetry, packets, priority))
+    share = share_of_marked(summed_minute(telemetry, marks), by_priority, minute_of(telemetry, packets))
+    return share.astype(np.float32)

@@ -1,0 +1,103 @@
+"""What was not asked: whole roles (a capture of the hosts alone does not make every switch unreachable), and planned
+devices that the inventory does not have.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from truerail.analysis.cabling import Wiring
+from truerail.model.index import Devices
+from truerail.model.names import device_key, natural_key, printable, short_name
+from truerail.model.plan import Plan, Role
+
+MOST_NEAR = 3
+MOST_RANGES = 8
+"""Near names and ranges of names that a sentence shows."""
+_NUMBER = re.compile(r"0*(\d+)")
+_LAST_NUMBER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """Planned devices that the inventory does not have. `near` are names of the inventory that may be meant: those that
+    the plan does not have and that differ in their domain, case or leading zeros only.
+    """
+
+    devices: tuple[str, ...]
+    near: Mapping[str, str]
+
+    @property
+    def summary(self) -> str:
+        """In a sentence, without its full stop."""
+        many = len(self.devices) != 1
+        told = f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'} not in the inventory"
+        near = ", ".join(f"{theirs} for {ours}" for ours, theirs in list(self.near.items())[:MOST_NEAR])
+        hint = f" (perhaps it names them otherwise: {near})" if near else ""
+        return f"{told}: {folded(self.devices)}{hint}"
+
+
+def unlisted(plan: Plan, inventory: Collection[str]) -> Unlisted:
+    """The planned devices that an inventory does not have under any spelling that names them."""
+    devices = Devices(plan)
+    code = {name: devices.find(name) for name in inventory}
+    listed = set(code.values())
+    missing = tuple(name for number, name in enumerate(devices.names) if number not in listed)
+    strange: dict[str, str] = {}
+    for name in sorted((name for name, found in code.items() if found < 0), key=natural_key):
+        strange.setdefault(_plain(name), printable(name, 64))
+    return Unlisted(missing, {name: strange[_plain(name)] for name in missing if _plain(name) in strange})
+
+
+def not_listed(wiring: Wiring) -> Unlisted:
+    """The same of a round: without whole roles that nobody was asked of, and those that a discovery met."""
+    seen, devices = wiring.identity.seen, wiring.index.devices
+    if seen.inventory is None:
+        return Unlisted((), {})
+    answered = {wiring.identity.filed(reading.device) for reading in seen.readings} | wiring.met
+    absent = {role.tier for role in roles_not_asked(wiring)}
+    found = unlisted(wiring.index.plan, seen.inventory)
+    code = {name: number for number, name in enumerate(devices.names[: devices.planned])}
+    left = tuple(n for n in found.devices if code[n] not in answered and devices.tier[code[n]] not in absent)
+    return Unlisted(left, {name: near for name, near in found.near.items() if name in set(left)})
+
+
+def _plain(name: str) -> str:
+    """A name without its domain and leading zeros, in lower case."""
+    return _NUMBER.sub(r"\1", short_name(device_key(name)))
+
+
+def folded(names: Iterable[str]) -> str:
+    """Names with their last number as a range: `gpu-[003-064], leaf-7`."""
+    ordered: Sequence[str] = sorted(names, key=natural_key)
+    parts = [_LAST_NUMBER.fullmatch(name) for name in ordered]
+    keyed = [
+        (m[1], m[3], int(m[2]) - at) if m else (name, "", -1)
+        for at, (name, m) in enumerate(zip(ordered, parts, strict=True))
+    ]
+    shown = []
+    for key, rows in groupby(range(len(ordered)), key=keyed.__getitem__):
+        run = [*rows]
+        first, last = parts[run[0]], parts[run[-1]]
+        many = len(run) > 1 and first is not None and last is not None
+        shown.append(f"{key[0]}[{first[2]}-{last[2]}]{key[1]}" if many and first and last else ordered[run[0]])
+    return ", ".join(shown[:MOST_RANGES]) + (
+        f" and {len(shown) - MOST_RANGES:,} more" if len(shown) > MOST_RANGES else ""
+    )
+
+
+def roles_not_asked(wiring: Wiring) -> tuple[Role, ...]:
+    """Roles of which the plan has two devices or more and the snapshot not one reading, good or bad.
+
+    Whom the discovery of an InfiniBand fabric met has been asked: its switches answer nobody else.
+    """
+    devices = wiring.index.devices
+    tried = {wiring.identity.filed(name) for name in {reading.device for reading in wiring.identity.seen.readings}}
+    tried.update(wiring.met)
+    planned = Counter(devices.tier[: devices.planned])
+    seen = {devices.tier[code] for code in tried}
+    if not tried:
+        return ()
+    return tuple(role for role in Role if planned[role.tier] > 1 and role.tier not in seen)

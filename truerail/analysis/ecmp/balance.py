@@ -1,0 +1,156 @@
+"""How evenly every switch spreads what it sends upwards: its uplinks as a group, with the measures of their loads.
+
+A group is the uplinks of one switch: the next hops among which it hashes. Uplinks that are down or switched off are no
+members; a group with a member of which nobody tells the load is not `judged`. Member columns have shape (uplinks,),
+group columns (switches with uplinks,); loads are bytes per second.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.counters.carried import Carried, overall
+from truerail.analysis.counters.packets import carried_or_packets
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.kept import kept
+
+Numbers = npt.NDArray[np.float64]
+
+IDLE = 0.05
+"""A member that carries less than this share of its group's mean is idle (detection.md 2.2)."""
+WARM_MEMBER, WARM_MEAN = 0.20, 0.05
+"""A group is judged where its busiest member runs at this share of its speed, or all on average at the other one
+(detection.md 2.5).
+"""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Loads and measures of every group; `member` says which uplinks are members."""
+
+    telemetry: Telemetry
+    carried: Carried
+    switch: Codes
+    """Device code of each group."""
+    group: Codes
+    """Group of each uplink."""
+    cable: Codes
+    port: Codes
+    above: Codes
+    """Device at the upper end of each uplink."""
+    position: Codes
+    """Each uplink's place among those of its switch, in the plan's order."""
+    member: Mask
+    load: Numbers
+    """Of each uplink over all windows; 0 where it is no member, NaN where it is one and nobody tells."""
+    speed: Numbers
+    members: Codes
+    total: Numbers
+    idle: Mask
+    """Members that carried next to nothing over all windows together."""
+    idle_members: Codes
+    uneven: Numbers
+    """Coefficient of variation of the members' loads, as they are or by speed, whichever is more even."""
+    peak: Numbers
+    """The busiest member's load over the mean, likewise."""
+    told: Mask
+    """Groups of two members or more, all of them told."""
+    judged: Mask
+    """Those of them that carry enough to be judged."""
+
+    @cached_property
+    def reached(self) -> Mask:
+        """Uplinks to a neighbour that some switch sends to, or that sends down itself: it is part of the routing."""
+        with np.errstate(invalid="ignore"):
+            least = IDLE * (self.total / self.members)[self.group]
+            busy = (self.load > least) | (overall(self.carried.rx[self.port]) > least)
+        return np.isin(self.above, self.above[busy])
+
+    def sum(self, values: npt.NDArray[np.generic]) -> Numbers:
+        """Sums of a member column by group."""
+        return _by_group(values, self.group, len(self.switch))
+
+    def names(self, groups: Codes) -> list[str]:
+        """The switches of some groups."""
+        return [self.telemetry.wiring.index.devices.names[code] for code in self.switch[groups].tolist()]
+
+    def uplinks(self, group: int) -> Codes:
+        """The rows of a group's uplinks."""
+        low, high = np.searchsorted(self.group, [group, group + 1])
+        return np.arange(low, high)
+
+    def shares(self, group: int) -> Sequence[tuple[str, float]]:
+        """Each member's share of what the group sends, by port name."""
+        rows = [row for row in self.uplinks(group).tolist() if self.member[row]]
+        spell = self.telemetry.wiring.index.spell
+        return [(spell(int(self.port[row])).name, round(float(self.load[row] / self.total[group]), 4)) for row in rows]
+
+    def in_windows(self, rows: Codes) -> Numbers:
+        """Loads of some uplinks in each window, shape (rows, windows)."""
+        return np.asarray(self.carried.tx[self.port[rows]], dtype=np.float64)
+
+
+@kept
+def balance_of(telemetry: Telemetry) -> Balance:
+    """The groups of a fabric. Computed once for each telemetry, kept with it."""
+    index, carried = telemetry.wiring.index, carried_or_packets(telemetry)
+    cable = np.flatnonzero(~index.from_host & (index.a >= 0) & (index.b >= 0))
+    cable = cable[np.argsort(index.a_device[cable], kind="stable")]
+    switch, first, group = np.unique(index.a_device[cable], return_index=True, return_inverse=True)
+    port, above = index.a[cable], index.b_device[cable]
+    load = overall(carried.tx[port])
+    lost = np.flatnonzero(np.isnan(load) | (load <= 0))
+    member = np.ones(len(cable), dtype=bool)
+    member[lost] = ~_out_of_use(telemetry, port[lost], carried.peer[port[lost]])
+    load[~member] = 0.0
+    speed = telemetry.speed()[port]
+    size = len(switch)
+
+    def by_group(values: npt.NDArray[np.generic]) -> Numbers:
+        return _by_group(values, group, size)
+
+    members, total = by_group(member).astype(np.int64), by_group(load)
+    told = (members >= 2) & ~np.isnan(total)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(told & (total > 0), total / members, np.nan)
+        idle = member & (load < IDLE * mean[group])
+        measures = [_spread(np.where(member, x, np.nan), group, size) for x in (load, load / speed)]
+        use = np.where(member, load / speed, 0.0)
+    uneven, peak = (np.fmin(plain, by_speed) for plain, by_speed in zip(*measures, strict=True))
+    hottest = np.zeros(size)
+    np.maximum.at(hottest, group, np.nan_to_num(use))
+    warm = (hottest >= WARM_MEMBER) | (by_group(np.nan_to_num(use)) / np.maximum(members, 1) >= WARM_MEAN)
+    position = np.arange(len(cable)) - first[group]
+    return Balance(
+        telemetry, carried, switch, group, cable, port, above, position, member, load, speed, members,
+        total, idle, by_group(idle).astype(np.int64), uneven, peak, told, told & warm & (total > 0),
+    )  # fmt: skip
+
+
+def _by_group(values: npt.NDArray[np.generic], group: Codes, size: int) -> Numbers:
+    return np.bincount(group, weights=values.astype(np.float64), minlength=size).astype(np.float64)
+
+
+def _out_of_use(telemetry: Telemetry, port: Codes, peer: Codes) -> Mask:
+    """Whether either end says that it has no link or is switched off."""
+    states = telemetry.wiring.states
+    out = states.down(port) | states.disabled(port)
+    far = np.flatnonzero((peer != NONE) & ~out)
+    out[far] |= states.down(peer[far]) | states.disabled(peer[far])
+    return out
+
+
+def _spread(x: Numbers, group: Codes, size: int) -> tuple[Numbers, Numbers]:
+    """Coefficient of variation and maximum over mean, by group; NaN values are no members."""
+    known = ~np.isnan(x)
+    count = np.bincount(group, weights=known, minlength=size)
+    x = np.where(known, x, 0.0)
+    mean = np.bincount(group, weights=x, minlength=size) / count
+    apart = np.where(known, x - mean[group], 0.0)
+    largest = np.zeros(size)
+    np.maximum.at(largest, group, x)
+    return np.sqrt(np.bincount(group, weights=apart**2, minlength=size) / count) / mean, largest / mean

@@ -1,0 +1,130 @@
+"""Members that are up and get nothing, and whether that may be chance: by the flows that are there at least, and by how
+evenly the others are loaded, which few flows never are.
+
+One switch's scatter says little of its flows, that of all its siblings says much: leaves of one pod carry the same
+jobs, one rail each. So the scatter of siblings that carry as much is pooled with its own.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from truerail.analysis.ecmp.balance import IDLE, Balance
+from truerail.analysis.ecmp.flow_bounds import flow_bounds
+from truerail.analysis.ecmp.occupancy import MOST_FLOWS, chi_square_below, idle_chance
+from truerail.analysis.ecmp.siblings import families, polarized
+from truerail.model.columns import Codes
+from truerail.model.kept import kept
+from truerail.model.plan import LoadBalancing
+
+EVEN = 0.25
+"""Coefficient of variation up to which the others are even where switches steer or spray (detection.md 2.5)."""
+CHANCE = 1e-4
+"""A member without flows by chance, less likely than this: a fabric has a thousand groups."""
+DOUBT = 1e-2
+"""How often an estimate of flows is wrong: what hosts claim or the tier below shows, and what siblings show. Without
+one of them chance must be below `CHANCE / DOUBT`, without both below `CHANCE / DOUBT**2`.
+"""
+MANY, DOUBT_OF_MANY = 3, 1e-3
+"""From so many siblings on that carry as much and as evenly, their flows are less often other ones. Judgement."""
+LEAST_MEMBERS = 3
+"""Of two members one idle is no pattern."""
+AS_MUCH = 1.5
+"""Siblings that carry up to so many times as much, or as little, have as many flows."""
+FULL = 0.95
+"""Share of its speed from which a member holds flows back."""
+UNLIKE = 0.1
+"""A switch as uneven as chance makes it less often than this, by its siblings' flows, has fewer than they have."""
+_TRIED = 64
+"""How many numbers of flows are tried."""
+
+
+class _Scatter(NamedTuple):
+    """How unevenly some members in use are loaded: coefficient of variation, and how many they are."""
+
+    uneven: float
+    members: int
+
+
+@kept
+def dead_members(b: Balance) -> dict[int, float]:
+    """Groups with one dead member, and the chance that it is idle by chance. Computed once for each balance."""
+    hashed = b.telemetry.wiring.index.plan.load_balancing is LoadBalancing.ECMP
+    single = b.judged & (b.idle_members == 1) & (b.members >= LEAST_MEMBERS)
+    for siblings in polarized(b):
+        single[siblings.groups] = False
+    chances = {group: _dead(b, group, hashed=hashed) for group in np.flatnonzero(single).tolist()}
+    return {group: chance for group, chance in chances.items() if chance < CHANCE}
+
+
+def _dead(b: Balance, group: int, *, hashed: bool) -> float:
+    """The chance that the group's one idle member is idle by chance; 1 where it is not always so."""
+    rows = b.uplinks(group)
+    rows = rows[b.member[rows]]
+    windows, idle = b.in_windows(rows), b.idle[rows]
+    with np.errstate(invalid="ignore"):
+        busy = windows[idle][0] >= IDLE * windows.mean(axis=0)
+    if busy.any():
+        return 1.0
+    own = _scatter(b, rows[~idle])
+    if not hashed:
+        return float(own.uneven > EVEN)
+    flows, members = flow_bounds(b), len(rows)
+    least = int(flows.least[group])
+    claimed = max(int(flows.from_below[group]), int(flows.claimed[group]), least)
+    pooled = _pooled(b, group, own)
+    of_claims = DOUBT if claimed > least else 1.0
+    of_siblings = (DOUBT_OF_MANY if len(pooled) > MANY else DOUBT) if len(pooled) > 1 else 1.0
+    return max(
+        _chance(members, pooled, claimed),
+        of_claims * _chance(members, pooled, least),
+        of_siblings * _chance(members, [own], claimed),
+        of_claims * of_siblings * _chance(members, [own], least),
+    )
+
+
+def _scatter(b: Balance, rows: Codes) -> _Scatter:
+    """Of these members, as they are or by speed, whichever is more even. Nothing is known of it where one is full: what
+    does not fit makes few flows look even.
+    """
+    load = b.load[rows]
+    if not (load < FULL * b.speed[rows]).all():
+        return _Scatter(0.0, 1)
+    uneven = min(float(x.std() / x.mean()) for x in (load, load / b.speed[rows]) if not np.isnan(x).any())
+    return _Scatter(uneven, len(rows))
+
+
+def _pooled(b: Balance, group: int, own: _Scatter) -> list[_Scatter]:
+    """The group's scatter and that of the siblings that carry as much; its own alone where it has fewer flows."""
+    beside = np.flatnonzero(b.judged & (families(b) == families(b)[group]) & (b.idle_members <= 1))
+    alike = (b.total[beside] <= AS_MUCH * b.total[group]) & (b.total[group] <= AS_MUCH * b.total[beside])
+    found = []
+    for other in beside[alike & (beside != group)].tolist():
+        rows = b.uplinks(other)
+        found.append(_scatter(b, rows[b.member[rows] & ~b.idle[rows]]))
+    squares, freedom = sum(one.uneven**2 for one in found), sum(one.members - 1 for one in found)
+    if (
+        not freedom
+        or own.members == 1
+        or 1 - chi_square_below(own.uneven**2 * freedom / max(squares, 1e-9), own.members - 1) < UNLIKE
+    ):
+        return [own]
+    return [own, *found]
+
+
+def _chance(members: int, scatters: Sequence[_Scatter], least: int) -> float:
+    """How likely one of these members is idle and the others so even, by any number of flows from the least on.
+
+    Few flows leave a member idle but are uneven over the others, many are even but leave none. Given which members are
+    in use, the others' squares follow chi-square, by the number of flows if they are equally large; of unequal ones
+    there are more. Flows are whole, so that squares come in steps, half of one is granted.
+    """
+    squares = sum(one.uneven**2 for one in scatters)
+    steps, freedom = sum(one.members for one in scatters), sum(one.members - 1 for one in scatters)
+    tried = np.unique(np.geomspace(max(least, members - 1), 2 * MOST_FLOWS, _TRIED).astype(np.int64))
+    return max(
+        idle_chance(flows, members, 1)
+        * (chi_square_below(squares * flows + steps / flows, freedom) if freedom else 1.0)
+        for flows in tried.tolist()
+    )

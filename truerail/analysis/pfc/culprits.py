@@ -1,0 +1,201 @@
+"""The culprit at the root of a pause tree: which port, why, who suffers, and how sure that is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truerail.analysis.pfc.edges import NOTHING
+from truerail.analysis.pfc.egress import egress_of
+from truerail.analysis.pfc.graph import WaitGraph
+from truerail.analysis.pfc.reasons import Reason, nic_reason
+from truerail.analysis.pfc.trees import PauseGraph, Pauses, began
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.kept import kept
+from truerail.model.plan import Role
+
+BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
+"""Confidence in a culprit: both ends of its link tell the pause and nothing else can be the root; one end does; there
+are several roots; the root stands behind what is monitored. Judgement.
+"""
+MOST_PRESSED = 200
+"""Roots of back-pressure that are told at once, the worst first: more of them are no longer single slow ports."""
+MOST_WAITS, LEAST_WAITS = 200_000, 100
+"""Waits in all trees of a priority together, and in each tree in any case. Beyond that a tree is told in part."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """One link of a pause tree: port `waiting` is paused by port `on` (codes, -1 unknown), `hops` from the root."""
+
+    waiting: int
+    on: int
+    hops: int
+    share: float
+    exact: bool
+    both: bool
+    seen: bool
+    """Whether the link between them is seen; else it is taken from the plan."""
+    level: int
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """A root of a pause tree. `port` is its code, `waits` those behind it, the nearest first.
+
+    `unseen` says that the root stands behind `port`, where nobody looks. `pause_us` is NaN where not told, `since` Unix
+    seconds or NaN.
+    """
+
+    priority: int | None
+    totals: bool
+    port: int
+    reason: Reason
+    waits: tuple[Wait, ...]
+    share: float
+    pause_us: float
+    since: float
+    level: int
+    unseen: bool
+    roots: int
+    watchdog: bool
+    whole: bool
+    """Whether `waits` are all; else those nearest to the root."""
+    others: int = 0
+    """Further roots that are not told because they are too many."""
+
+    @property
+    def first(self) -> Wait:
+        """The wait that is strongest among those for the root itself."""
+        return max((w for w in self.waits if w.hops == 1), key=lambda w: w.share)
+
+    @property
+    def victims(self) -> dict[int, int]:
+        """Port code to hops of every port that is paused because of it, the nearest first."""
+        found: dict[int, int] = {}
+        for wait in self.waits:
+            if wait.waiting >= 0:
+                found.setdefault(wait.waiting, wait.hops)
+        return found
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is that this is the culprit, 0..1."""
+        if self.unseen:
+            return UNSEEN
+        sure = BOTH_ENDS if self.first.both else ONE_END
+        return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNTOLD else sure
+
+
+@kept
+def storm_culprits(pauses: Pauses) -> tuple[Culprit, ...]:
+    """The culprits of all storms, one for each root and priority. Found once, kept with the pauses."""
+    return tuple(culprit for graph in pauses.graphs for culprit in _storms(pauses, graph))
+
+
+def pressure_culprits(pauses: Pauses) -> Iterator[Culprit]:
+    """The roots of lasting back-pressure, where no storm is about. Their share is that over five minutes."""
+    for pg in pauses.graphs:
+        calm = ~np.isin(pg.graph.part, pg.graph.part[pg.graph.tail[pg.waits.level > NOTHING]])
+        lasting = ~np.isnan(pg.waits.lasting) & calm[pg.graph.tail]
+        graph = pg.graph.only(lasting)
+        edges = np.flatnonzero(lasting)
+        parts = np.bincount(graph.part[graph.roots], minlength=graph.nodes)
+        roots = np.flatnonzero(graph.roots)
+        roots = roots[np.argsort(-graph.awaited[roots], kind="stable")]
+        for root in roots[:MOST_PRESSED].tolist():
+            found = _culprit(pauses, pg, graph, root, edges, int(parts[graph.part[root]]), LEAST_WAITS)
+            yield replace(found, others=max(0, len(roots) - MOST_PRESSED))
+
+
+def _storms(pauses: Pauses, pg: PauseGraph) -> Iterator[Culprit]:
+    roots, endless = pg.storms
+    chosen = [*np.flatnonzero(roots).tolist(), *_in_circles(pg, endless)]
+    parts = np.bincount(pg.graph.part[chosen], minlength=pg.graph.nodes)
+    edges = np.arange(len(pg.graph.tail))
+    most = max(LEAST_WAITS, MOST_WAITS // max(1, len(chosen)))
+    for root in chosen:
+        yield _culprit(pauses, pg, pg.graph, root, edges, int(parts[pg.graph.part[root]]), most)
+
+
+def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
+    """For storms that go round without a root: where it rose first. A deadlock is told as such, and has none."""
+    graph = pg.graph
+    passing = graph.only(graph.passing)
+    locked = np.zeros(graph.nodes, dtype=bool)
+    for circle in pg.deadlocks:
+        locked[circle] = True
+    left = endless & ~passing.reached(locked, backwards=True)
+    for part in np.unique(graph.part[left]).tolist():
+        edges = np.flatnonzero(left[graph.head] & (graph.part[graph.head] == part))
+        rose = np.nan_to_num(began(pg, edges), nan=np.inf)
+        yield int(graph.head[edges[np.lexsort((-graph.weight[edges], rose))[0]]])
+
+
+def _culprit(
+    pauses: Pauses, pg: PauseGraph, graph: WaitGraph, root: int, edges: Codes, roots: int, most: int
+) -> Culprit:
+    """The culprit at a root of a graph whose edges are these of the priority's waits."""
+    behind, whole = _behind(graph, root, edges, most)
+    waits = [w for found, hops in behind for w in _waits(pauses, pg, found, hops)]
+    nearest = behind[0][0]
+    strongest = int(nearest[np.argmax(pg.waits.share[nearest])])
+    port, reason, unseen = _root_port(pauses, pg, root, strongest)
+    every = np.concatenate([found for found, _ in behind])
+    lasting = float(pg.waits.lasting[strongest])
+    calm = int(pg.waits.level[every].max()) == NOTHING
+    return Culprit(
+        priority=pg.waits.priority,
+        totals=pg.waits.totals,
+        port=port,
+        reason=reason,
+        waits=tuple(waits),
+        share=lasting if calm and not np.isnan(lasting) else float(pg.waits.share[strongest]),
+        pause_us=float(pg.waits.pause_us[strongest]),
+        since=float(began(pg, np.array([strongest]))[0]),
+        level=int(pg.waits.level[every].max()),
+        unseen=unseen,
+        roots=roots,
+        watchdog=bool(pg.waits.watchdog[every].any()),
+        whole=whole,
+    )
+
+
+def _behind(graph: WaitGraph, root: int, edges: Codes, most: int) -> tuple[list[tuple[Codes, int]], bool]:
+    """The waits behind a root with their hops, at most so many, the nearest first; and whether they are all."""
+    found: list[tuple[Codes, int]] = []
+    left = most
+    for level, hops in graph.behind(root):
+        found.append((edges[level[:left]], hops))
+        if len(level) > left:
+            return found, False
+        left -= len(level)
+    return found, True
+
+
+def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[Wait]:
+    waits, seen, ports = pg.waits, pauses.peers.seen, pauses.told.ports
+    for e in edges.tolist():
+        waiting, on = int(waits.waiting[e]), int(waits.on[e])
+        end = waiting if 0 <= waiting < ports else on
+        yield Wait(
+            waiting, on, hops, float(waits.share[e]), bool(waits.exact[e]), bool(waits.both[e]), bool(seen[end]),
+            int(waits.level[e]),
+        )  # fmt: skip
+
+
+def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tuple[int, Reason, bool]:
+    """The culprit's port, its reason, and whether it stands behind what is monitored."""
+    waiting, on = int(pg.waits.waiting[strongest]), int(pg.waits.on[strongest])
+    told, index = pauses.told, pauses.told.wiring.index
+    if pg.is_switch(root):
+        device = pg.device(root)
+        pausing = pg.waits.on[pg.graph.head == root]
+        if not told.speaks(device, pg.counters.last):
+            return (waiting if waiting >= 0 else on), Reason.NOT_MONITORED, True
+        port, reason = egress_of(told, device, np.unique(pausing), pg.counters.last)
+        return (on if port == NONE else port), reason, False
+    device = int(index.ports.device_of(np.array([on]))[0])
+    if device < 0 or index.devices.tier[device] != Role.HOST.tier:
+        return waiting, Reason.NOT_MONITORED, True
+    return on, nic_reason(told, on, pg.waits.priority, pg.counters.last), False

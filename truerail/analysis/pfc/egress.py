@@ -1,0 +1,66 @@
+"""The egress at which a switch's congestion begins: the port that carries all it can, or less than it should."""
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.pfc.reasons import Reason
+from truerail.model.columns import NONE, Codes, Mask
+
+SATURATED = 0.9
+"""Share of its speed at which an egress is full (incast, oversubscription). Judgement."""
+DEGRADED = 0.9
+"""Share of the expected speed below which a link is degraded: at half speed it has 0.5, without a lane of four 0.75."""
+BUSY = 0.5
+"""Share of what is left of its speed that a degraded egress carries at least when it is the one that holds up."""
+MOST_MARKS = 0.5
+"""Share of a switch's congestion marks from which the one port that makes them is where its queue stands. Judgement."""
+
+
+def egress_of(telemetry: Telemetry, device: int, pausing: Codes, last: int) -> tuple[int, Reason]:
+    """The port code of a switch's congested egress and why; (-1, `EGRESS_UNTOLD`) where no port of it shows that.
+
+    `pausing` are the ports by which it pauses others: traffic comes in there, so they are looked at last.
+    """
+    ports = telemetry.ports_of(device)
+    gained, span = telemetry.part(Quantity.TX_BYTES, None, ports, last)
+    known = ~np.isnan(gained) & ~np.isnan(span)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = np.where(known, gained, 0).sum(axis=1) / np.where(known, span, 0).sum(axis=1)
+        used = rate / telemetry.speed()[ports]
+    slow = _degraded(telemetry, ports) & ~(used < BUSY)
+    out = ~np.isin(ports, pausing)
+    for of in (out, ~out):
+        for which, reason in ((slow & of, Reason.DEGRADED_LINK), ((used >= SATURATED) & of, Reason.INCAST)):
+            if which.any():
+                found = np.flatnonzero(which)
+                return int(ports[found[np.argmax(np.nan_to_num(used[found]))]]), reason
+    return _marking(telemetry, ports, used, last)
+
+
+def _marking(telemetry: Telemetry, ports: Codes, used: npt.NDArray[np.floating], last: int) -> tuple[int, Reason]:
+    """The busy port that makes most of the switch's marks: a switch marks what leaves by a port with a long queue. Jobs
+    send in bursts, so that port need not be full on average.
+    """
+    marks = np.zeros(len(ports))
+    for priority in telemetry.priorities(Quantity.ECN_MARKED_PACKETS):
+        marks = np.fmax(marks, np.nansum(telemetry.part(Quantity.ECN_MARKED_PACKETS, priority, ports, last)[0], axis=1))
+    most = int(np.argmax(marks)) if len(ports) else NONE
+    if most >= 0 and marks[most] > 0 and marks[most] >= MOST_MARKS * marks.sum() and used[most] >= BUSY:
+        return int(ports[most]), Reason.INCAST
+    return NONE, Reason.EGRESS_UNTOLD
+
+
+def _degraded(telemetry: Telemetry, ports: Codes) -> Mask:
+    """Ports whose link says a lower speed than planned, or, where the plan says none, than most of its like."""
+    index = telemetry.wiring.index
+    speed = telemetry.wiring.states.speed_gbps[ports]
+    cable = index.cables_at(ports)
+    planned = np.append(index.speed_gbps, np.nan)[cable]
+    up = index.a[cable] == ports
+    for kind in (up, ~up):
+        told_speeds = speed[kind & ~np.isnan(speed)]
+        if len(told_speeds):
+            planned[kind & np.isnan(planned)] = np.median(told_speeds)
+    return np.asarray(speed < DEGRADED * planned, dtype=bool)

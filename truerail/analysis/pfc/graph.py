@@ -1,0 +1,150 @@
+"""A wait-for graph as arrays: who stands at its root, who waits for it how many hops away, and who waits in a circle.
+
+An edge `tail` to `head` says that `tail` waits for `head`. Everything runs over all edges at once; loops are over hops.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from truerail.analysis.counters.hygiene import Floats
+from truerail.model.columns import NONE, Codes, Mask
+
+COMPARABLE = 0.5
+"""A node passes the pause on, and is not its root, where it waits itself for this share of what waits for it."""
+FAINT = 0.1
+"""An edge is left out below this share of the strongest edge that it is joined with."""
+
+
+class WaitGraph:
+    """Edges of shape (edges,) over nodes 0 .. `nodes` - 1."""
+
+    def __init__(self, tail: Codes, head: Codes, weight: Floats, nodes: int) -> None:
+        self.tail, self.head, self.weight, self.nodes = tail, head, weight, nodes
+
+    def only(self, edges: Mask) -> "WaitGraph":
+        """The same nodes with some of the edges."""
+        return WaitGraph(self.tail[edges], self.head[edges], self.weight[edges], self.nodes)
+
+    @cached_property
+    def awaited(self) -> Floats:
+        """The strongest wait for each node; 0 where nobody waits for it."""
+        return self._strongest(self.head)
+
+    @cached_property
+    def waits(self) -> Floats:
+        """The strongest wait of each node."""
+        return self._strongest(self.tail)
+
+    @property
+    def roots(self) -> Mask:
+        """Nodes that somebody waits for and that wait for nobody to a comparable degree."""
+        return np.asarray((self.awaited > 0) & (self.waits < COMPARABLE * self.awaited), dtype=bool)
+
+    @cached_property
+    def passing(self) -> Mask:
+        """Edges by which a node passes on the pause that it is under."""
+        return np.asarray(self.weight >= COMPARABLE * self.awaited[self.tail], dtype=bool)
+
+    @cached_property
+    def part(self) -> Codes:
+        """The connected part of each node, by the smallest node in it. As many passes as a part is wide."""
+        label = np.arange(self.nodes)
+        while True:
+            before = label.copy()
+            low = np.minimum(label[self.tail], label[self.head])
+            np.minimum.at(label, self.tail, low)
+            np.minimum.at(label, self.head, low)
+            label = label[label]
+            if np.array_equal(label, before):
+                return np.asarray(label, dtype=np.int64)
+
+    @property
+    def faint(self) -> Mask:
+        """Edges that are weak beside the strongest of their part."""
+        strongest = np.zeros(self.nodes)
+        part = self.part[self.tail]
+        np.maximum.at(strongest, part, self.weight)
+        return np.asarray(self.weight < FAINT * strongest[part], dtype=bool)
+
+    def reached(self, start: Mask, *, backwards: bool = False) -> Mask:
+        """The nodes to which those of `start` come along the edges, themselves included."""
+        return self.distance(start, backwards=backwards) >= 0
+
+    def distance(self, start: Mask, *, backwards: bool = False) -> Codes:
+        """Hops from the nearest node of `start` to each node; -1 where there is no way."""
+        (order, bounds), target = (self._into, self.tail) if backwards else (self._out_of, self.head)
+        distance = np.full(self.nodes, NONE, dtype=np.int64)
+        at, hops = np.flatnonzero(start), 0
+        while len(at):
+            distance[at] = hops
+            edges = order[_spans(bounds[at], bounds[at + 1])]
+            at = np.unique(target[edges])
+            at, hops = at[distance[at] < 0], hops + 1
+        return distance
+
+    def behind(self, root: int) -> Iterator[tuple[Codes, int]]:
+        """The edges by which a node is waited for, with their hops from it: 1 for those that wait for it itself, then
+        those that wait for them because they pass it on. Costs what it finds.
+        """
+        order, bounds = self._into
+        passing, seen = self.passing, {root}
+        at, hops = np.array([root]), 1
+        while len(at):
+            edges = order[_spans(bounds[at], bounds[at + 1])]
+            edges = edges[self.tail[edges] != root]
+            yield edges, hops
+            at = np.unique(self.tail[edges[passing[edges]]])
+            at = at[[node not in seen for node in at.tolist()]] if len(at) else at
+            seen.update(at.tolist())
+            hops += 1
+
+    def circles(self) -> list[Codes]:
+        """The nodes of every group that waits in a circle (strongly connected, two nodes at least), ascending."""
+        found: list[Codes] = []
+        core = self.only(self.tail != self.head)._core()
+        while len(core.tail):
+            pivot = np.zeros(self.nodes, dtype=bool)
+            pivot[core.tail[0]] = True
+            circle = core.reached(pivot) & core.reached(pivot, backwards=True)
+            if np.count_nonzero(circle) > 1:
+                found.append(np.flatnonzero(circle))
+            core = core.only(~circle[core.tail] & ~circle[core.head])._core()
+        return sorted(found, key=lambda circle: int(circle[0]))
+
+    def _core(self) -> "WaitGraph":
+        """Without the edges that lead into no circle or out of none, until all others are left."""
+        core = self
+        while len(core.tail):
+            inner = (core.awaited[core.tail] > 0) & (core.waits[core.head] > 0)
+            if inner.all():
+                break
+            core = core.only(np.asarray(inner, dtype=bool))
+        return core
+
+    @cached_property
+    def _into(self) -> tuple[Codes, Codes]:
+        return self._sorted(self.head)
+
+    @cached_property
+    def _out_of(self) -> tuple[Codes, Codes]:
+        return self._sorted(self.tail)
+
+    def _sorted(self, end: Codes) -> tuple[Codes, Codes]:
+        """The edges in order of one end, and where each node's begin. Shapes (edges,) and (nodes + 1,)."""
+        order = np.argsort(end, kind="stable")
+        return order, np.searchsorted(end[order], np.arange(self.nodes + 1))
+
+    def _strongest(self, end: Codes) -> Floats:
+        strongest = np.zeros(self.nodes, dtype=np.float32)
+        np.maximum.at(strongest, end, self.weight)
+        return strongest
+
+
+def _spans(low: Codes, high: Codes) -> Codes:
+    """The numbers of all half-open ranges, one after the other."""
+    length = high - low
+    ends = np.cumsum(length)
+    inside = np.arange(int(ends[-1]) if len(ends) else 0)
+    return np.asarray(inside + np.repeat(low - (ends - length), length), dtype=np.int64)

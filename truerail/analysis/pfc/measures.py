@@ -1,0 +1,367 @@
+"""Measures the waits on one priority: from counters of both ends to `PauseEdges`, vectorised over all of them."""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from truerail.analysis.cabling.peers import Peers, peers_of
+from truerail.analysis.counters.hygiene import Floats
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.counters.window import STEP_SECONDS
+from truerail.analysis.pfc.edges import (
+    CONTROL_BYTES_PER_SECOND,
+    FLOWS,
+    LEAST_SHARE,
+    LEAST_SUSTAINED_SECONDS,
+    NOTHING,
+    NOTHING_OF_BUSY,
+    NOTHING_SHARE,
+    POLL_SECONDS,
+    POLLS,
+    PRESSURE_BOUND,
+    QUANTUM_BITS,
+    STALLED,
+    STORM,
+    STORM_PAUSE_US,
+    STORM_SHARE,
+    SUSPECT,
+    SUSTAINED_SAMPLES,
+    SUSTAINED_SECONDS,
+    UNTOLD,
+    WHOLE_SHARE,
+    PauseEdges,
+)
+from truerail.model.columns import Codes, Mask
+
+Q = Quantity
+NIC_EVENTS = (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)
+_PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q.WATCHDOG_STORMS, *NIC_EVENTS)
+
+FLOW_SIGNS = ((Q.TX_BYTES, True), (Q.TX_PACKETS, True), (Q.QUEUE_PACKETS, True), (Q.QUEUE_BYTES, True),
+              (Q.RX_BYTES, False), (Q.RX_PACKETS, False))  # fmt: skip
+"""What shows that traffic of a priority still flows, and whether the waiting port counts it or the other one."""
+
+
+@dataclass(frozen=True)
+class Priorities:
+    """The counters of one priority, with those over all priorities behind them where nothing else can be meant."""
+
+    told: Telemetry
+    chosen: tuple[int | None, ...]
+    last: int
+
+    def part(self, quantity: Quantity, ports: Codes, last: int | None = None) -> tuple[Floats, Floats]:
+        """What some ports counted in each of the last samples, and in how many seconds; NaN not told."""
+        gained, span = self.told.part(quantity, self.chosen[0], ports, last or self.last)
+        for priority in self.chosen[1:]:
+            more, its_span = self.told.part(quantity, priority, ports, last or self.last)
+            gained, span = np.where(np.isnan(gained), (more, its_span), (gained, span))
+        return gained, span
+
+    def rate(self, quantity: Quantity, ports: Codes, last: int | None = None) -> Floats:
+        """Counted per second by some ports in each of the last samples; NaN not told."""
+        gained, span = self.part(quantity, ports, last)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(gained / span, dtype=np.float32)
+
+    def reaches(self, quantity: Quantity, per_second: "float | np.typing.NDArray[np.float64]") -> Mask:
+        """Planned ports that counted so much per second in any of the last samples."""
+        found = np.zeros(self.told.ports, dtype=bool)
+        for priority in self.chosen:
+            found |= self.told.reaches(quantity, priority, per_second, self.last)
+        return found
+
+
+def polls(telemetry: Telemetry) -> int:
+    """How many polls a storm is judged by: those of a port that is read as often as rounds come."""
+    return max(POLLS, ceil(POLL_SECONDS / _pace(telemetry)))
+
+
+def recent(telemetry: Telemetry) -> int:
+    """In how many of the last samples a port's newest polls lie: twice as many as it takes, by the slowest collector.
+    A port that is read every 60 seconds fills one in six samples of 10.
+    """
+    return max(2 * polls(telemetry), ceil(2 * POLLS * slowest_pace(telemetry) / _pace(telemetry)))
+
+
+def slowest_pace(telemetry: Telemetry) -> float:
+    """Seconds that usually lie between two readings of a port, by the collector of pauses that reads most rarely."""
+    columns = telemetry.window.columns() if telemetry.window else ()
+    sources = {name: source for name, source, series in columns if series.column.quantity in _PAUSES}
+    return max([_pace(telemetry), *(source.pace for source in sources.values())])
+
+
+def _pace(telemetry: Telemetry) -> float:
+    return telemetry.window.pace if telemetry.window else STEP_SECONDS
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Planned ports that pause or are paused on a priority by anything worth measuring. Shapes (planned ports,)."""
+
+    received: Mask
+    sent: Mask
+
+    def __bool__(self) -> bool:
+        return bool(self.received.any() or self.sent.any())
+
+    def without(self, *others: "Activity") -> "Activity":
+        """Ports that are in none of the others either."""
+        received, sent = self.received.copy(), self.sent.copy()
+        for other in others:
+            received &= ~other.received
+            sent &= ~other.sent
+        return Activity(received, sent)
+
+    def touches(self, peers: Peers) -> Mask:
+        """Ports that pause, or whose neighbour is paused."""
+        inside = (peers.port >= 0) & (peers.port < len(self.received))
+        told = self.received[np.where(inside, peers.port, 0)] if len(inside) else inside
+        return np.asarray(self.sent | (inside & told), dtype=bool)
+
+    @classmethod
+    def none(cls, ports: int) -> "Activity":
+        """Of no port at all."""
+        return cls(np.zeros(ports, dtype=bool), np.zeros(ports, dtype=bool))
+
+
+def counters_of(telemetry: Telemetry, priority: int | None, *, totals: bool) -> Priorities:
+    """The counters of a priority; `totals` takes those over all priorities for its own where it has none."""
+    return Priorities(
+        telemetry, (priority, None) if totals and priority is not None else (priority,), recent(telemetry)
+    )
+
+
+def activity_of(counters: Priorities) -> Activity:
+    """One look over the whole fabric for what is worth measuring."""
+    told = counters.told
+    duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(told))
+    frames = np.nan_to_num(LEAST_SHARE * told.speed() * 8 / QUANTUM_BITS)
+    received = counters.reaches(Q.RX_PAUSE_US, duration) | counters.reaches(Q.RX_PAUSE_FRAMES, frames)
+    received |= counters.reaches(Q.WATCHDOG_STORMS, 0.0)
+    sent = counters.reaches(Q.TX_PAUSE_US, duration) | counters.reaches(Q.TX_PAUSE_FRAMES, frames)
+    return Activity(received, sent)
+
+
+def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
+    """Measures every wait on a priority. `nics` are NICs whose own watchdog spoke and that pause on no priority told:
+    this one is taken for theirs.
+    """
+    told = counters.told
+    peer = peers_of(told.wiring).port
+    senders = np.flatnonzero(active.sent | nics)
+    inside = (peer[senders] >= 0) & (peer[senders] < told.ports)
+    received = active.received.copy()
+    received[peer[senders[inside]]] = True
+    waiting, lone = np.flatnonzero(received), senders[~inside]
+    waiting, on = np.concatenate([waiting, peer[lone]]), np.concatenate([peer[waiting], lone])
+    return _measured(counters, waiting, on, nics)
+
+
+def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> PauseEdges:
+    told = counters.told
+    received_us, sent_us = counters.rate(Q.RX_PAUSE_US, waiting), counters.rate(Q.TX_PAUSE_US, on)
+    per_frame = _share_of_a_frame(told, waiting, on)
+    received_frames = np.minimum(counters.rate(Q.RX_PAUSE_FRAMES, waiting) * per_frame, 1)
+    sent_frames = np.minimum(counters.rate(Q.TX_PAUSE_FRAMES, on) * per_frame, 1)
+    transitions, span = counters.part(Q.RX_PAUSE_TRANSITIONS, waiting)
+    share = np.minimum(np.fmax(received_us, sent_us) / 1e6, 1)
+    bound = np.fmax(received_frames, sent_frames)
+    length = _lengths(received_us, span, transitions)
+
+    keep = _newest(~np.isnan(share) | ~np.isnan(bound), polls(told))
+    share, bound, length = (np.take_along_axis(column, keep, axis=1) for column in (share, bound, length))
+    exact = ~np.isnan(share).all(axis=1)
+    hot, bound_hot = share >= STORM_SHARE, ~exact[:, None] & (bound >= STORM_SHARE)
+    flow = _flow(counters, waiting, on, keep, hot | bound_hot)
+    weight = np.where(exact, _mean(share), _mean(bound))
+    watchdog = _watchdog(counters, waiting, on, (weight >= LEAST_SHARE) | _at(nics, on))
+    weight = np.where(watchdog & ~(weight >= LEAST_SHARE), 1.0, weight).astype(np.float32)
+    return PauseEdges(
+        priority=counters.chosen[0], totals=None in counters.chosen, waiting=waiting, on=on, share=weight, exact=exact,
+        pause_us=_mean(length), flow=flow, received=_shows(received_us / 1e6, received_frames),
+        sent=_shows(sent_us / 1e6, sent_frames), watchdog=watchdog,
+        level=_level(hot, bound_hot, length, flow, watchdog),
+        stuck=_stuck(share, hot, bound_hot, flow), lasting=_lasting(counters, waiting, on, weight, per_frame),
+    )  # fmt: skip
+
+
+def _share_of_a_frame(telemetry: Telemetry, waiting: Codes, on: Codes) -> Floats:
+    """The share of a second that one frame a second pauses for at most, shape (waits, 1)."""
+    of = [_of_planned(telemetry.speed(), end) for end in (waiting, on)]
+    bits = np.where(np.isnan(of[0]), of[1], of[0]) * 8
+    with np.errstate(divide="ignore"):
+        return np.asarray((QUANTUM_BITS / bits)[:, None], dtype=np.float32)
+
+
+def _at(ports: Mask, codes: Codes) -> Mask:
+    """Whether these ports, planned or not, are among some planned ones."""
+    among = np.append(ports, False)
+    planned = (codes >= 0) & (codes < len(ports))
+    found: Mask = among[np.where(planned, codes, len(ports))]
+    return found
+
+
+def _lengths(paused_us: Floats, span: Floats, transitions: Floats) -> Floats:
+    """Mean pause in each sample, microseconds. A pause that is not over has no transition yet; where none is ever
+    counted, the platform may not count them, and only a pause without end is believed.
+    """
+    counts = np.logical_or((transitions > 0).any(axis=1, keepdims=True), paused_us >= WHOLE_SHARE * 1e6)
+    length = paused_us * span / np.maximum(transitions, 1)
+    return np.where(counts & (paused_us > 0), length, np.nan).astype(np.float32)
+
+
+def _newest(known: Mask, number: int) -> Codes:
+    """The places of the newest known samples of every row, oldest first; unknown ones fill up in front."""
+    return np.argsort(known, axis=1, kind="stable")[:, -number:]
+
+
+def _twice(hot: Mask) -> Mask:
+    """Whether two polls in a row are."""
+    return np.asarray((hot[:, 1:] & hot[:, :-1]).any(axis=1), dtype=bool)
+
+
+def _mean(values: Floats) -> Floats:
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0).sum(axis=1) / known.sum(axis=1), dtype=np.float32)
+
+
+def _shows(share: Floats, bound: Floats) -> Mask:
+    return np.asarray((np.where(np.isnan(share), bound, share) >= LEAST_SHARE).any(axis=1), dtype=bool)
+
+
+def _flow(counters: Priorities, waiting: Codes, on: Codes, keep: Codes, hot: Mask) -> Codes:
+    """Whether the priority's traffic stood still while it was paused. Totals can only prove that it did."""
+    found = np.full(len(waiting), UNTOLD, dtype=np.int64)
+    rows = np.flatnonzero(hot.any(axis=1))
+    if not len(rows):
+        return found
+    keep, waiting, on = keep[rows], waiting[rows], on[rows]
+    exact = Priorities(counters.told, counters.chosen[:1], counters.last)
+    moves, stands = np.zeros(keep.shape, dtype=bool), np.zeros(keep.shape, dtype=bool)
+    for quantity, at_waiting in FLOW_SIGNS if exact.chosen[0] is not None else ():
+        rate = np.take_along_axis(exact.rate(quantity, waiting if at_waiting else on), keep, axis=1)
+        moves, stands = moves | (rate > 0), stands | (rate == 0)
+    stands |= _carries_nothing(counters, waiting, on, keep)
+    stalled = (hot[rows] & stands & ~moves).any(axis=1)
+    found[rows] = np.where(stalled, STALLED, np.where((hot[rows] & moves).any(axis=1), FLOWS, UNTOLD))
+    return found
+
+
+def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Codes) -> Mask:
+    """Samples in which these links carry no more than LLDP, BGP, BFD, LACP and pause frames do, by the bytes over all
+    priorities of every end that tells them, shape (waits, kept samples).
+    """
+    told, shape = counters.told, keep.shape
+    whole = Priorities(told, (None,), counters.last)
+    speed = np.fmax(*(_of_planned(told.speed(), end) for end in (waiting, on)))
+    control = np.where(np.isnan(speed), CONTROL_BYTES_PER_SECOND, NOTHING_SHARE * speed)[:, None]
+    small, large = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    for quantity, ends in ((Q.TX_BYTES, waiting), (Q.RX_BYTES, on)):
+        rate = np.take_along_axis(whole.rate(quantity, ends), keep, axis=1)
+        most = np.fmin(control, NOTHING_OF_BUSY * _when_busy(whole, quantity, ends, control))
+        small, large = small | (rate < most), large | (rate >= most)
+    return np.asarray(small & ~large, dtype=bool)
+
+
+def _when_busy(whole: Priorities, quantity: Quantity, ends: Codes, control: Floats) -> Floats:
+    """The median of what these ports carry in samples of the window with traffic, shape (ports, 1); NaN without any."""
+    rate = np.sort(whole.rate(quantity, ends, max(whole.told.samples, 1)), axis=1)  # NaN sorts behind all
+    known = np.count_nonzero(~np.isnan(rate), axis=1)
+    busy = np.count_nonzero(rate >= control, axis=1)
+    median = rate[np.arange(len(rate)), np.maximum(known - 1 - np.maximum(busy - 1, 0) // 2, 0)]
+    return np.where(busy > 0, median, np.nan)[:, None]
+
+
+def _of_planned(values: "np.typing.NDArray[np.float64]", ports: Codes) -> "np.typing.NDArray[np.float64]":
+    """A column of planned ports at some ports; NaN at those that are not planned."""
+    planned = (ports >= 0) & (ports < len(values))
+    return np.asarray(np.append(values, np.nan)[np.where(planned, ports, len(values))], dtype=np.float64)
+
+
+def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) -> Mask:
+    """Waits that a watchdog called a storm: the switch's of the paused port, or the NIC's own. Its silence says
+    nothing: watchdogs flap, and miss pauses that a host's software makes.
+    """
+    word = (counters.rate(Q.WATCHDOG_STORMS, waiting) > 0).any(axis=1)
+    nic = Priorities(counters.told, (None,), counters.last)
+    for events in NIC_EVENTS:
+        word |= nic_waits & (nic.rate(events, on) > 0).any(axis=1)
+    return np.asarray(word, dtype=bool)
+
+
+def _level(hot: Mask, bound_hot: Mask, length: Floats, flow: Codes, watchdog: Mask) -> Codes:
+    long = length >= STORM_PAUSE_US
+    storm = watchdog | (_twice(hot) & ((flow == STALLED) | (hot & long).any(axis=1)))
+    untold = (flow == UNTOLD) & np.isnan(length).all(axis=1)
+    suspect = _twice(hot) & untold
+    suspect |= _twice(bound_hot) & (flow == STALLED)
+    suspect |= long.any(axis=1)
+    return np.where(storm, STORM, np.where(suspect, SUSPECT, NOTHING))
+
+
+def _stuck(share: Floats, hot: Mask, bound_hot: Mask, flow: Codes) -> Mask:
+    """Waits that a deadlock can be made of: paused for two polls, and nothing moves; without end, where that is not
+    told.
+    """
+    endless = _twice(share >= WHOLE_SHARE) & (flow == UNTOLD)
+    return np.asarray(((_twice(hot) | _twice(bound_hot)) & (flow == STALLED)) | endless, dtype=bool)
+
+
+def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, per_frame: Floats) -> Floats:
+    """The paused share over the last five minutes, where it shows nearly all the time; NaN elsewhere. By the seconds
+    behind the samples, however far apart they are.
+    """
+    told = counters.told
+    found = np.full(len(waiting), np.nan, dtype=np.float32)
+    last = max(ceil(SUSTAINED_SECONDS / _pace(told)), 1)
+    rows = np.flatnonzero(weight >= LEAST_SHARE)
+    if not len(rows):
+        return found
+    waiting, on = waiting[rows], on[rows]
+    durations = counters.rate(Q.RX_PAUSE_US, waiting, last), counters.rate(Q.TX_PAUSE_US, on, last)
+    frames = counters.rate(Q.RX_PAUSE_FRAMES, waiting, last), counters.rate(Q.TX_PAUSE_FRAMES, on, last)
+    share = np.minimum(np.fmax(*durations) / 1e6, 1)
+    bound = np.minimum(np.fmax(*frames) * per_frame[rows], 1)
+    exact = ~np.isnan(share).all(axis=1)
+    values = np.where(exact[:, None], share, bound)
+    seconds = np.where(np.isnan(values), 0, _seconds_behind(counters, waiting, on, last))
+    least = np.where(exact, LEAST_SHARE, PRESSURE_BOUND)[:, None]
+    told_of = seconds.sum(axis=1)
+    lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= SUSTAINED_SAMPLES * told_of
+    lasts &= told_of >= LEAST_SUSTAINED_SECONDS
+    with np.errstate(invalid="ignore"):
+        mean = np.where(seconds > 0, values, 0) * seconds
+        found[rows] = np.where(lasts, mean.sum(axis=1) / told_of, np.nan)
+    return found
+
+
+def _seconds_behind(counters: Priorities, waiting: Codes, on: Codes, last: int) -> Floats:
+    """The seconds behind each sample of pauses, by whichever end tells them."""
+    found = np.zeros((len(waiting), min(last, counters.told.samples)), dtype=np.float32)
+    for quantity, ends in (
+        (Q.RX_PAUSE_US, waiting), (Q.TX_PAUSE_US, on), (Q.RX_PAUSE_FRAMES, waiting), (Q.TX_PAUSE_FRAMES, on),
+    ):  # fmt: skip
+        found = np.fmax(found, counters.part(quantity, ends, last)[1])
+    return found
+
+
+def risen(counters: Priorities, waiting: Codes, on: Codes) -> "np.typing.NDArray[np.float64]":
+    """When each of these waits began to last until now, in Unix seconds, or before that where the window begins with
+    it; NaN where it does not show.
+    """
+    told = counters.told
+    samples = max(told.samples, 1)
+    per_frame = _share_of_a_frame(told, waiting, on)
+    share = np.fmax(counters.rate(Q.RX_PAUSE_US, waiting, samples), counters.rate(Q.TX_PAUSE_US, on, samples)) / 1e6
+    frames = np.fmax(counters.rate(Q.RX_PAUSE_FRAMES, waiting, samples), counters.rate(Q.TX_PAUSE_FRAMES, on, samples))
+    value = np.where(np.isnan(share), frames * per_frame, share)
+    begun = told.window.begun[told.window.order] if told.window else np.full(value.shape[1], np.nan)
+    calm = value < LEAST_SHARE
+    after = value.shape[1] - np.argmax(calm[:, ::-1], axis=1)
+    first = np.where(calm.any(axis=1), after, np.argmax(value >= LEAST_SHARE, axis=1))
+    shows = (value >= LEAST_SHARE) & (np.arange(value.shape[1]) >= first[:, None])
+    return np.where(shows.any(axis=1), begun[np.argmax(shows, axis=1)], np.nan)

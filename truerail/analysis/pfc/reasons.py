@@ -1,0 +1,71 @@
+"""Why a NIC pauses its switch, and what else a congestion begins with: in words, by what its counters say."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry
+from truerail.analysis.pfc.edges import NOTHING_SHARE
+
+Q = Quantity
+
+
+class Reason(StrEnum):
+    """The sub-cause of a pause tree's root; exactly these words in every output."""
+
+    NIC_WATCHDOG = "nic watchdog"
+    """The NIC's own stall prevention spoke: its receive pipeline stood still while it paused."""
+    PCIE_STALLED = "pcie stalled"
+    NO_BUFFERS = "no receive buffers"
+    SLOW_HOST = "slow host"
+    SLOW_RECEIVER = "slow receiver"
+    """It takes traffic and drops none, too slowly: translation misses, memory, a busy host."""
+    NIC_OR_DRIVER = "nic or driver"
+    """It takes nothing, and nothing else is counted."""
+    NIC_UNTOLD = "nic not read"
+    INCAST = "incast"
+    DEGRADED_LINK = "degraded link"
+    EGRESS_UNTOLD = "congestion within the switch"
+    NOT_MONITORED = "device behind it not monitored"
+
+
+SIGNS: Sequence[tuple[Reason, tuple[Quantity, ...]]] = (
+    (Reason.NIC_WATCHDOG, (Q.NIC_STORM_ERRORS, Q.NIC_STORM_WARNINGS)),
+    (Reason.PCIE_STALLED, (Q.PCI_STALLED_EVENTS,)),
+    (Reason.NO_BUFFERS, (Q.OUT_OF_BUFFER, Q.RNR_NAKS)),
+    (Reason.SLOW_HOST, (Q.RX_DISCARDS,)),
+)
+"""What counts for each reason, the most telling first (mlx5 counters.rst; SIGCOMM'16 section 4 for slow receivers)."""
+
+
+def nic_reason(telemetry: Telemetry, port: int, priority: int | None, last: int) -> Reason:
+    """Why a host's NIC pauses, by what it counted in the last samples. Port code of the NIC."""
+    ports = np.array([port])
+    known = False
+    for reason, quantities in SIGNS:
+        for quantity in quantities:
+            for of in dict.fromkeys((priority, None)):
+                gained = telemetry.part(quantity, of, ports, last)[0]
+                known |= bool((~np.isnan(gained)).any())
+                if (gained > 0).any():
+                    return reason
+    takes = _takes(telemetry, port, priority, last)
+    if takes is None:
+        return Reason.SLOW_RECEIVER if known else Reason.NIC_UNTOLD
+    return Reason.SLOW_RECEIVER if takes else Reason.NIC_OR_DRIVER
+
+
+def _takes(telemetry: Telemetry, port: int, priority: int | None, last: int) -> bool | None:
+    """Whether traffic came in, by the newest sample; None where it is not told. Bytes over all priorities count from
+    what protocols and pause frames cannot be.
+    """
+    for of in dict.fromkeys((priority, None)):
+        for quantity in (Q.RX_BYTES, Q.RX_PACKETS) if of is not None else (Q.RX_BYTES,):
+            gained, span = (values[0] for values in telemetry.part(quantity, of, np.array([port]), last))
+            known = np.flatnonzero(~np.isnan(gained))
+            if len(known):
+                nothing = 0.0 if of is not None else np.nan_to_num(NOTHING_SHARE * telemetry.speed()[port])
+                return bool(gained[known[-1]] > nothing * span[known[-1]])
+    return None

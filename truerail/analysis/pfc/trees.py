@@ -1,0 +1,193 @@
+"""Pause trees: who waits for whom on each priority, who is at the root of it, and who suffers how far away.
+
+Nodes are switches, and each NIC of a host twice: a NIC that pauses its switch cannot take traffic in, and does so for
+reasons of its own; a NIC that is paused cannot send. A host passes no pause on, so the first is always a root, the
+second always a victim, and no storm crosses a host. Sources: the propagation ladder of "RDMA over Commodity Ethernet at
+Scale" (SIGCOMM'16) and the port-level wait-for graph of Hawkeye.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from truerail.analysis.cabling.peers import Peers, peers_of
+from truerail.analysis.counters.quantities import Quantity
+from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
+from truerail.analysis.pfc.edges import LEAST_SHARE, NOTHING, STORM_SHARE, PauseEdges
+from truerail.analysis.pfc.graph import WaitGraph
+from truerail.analysis.pfc.measures import (
+    NIC_EVENTS,
+    Activity,
+    Priorities,
+    activity_of,
+    counters_of,
+    polls,
+    risen,
+    waits_of,
+)
+from truerail.model.columns import Codes, Mask
+from truerail.model.plan import Plan, Role
+from truerail.model.rule import InsufficientDataError
+from truerail.model.snapshot import Snapshot
+
+Q = Quantity
+PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES)
+STORM_WORDS = (Q.WATCHDOG_STORMS, *NIC_EVENTS)
+
+
+@dataclass(frozen=True)
+class PauseGraph:
+    """The waits of one priority as a graph; edge e is wait `edges[e]` of `waits`. `waits` holds those that count."""
+
+    waits: PauseEdges
+    counters: Priorities
+    graph: WaitGraph
+    node: Codes
+    """Node of the graph to what it stands for: a device's code, or beyond `devices` a NIC's or stranger's port."""
+    devices: int
+
+    def is_switch(self, node: int) -> bool:
+        """Whether a node stands for a switch of the plan."""
+        return int(self.node[node]) < self.devices
+
+    def device(self, node: int) -> int:
+        """The switch that a node stands for."""
+        return int(self.node[node])
+
+    @cached_property
+    def storms(self) -> tuple[Mask, Mask]:
+        """Roots of storms, and nodes in which a storm goes round without a root. Shapes (nodes,)."""
+        graph, level = self.graph, self.waits.level
+        passing = graph.only(graph.passing)
+        under = self._heads(level > NOTHING)
+        roots = graph.roots & passing.reached(under)
+        open_ = under & ~passing.reached(roots, backwards=True)
+        return self._truest(roots), open_
+
+    def _heads(self, edges: Mask) -> Mask:
+        found = np.zeros(self.graph.nodes, dtype=bool)
+        found[self.graph.head[edges]] = True
+        return found
+
+    def _truest(self, roots: Mask) -> Mask:
+        """Roots that are under a storm themselves; where a part has none, the others: they were reached by one."""
+        graph, waits = self.graph, self.waits
+        untold = ~waits.exact & (waits.level == NOTHING) & (waits.share >= STORM_SHARE)
+        true = roots & self._heads((waits.level > NOTHING) | untold)
+        with_true = np.zeros(graph.nodes, dtype=bool)
+        with_true[graph.part[true]] = True
+        return np.asarray(true | (roots & ~with_true[graph.part]), dtype=bool)
+
+    @cached_property
+    def deadlocks(self) -> list[Codes]:
+        """The nodes of every group of switches that wait for each other in a circle while nothing moves."""
+        return self.graph.only(self.waits.stuck).circles()
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """All pause trees of a snapshot. `told.wiring.index` has the words for port codes."""
+
+    told: Telemetry
+    peers: Peers
+    graphs: tuple[PauseGraph, ...]
+
+
+def pauses_of(plan: Plan, snapshot: Snapshot) -> Pauses:
+    """The pause trees of a snapshot under a plan. Made once for each pair, kept with the wiring.
+
+    Raises Undecided where nobody counts pauses, where too few samples are there, or where frames are all that is
+    counted and nobody tells a link's speed.
+    """
+    told = telemetry_of(plan, snapshot)
+    found: Pauses | None = told.wiring.__dict__.get("_pauses")
+    if found is None:
+        decidable(told)
+        graphs = tuple(graph_of(told, *measured) for measured in _by_priority(told))
+        found = told.wiring.__dict__["_pauses"] = Pauses(told, peers_of(told.wiring), graphs)
+    return found
+
+
+def counted(telemetry: Telemetry, what: str, *quantities: Quantity) -> None:
+    """Raises Undecided where nobody counts any of these, or too few polls are there."""
+    if not telemetry.counts(*quantities):
+        raise InsufficientDataError(f"counters of {what}: no port that answered counts them")
+    if telemetry.samples < polls(telemetry):
+        raise InsufficientDataError(f"{polls(telemetry)} polls of counters: there are {telemetry.samples} so far")
+
+
+def decidable(telemetry: Telemetry) -> None:
+    """Raises Undecided where nothing can be said of pauses."""
+    counted(telemetry, "pauses", *PAUSES, *STORM_WORDS)
+    by_time = telemetry.counts(Q.RX_PAUSE_US, Q.TX_PAUSE_US, *STORM_WORDS)
+    if not by_time and np.isnan(telemetry.speed()).all():
+        raise InsufficientDataError(
+            "speeds of links: pauses are counted in frames only, and neither plan nor devices tell a speed"
+        )
+
+
+def _by_priority(telemetry: Telemetry) -> list[tuple[Priorities, Activity, Mask]]:
+    """What is to be measured: the counters, the ports, and the NICs whose watchdogs name no priority.
+
+    Ports that count over all priorities (IEEE8021-PFC-MIB, EOS, NX-OS) join the one priority that is paused anywhere;
+    where it is none or several, they stand for themselves.
+    """
+    numbers = [p for p in telemetry.priorities(*PAUSES, Q.WATCHDOG_STORMS) if p is not None]
+    found = [(c, active) for p in numbers if (active := activity_of(c := counters_of(telemetry, p, totals=False)))]
+    rest = counters_of(telemetry, None, totals=True)
+    if len(found) == 1 and None in telemetry.priorities(*PAUSES):
+        counters = counters_of(telemetry, found[0][0].chosen[0], totals=True)
+        found = [(counters, activity_of(counters))]
+    elif len(found) != 1 and (active := activity_of(rest).without(*(active for _, active in found))):
+        found.append((rest, active))
+    lone = np.zeros(telemetry.ports, dtype=bool)
+    for events in NIC_EVENTS:
+        lone |= telemetry.reaches(events, None, 0.0, rest.last)
+    peer = peers_of(telemetry.wiring)
+    for _, active in found:
+        lone &= ~active.touches(peer)
+    if lone.any() and not found:
+        found = [(rest, Activity.none(telemetry.ports))]
+    nobody = np.zeros(telemetry.ports, dtype=bool)
+    return [(counters, active, nobody if number else lone) for number, (counters, active) in enumerate(found)]
+
+
+def graph_of(telemetry: Telemetry, counters: Priorities, active: Activity, nics: Mask) -> PauseGraph:
+    """The graph of one priority: waits that count, without those that are faint beside a strong one."""
+    waits = waits_of(counters, active, nics)
+    waits = waits.only((waits.share >= LEAST_SHARE) | (waits.level > NOTHING))
+    pause_graph = _joined(telemetry, counters, waits)
+    faint = pause_graph.graph.faint & (waits.level == NOTHING)
+    return _joined(telemetry, counters, waits.only(~faint)) if faint.any() else pause_graph
+
+
+def _joined(telemetry: Telemetry, counters: Priorities, waits: PauseEdges) -> PauseGraph:
+    devices = len(telemetry.wiring.index.devices.names)
+    ends = np.concatenate(
+        [_node(telemetry, waits.waiting, waits.on, devices, 0), _node(telemetry, waits.on, waits.waiting, devices, 1)]
+    )
+    node, number = np.unique(ends, return_inverse=True)
+    tail, head = np.split(number, 2)
+    return PauseGraph(waits, counters, WaitGraph(tail, head, waits.share, len(node)), node, devices)
+
+
+def _node(telemetry: Telemetry, port: Codes, other: Codes, devices: int, side: int) -> Codes:
+    """What a port stands for: its switch where the plan has it, else the port itself, apart for both directions. A port
+    that nobody knows is named after the other end.
+    """
+    index = telemetry.wiring.index
+    tier = np.array([*index.devices.tier, -1], dtype=np.int64)
+    device = index.ports.device_of(port)
+    switch = tier[device] > Role.HOST.tier
+    known = np.where(port >= 0, port, other)
+    alone = devices + 4 * known + 2 * (port < 0) + side
+    return np.asarray(np.where(switch, device, alone), dtype=np.int64)
+
+
+def began(graph: PauseGraph, edges: Codes) -> "np.typing.NDArray[np.float64]":
+    """When each of these waits began, in Unix seconds; NaN where nobody can tell."""
+    return risen(graph.counters, graph.waits.waiting[edges], graph.waits.on[edges])
+
+
+__all__ = ["PAUSES", "PauseGraph", "Pauses", "began", "counted", "pauses_of"]

@@ -1,0 +1,124 @@
+"""A cause in the making: which cables and devices it speaks for, before findings are attached and ids given."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from truerail.model.finding import Alternative, Cause, CauseKind, Finding, Move
+from truerail.model.index import PlanIndex
+
+_ORDER = (
+    # physical state outranks wiring, wiring outranks what no cable can mend (design: families of causes)
+    CauseKind.UNREACHABLE,
+    CauseKind.LINK_DOWN,
+    CauseKind.LEAF_SWAP,
+    CauseKind.BUNDLE_SWAP,
+    CauseKind.HOST_SWAP,
+    CauseKind.PORT_SHIFT,
+    CauseKind.CABLE_ROTATION,
+    CauseKind.CABLE_SWAP,
+    CauseKind.CABLE_MOVE,
+    CauseKind.GPU_NIC_ORDER,
+    CauseKind.UNKNOWN,
+)
+_SHOWN_FIRST = (
+    CauseKind.LEAF_SWAP,
+    CauseKind.BUNDLE_SWAP,
+    CauseKind.HOST_SWAP,
+    CauseKind.GPU_NIC_ORDER,
+    CauseKind.PORT_SHIFT,
+    CauseKind.CABLE_ROTATION,
+    CauseKind.CABLE_SWAP,
+    CauseKind.CABLE_MOVE,
+    CauseKind.LINK_DOWN,
+    CauseKind.DEGRADED_LINK,
+    CauseKind.FLAPPING_LINK,
+    CauseKind.SLOW_HOST,
+    CauseKind.PFC_DEADLOCK,
+    CauseKind.PFC_STORM,
+    CauseKind.CONFIGURATION,
+    CauseKind.ECMP_POLARIZATION,
+    CauseKind.DEAD_MEMBER,
+    CauseKind.OVERLOAD,
+    CauseKind.MAINTENANCE,
+    CauseKind.UNREACHABLE,
+    CauseKind.UNKNOWN,
+)
+
+
+@dataclass
+class CauseCandidate:
+    """One cause before it has an id. `cables` are cable numbers, `devices` names whose own findings it explains too."""
+
+    kind: CauseKind
+    subjects: tuple[str, ...]
+    summary: str
+    action: str
+    cables: Sequence[int] = ()
+    devices: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Prefixes of the rule codes that such a cause can explain."""
+    moves: tuple[Move, ...] = ()
+    confidence: float = 1.0
+    alternatives: tuple[Alternative, ...] = ()
+    to_confirm: str = ""
+    explains: list[str] = field(default_factory=list)
+    """Ids of findings."""
+    harm: int = 0
+    """Ports that are known to suffer; of causes of one kind, the one that harms more comes first."""
+
+
+def attach(index: PlanIndex, drafts: list[CauseCandidate], findings: Iterable[Finding]) -> list[Finding]:
+    """Gives each finding to the first draft that can explain it, by precedence. Returns the findings nobody
+    explains.
+    """
+    by_subject: dict[str, list[CauseCandidate]] = {}
+    for draft in sorted(drafts, key=lambda d: _ORDER.index(d.kind)):
+        names = {str(end) for c in draft.cables for end in (index.a_port(c), index.b_port(c))} | set(draft.devices)
+        for name in names:
+            by_subject.setdefault(name, []).append(draft)
+    left: list[Finding] = []
+    for finding in findings:
+        for draft in by_subject.get(finding.subject, ()):
+            if finding.rule.startswith(draft.rules):
+                draft.explains.append(finding.id)
+                break
+        else:
+            left.append(finding)
+    return left
+
+
+def names_only(draft: CauseCandidate) -> bool:
+    """Whether only names are wrong: no cable has to move, and none carries anything to a wrong place. What may as well
+    be exchanged cables (`alternatives`) is not among them: it ranks by what is affected if it is.
+    """
+    if draft.moves or draft.alternatives:
+        return False
+    return draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) or (
+        draft.kind is CauseKind.GPU_NIC_ORDER and len(draft.cables) > 0
+    )
+
+
+def _affects_nobody(draft: CauseCandidate) -> bool:
+    """Whether nobody is affected, whatever it is: names alone, or cables that would stay on their switches."""
+    if names_only(draft):
+        return True
+    moves = [move for other in draft.alternatives for move in other.moves]
+    swap = draft.kind in (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP) and not draft.moves
+    return swap and bool(moves) and all(move.source.device == move.target.device for move in moves)
+
+
+def number(drafts: Iterable[CauseCandidate]) -> tuple[Cause, ...]:
+    """Causes with ids C1, C2, ...: blocks first, then cables, then what is down, the larger before the smaller. Last
+    come those that affect nobody, as those of which only names are wrong.
+    """
+    ordered = sorted(
+        drafts,
+        key=lambda d: (_affects_nobody(d), _SHOWN_FIRST.index(d.kind), -max(len(d.explains), d.harm), d.subjects),
+    )
+    return tuple(
+        Cause(
+            f"C{i}", d.kind, d.subjects, d.summary, d.action, tuple(d.explains), d.moves, round(d.confidence, 2),
+            d.alternatives, d.to_confirm, names_only(d),
+        )
+        for i, d in enumerate(ordered, 1)
+    )  # fmt: skip

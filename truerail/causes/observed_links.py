@@ -1,0 +1,178 @@
+"""The engine's view of the fabric: which cable is seen in which place, as integers, and what a relabelling would
+change.
+
+A *place* is the upper end of a cable: a leaf's port for a host cable, a spine's port for an uplink. Every cable
+wants one place and is seen in one place or in none. A relabelling says "what calls itself X is really Y"; applying
+it changes which cable a sighting is taken for, or which place, and what was wrong may become right. Nothing here
+is ever undone: an explanation is applied, and the next one is sought in what is left.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.cabling import State, Wiring
+from truerail.model.columns import NONE, Codes
+from truerail.model.index import PlanIndex
+
+Mask = npt.NDArray[np.bool_]
+Labels = Counter[tuple[int, int]]
+
+MIN_HELPED_PER_CARRIED = 6
+"""Cables that an exchange of whole bundles must put right for each that it carries from one wrong place to another."""
+
+
+class Slots:
+    """The position of every cable on its lower device: same slot, same role. NIC of rail 3 on any host; swp49 on
+    any leaf.
+
+    `of[cable]` is a slot code; `cable(device, slot)` is the cable planned there, -1 if none.
+    """
+
+    def __init__(self, index: PlanIndex) -> None:
+        rail, plane = index.rail + 1, index.plane + 1
+        name = index.ports.name_of(index.a)
+        # a host's NICs are compared by rail and plane, because models name them differently; switch ports by name
+        key = np.where(index.from_host & (rail > 0), -(1 + rail * 64 + plane), name)
+        _, self.of = np.unique(key, return_inverse=True)
+        self._width = int(self.of.max(initial=0)) + 1
+        packed = index.a_device * self._width + self.of
+        self._order = np.argsort(packed, kind="stable")
+        self._packed = packed[self._order]
+        twice = np.flatnonzero(self._packed[1:] == self._packed[:-1])
+        if len(twice):  # several NICs of one rail and plane: there the name has to decide
+            self._by_name_too(index, np.unique(self._order[np.concatenate([twice, twice + 1])]))
+
+    def _by_name_too(self, index: PlanIndex, cables: Codes) -> None:
+        key = self.of.astype(np.int64)
+        key[cables] = self._width + index.ports.name_of(index.a[cables])
+        _, self.of = np.unique(key, return_inverse=True)
+        self._width = int(self.of.max(initial=0)) + 1
+        packed = index.a_device * self._width + self.of
+        self._order = np.argsort(packed, kind="stable")
+        self._packed = packed[self._order]
+
+    def cable(self, device: Codes, slot: Codes) -> Codes:
+        """The cable planned in a slot of a device; -1 where there is none."""
+        wanted = device * self._width + slot
+        at = np.minimum(np.searchsorted(self._packed, wanted), len(self._packed) - 1)
+        return np.where((device >= 0) & (self._packed[at] == wanted), self._order[at], NONE)
+
+
+def _labels(wiring: Wiring) -> Labels:
+    index = wiring.index
+    heard = wiring.heard[index.b]
+    judged = (wiring.state == State.RIGHT) | (wiring.state == State.WRONG)
+    use = np.flatnonzero(judged & ~index.from_host & (wiring.place < 0) & (heard >= 0))
+    return Counter(zip(heard[use].tolist(), index.a_device[use].tolist(), strict=True))
+
+
+@dataclass
+class ObservedLinks:
+    """Cables that are seen somewhere, shape (sightings,).
+
+    `cable` is the cable as its label says; `taken_for` the cable it really is, `place` the place it really is in, after
+    the explanations applied so far. At first these are what was seen. `stands` is the place where a technician finds it
+    once labels are put right: unlike `place`, it does not assume that crossed bundles were already exchanged. `labels`
+    counts (switch heard, switch planned) at the upper ends of uplinks where a switch is heard and not its port: this
+    shows its label and no place.
+    """
+
+    index: PlanIndex
+    slots: Slots
+    cable: Codes
+    taken_for: Codes
+    place: Codes
+    stands: Codes
+    sure: npt.NDArray[np.float64]
+    labels: Labels = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, wiring: Wiring) -> "ObservedLinks":
+        """All cables of a wiring that are seen at a port."""
+        index = wiring.index
+        seen = np.flatnonzero((wiring.place >= 0) & np.isin(wiring.state, [State.RIGHT, State.WRONG]))
+        sure = np.maximum(wiring.sure[index.a[seen]], wiring.sure[wiring.place[seen]])
+        places = wiring.place[seen]
+        return cls(index, Slots(index), seen, seen.copy(), places.copy(), places.copy(), sure, _labels(wiring))
+
+    def add(self, cables: Codes, places: Codes, sure: float) -> None:
+        """Adds cables that are likely in these places, after what was explained so far."""
+        for name, more in (("cable", cables), ("taken_for", cables), ("place", places), ("stands", places)):
+            setattr(self, name, np.concatenate([getattr(self, name), more]))
+        self.sure = np.concatenate([self.sure, np.full(len(cables), sure)])
+
+    @property
+    def wrong(self) -> Mask:
+        """Which sightings are not where they should be."""
+        return np.asarray(self.index.b[self.taken_for] != self.place, dtype=bool)
+
+    def resident(self) -> Codes:
+        """The cable that the plan puts into the place of each sighting; -1 where nobody wants the place."""
+        cable = self.index.cables_at(self.place)
+        return np.where((cable >= 0) & (self.index.b[cable] == self.place), cable, NONE)
+
+    def relabel_devices(self, true_name: dict[int, int], *, places_of_hosts_only: bool = False) -> Mask:
+        """Applies "what calls itself X is Y" to both ends, or to host cables' places only. Returns what became
+        right.
+        """
+        before = self.wrong
+        table = np.arange(len(self.index.devices.names) + 1)
+        for seen, true in true_name.items():
+            table[seen] = true
+        chosen = self.index.from_host[self.taken_for] if places_of_hosts_only else np.ones(len(self.cable), dtype=bool)
+        if places_of_hosts_only and self._any_right_among(chosen, table):
+            renamed = self._renamed(self.place, table, chosen)  # not as a whole: what is right stays in its place
+            chosen &= renamed == self.index.b[self.taken_for]
+            while (taken := chosen & np.isin(renamed, self.place[~chosen])).any():
+                chosen &= ~taken  # another plug is in its place: the two are one chain
+        self.place = self._renamed(self.place, table, chosen)
+        if not places_of_hosts_only:
+            self.stands = self._renamed(self.stands, table, chosen)
+            self.labels = Counter({(int(table[heard]), planned): n for (heard, planned), n in self.labels.items()})
+            owner = self.index.a_device[self.taken_for]
+            moved = table[owner] != owner
+            other = self.slots.cable(table[owner[moved]], self.slots.of[self.taken_for[moved]])
+            self.taken_for[moved] = np.where(other >= 0, other, self.taken_for[moved])
+        return before & ~self.wrong
+
+    def put_back(self, crossed: Collection[int]) -> bool:
+        """Takes exchanged bundles of these switches apart where many of their cables are still wrong after it, for each
+        of these would move twice: only cables that come to their own place are carried. Returns whether any is.
+        """
+        carried = np.isin(self.index.ports.device_of(self.stands), list(crossed)) & (self.stands != self.place)
+        chosen = carried & ~self.wrong
+        if np.count_nonzero(chosen) < MIN_HELPED_PER_CARRIED * np.count_nonzero(carried & ~chosen):
+            while (taken := chosen & np.isin(self.place, self.stands[~chosen])).any():
+                chosen &= ~taken  # another plug is in its place: the two are one chain
+            back = carried & ~chosen
+            self.place[back] = self.stands[back]
+        return bool(chosen.any())
+
+    def _any_right_among(self, chosen: Mask, true_device: Codes) -> bool:
+        """Whether any of these is right where it stands, on a device that is to be renamed."""
+        device = self.index.ports.device_of(self.place)
+        return bool((chosen & (true_device[device] != device) & ~self.wrong).any())
+
+    def _renamed(self, places: Codes, true_device: Codes, chosen: Mask) -> Codes:
+        ports = self.index.ports
+        device = ports.device_of(places)
+        moved = chosen & (true_device[device] != device)
+        if moved.any():
+            places = places.copy()
+            places[moved] = ports.find_or_add(true_device[device[moved]], ports.name_of(places[moved]))
+        return places
+
+    def settle(self, cables: Codes) -> None:
+        """Takes these cables for right: something else than their place explains them."""
+        rows = np.isin(self.cable, cables)
+        self.place[rows] = self.stands[rows] = self.index.b[self.taken_for[rows]]
+
+    def retake(self, rows: Codes, cables: Codes) -> Mask:
+        """Takes these sightings for other cables. Returns what became right."""
+        before = self.wrong
+        self.taken_for[rows] = cables
+        return before & ~self.wrong

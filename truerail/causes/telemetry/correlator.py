@@ -1,0 +1,103 @@
+"""Who explains what: roots claim findings rank by rank, the nearest root first."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from truerail.causes.candidate import CauseCandidate
+from truerail.causes.telemetry.congestion import congestions
+from truerail.causes.telemetry.found import Found
+from truerail.causes.telemetry.roots import RootCandidate, reached, root_of_finding
+from truerail.causes.telemetry.words import kind_of, said_of
+
+GONE = ("the other end of its flows has no link", "the host at the other end of its flows is idle")
+"""What RAL001 says of a NIC whose neighbour has no link, or whose host is idle: `because` in its detail."""
+
+
+@dataclass
+class Correlator:
+    """`owner[finding]` is the draft that explains it. By the draft's id: `behind` are the findings that it explains
+    beside those it is made of, `rivals` how many of them each other draft would explain as well.
+    """
+
+    found: Found
+    owner: dict[int, CauseCandidate] = field(default_factory=dict)
+    behind: dict[int, list[int]] = field(default_factory=dict)
+    rivals: dict[int, Counter[int]] = field(default_factory=dict)
+    drafts: dict[int, CauseCandidate] = field(default_factory=dict)
+    joined: set[int] = field(default_factory=set)
+    """Drafts, by their ids, that are made of several findings of one rule."""
+
+    @cached_property
+    def congestion(self) -> Mapping[int, int]:
+        """Findings of pressure that are one congestion: each to the first of them."""
+        return congestions(self.found)
+
+    def rank(self, rule: str) -> None:
+        """Findings of a rule that nothing above them explains become causes; then all of them claim what is below."""
+        fresh: dict[Hashable, CauseCandidate] = {}
+        roots: list[tuple[CauseCandidate, RootCandidate]] = []
+        for number in self.found.by_rule.get(rule, ()):
+            if number not in self.owner and self.found.details[number].get("because") in GONE:
+                continue  # nothing is wrong there, and what is gone was switched off or drained on purpose
+            root = root_of_finding(self.found, number)
+            draft = self.owner.get(number) or self._begin(number, root, fresh)
+            draft.harm = max(draft.harm, len(root.paused))
+            roots.append((draft, root))
+        self.expand(roots)
+
+    def _begin(self, number: int, root: RootCandidate, fresh: dict[Hashable, CauseCandidate]) -> CauseCandidate:
+        """A cause of its own, or that of another finding of the rule that is one with it."""
+        finding = self.found.findings[number]
+        key = self._one_with(number)
+        draft = fresh.get(key)
+        if draft is None:
+            subjects = self.found.subjects_of(number)
+            draft = CauseCandidate(
+                kind_of(finding), subjects, said_of(finding), finding.action, confidence=finding.confidence
+            )
+            fresh[key] = draft
+        elif finding.subject not in draft.subjects:
+            draft.subjects = (*draft.subjects, finding.subject)
+            self.joined.add(id(draft))
+        self.owner[number] = draft
+        draft.explains.append(finding.id)
+        return draft
+
+    def made(self, number: int) -> bool:
+        """Whether a finding is the one that its cause begins with."""
+        return self.owner[number].explains[:1] == [self.found.findings[number].id]
+
+    def expand(self, roots: Iterable[tuple[CauseCandidate, RootCandidate]]) -> None:
+        """Gives roots of one rank what they explain and nothing above them does."""
+        claims: dict[int, dict[int, int]] = {}
+        for draft, root in roots:
+            self.drafts[id(draft)] = draft
+            for number, far, row in reached(self.found, root):
+                if number in self.owner or (root.number >= 0 and not self.found.together(root.number, number)):
+                    continue
+                if row.fits(self.found, root.number, number):
+                    mine = claims.setdefault(number, {})
+                    mine[id(draft)] = min(far, mine.get(id(draft), far))
+        for number, distances in claims.items():
+            self._give(number, distances)
+
+    def _give(self, number: int, distances: dict[int, int]) -> None:
+        """The nearest root takes it, of several the first; others as near are its rivals."""
+        winner = min(distances, key=distances.__getitem__)
+        draft = self.owner[number] = self.drafts[winner]
+        draft.explains.append(self.found.findings[number].id)
+        self.behind.setdefault(winner, []).append(number)
+        for other, far in distances.items():
+            if other != winner and far == distances[winner]:
+                self.rivals.setdefault(winner, Counter())[other] += 1
+
+    def _one_with(self, number: int) -> Hashable:
+        """What findings of a rule share that are one cause: a link, a tier's hash, a pause tree."""
+        rule, link = self.found.findings[number].rule, int(self.found.link[number])
+        if rule == "LBL001":
+            return tuple(self.found.details[number].get("siblings", (number,)))
+        if rule.startswith("LNK") and link >= 0:
+            return ("link", link)
+        return self.congestion.get(number, number) if rule == "PFC002" else number

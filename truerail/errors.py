@@ -1,0 +1,194 @@
+"""Every exception that truerail raises on purpose, in one tree.
+
+The text of each names the thing and the value at fault, and never a secret. Errors of files people write
+(`truerail.files.problems.FileError` and its kinds) stand with the problems that they carry.
+"""
+
+from collections.abc import Mapping, Sequence
+
+_SHOWN_CHARACTERS = 120
+
+
+class TruerailError(Exception):
+    """The root of the tree."""
+
+
+# --- answers of devices -----------------------------------------------------------------------------------------------
+
+
+class UnreadableError(TruerailError, ValueError):
+    """An answer in another format than expected, or cut short. It is refused as a whole, never read in part.
+
+    `line` is the 1-based line at fault, 0 where the whole answer is.
+    """
+
+    def __init__(self, why: str, *, line: int = 0, text: str = "") -> None:
+        self.why = why
+        self.line = line
+        self.text = text
+        at = f"line {line}: " if line else ""
+        super().__init__(f"{at}{why}{f': {_shortened(text)!r}' if text else ''}")
+
+
+class NoAnswerError(UnreadableError):
+    """A complete answer without the data: the tool, the permission or the thing itself is missing on the device."""
+
+
+class OutOfBoundsError(TruerailError, ValueError):
+    """A number or text that no device has, in a required field of a fact."""
+
+
+# --- transports -------------------------------------------------------------------------------------------------------
+
+
+class TransportError(TruerailError):
+    """A device that could not be asked: refused, timed out, unknown host key, wrong password."""
+
+
+class ConnectError(TransportError):
+    """No connection (refused, reset, timed out before login). A retry may help.
+
+    A failed login and an unknown host key are not of this kind: a retry locks accounts.
+    """
+
+
+class HostKeyError(TransportError):
+    """A host key that is unknown, changed or revoked. Names its fingerprint and what to do."""
+
+
+class SilentSessionError(TransportError):
+    """A session that did not print the first line of the script."""
+
+
+class UndeclaredCommandError(TransportError):
+    """A command that no collector declares for this platform. It was not sent."""
+
+
+class NoExecError(TruerailError):
+    """The switch refuses exec channels and offers a shell only."""
+
+
+class WalkError(TruerailError):
+    """An incomplete SNMP walk."""
+
+
+class SecretMissingError(TruerailError, LookupError):
+    """A secret that is referred to is missing. Names the reference."""
+
+
+# --- captures and folders ---------------------------------------------------------------------------------------------
+
+
+class CaptureError(TruerailError):
+    """A path without a capture. Names the path and the reason."""
+
+
+class FileRefusedError(TruerailError):
+    """A file or folder that is not read, with the reason for the operator."""
+
+
+class FolderBusyError(TruerailError):
+    """Another process writes to the folder. Names it, and since when."""
+
+
+class ScrubError(TruerailError, ValueError):
+    """A name that cannot be replaced without damage to the answers around it. Nothing was written."""
+
+
+class NodeSetError(TruerailError, ValueError):
+    """A node set that cannot be expanded."""
+
+
+# --- evaluation and questions -----------------------------------------------------------------------------------------
+
+
+class CounterWindowError(TruerailError, ValueError):
+    """Bytes without a counter window that this version understands."""
+
+
+class NotFoundError(TruerailError, LookupError):
+    """A name that is neither in the plan nor in the snapshot. Names it and the nearest known name."""
+
+
+class QueryError(TruerailError, ValueError):
+    """A question with a value that cannot be understood: a node set, a time."""
+
+
+class AnswerError(TruerailError, ValueError):
+    """JSON that does not match the answer's schema. Names the field."""
+
+
+class NoRoomError(TruerailError, ValueError):
+    """A simulated fabric without a place for one more fault of this kind."""
+
+
+# --- service ----------------------------------------------------------------------------------------------------------
+
+
+class CommandError(TruerailError):
+    """A command that cannot run. One problem a line, each with what to change."""
+
+
+class SettingsError(TruerailError):
+    """Settings that cannot be used. `problems` has one line for each."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problems))
+
+
+class NotReadyError(TruerailError, RuntimeError):
+    """The first round is still running: there is no evaluation yet."""
+
+
+class JournalUnavailableError(TruerailError):
+    """The journal cannot be read or written at the moment."""
+
+
+class JournalUnusableError(JournalUnavailableError):
+    """The journal cannot be used, and a retry does not help: its URL is wrong, or a newer truerail made it."""
+
+
+class JournalReadOnlyError(JournalUnavailableError):
+    """The database works and refuses these values. A retry does not help."""
+
+
+# --- web --------------------------------------------------------------------------------------------------------------
+
+
+class ListenError(TruerailError, OSError):
+    """The service cannot listen on this address. Names host and port."""
+
+
+class AccessError(TruerailError, ValueError):
+    """Settings of access that cannot be used. Names the setting."""
+
+
+class CertificateError(TruerailError, ValueError):
+    """A certificate or key that cannot be used. Names the file."""
+
+
+class RequestRefusedError(TruerailError):
+    """A request that is refused with an HTTP `status`, a reason and further headers."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+        super().__init__(detail)
+
+
+class CursorError(QueryError):
+    """A cursor that this service did not issue for this list."""
+
+
+class ListChangedError(TruerailError):
+    """The row that a cursor points to is gone: read the list from its start."""
+
+
+class TooManyStreamsError(TruerailError, RuntimeError):
+    """The limit of open event streams is reached."""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"

@@ -1,0 +1,170 @@
+"""One device in one round: one ask with all commands, one further ask for what could not be read.
+
+What came too late or too long is not asked in other words: a GPU driver that hangs would hang again.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from collector import collectors
+from truerail.errors import ConnectError, NoAnswerError, TransportError, UnreadableError
+from truerail.model import Device, Reading, Target
+from truerail.model.target import INFINIBAND
+from truerail.poller.limits import Ambient, Limits, pause_before
+from truerail.poller.questions import Known, applicable, by_file, first_commands, further_commands, optional
+from truerail.poller.table import Row
+from truerail.transport.answers import Answers
+from truerail.transport.probe import PROBES, assumed_platform, assumed_role, platform_of
+from truerail.transport.protocol import Answer, Transport
+from truerail.transport.turns import timed_by
+
+Asked = Mapping[str, tuple[str, ...]]
+_BOTH = f"platform {INFINIBAND} is for an entry under a name that no plan has"
+
+
+class DevicePoller:
+    """Asks one device after the other whatever applies to it. What worked is kept in `Known` for the next round."""
+
+    def __init__(self, transport: Transport, limits: Limits, ambient: Ambient) -> None:
+        self._transport = transport
+        self._limits = limits
+        self._ambient = ambient
+
+    async def fill(
+        self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None = None
+    ) -> None:
+        """Fills a device's row: all questions that apply to it, or those of `collectors`.
+
+        A device that fails costs its own row only; only a cancellation goes through.
+        """
+        began = self._ambient.clock()
+        seconds = max(self._limits.device_seconds, target.answer_seconds if target.tells_fabric else 0.0)
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                with timed_by(limit):
+                    await self._ask_all(row, target, known, reader, collectors)
+        except TimeoutError:
+            within = f" within {seconds:g} s" if limit.expired() else ""
+            _fail(row, f"no answer{within}")
+        except TransportError as error:
+            _fail(row, str(error))
+        except Exception as error:  # noqa: BLE001 - a transport's bug about one device must not cost the others
+            _fail(row, f"failed inside: {type(error).__name__}: {error}")
+        row.took_seconds = self._ambient.clock() - began
+        if row.error:
+            row.read(reader)
+
+    async def _ask_all(
+        self, row: Row, target: Target, known: Known, reader: Answers, collectors: Collection[str] | None
+    ) -> None:
+        if row.planned and target.tells_fabric:
+            raise TransportError(f"{_BOTH}: in the plan it is a {row.device.role}")
+        target = await self._identified(row, target, known)
+        asked = applicable(row.device.role, target.platform)
+        if not asked:
+            raise TransportError(f"no collector asks a {row.device.role} of platform {target.platform}")
+        now = self._ambient.clock()
+        asked = {
+            name: commands for name, commands in asked.items() if _wanted(name, collectors) and known.asks(name, now)
+        }
+        row.unanswered.collectors = tuple(asked)
+        sent = first_commands(asked, known)
+        if not sent:
+            return
+        began = self._ambient.now()
+        answers = await self._patiently(target, sent)
+        row.read_at = (began.timestamp() + self._ambient.now().timestamp()) / 2
+        row.add(answers)
+        row.read(reader)
+        lost = {answer.command for answer in answers if answer.error and not answer.refused}
+        failed = [name for name in _unread(row, asked) if lost.isdisjoint(asked[name])]
+        further = further_commands(asked, failed, sent)
+        if further:
+            answers += await self._transport.ask(target, further)
+            row.add(answers[len(sent) :])
+            row.read(reader)
+        refused = _refused(row, asked, answers)
+        if refused:
+            known.refused.update(dict.fromkeys(refused, now))
+            asked = {name: commands for name, commands in asked.items() if name not in refused}
+            row.drop([text for text in row.commands if not any(text in commands for commands in asked.values())], asked)
+            row.read(reader)
+        _remember(row, asked, known)
+
+    async def _identified(self, row: Row, target: Target, known: Known) -> Target:
+        """The target with its platform, asked for where nobody knows it; the row's device gets its role."""
+        platform = known.platform or assumed_platform(target)
+        if not platform:
+            platform = platform_of(await self._patiently(target, PROBES))
+        known.platform = row.platform = platform
+        known.role = known.role or target.role or assumed_role(platform)
+        if not row.planned:
+            row.device = replace(row.device, role=known.role)
+        return replace(target, platform=platform, role=row.device.role)
+
+    async def _patiently(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """Asks; a connection that does not come about is tried again, later each time and not all devices at once."""
+        for attempt in range(1, self._limits.retries + 1):
+            try:
+                return await self._transport.ask(target, commands)
+            except ConnectError:
+                await self._ambient.sleep(pause_before(attempt, self._limits, self._ambient.random()))
+        return await self._transport.ask(target, commands)
+
+
+def _wanted(name: str, collectors: Collection[str] | None) -> bool:
+    return collectors is None or name in collectors
+
+
+def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
+    """The optional questions to which the device has nothing to say: every command refused, or answered by nothing.
+
+    A machine that is there to tell a fabric is not excused.
+    """
+    if row.platform == INFINIBAND:
+        return []
+    told = {answer.command: answer for answer in answers}
+    return [
+        name
+        for name in _unread(row, asked)
+        if name in optional()
+        and all(_says_nothing(name, told[text], row.device) for text in asked[name] if text in told)
+    ]
+
+
+def _says_nothing(name: str, answer: Answer, device: Device) -> bool:
+    if answer.error:
+        return answer.refused
+    try:
+        collectors()[name].read(answer.text, device)
+    except NoAnswerError:
+        return True
+    except UnreadableError:
+        return False
+    return False
+
+
+def _fail(row: Row, why: str) -> None:
+    row.unanswered.device = why
+
+
+def _unread(row: Row, asked: Asked) -> list[str]:
+    """The collectors that have no readable answer."""
+    read = {reading.collector for reading in row.readings if not reading.error}
+    return [name for name in asked if name not in read]
+
+
+def _remember(row: Row, asked: Asked, known: Known) -> None:
+    """Keeps for each collector the command whose answer was read, and drops what nobody needs any more."""
+    source = {reading.collector: _file(reading) for reading in row.readings if not reading.error}
+    came_from = by_file(row.device.role, row.platform)
+    worked = {name: came_from[name, file] for name, file in source.items() if (name, file) in came_from}
+    known.command.update(worked)
+    if row.unanswered or len(row.answers) > len(set(worked.values())):
+        needed = {text for name in asked.keys() - source.keys() for text in asked[name]}
+        row.keep(needed.union(worked.values()))
+
+
+def _file(reading: Reading) -> str:
+    return reading.source.rpartition("/")[2]

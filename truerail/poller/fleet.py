@@ -1,0 +1,242 @@
+"""One round over a fleet: every device at once, within limits, each with its own deadline, and one for them all."""
+
+import asyncio
+from asyncio import FIRST_COMPLETED
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from collector import collectors as all_collectors
+from truerail.model import PLATFORMS, Device, Plan, Reading, Snapshot, Target
+from truerail.model.index import Devices
+from truerail.model.names import device_key
+from truerail.model.target import INFINIBAND
+from truerail.poller.device import DevicePoller
+from truerail.poller.limits import Ambient, Limits
+from truerail.poller.questions import Known, fabric_questions
+from truerail.poller.table import Row
+from truerail.transport.answers import Answers
+from truerail.transport.probe import assumed_platform, assumed_role
+from truerail.transport.protocol import Transport
+from truerail.transport.questions import Questions
+from truerail.transport.turns import Turns
+from truerail.transport.unanswered import Unanswered
+from truerail.transport.warnings import Notes
+
+_PATIENT_TICKS = 30
+"""After 3 s a device that has not answered yet lets the next one begin."""
+Progress = Callable[[Row, int, int], None]
+"""Told of each row when it is finished, with how many of how many rows are. `row.answers` is there only until then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """One round: a row for each device, in the order in which a replay of its capture has them."""
+
+    at: datetime
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    interrupted: bool = False
+    inventory: frozenset[str] = frozenset()
+    """The devices that there were to ask, as the inventory names them."""
+
+    @property
+    def readings(self) -> list[Reading]:
+        """What all devices answered, or why they did not."""
+        return [reading for row in self.rows for reading in row.readings]
+
+    @property
+    def devices_seen(self) -> tuple[str, ...]:
+        """The devices that were asked, as the plan names them, else as the inventory does."""
+        return tuple(row.device.name for row in self.rows)
+
+    @property
+    def unreached(self) -> tuple[Row, ...]:
+        """The devices that could not be asked, or not to the end."""
+        return tuple(row for row in self.rows if row.error)
+
+    def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
+        """The same as the rules want it."""
+        return Snapshot(self.at, self.readings, previous, inventory=self.inventory)
+
+
+class Poller:
+    """Asks a fleet in rounds. `devices` are the plan's, by name; a target is matched to them by any spelling.
+
+    What is learned of a device (platform, commands that work) is kept between rounds; connections are the transport's.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        transport: Transport,
+        *,
+        devices: Mapping[str, Device] | None = None,
+        limits: Limits | None = None,
+        ambient: Ambient | None = None,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._ambient = ambient or Ambient()
+        self._transport = transport
+        self._targets = _matched(targets, devices or {})
+        self._inventory = frozenset(target.name for target in targets)
+        self._known: dict[str, Known] = {target.name: Known() for target, _, _ in self._targets}
+
+    async def round(
+        self,
+        *,
+        only: Collection[str] | None = None,
+        collectors: Collection[str] | None = None,
+        progress: Progress | None = None,
+        stop: asyncio.Event | None = None,
+        limits: Limits | None = None,
+    ) -> Gathered:
+        """Asks all devices, or those named in `only`, once; everything, or the questions of these `collectors`.
+
+        Ends at the round's deadline, or soon after `stop` is set; rows of devices that did not answer until then say
+        so. `limits` are for this round only.
+        """
+        limits = limits or self._limits
+        at, notes = self._ambient.now().replace(microsecond=0), Notes()
+        reader = Answers(Questions(), at, notes)
+        asked = self._wanted(only, collectors)
+        finished = _Counter(len(asked), progress)
+        interviewer = DevicePoller(self._transport, limits, self._ambient)
+        turn = _Turn(interviewer, Turns(limits.at_once, ticks=_PATIENT_TICKS), reader, collectors)
+        tasks = {
+            asyncio.create_task(turn.take(row, target, self._known[target.name], finished)): row
+            for target, row in asked
+        }
+        why = await _until_done(tasks, stop, limits)
+        for task, row in tasks.items():
+            if not task.done() or task.cancelled():
+                row.unanswered.device = why
+                row.read(reader)
+                finished.tick(row)
+        return Gathered(
+            at, tuple(row for _, row in asked), notes.lines(), bool(stop and stop.is_set()), self._inventory
+        )
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The devices that are asked, in the order of their rows."""
+        return tuple(device for _, device, _ in self._targets)
+
+    @property
+    def tellers(self) -> tuple[str, ...]:
+        """Those of them that are asked for the links of an InfiniBand fabric, and for nothing else."""
+        return tuple(device.name for target, device, _ in self._targets if target.tells_fabric)
+
+    def _wanted(self, only: Collection[str] | None, collectors: Collection[str] | None) -> list[tuple[Target, Row]]:
+        """A row for each device, with its questions; a machine that none of these questions is for has no row."""
+        keys = None if only is None else {device_key(name) for name in only}
+        of_fabric = fabric_questions(collectors)
+        others = tuple(sorted(set(collectors or all_collectors()).difference(of_fabric)))
+        rows = []
+        for target, device, planned in self._targets:
+            asked = of_fabric if target.tells_fabric else others
+            named = keys is None or device_key(target.name) in keys or device_key(device.name) in keys
+            if named and (asked or not target.tells_fabric):
+                rows.append((target, Row(target.name, device, planned, unanswered=Unanswered(collectors=asked))))
+        return rows
+
+
+async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event | None, limits: Limits) -> str:
+    """Waits for all tasks, the deadline, or the wish to stop. Cancels what is left; gives the reason for that.
+
+    What `progress` raised (a full disk, say) goes through.
+    """
+    work = list(tasks)
+    halt = asyncio.create_task((stop or asyncio.Event()).wait())
+    ends = asyncio.create_task(_all_done(work))
+    try:
+        await asyncio.wait({ends, halt}, timeout=limits.deadline_seconds, return_when=FIRST_COMPLETED)
+    finally:
+        left = [task for task in (ends, halt, *work) if not task.done()]
+        for task in left:
+            task.cancel()
+        await asyncio.wait([*left, halt], timeout=limits.cancel_seconds)
+    problems = [task.exception() for task in work if task.done() and not task.cancelled()]
+    for problem in filter(None, problems):
+        raise problem
+    if stop and stop.is_set():
+        return "interrupted before it answered"
+    return f"no answer before the round's deadline of {limits.deadline_seconds:g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What all devices of one round share."""
+
+    interviewer: DevicePoller
+    turns: Turns
+    reader: Answers
+    collectors: Collection[str] | None
+
+    async def take(self, row: Row, target: Target, known: Known, finished: "_Counter") -> None:
+        """Waits for its turn, then fills the row."""
+        async with self.turns.turn():
+            await self.interviewer.fill(row, target, known, self.reader, self.collectors)
+        finished.tick(row)
+
+
+async def _all_done(tasks: Sequence["asyncio.Task[None]"]) -> bool:
+    """Waits for all tasks, however they end."""
+    if tasks:
+        await asyncio.wait(tasks)
+    return True
+
+
+class _Counter:
+    """Counts finished rows, tells of each, and lets its answers go: a fleet's raw answers take hundreds of MB."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._done = 0
+        self._total = total
+        self._progress = progress
+
+    def tick(self, row: Row) -> None:
+        self._done += 1
+        if self._progress:
+            self._progress(row, self._done, self._total)
+        row.answers.clear()
+
+
+def _matched(targets: Sequence[Target], devices: Mapping[str, Device]) -> list[tuple[Target, Device, bool]]:
+    """Each target with the plan's device of that name, else one made of the target; planned ones first, by name."""
+    known = Devices(Plan(devices, ()))
+    planned = {device_key(name) for name in devices}
+    found = []
+    for target in sorted(targets, key=lambda one: (device_key(one.name) not in planned, one.name)):
+        device = devices.get(known.names[known.find_or_add(target.name)])
+        found.append((_completed(target, device), device or _device_of(target), device is not None))
+    return found
+
+
+def _completed(target: Target, device: Device | None) -> Target:
+    """The target with what the plan knows of it and the inventory does not."""
+    if device is None:
+        return target
+    target = replace(target, role=device.role)
+    planned = device.platform if device.platform in PLATFORMS and device.platform != INFINIBAND else ""
+    return replace(target, platform=assumed_platform(target) or planned)
+
+
+def _device_of(target: Target) -> Device:
+    role = target.role or assumed_role(assumed_platform(target) or "linux")
+    return Device(target.name, role, target.pod, target.address, target.platform, target.rack, target.unit)
+
+
+async def gather(
+    targets: Sequence[Target],
+    transport: Transport,
+    *,
+    devices: Mapping[str, Device] | None = None,
+    only: Collection[str] | None = None,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+    ambient: Ambient | None = None,
+) -> Gathered:
+    """One round over a fleet, for whoever needs no second one."""
+    gatherer = Poller(targets, transport, devices=devices, limits=limits, ambient=ambient)
+    return await gatherer.round(only=only, progress=progress)

@@ -1,0 +1,92 @@
+"""One device's row of a round: what it answered, as bytes that a capture keeps and as readings that rules judge."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from truerail.model import Device, Reading
+from truerail.model.names import answer_file, printable
+from truerail.model.pause import garbage_collection_paused
+from truerail.transport.answers import Answers
+from truerail.transport.archive import ArchiveFolder
+from truerail.transport.prefetch import Opened
+from truerail.transport.protocol import Answer
+from truerail.transport.unanswered import FILE, Unanswered
+
+
+@dataclass(slots=True)
+class Row:
+    """What one device said in one round. `name` is the inventory's, `device` the plan's where it is `planned`.
+
+    `answers` holds whole answers by command, `unanswered` why there is none.
+    """
+
+    name: str
+    device: Device
+    planned: bool
+    answers: dict[str, Answer] = field(default_factory=dict)
+    unanswered: Unanswered = field(default_factory=Unanswered)
+    readings: list[Reading] = field(default_factory=list)
+    took_seconds: float = 0.0
+    read_at: float = 0.0
+    """The middle of its ask, in Unix seconds."""
+    platform: str = ""
+    """As the inventory has it, else as the device said."""
+
+    @property
+    def error(self) -> str:
+        """Why the device could not be asked at all, or not to the end; empty where it could."""
+        return self.unanswered.device
+
+    def add(self, answers: Sequence[Answer]) -> None:
+        """Takes in answers. One that is not whole counts as none."""
+        for answer in answers:
+            if answer.error:
+                self.unanswered.commands[answer.command] = _why(answer)
+            else:
+                self.answers[answer.command] = answer
+
+    @property
+    def commands(self) -> list[str]:
+        """Every command that was answered, or not."""
+        return [*self.answers, *self.unanswered.commands]
+
+    def drop(self, commands: Collection[str], asked: Collection[str]) -> None:
+        """Forgets commands, as if they had not been sent; `asked` are the questions that remain."""
+        for text in commands:
+            self.answers.pop(text, None)
+            self.unanswered.commands.pop(text, None)
+        self.unanswered.collectors = tuple(asked)
+
+    def files(self) -> dict[str, bytes]:
+        """The device's folder of a capture: file name to content."""
+        found = {answer_file(a.command): a.text.encode("utf-8", "replace") for a in self.answers.values()}
+        if self.unanswered:
+            found[FILE] = self.unanswered.dump()
+        return found
+
+    def read(self, reader: Answers) -> None:
+        """Makes `readings` of what is there, in the very way in which a capture is read."""
+        folder = ArchiveFolder()
+        folder.files = self.files()
+        place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
+        took = {f"{place.name}/{answer_file(a.command)}": a.took_seconds for a in self.answers.values()}
+        with garbage_collection_paused():
+            readings = reader.of_device(self.device.name, self.device, [place])
+        self.readings = [_timed(reading, took, self.read_at) for reading in readings]
+
+    def keep(self, needed: Collection[str]) -> None:
+        """Forgets what all other commands gave."""
+        self.answers = {text: answer for text, answer in self.answers.items() if text in needed}
+        self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if text in needed}
+
+
+def _timed(reading: Reading, took: Mapping[str, float], read_at: float) -> Reading:
+    return replace(reading, took_seconds=took.get(reading.source, 0.0), read_at=read_at)
+
+
+def _why(answer: Answer) -> str:
+    """The error, and what the device itself said where that is one short line."""
+    said = answer.text.strip()
+    if said and len(said) < 200 and "\n" not in said and said not in answer.error:
+        return f"{answer.error}: {printable(said)}"
+    return answer.error

@@ -1,0 +1,133 @@
+"""The sentences of a blast radius."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from truerail.files.nodesets import fold
+from truerail.outputs.words import count
+from truerail.questions.models import BlastHost
+from truerail.questions.subjects import rail_words
+
+MOST_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Hurt:
+    """What is known of the damage. `below` are all hosts that notice, `of_rails` all rails that these have, `elsewhere`
+    the ports that sit here against the plan and those that belong here and sit elsewhere, `weak` hosts that are not
+    whole on what would be left to them.
+    """
+
+    matched_type: str
+    name: str
+    hosts: tuple[BlastHost, ...]
+    below: Sequence[str]
+    rails: tuple[int, ...]
+    of_rails: tuple[int, ...]
+    share: float
+    uplink_share: float
+    pairs_cut: int
+    down: bool | None
+    elsewhere: tuple[Sequence[str], Sequence[str]]
+    weak: Sequence[str]
+    rail_only: bool
+
+    @property
+    def host(self) -> bool:
+        """Whether it is a host as a whole."""
+        return self.matched_type == "host"
+
+
+def summary(hurt: Hurt) -> str:
+    """The damage: what is lost and what is left, who notices, and whether it is so now."""
+    parts = [_now(hurt), _damage(hurt)]
+    if hurt.pairs_cut:
+        verb = "are" if hurt.down else "would be"
+        parts.append(f"Rail-only: {count(hurt.pairs_cut, 'pair')} of hosts {verb} cut, with no way round.")
+    here, away = hurt.elsewhere
+    if here:
+        parts.append(f"Against the plan {named(here)} sit{'s' if len(here) == 1 else ''} here and is counted.")
+    if away:
+        parts.append(f"{named(away)} belong{'s' if len(away) == 1 else ''} here, is seen elsewhere and is not counted.")
+    return " ".join(part for part in parts if part)
+
+
+def _now(hurt: Hurt) -> str:
+    if hurt.down is None:
+        return f"Nobody can tell whether {hurt.name} is down."
+    return f"{hurt.name} is down." if hurt.down else ""
+
+
+def _damage(hurt: Hurt) -> str:
+    if hurt.hosts and not hurt.host:
+        gpus = sum(len(one.gpus) for one in hurt.hosts)
+        lost = Fraction(hurt.share).limit_denominator(1000)
+        verb = "lose" if hurt.down or len(hurt.hosts) > 1 else "loses"
+        who = f"{count(len(hurt.hosts), 'host')} ({count(gpus, 'GPU')})"
+        would = "" if hurt.down else f"Without {hurt.name} "
+        whose = "its" if len(hurt.hosts) == 1 else "their"
+        return f"{would}{who} {verb} {lost} of {whose} bandwidth{_on(hurt)}; {1 - lost} is left."
+    if hurt.host:
+        gpus = sum(len(one.gpus) for one in hurt.hosts)
+        return (
+            f"Without {hurt.name} its {count(gpus, 'GPU')} are off all rails."
+            if not hurt.down
+            else (f"Its {count(gpus, 'GPU')} are off all rails.")
+        )
+    if not hurt.below:
+        return f"Nothing of the plan hangs on {hurt.name}."
+    lost = Fraction(hurt.uplink_share).limit_denominator(1000)
+    return (
+        f"Without {hurt.name} the switches below lose {lost} of their uplinks{_on(hurt)}; no host loses its NIC, "
+        f"{count(len(hurt.below), 'host')} share the rest."
+    )
+
+
+def _on(hurt: Hurt) -> str:
+    """Which rails; nothing where it is all that these hosts have."""
+    return f" on {rail_words(hurt.rails)}" if hurt.rails and hurt.rails != hurt.of_rails else ""
+
+
+def drain(hurt: Hurt) -> str:
+    """What fails at once if it is taken out, what is left afterwards, and what to do first."""
+    if hurt.down:
+        return "It is down: there is nothing left to drain."
+    if hurt.host:
+        return f"At once: every job on {hurt.name} fails. Drain its jobs first; nobody else needs it."
+    if hurt.uplink_share and not hurt.hosts:
+        if hurt.uplink_share >= 1:
+            return (
+                "At once: traffic between leaves stops, it is the only way up. Drain the jobs that use several leaves "
+                "first."
+            )
+        return (
+            "At once: packets on the way over it are lost and sent again; no connection ends. Afterwards the other "
+            "uplinks carry on. First let its routes be withdrawn. Take one at a time, and wait until it is back."
+        )
+    if not hurt.hosts:
+        return "Nothing hangs on it: it can be taken out."
+    if hurt.rail_only and hurt.pairs_cut:
+        return f"Not under jobs: the fabric is rail-only, and jobs across {named(hurt.below)} would fail{_on(hurt)}."
+    left = sorted(set(hurt.of_rails) - set(hurt.rails))
+    if hurt.share >= 1 or not (left or hurt.share < 1):
+        return f"Drain the jobs of {named(hurt.below)} first: nothing is left to them."
+    if hurt.weak:
+        return (
+            f"Not under jobs: the RDMA connections over it end at once. Mend {named(hurt.weak)} first: what would be "
+            "left to them is not whole."
+        )
+    rest = f"{rail_words(left)} carr{'y' if len(left) > 1 else 'ies'} on" if left else "the other plane carries on"
+    few = len(hurt.below) == 1
+    return (
+        f"Not under jobs. At once: the RDMA connections over it end, and with them every job that runs on "
+        f"{'this host' if few else 'these hosts'}. First end or checkpoint the jobs of {named(hurt.below)}. Afterwards "
+        f"{rest}, for jobs that start then. One rail at a time: take no other of these hosts until it is back."
+    )
+
+
+def named(names: Sequence[str]) -> str:
+    """Names as a node set, the first few."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    whole = fold(names)
+    return whole if len(whole) <= 60 else fold(names[:MOST_NAMED]) + more

@@ -1,0 +1,185 @@
+"""The search box: a few letters of anything that has a name, answered while they are typed."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from rules import rules
+from truerail.analysis.published import Published
+from truerail.errors import NotFoundError
+from truerail.model.names import canonical_mac, port_key, printable
+from truerail.model.plan import Role
+from truerail.questions.names import names_of
+from truerail.questions.resolve import ResolvedTarget, recognise
+from truerail.views.view import View, view_of
+
+_MAC_DIGITS = 12
+_FEWEST_DIGITS = 4
+"""Fewer digits of a MAC address say nothing."""
+_FEWEST_LETTERS = 3
+LONGEST_QUERY = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing that a search found. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`,
+    `pod`, `cable label`, `finding`, `rule`, or `gpu`; `name` is what `where`, a page or a filter understands.
+    """
+
+    name: str
+    kind: str
+    summary: str
+
+
+def find(publication: Published, text: str, limit: int = 20) -> tuple[Found, ...]:
+    """At most `limit` things whose name begins with `text`, then those that contain it; letters' case does not matter.
+
+    A port, an RDMA device or a GPU is looked for on the devices that stand before `/`, `:` or a blank: `gpu-012/enp`.
+    """
+    low = text.strip().lower()[:LONGEST_QUERY]
+    if not low or limit < 1:
+        return ()
+    view = view_of(publication)
+    ways: tuple[Callable[[View, str], Iterable[Found]], ...] = (
+        _exactly, _devices, _of_devices, _racks, _groups, _findings, _rules, _labels, _macs, _ports, _rdma,
+    )  # fmt: skip
+    return tuple(islice(_distinct(view, low, ways), limit))
+
+
+def _distinct(view: View, low: str, ways: Iterable[Callable[[View, str], Iterable[Found]]]) -> Iterator[Found]:
+    given: set[tuple[str, str]] = set()
+    for way in ways:
+        for one in way(view, low):
+            if (one.kind, one.name) not in given:
+                given.add((one.kind, one.name))
+                yield one
+
+
+def _exactly(view: View, low: str) -> Iterator[Found]:
+    """What `where` understands by the whole text; MAC addresses are looked for by their digits."""
+    if canonical_mac(low) is not None:
+        return
+    try:
+        meant = recognise(view, low)
+    except NotFoundError:
+        return
+    kind = "port" if meant.matched_type.endswith(" port") else meant.matched_type
+    if kind in ("rail", "pod"):
+        yield _group(meant)
+        return
+    yield Found(meant.name, kind, _place(view, meant.device) if meant.device >= 0 else meant.note)
+
+
+def _devices(view: View, low: str) -> Iterator[Found]:
+    names = names_of(view.sight)
+    for code in names.devices.matching(low):
+        yield Found(view.layout.devices[code].name, _kind(view, code), _place(view, code))
+
+
+def _of_devices(view: View, low: str) -> Iterator[Found]:
+    """Ports and RDMA devices on the devices that stand before the first `/`, `:` or blank."""
+    at = min((at for mark in "/: " if (at := low.find(mark)) > 0), default=0)
+    if not at:
+        return
+    head, rest = low[:at], low[at + 1 :].strip()
+    for code in islice(names_of(view.sight).devices.matching(head), 20):
+        for port in view.sight.ports_of(code).tolist():
+            yield from _port_like(view, port, rest)
+
+
+def _port_like(view: View, port: int, part: str) -> Iterator[Found]:
+    name, rdma = view.index.spell(port), view.nics.rdma(port)
+    if part in name.name.lower() or port_key(part) in port_key(name.name):
+        yield Found(str(name), "port", _peer(view, port))
+    elif rdma is not None and part in rdma.device.lower():
+        yield Found(f"{name.device}:{printable(rdma.device, 64)}", "rdma device", str(name))
+
+
+def _racks(view: View, low: str) -> Iterator[Found]:
+    for rack, devices in names_of(view.sight).racks.items():
+        if low in rack.lower():
+            yield Found(rack, "rack", f"{devices} devices")
+
+
+def _groups(view: View, low: str) -> Iterator[Found]:
+    """Rails and pods by the beginning of `rail 3` and `pod p1`, with or without the blank."""
+    rails = np.unique(view.index.rail[view.index.from_host])
+    names = [f"rail {rail}" for rail in rails[rails >= 0].tolist()]
+    names += dict.fromkeys(f"pod {device.pod}" for device in view.layout.devices if device.pod)
+    for name in names:
+        if len(low) >= _FEWEST_LETTERS and name.lower().replace(" ", "").startswith(low.replace(" ", "")):
+            yield _group(recognise(view, name))
+
+
+def _group(meant: ResolvedTarget) -> Found:
+    return Found(meant.name, meant.matched_type, f"{len(meant.cables):,} cables of hosts")
+
+
+def _findings(view: View, low: str) -> Iterator[Found]:
+    if len(low) < _FEWEST_DIGITS:
+        return
+    findings = view.findings
+    for number, one in enumerate(findings.ids):
+        if one.startswith(low):
+            yield Found(one, "finding", findings.all[number].summary)
+
+
+def _rules(view: View, low: str) -> Iterator[Found]:
+    for code, rule in rules().items():
+        if low in code.lower() or low in rule.name:
+            count = int(np.count_nonzero(view.findings.rule == code))
+            yield Found(code, "rule", f"{rule.name}, {count} findings")
+
+
+def _labels(view: View, low: str) -> Iterator[Found]:
+    for label, cables in view.layout.by_label.items():
+        if low in label:
+            cable = view.plan.cables[cables[0]]
+            yield Found(cable.label, "cable label", f"{cable.a} - {cable.b}")
+
+
+def _macs(view: View, low: str) -> Iterator[Found]:
+    """Any part of a MAC address, with or without separators."""
+    digits = low.translate({ord(mark): None for mark in ":-."})
+    if not _FEWEST_DIGITS <= len(digits) <= _MAC_DIGITS or not set(digits) <= set("0123456789abcdef"):
+        return
+    names = names_of(view.sight)
+    for mac, port in names.macs_with(digits):
+        yield Found(mac, "mac address", str(view.index.spell(port)))
+
+
+def _ports(view: View, low: str) -> Iterator[Found]:
+    """Ports by their own name, wherever there are ports of that name."""
+    for port in names_of(view.sight).ports_called(low):
+        yield Found(str(view.index.spell(port)), "port", _peer(view, port))
+
+
+def _rdma(view: View, low: str) -> Iterator[Found]:
+    for word, port in names_of(view.sight).rdma_called(low):
+        spelled = view.index.spell(port)
+        yield Found(f"{spelled.device}:{printable(word, 64)}", "rdma device", str(spelled))
+
+
+def _kind(view: View, code: int) -> str:
+    return "host" if view.layout.devices[code].role is Role.HOST else "switch"
+
+
+def _place(view: View, code: int) -> str:
+    """`leaf, pod p1, rack A03`: what the plan knows of a device."""
+    if not view.is_planned(code):
+        return "not in the plan"
+    device = view.layout.devices[code]
+    told = (("", device.role.value), ("pod ", device.pod), ("rack ", device.rack))
+    return ", ".join(word + value for word, value in told if value)
+
+
+def _peer(view: View, port: int) -> str:
+    """`rail 3, to leaf-3/swp12`: what the plan has on a port."""
+    cable = int(view.index.cables_at(np.array([port]))[0])
+    if cable < 0:
+        return "no cable planned"
+    planned = view.plan.cables[cable]
+    peer = planned.b if int(view.index.a[cable]) == port else planned.a
+    return f"to {peer}" if planned.rail is None else f"rail {planned.rail}, to {peer}"

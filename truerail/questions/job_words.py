@@ -1,0 +1,209 @@
+"""The sentences of a job's answer, and what is said of one host's cables."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from truerail.analysis.cabling import State
+from truerail.files.nodesets import fold
+from truerail.model.columns import NONE
+from truerail.model.finding import CauseKind, Evaluation, Severity, Status, Verdict, is_down
+from truerail.outputs.words import count
+from truerail.questions.models import JobHost, Pairs
+from truerail.questions.rail_status import RailStatus, Stand
+from truerail.questions.subjects import rail_words
+from truerail.views.lines import seen_end, why_words
+from truerail.views.pieces import CauseLine
+from truerail.views.view import View
+
+MOST_NAMED = 3
+
+_DOES = {
+    CauseKind.PFC_STORM: ("PFC storm", "stalls {}"),
+    CauseKind.PFC_DEADLOCK: ("PFC deadlock", "stalls {}"),
+    CauseKind.LINK_DOWN: ("link down", "takes a rail from {}"),
+    CauseKind.GPU_NIC_ORDER: ("GPU and NIC order", "slows {}"),
+    CauseKind.DEGRADED_LINK: ("degraded link", "slows {}"),
+    CauseKind.FLAPPING_LINK: ("flapping link", "interrupts {}"),
+    CauseKind.SLOW_HOST: ("slow host", "slows {}"),
+    CauseKind.UNREACHABLE: ("no answer", "leaves open how the rails of {} stand"),
+    CauseKind.MAINTENANCE: ("maintenance", "touches {}"),
+    CauseKind.UNKNOWN: ("a fault that is not understood", "affects {}"),
+}
+"""What a kind of cause is called in a sentence, and what it does to hosts. The others put cables on wrong rails."""
+_WRONG_RAIL = "puts {} on a wrong rail"
+TRAFFIC_RULES = ("PFC", "RAL", "LNK", "LBL", "ECN", "INC", "NIC004", "NIC005")
+"""Rules whose findings may slow a job."""
+
+
+def verdict(
+    causes: Sequence[CauseLine],
+    affected: Mapping[str, int],
+    hosts: int,
+    tally: tuple[int, int, int],
+    evaluation: Evaluation,
+) -> str:
+    """The answer to "is the network slowing this job?": yes and why, perhaps, or no; and what could not be judged.
+
+    `causes` stand with those first that affect most hosts, `affected` says how many by the cause's key.
+    """
+    found = _fault(causes, affected, hosts, tally[0])
+    if found:
+        return f"{found}{beside(evaluation)}"
+    rails = "this host's rails" if hosts == 1 else "these hosts' rails"
+    return f"No network fault is known on {rails}{unjudged(evaluation)}."
+
+
+def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
+    """What slows the job, or may; empty where nothing is known to. `lost` hosts have lost a rail."""
+    touching = [cause for cause in causes if affected.get(cause.key)]
+    hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE and not cause.undecided]
+    if hurting:
+        more = len(hurting) - 1
+        also = f" {count(more, 'more cause')} affect{'s' if more == 1 else ''} them." if more else ""
+        return f"Yes: {_what(hurting[0], affected, hosts)}.{also}"
+    if lost:
+        return f"Yes: {_of_hosts(lost, hosts)} {_has(lost)} lost a rail."
+    if touching:
+        return f"Perhaps: {_what(touching[0], affected, hosts)}."
+    above = [cause for cause in causes if cause.kind not in _NAMES and Severity(cause.severity) is not Severity.INFO]
+    if above:
+        return f"Perhaps: {_named(above[0])} is on their way, though no link of theirs is affected."
+    return ""
+
+
+_NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NIC_ORDER.value)
+
+
+def unjudged(evaluation: Evaluation) -> str:
+    """What could not be judged that may slow a job, behind a comma; empty where all was."""
+    words = _incomplete(one for one in evaluation.verdicts if one.incomplete)
+    return f", but {words}" if words else ""
+
+
+def beside(evaluation: Evaluation) -> str:
+    """What rules that found something could not judge beside it, as a sentence behind a space; empty where nothing."""
+    words = _incomplete(one for one in evaluation.verdicts if one.incomplete and one.status is Status.FAIL)
+    return f" Beside what is found, {words}." if words else ""
+
+
+def _incomplete(verdicts: Iterable[Verdict]) -> str:
+    """The commonest reason among rules about traffic, the rules that it keeps from judging, and how many more."""
+    unknown = [one for one in verdicts if one.rule.startswith(TRAFFIC_RULES)]
+    if not unknown:
+        return ""
+    reason, rules = Counter(one.reason for one in unknown).most_common(1)[0]
+    more = f", and {count(len(unknown) - rules, 'more rule')}" if len(unknown) > rules else ""
+    of = [one for one in unknown if one.reason == reason]
+    codes = ", ".join(sorted(one.rule for one in of)[:MOST_RULES])
+    shown = codes if rules <= MOST_RULES else f"{count(rules, 'rule')} ({codes}, ...)"
+    judged = "could not judge everything" if all(one.unjudged for one in of) else "could not be judged"
+    return f"{shown} {judged} ({reason}){more}"
+
+
+MOST_RULES = 6
+
+
+def _what(cause: CauseLine, affected: Mapping[str, int], hosts: int) -> str:
+    does = _DOES.get(CauseKind(cause.kind), ("", _WRONG_RAIL))[1]
+    if cause.undecided:
+        verb, _, rest = does.partition(" ")
+        does = f"may {verb.removesuffix('s')} {rest}"
+    return f"{_named(cause)} {does.format(_of_hosts(affected[cause.key], hosts))}"
+
+
+def _named(cause: CauseLine) -> str:
+    word = _DOES.get(CauseKind(cause.kind), (cause.kind.replace("-", " "), ""))[0]
+    shown = cause.subjects if len(cause.subjects) <= 2 else (cause.subjects[0], f"{len(cause.subjects) - 1:,} more")
+    if is_down(cause.kind, cause.subjects, cause.summary):
+        return f"host {shown[0]} is down, which"
+    return f"{word} {'from' if cause.kind == CauseKind.UNREACHABLE else 'at'} {' and '.join(shown)}"
+
+
+def _of_hosts(number: int, hosts: int) -> str:
+    return "your host" if hosts == 1 else f"{number:,} of your {hosts:,} hosts"
+
+
+def headline(hosts: int, unplanned: Sequence[str], tally: tuple[int, int, int], rails: int, pairs: Pairs) -> str:
+    """The job in one sentence: hosts that lose a rail, what becomes of the pairs, and what nobody can tell.
+
+    `tally` is hosts with a rail lost, degraded, unknown. Pairs are counted on each rail.
+    """
+    lost, degraded, unknown = tally
+    parts = []
+    if lost:
+        parts.append(f"{lost:,} of {count(hosts, 'host')} {_has(lost)} lost a rail")
+    if degraded:
+        parts.append(f"{count(degraded, 'host')} {_has(degraded)} one plane left on a rail")
+    if unknown:
+        parts.append(f"of {count(unknown, 'host')} nobody can tell whether all rails stand")
+    if not parts:
+        parts.append(f"{'All ' if hosts > 1 else ''}{count(hosts, 'host')} whole on {count(rails, 'rail')}")
+    parts += _fate(pairs)
+    if unplanned:
+        parts.append(f"{count(len(unplanned), 'name')} not in the plan")
+    return f"{parts[0][:1].upper()}{parts[0][1:]}{''.join(f'; {part}' for part in parts[1:])}."
+
+
+def _has(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def _fate(pairs: Pairs) -> Iterator[str]:
+    """What becomes of pairs that do not stay within their rail; one sentence where all do."""
+    if pairs.cut:
+        yield f"{pairs.cut:,} of {count(pairs.total, 'pair')} cut: NCCL drops these connections"
+    if pairs.rerouted:
+        yield f"{pairs.rerouted:,} of {count(pairs.total, 'pair')} go round (PXN, or across the spine)"
+    if pairs.unknown:
+        yield f"{pairs.unknown:,} of {count(pairs.total, 'pair')} cannot be told"
+    if pairs.total and pairs.same_rail == pairs.total:
+        yield "every pair of hosts stays within its rail"
+
+
+def rail_says(hosts: int, whole: int, lost: str, degraded: str, unknown: str) -> str:
+    """One rail in a line."""
+    if whole == hosts:
+        return "whole on its one host" if hosts == 1 else f"whole on all {hosts:,} hosts"
+    parts = [f"whole on {whole:,} of {hosts:,}"]
+    parts += [f"{word} {names}" for word, names in (("lost on", lost), ("one plane left on", degraded)) if names]
+    if unknown:
+        parts.append(f"nobody can tell of {unknown}")
+    return ", ".join(parts)
+
+
+def host_says(view: View, standing: RailStatus, host: int) -> str:
+    """Why a host is not whole: each of its cables that does not stand, the first few."""
+    bad = [cable for cable in view.layout.host_cables_of(host).tolist() if standing.stand[cable] != Stand.ON]
+    told = [_cable(view, standing, cable) for cable in bad[:MOST_NAMED]]
+    if len({why for _, why in told}) == 1 and len(bad) > 1 and "seen on" not in told[0][1]:
+        return f"{_rails(standing, bad)}: {told[0][1]}"
+    more = f"; and {count(len(bad) - MOST_NAMED, 'more cable')}" if len(bad) > MOST_NAMED else ""
+    return "; ".join(f"{name}: {why}" for name, why in told) + more
+
+
+def _cable(view: View, standing: RailStatus, cable: int) -> tuple[str, str]:
+    planned = view.plan.cables[cable]
+    plane = "" if planned.plane is None else f" plane {planned.plane}"
+    name = planned.a.name if planned.rail is None else f"rail {planned.rail}{plane} ({planned.a.name})"
+    if standing.stand[cable] == Stand.OFF and standing.wiring.state[cable] == State.RIGHT:
+        return name, "RDMA is not active"
+    return name, why_words(view, cable, seen_end(view, cable))
+
+
+def _rails(standing: RailStatus, cables: Sequence[int]) -> str:
+    return rail_words({int(standing.index.rail[cable]) for cable in cables} - {NONE}) or "cables without a rail"
+
+
+def to_do(worst: Sequence[JobHost], causes: Sequence[CauseLine], *, cut: bool) -> str:
+    """One thing to do: mend what hurts the worst host; where pairs are cut, the job must leave the hosts until then."""
+    lost = [host.host for host in worst if host.lost]
+    first = worst[0].causes if worst else ()
+    mend = next((cause.action for cause in causes if cause.key in first), "") or next(
+        (c.action for c in causes if c.action), ""
+    )
+    if cut and lost:
+        more = " and the others that have lost a rail" if len(lost) > MOST_NAMED else ""
+        return f"{mend} Until then keep the job off {fold(lost[:MOST_NAMED])}{more}.".strip()
+    if mend or not worst:
+        return mend or "Nothing to do."
+    return f"Look at {worst[0].host} first: {worst[0].summary}."

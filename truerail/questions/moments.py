@@ -1,0 +1,66 @@
+"""Times as people write them in a question: `2h`, `14:00`, `yesterday`, ISO 8601. All become aware times in UTC."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from truerail.errors import QueryError
+from truerail.model.names import printable
+
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGO = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*([smhdw])(?:\s+ago)?", re.ASCII)
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(z|utc|[+-]\d{2}:?\d{2})?", re.ASCII)
+HOW = "write 2h, 14:00, yesterday, or 2026-11-20T14:00Z"
+
+
+def moment(text: str, now: datetime) -> datetime:
+    """The time that `text` means at `now` (aware).
+
+    A duration counts back from now; a time of day is the last such time of today's date in its zone (UTC without one),
+    and where that is still to come, yesterday's; `today` and `yesterday` are midnights in UTC; a date is its midnight;
+    ISO 8601 without a zone is UTC. Raises BadQuestion that names the value.
+    """
+    word = text.strip().lower()
+    if word == "now":
+        return now.astimezone(UTC)
+    if word in ("today", "yesterday"):
+        midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return midnight - timedelta(days=word == "yesterday")
+    try:
+        return _ago(word, now) or _clock(word, now) or _iso(text.strip())
+    except (ValueError, OverflowError):
+        raise QueryError(f"{printable(text, 80)!r} is no time: {HOW}") from None
+
+
+def span(since: str | None, start: str | None, end: str | None, now: datetime) -> tuple[datetime, datetime]:
+    """From when to when a question asks: `since` up to now, or `start` to `end` (now, where it is left out).
+
+    Raises BadQuestion where both or neither are given, or the end is not behind the start.
+    """
+    if (since is None) == (start is None) or (since is not None and end is not None):
+        raise QueryError(f"say since when, or from when to when: {HOW}")
+    first = moment(since if since is not None else start or "", now)
+    last = now.astimezone(UTC) if end is None else moment(end, now)
+    if first >= last:
+        raise QueryError(f"the time asked for ends ({last.isoformat()}) before it begins ({first.isoformat()})")
+    return first, last
+
+
+def _ago(word: str, now: datetime) -> datetime | None:
+    shape = _AGO.fullmatch(word)
+    return None if shape is None else now.astimezone(UTC) - timedelta(**{_UNITS[shape[2]]: float(shape[1])})
+
+
+def _clock(word: str, now: datetime) -> datetime | None:
+    shape = _CLOCK.fullmatch(word)
+    if shape is None:
+        return None
+    hour, minute, second, zone = shape.groups()
+    offset = "+00:00" if zone in (None, "z", "utc") else zone
+    here = now.astimezone(datetime.fromisoformat(f"2000-01-01T00:00{offset}").tzinfo)
+    at = here.replace(hour=int(hour), minute=int(minute), second=int(second or 0), microsecond=0).astimezone(UTC)
+    return at if at <= now else at - timedelta(days=1)
+
+
+def _iso(text: str) -> datetime:
+    at = datetime.fromisoformat(text)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)

@@ -1,0 +1,168 @@
+"""Which planned cables carry their rail now, and where the others end: what the reasoning questions rest on.
+
+Computed once for each judgement, in numpy, and kept with it. A cable stands `ON` its rail where it is seen on the
+planned leaf (a wrong port of the right leaf harms nobody), `OFF` where it is seen elsewhere or has no link, and is
+`UNKNOWN` where nobody can tell. Where a cause says that names are exchanged and no cable is to be moved (labels of two
+switches, of two hosts, NICs under other names), the cables it explains are taken as planned: traffic does not read
+labels. A cable on the other plane of its rail is off: NCCL does not mix planes (see rule CAB008).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from rules._places import Misplaced, Places, places
+from truerail.analysis.cabling import State, Wiring
+from truerail.analysis.published import Published
+from truerail.model import CauseKind, Evaluation
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.index import PlanIndex
+from truerail.model.plan import Role
+from truerail.views.hidden import hidden_by_names
+
+_NAMES_ONLY = (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER)
+"""Causes that, without a move, are about names alone."""
+
+
+class Stand(IntEnum):
+    """Whether a cable carries what the plan wants of it."""
+
+    ON = 0
+    OFF = 1
+    UNKNOWN = 2
+
+
+class Groups:
+    """Numbers of cables by a code, as one sorted array: all cables of a device in one slice."""
+
+    def __init__(self, codes: Codes, size: int) -> None:
+        self._order = np.argsort(codes, kind="stable")
+        self._starts = np.searchsorted(codes[self._order], np.arange(size + 1))
+
+    def of(self, code: int) -> Codes:
+        """The cables under one code, in the plan's order; empty for a code that nothing has."""
+        if not 0 <= code < len(self._starts) - 1:
+            return np.empty(0, dtype=np.int64)
+        return self._order[self._starts[code] : self._starts[code + 1]]
+
+    def of_all(self, codes: Iterable[int]) -> Codes:
+        """The cables under any of some codes."""
+        found = [self.of(code) for code in codes]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RailStatus:
+    """Columns over cables. `end[cable]` is the switch on which its lower end is now: the planned one where it stands or
+    nobody can tell, the one it is seen on otherwise, -1 where it ends nowhere. `renamed` marks cables that are as
+    planned under other names.
+
+    `certain[device]` and `possible[device]` number the connected parts of the switches: two leaves with one number
+    reach each other, over uplinks that are seen, or over those and the ones that nobody can tell.
+    """
+
+    wiring: Wiring
+    places: Places
+    stand: Codes
+    end: Codes
+    renamed: Mask
+    below: Groups
+    """By the device at the lower end."""
+    above: Groups
+    """By the device planned at the upper end."""
+    ends: Groups
+    """By `end`."""
+    certain: Codes
+    possible: Codes
+
+    @property
+    def index(self) -> PlanIndex:
+        """The plan's names as numbers."""
+        return self.wiring.index
+
+    @property
+    def rail_only(self) -> bool:
+        """Whether no switch stands above the leaves."""
+        return bool(self.index.from_host.all())
+
+    def is_host(self, device: int) -> bool:
+        """Whether the plan has this device as a host."""
+        return device >= 0 and self.index.devices.is_host(device)
+
+
+def rail_status_of(publication: Published) -> RailStatus:
+    """How every cable of a publication stands. Computed once for each judgement."""
+    kept = publication.evaluation.__dict__
+    found: RailStatus | None = kept.get("_standing")
+    if found is None:
+        found = kept["_standing"] = _stand(publication.evaluation, publication.wiring)
+    return found
+
+
+def _stand(evaluation: Evaluation, wiring: Wiring) -> RailStatus:
+    index, sorted_ = wiring.index, places(evaluation.plan, wiring.identity.seen)
+    size = len(index.devices.names)
+    renamed = _renamed(evaluation, wiring, open_too=False)
+    stand = _stands(wiring, sorted_, renamed, _renamed(evaluation, wiring, open_too=True))
+    on_switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[sorted_.at] > Role.HOST.tier
+    elsewhere = np.where(on_switch & (wiring.state == State.WRONG) & ~_inactive(wiring), sorted_.at, NONE)
+    end = np.where((stand == Stand.OFF) | _moved_uplink(index, wiring, renamed), elsewhere, index.b_device)
+    return RailStatus(
+        wiring, sorted_, stand, end, renamed,
+        below=Groups(index.a_device, size), above=Groups(index.b_device, size), ends=Groups(end, size),
+        certain=_parts(index, end, stand == Stand.ON, size),
+        possible=_parts(index, end, stand != Stand.OFF, size),
+    )  # fmt: skip
+
+
+def _stands(wiring: Wiring, sorted_: Places, renamed: Mask, perhaps_renamed: Mask) -> Codes:
+    index, state = wiring.index, wiring.state
+    on = (state == State.RIGHT) | (sorted_.kind == Misplaced.PORT) | renamed
+    upper = np.array([*index.devices.tier, NONE], dtype=np.int64)
+    on |= (sorted_.kind == Misplaced.UPLINK) & (upper[sorted_.at] > upper[index.a_device])
+    unknown = (state == State.UNKNOWN) | perhaps_renamed
+    return np.select([on & ~_inactive(wiring), unknown], [Stand.ON, Stand.UNKNOWN], Stand.OFF).astype(np.int64)
+
+
+def _inactive(wiring: Wiring) -> Mask:
+    """Host cables whose NIC says that RDMA is not active: they carry nothing, wherever they end."""
+    return np.asarray(wiring.index.from_host & (wiring.states.rdma_active[wiring.index.a] == 0), dtype=bool)
+
+
+def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
+    """Uplinks on another switch than planned: they work there."""
+    return np.asarray((wiring.state == State.WRONG) & ~index.from_host & ~renamed, dtype=bool)
+
+
+def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
+    """Wrong cables that a cause about names alone explains; `open_too`: also where exchanged cables are as likely.
+    So are cables in another port of their own leaf, behind its wrong name.
+    """
+    causes = [c for c in evaluation.causes if c.kind in _NAMES_ONLY and not c.moves]
+    told = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
+    subjects = {finding.subject for finding in evaluation.findings if finding.id in told}
+    subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
+    renamed = np.zeros(len(wiring.state), dtype=bool)
+    if subjects:
+        wrong = wiring.cables(State.WRONG).tolist()
+        renamed[[cable for cable in wrong if str(wiring.index.a_port(cable)) in subjects]] = True
+    return renamed
+
+
+def _parts(index: PlanIndex, end: Codes, use: Mask, size: int) -> Codes:
+    """Numbers the connected parts of the switches, shape (devices,): union by the smaller number."""
+    part = list(range(size))
+
+    def root(device: int) -> int:
+        while part[device] != device:
+            part[device] = part[part[device]]
+            device = part[device]
+        return device
+
+    links = use & ~index.from_host & (index.a_device >= 0) & (end >= 0)
+    for packed in np.unique(index.a_device[links] << 32 | end[links]).tolist():
+        one, other = root(packed >> 32), root(packed & 0xFFFFFFFF)
+        part[max(one, other)] = min(one, other)
+    return np.array([root(device) for device in range(size)], dtype=np.int64)

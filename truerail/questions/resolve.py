@@ -1,0 +1,191 @@
+"""What somebody means by a name: a device, a port in any spelling, a GPU, a MAC address, or a cable's label."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from truerail.errors import NotFoundError
+from truerail.model.columns import NONE, Codes
+from truerail.model.names import canonical_mac, port_key, printable
+from truerail.views.nearest import Nearest
+from truerail.views.view import View
+
+LONGEST_NAME = 255
+_SEPARATOR = re.compile(r"[/:\s]+")
+_RAIL = re.compile(r"rail[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
+_GPU = re.compile(r"gpu[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
+
+
+class ResolvedTarget(NamedTuple):
+    """What was recognised, in `Where.matched`'s words, its proper name, and the planned cables on it, in order.
+
+    `device` is its code (-1 for a label), `port` its port's code (-1 where it is no single port), `note` what a reader
+    should know beside it.
+    """
+
+    matched_type: str
+    name: str
+    cables: Codes
+    device: int = NONE
+    port: int = NONE
+    note: str = ""
+
+
+def recognise(view: View, text: str) -> ResolvedTarget:
+    """What `text` names. Raises `NotFoundError` that names it, and the nearest known name where there is one."""
+    asked = text.strip()
+    if not asked or len(asked) > LONGEST_NAME:
+        raise NotFoundError(f"{printable(asked, 80)!r} is no name of a device, a port, a GPU, a MAC address or a cable")
+    for reading in (_device, _part_of_device, _mac, _label, _rail, _pod):
+        found = reading(view, asked)
+        if found is not None:
+            return found
+    raise NotFoundError(
+        f"nothing in plan or snapshot is called {printable(asked, 80)!r}{view.nearest.hint(_head(asked))}"
+    )
+
+
+def _rail(view: View, text: str) -> ResolvedTarget | None:
+    """`rail 3`, `rail3`: the host cables of a rail, over all pods."""
+    found = _RAIL.fullmatch(text)
+    if found is None:
+        return None
+    cables = np.flatnonzero(view.index.from_host & (view.index.rail == int(found[1])))
+    return ResolvedTarget("rail", f"rail {int(found[1])}", cables) if len(cables) else None
+
+
+def _pod(view: View, text: str) -> ResolvedTarget | None:
+    """`p1`, `pod p1`: the host cables of a pod."""
+    name = text.partition(" ")[2].strip() if text.lower().startswith("pod ") else text
+    hosts = [
+        code
+        for code, one in enumerate(view.layout.devices)
+        if one.pod.lower() == name.lower() and view.index.devices.is_host(code)
+    ]
+    if not name or not hosts:
+        return None
+    return ResolvedTarget(
+        "pod",
+        f"pod {view.layout.devices[hosts[0]].pod}",
+        np.flatnonzero(view.index.from_host & np.isin(view.index.a_device, hosts)),
+    )
+
+
+def _head(text: str) -> str:
+    return _SEPARATOR.split(text, maxsplit=1)[0]
+
+
+def _device(view: View, text: str) -> ResolvedTarget | None:
+    if "." in text and _SEPARATOR.search(text) and text not in view.plan.devices:
+        return None  # `gpu-012.example.net/eth0` is a port, though `gpu-012` is what its name is short for
+    code = view.device(text)
+    if code == NONE:
+        return None
+    name = view.index.devices.names[code]
+    if not view.is_planned(code):
+        seen = np.flatnonzero(view.index.ports.device_of(view.wiring.place) == code)
+        return ResolvedTarget(
+            "switch", name, seen, code, note="the plan does not have it; these are the cables seen on it"
+        )
+    if view.index.devices.is_host(code):
+        return ResolvedTarget("host", name, view.layout.host_cables_of(code), code)
+    return ResolvedTarget("switch", name, view.layout.cables_of(code), code)
+
+
+def _part_of_device(view: View, text: str) -> ResolvedTarget | None:
+    """`gpu-012/enp26s0f0np0`, `gpu-012:mlx5_3`, `gpu-012 GPU 3`: a device that is known, and something of it."""
+    device = NONE
+    for gap in _SEPARATOR.finditer(text):
+        code, rest = view.device(text[: gap.start()]), text[gap.end() :]
+        if code == NONE or not rest:
+            continue
+        device = code
+        for reading in (_port, _other_name, _gpu):
+            found = reading(view, code, rest)
+            if found is not None:
+                return found
+    if device == NONE:
+        return None
+    raise NotFoundError(_no_such_port(view, device, text))
+
+
+def _no_such_port(view: View, device: int, text: str) -> str:
+    name = view.index.devices.names[device]
+    near = Nearest(str(view.index.spell(port)) for port in view.sight.ports_of(device).tolist()).hint(text)
+    return f"{name} is known, but nothing in plan or snapshot is called {printable(text, 80)!r}{near}"
+
+
+def _port(view: View, device: int, name: str) -> ResolvedTarget | None:
+    """A port by a spelling of the name that the plan or the snapshot gives it."""
+    key = port_key(name)
+    return _of_ports(view, device, lambda port: view.index.ports.key(port) == key, _port_word(view, device))
+
+
+def _other_name(view: View, device: int, name: str) -> ResolvedTarget | None:
+    """A port by its RDMA device, or by what else its own device calls it."""
+    key = port_key(name)
+    rdma = _of_ports(view, device, lambda port: view.nics.is_rdma(port, name), "rdma device")
+    return rdma or _of_ports(
+        view, device, lambda port: key in map(port_key, view.nics.names(port)), _port_word(view, device)
+    )
+
+
+def _port_word(view: View, device: int) -> str:
+    return "host port" if view.is_planned(device) and view.index.devices.is_host(device) else "switch port"
+
+
+def _of_ports(view: View, device: int, fits: Callable[[int], bool], matched_type: str) -> ResolvedTarget | None:
+    ports = [port for port in view.sight.ports_of(device).tolist() if fits(port)]
+    return port_meant(view, ports[0], matched_type) if ports else None
+
+
+def port_meant(view: View, port: int, matched_type: str) -> ResolvedTarget:
+    """One port: the cable planned there, and behind it the one that is seen there instead."""
+    own = view.index.cables_at(np.array([port]))
+    cables = np.concatenate([own[own >= 0], view.sight.cables_seen_on(port)])
+    note = "the second path is that of the cable seen on it" if len(cables) > 1 else ""
+    if not len(own[own >= 0]):
+        note = "the plan has no cable on it; this one is seen there" if len(cables) else "no cable is planned or seen"
+    device = int(view.index.ports.device_of(np.array([port]))[0])
+    return ResolvedTarget(matched_type, str(view.index.spell(port)), cables, device, port, note)
+
+
+def _gpu(view: View, device: int, text: str) -> ResolvedTarget | None:
+    shape = _GPU.fullmatch(text.strip())
+    if shape is None or not view.is_planned(device) or not view.index.devices.is_host(device):
+        return None
+    gpu, cables = int(shape.group(1)), view.layout.host_cables_of(device)
+    name = f"{view.index.devices.names[device]} GPU {gpu}"
+    near = view.nics.nearest(device, view.index.a[cables])
+    if gpu in near:
+        ports = [port for port, _ in near[gpu]]
+        return ResolvedTarget("gpu", name, cables[np.isin(view.index.a[cables], ports)], device)
+    planned = view.layout.gpu_cables(device, gpu)
+    if not len(planned):
+        raise NotFoundError(
+            f"{name}: {view.index.devices.names[device]} has no such GPU on a rail, by plan or topology"
+        )
+    return ResolvedTarget(
+        "gpu", name, planned, device, note="its host did not tell which NIC is near it; this is by the plan"
+    )
+
+
+def _mac(view: View, text: str) -> ResolvedTarget | None:
+    mac = canonical_mac(text)
+    if mac is None:
+        return None
+    port = view.nics.port_of_mac(mac)
+    if port != NONE:
+        return port_meant(view, port, "mac address")
+    port = view.nics.port_hearing(mac)
+    if port == NONE:
+        raise NotFoundError(f"no device that answered has or hears the MAC address {mac}")
+    found = port_meant(view, port, "mac address")
+    return found._replace(note=f"no device that answered has it; {found.name} hears it")
+
+
+def _label(view: View, text: str) -> ResolvedTarget | None:
+    cables = view.layout.by_label.get(text.lower())
+    return ResolvedTarget("cable label", text, np.array(cables)) if cables else None

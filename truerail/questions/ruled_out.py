@@ -1,0 +1,119 @@
+"""What a finding could be mistaken for, and what speaks against it. Each sentence is derived from what was seen; where
+nothing speaks against a look-alike, nothing is said.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from truerail.analysis.cabling import BOTH_ENDS, State, Why
+from truerail.analysis.cabling.paths import gpu_rails
+from truerail.model.columns import Codes
+from truerail.model.finding import Cause, CauseKind
+from truerail.questions.rail_status import RailStatus
+from truerail.views.view import View
+
+_MOST_TELLS = 0.75
+"""A device bears its own name where at least so many of its other cables are where they are planned."""
+
+
+def ruled_out(view: View, standing: RailStatus, cable: int, cause: Cause | None) -> tuple[str, ...]:
+    """The sentences for a finding on a planned cable. `cause` is what explains it: it is never ruled out."""
+    state = view.wiring.state[cable]
+    kind = cause.kind if cause else None
+    told: list[str] = []
+    if state == State.WRONG:
+        told += [*_names(view, standing, cable, kind), *_nic_order(view, cable, kind), *_both_ends(view, cable)]
+    if state == State.MISSING:
+        told += _no_link(view, cable)
+    told += _reading(view, cable)
+    return tuple(told)
+
+
+def _names(view: View, standing: RailStatus, cable: int, kind: CauseKind | None) -> Iterator[str]:
+    """Exchanged labels of switches or hosts: told apart by the other cables of the device."""
+    index, names = view.index, view.index.devices.names
+    at = int(standing.places.at[cable])
+    planned = int(index.b_device[cable])
+    if kind is not CauseKind.LEAF_SWAP:
+        for switch in dict.fromkeys((planned, at)):
+            if view.is_planned(switch) and not index.devices.is_host(switch):
+                yield from _label(view, switch, cable)
+    host = int(index.a_device[cable])
+    if index.from_host[cable] and kind is not CauseKind.HOST_SWAP:
+        right, total = _right(view, np.setdiff1d(view.layout.cables_of(host), [cable]))
+        if total and right >= _MOST_TELLS * total:
+            yield (
+                f"{names[host]} does not bear another host's name: its other cables are seen where they are planned "
+                f"({right} of {total})."
+            )
+
+
+def _label(view: View, switch: int, cable: int) -> Iterator[str]:
+    """A switch bears its own label: by its uplinks, else by its other cables."""
+    name, uplinks = view.index.devices.names[switch], np.setdiff1d(view.layout.uplinks_of(switch), [cable])
+    right, total = _right(view, uplinks)
+    what = "uplinks land"
+    if not total:
+        right, total = _right(view, np.setdiff1d(view.layout.cables_of(switch), [cable]))
+        what = "other cables are"
+    if total and right >= _MOST_TELLS * total:
+        yield f"The label of {name} is not exchanged: its {what} where they are planned ({right} of {total})."
+
+
+def _right(view: View, cables: Codes) -> tuple[int, int]:
+    """How many of the cables that somebody can tell of are right, and how many these are."""
+    states = view.wiring.state[cables]
+    return int(np.count_nonzero(states == State.RIGHT)), int(np.count_nonzero(states != State.UNKNOWN))
+
+
+def _nic_order(view: View, cable: int, kind: CauseKind | None) -> Iterator[str]:
+    """The NIC is the one that the plan means: its host's topology puts the rail's GPUs nearest to it."""
+    index, rail = view.index, int(view.index.rail[cable])
+    host, port = int(index.a_device[cable]), int(index.a[cable])
+    if (
+        not index.from_host[cable]
+        or rail < 0
+        or kind is CauseKind.GPU_NIC_ORDER
+        or host in gpu_rails(view.wiring).misordered
+    ):
+        return
+    if rail < 62 and not int(gpu_rails(view.wiring).near[port]) >> rail & 1:
+        return
+    near = view.nics.gpus(host, index.a[view.layout.host_cables_of(host)], port)
+    if near:
+        gpus = ", ".join(f"GPU {link.gpu} ({link.level})" for link in near)
+        yield f"It is not the order of NICs: topo -m puts {gpus} next to this NIC, as rail {rail} wants it."
+
+
+def _reading(view: View, cable: int) -> Iterator[str]:
+    """Devices that answer are not unreachable."""
+    index = view.index
+    ends = (int(index.a_device[cable]), int(index.b_device[cable]))
+    read = [index.devices.names[one] for one in ends if view.is_planned(one) and view.wiring.read[one]]
+    if read:
+        yield f"{' and '.join(read)} answer{'s' if len(read) == 1 else ''}, so it is not an unreachable device."
+
+
+def _both_ends(view: View, cable: int) -> Iterator[str]:
+    """A neighbour that has not expired yet is named by one end only."""
+    port = int(view.index.a[cable])
+    if view.wiring.sure[port] >= BOTH_ENDS and not view.wiring.ambiguous[port]:
+        yield "It is not a stale neighbour: both ends name each other, and nobody else is heard on either port."
+
+
+def _no_link(view: View, cable: int) -> Iterator[str]:
+    """No link is told by a port, not by silence; and not by design."""
+    why = view.wiring.why[cable]
+    if why == Why.LINK_DOWN:
+        ends = np.array([view.index.a[cable], view.index.b[cable]])
+        states = view.wiring.states
+        if states.dark(ends).any():
+            yield "It is not LLDP that is silent: an end that answered says that the port itself has no link."
+        else:
+            yield "It is not a discovery that missed it: it met the switch, and found no link at its port."
+        known = ends[(states.link_row[ends] >= 0) | (states.rdma_row[ends] >= 0)]
+        if len(known) and not states.disabled(known).any():
+            yield f"Nobody switched it off: {view.index.spell(int(known[0]))} is enabled."
+    if why == Why.SILENT and not view.wiring.met:
+        yield "It is not LLDP switched off on a device: both devices hear their other neighbours."

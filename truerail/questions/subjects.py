@@ -1,0 +1,64 @@
+"""The hosts that a reasoning question is about, and names of devices in order."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerail.errors import NotFoundError, QueryError
+from truerail.model.columns import Codes
+from truerail.model.names import printable
+from truerail.views.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """The planned hosts of a node set by code, ascending, and the names that the plan does not have."""
+
+    codes: Codes
+    unplanned: tuple[str, ...]
+
+
+def hosts_asked(view: View, nodeset: str) -> Hosts:
+    """The hosts of a node set. Raises BadQuestion for a set that is none or names a switch, and NotFound where the plan
+    has not one of them.
+    """
+    codes = {name: view.device(name) for name in dict.fromkeys(view.expand(nodeset))}
+    planned = {name: code for name, code in codes.items() if view.is_planned(code)}
+    for code in planned.values():
+        if not view.index.devices.is_host(code):
+            raise QueryError(f"{view.index.devices.names[code]} is a switch, and jobs run on hosts")
+    if not planned:
+        name = next(iter(codes), "")
+        raise NotFoundError(f"the plan has no host {printable(name, 80)!r}{view.nearest.hint(name)}")
+    return Hosts(np.unique(list(planned.values())), tuple(name for name in codes if name not in planned))
+
+
+def host_asked(view: View, name: str) -> int:
+    """The code of a planned host. Raises NotFound with the nearest name, and BadQuestion for a switch."""
+    code = view.device(name.strip())
+    if not view.is_planned(code):
+        raise NotFoundError(f"the plan has no host {printable(name, 80)!r}{view.nearest.hint(name)}")
+    if not view.index.devices.is_host(code):
+        raise QueryError(f"{view.index.devices.names[code]} is a switch, not a host")
+    return code
+
+
+def in_order(view: View, codes: Iterable[int]) -> list[str]:
+    """Names of planned devices, in natural order."""
+    wanted = np.array(sorted(codes), dtype=np.int64)
+    return [view.index.devices.names[code] for code in wanted[np.argsort(view.layout.rank[wanted])].tolist()]
+
+
+def rail_words(rails: Iterable[int]) -> str:
+    """`rail 3`, `rails 0-2, 4`; empty for none."""
+    runs: list[list[int]] = []
+    for rail in sorted(rails):
+        if runs and rail == runs[-1][-1] + 1:
+            runs[-1].append(rail)
+        else:
+            runs.append([rail])
+    if not runs:
+        return ""
+    told = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return f"rail{'s' if sum(map(len, runs)) > 1 else ''} {told}"

@@ -1,0 +1,45 @@
+"""`blast` as text: the damage, what may be drained, who is hurt."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from truerail.files.nodesets import fold
+from truerail.outputs.options import Options
+from truerail.outputs.text.blocks import hanging, heading
+from truerail.outputs.words import count, name, sentence
+from truerail.questions.models import Blast
+from truerail.questions.text.pieces import MOST_LINES, more, rows
+
+
+def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
+    """What may be drained, the figures, and the hosts that lose alike together."""
+    yield hanging("action", Text(sentence(answer.drain), style="bold"), indent=2)
+    yield Text()
+    yield rows(_figures(answer))
+    groups = [
+        (fold([one.host for one in alike]), key)
+        for key, found in groupby(answer.hosts, key=lambda one: (one.rails, one.gpus, one.share_lost))
+        if (alike := list(found))
+    ]
+    if groups:
+        yield heading("Hosts that lose bandwidth")
+    shown = groups if options.details else groups[:MOST_LINES]
+    for hosts, (_, gpus, share) in shown:
+        lost = f"{share:.1%} of its bandwidth, GPU {', '.join(map(str, gpus)) or 'none'}"
+        yield hanging("", Text(f"{name(hosts)}: {lost}"))
+    yield from more(len(groups) - len(shown), "groups of hosts")
+
+
+def _figures(answer: Blast) -> Iterator[tuple[str, RenderableType | str]]:
+    now = {True: "down now", False: "up now", None: "nobody can tell whether it is up"}
+    yield "it is", f"{name(answer.matched_type)}, {now[answer.down_now]}"
+    gpus = f"{answer.gpus_affected:,} of their {count(answer.gpus_of_hosts, 'GPU')}"
+    yield "affected", f"{count(answer.hosts_affected, 'host')}, {gpus}"
+    yield "bandwidth", f"{answer.share_lost:.1%} lost, {1 - answer.share_lost:.1%} left"
+    if answer.uplink_share_lost:
+        yield "uplinks", f"{answer.uplink_share_lost:.1%} lost, {1 - answer.uplink_share_lost:.1%} left"
+    if answer.pairs_cut:
+        yield "cut", f"{count(answer.pairs_cut, 'pair')} of hosts, counted on each rail"

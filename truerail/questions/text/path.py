@@ -1,0 +1,36 @@
+"""`path` as text: a rail a line, from NIC to NIC."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from truerail.outputs.text.blocks import hanging
+from truerail.outputs.text.style import PORT, QUIET, TONE_MARKS
+from truerail.outputs.words import name, sentence
+from truerail.questions.models import Hop, PathAnswer, RailPath
+from truerail.questions.tones import SIGHT
+
+
+def path_text(answer: PathAnswer) -> Iterator[RenderableType]:
+    """Every rail: the hops, and what is said of them where it is not as planned."""
+    yield Text()
+    for path in answer.rails:
+        yield _rail(path, alone=len(answer.rails) == 1)
+
+
+def _rail(path: RailPath, *, alone: bool) -> RenderableType:
+    mark, style = TONE_MARKS[SIGHT[path.stays]]
+    title = Text(mark, style).append(" rail -" if path.rail is None else f" rail {path.rail}", style="bold")
+    body = Text(" → ").join(_hop(hop, path.leaves_at) for hop in path.hops)
+    if path.stays is not True and not alone:
+        body.append(f"\n{sentence(path.summary)}")
+    return hanging(title, body)
+
+
+def _hop(hop: Hop, leaves_at: str) -> Text:
+    ports = ":".join(name(port) for port in (hop.in_port, hop.out_port) if port)
+    line = Text().append(name(hop.device), style="bold red" if hop.device == leaves_at else PORT)
+    line.append(f" (NVLink {name(hop.nvlink)}) " if hop.nvlink else "", style=QUIET)
+    line.append(f"/{ports}" if ports else "")
+    return line.append(f" ×{hop.choices}", style=QUIET) if hop.choices > 1 else line

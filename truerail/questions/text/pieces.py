@@ -1,0 +1,97 @@
+"""What the texts of several answers share."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from truerail.outputs.text.blocks import hanging
+from truerail.outputs.text.style import PORT, QUIET, SEVERITY_STYLES, STATE_STYLES, TONE_MARKS
+from truerail.outputs.words import Tone, as_sentence, count, name, sentence, sure
+from truerail.views.pieces import CauseLine, End, FindingLine
+
+MOST_LINES = 12
+
+
+def verdict(tone: Tone, summary: str) -> RenderableType:
+    """The sentence that answers, with its mark."""
+    mark, style = TONE_MARKS[tone]
+    return hanging(Text(mark, style), Text(as_sentence(summary), style), indent=0)
+
+
+def to_do(action: str) -> Iterator[RenderableType]:
+    """What to do, where there is something."""
+    if action:
+        yield hanging("action", Text(sentence(action), style="bold"), indent=2)
+
+
+def finding(line: FindingLine) -> RenderableType:
+    """A finding in a line, and under it what it says."""
+    title = Text().append_text(severity_word(line.severity))
+    title.append(f" {name(line.rule)} ").append(name(line.subject), style=PORT)
+    muted = f", {name(line.muted)}" if line.muted else ""
+    since = f" since {when(line.since)}" if line.since else ""
+    title.append(f"  {name(line.id)}, {name(line.state)}{since}{muted}", style=QUIET)
+    return hanging("!", title.append(f"\n{sentence(line.summary)}", style="not dim"))
+
+
+def cause(line: CauseLine, *, told: bool = False) -> Iterator[RenderableType]:
+    """A cause: what it is, what it harms, and, where that is not `told` already, what to do."""
+    title = Text().append(name(line.kind), style="bold").append(f"  {as_sentence(line.summary)}")
+    impact = f", {count(line.impact, 'GPU')} hurt" if line.impact else ""
+    muted = f", {name(line.muted)}" if line.muted else ""
+    title.append(f"  {sure(line.confidence)} sure{impact}{muted}", style=QUIET)
+    yield hanging("!", title)
+    if line.action and not told:
+        yield hanging("action", Text(sentence(line.action), style="bold"), indent=4)
+
+
+def state_word(state: str) -> Text:
+    """A cable's state in its colour."""
+    return Text(name(state), style=_STATES.get(state, ""))
+
+
+def severity_word(severity: str) -> Text:
+    """A severity in its colour."""
+    return Text(name(severity), style=_SEVERITIES.get(severity, ""))
+
+
+_STATES = {state.value: style for state, style in STATE_STYLES.items()}
+_SEVERITIES = {severity.value: style for severity, style in SEVERITY_STYLES.items()}
+
+
+def end(one: End | None) -> Text:
+    """A port with where it stands."""
+    if one is None:
+        return Text("nothing", style=QUIET)
+    line = Text().append(name(one.name), style=PORT)
+    place = [f"rack {name(one.rack)}" if one.rack else "", f"unit {one.unit}" if one.unit is not None else ""]
+    where = " ".join(word for word in place if word)
+    return line.append(f" ({where})", style=QUIET) if where else line
+
+
+def rows(pairs: Iterable[tuple[str, RenderableType | str]], *, indent: int = 2) -> RenderableType:
+    """Words and what they stand for, in two columns."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True, style=QUIET)
+    grid.add_column(overflow="fold")
+    for word, value in pairs:
+        grid.add_row(word, value)
+    return Padding(grid, (0, 0, 0, indent))
+
+
+def more(
+    hidden: Sequence[object] | int, what: str, how: str = "--format json has them all"
+) -> Iterator[RenderableType]:
+    """Says that rows were left out, and how to see them."""
+    number = hidden if isinstance(hidden, int) else len(hidden)
+    if number > 0:
+        yield Text(f"  … and {number:,} more {what}: {how}", style=QUIET)
+
+
+def when(at: datetime | None) -> str:
+    """A time as it is read at night: date and time, to the second, with its zone."""
+    return f"{at:%Y-%m-%d %H:%M:%S %Z}".strip() if at else "nobody knows when"

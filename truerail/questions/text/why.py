@@ -1,0 +1,66 @@
+"""`why` as text: the finding, what to do, what was ruled out, the evidence, the rule."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from truerail.outputs.options import Options
+from truerail.outputs.text.blocks import hanging, heading
+from truerail.outputs.text.style import PORT, QUIET
+from truerail.outputs.words import as_sentence, name, sentence, sure
+from truerail.questions.models import EvidenceLine, Why
+from truerail.questions.text.pieces import cause, finding, rows, to_do, when
+from truerail.questions.text.where import path_block
+
+
+def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
+    """The whole case, the conclusion first."""
+    yield finding(answer.finding)
+    yield from to_do(answer.cause.action if answer.cause else answer.finding.action)
+    yield rows(_life(answer))
+    if answer.cause:
+        yield heading("Cause")
+        yield from cause(answer.cause, told=True)
+    for alternative in answer.alternatives:
+        yield hanging("or", Text(sentence(alternative)), indent=4)
+    if answer.ruled_out:
+        yield heading("Ruled out")
+    for words in answer.ruled_out:
+        yield hanging("-", Text(as_sentence(words)))
+    if answer.evidence:
+        yield heading("Evidence")
+    for line in answer.evidence:
+        yield _evidence(line)
+    if answer.path and options.details:
+        yield heading("Cable")
+        yield from path_block(answer.path)
+    if options.details:
+        yield heading("The rule")
+        yield from (Text(f"  {sentence(line)}") for line in answer.explanation.splitlines())
+    else:
+        yield Text(f"\n  the rule: truerail rules explain {name(answer.finding.rule)}", style=QUIET)
+
+
+def _life(answer: Why) -> Iterator[tuple[str, RenderableType | str]]:
+    line = answer.finding
+    if line.expected or line.observed:
+        yield "expected", Text(name(line.expected or "nothing"), style=PORT)
+        yield "observed", Text(name(line.observed or "nothing"), style=PORT)
+    yield "sure", sure(line.confidence)
+    if answer.first_seen:
+        times = f", {answer.episodes} times" if answer.episodes > 1 else ""
+        yield "first seen", f"{when(answer.first_seen)}{times}"
+    if answer.acknowledged_by:
+        yield "known to", f"{name(answer.acknowledged_by)}: {sentence(answer.acknowledged_reason or '')}"
+
+
+def _evidence(line: EvidenceLine) -> RenderableType:
+    facts = ", ".join(f"{name(key)} {sentence(_shown(value))}" for key, value in line.fact.items())
+    source = f" by {name(line.source)}" if line.source else ""
+    body = Text().append(f"{name(line.kind)} {facts}").append(f"  {line.at:%H:%M:%S}{source}", style=QUIET)
+    return hanging(Text(name(line.device), style=PORT), body)
+
+
+def _shown(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,74 @@
+"""The tower: what the service knows now, what it remembers, and what may be asked of it. The web sees only this."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from truerail.analysis.published import Published
+from truerail.model.history import Acknowledgement, History, MaintenanceWindow, PlanVersion
+from truerail.service.events import EventLog
+from truerail.views.models import StepLine
+
+
+class ServiceAPI(Protocol):
+    """One for the life of the service. Reads never wait for a round; writes are kept before they return."""
+
+    @property
+    def publication(self) -> Published | None:
+        """The newest judgement; None before the first."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """The journal, or an empty history where none is kept."""
+        ...
+
+    @property
+    def events(self) -> EventLog:
+        """What happens, as it happens."""
+        ...
+
+    @property
+    def steps(self) -> Sequence[StepLine]:
+        """The punch list with its ticks."""
+        ...
+
+    @property
+    def counters(self) -> Mapping[str, float]:
+        """Figures of the service itself for its metrics (`rounds_total`, `event_streams`, ...)."""
+        ...
+
+    @property
+    def now(self) -> Callable[[], datetime]:
+        """The clock."""
+        ...
+
+    async def recheck(self, devices: Collection[str], who: str) -> int:
+        """Asks these devices everything, now; how many are asked. Their answers are judged as soon as they come."""
+        ...
+
+    async def reload_plan(self, who: str) -> PlanVersion:
+        """Reads the plan file anew. Raises `PlanError` with every problem; the plan in force stays then."""
+        ...
+
+    async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:
+        """Of a finding (id) or a cause (key). Raises `NotFound`, and `HistoryGone` where it cannot be kept."""
+        ...
+
+    async def withdraw(self, acknowledgement: int, who: str) -> None:
+        """Ends an acknowledgement. Raises `NotFound`, `HistoryGone`."""
+        ...
+
+    async def open_window(
+        self, scope: str, what: str, starts: datetime, ends: datetime, who: str, reason: str
+    ) -> MaintenanceWindow:
+        """Announces maintenance. Raises `NotFound`, `BadQuestion`, `HistoryGone`."""
+        ...
+
+    async def end_window(self, window: int, who: str) -> None:
+        """Ends a maintenance window early. Raises `NotFound`, `HistoryGone`."""
+        ...
+
+    async def audit(self, who: str, action: str, detail: str) -> None:
+        """Keeps a write that is none of the above (a log-in). Raises `HistoryGone`."""
+        ...

@@ -1,0 +1,196 @@
+"""From what is known now to what is shown: rules, causes, lives, punch list, everything that readers will ask for."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from truerail.analysis.cabling import wiring_of
+from truerail.analysis.cabling.plugs import LONGEST_UNSEEN_SECONDS, Plugs, moved_before
+from truerail.analysis.counters import Window
+from truerail.analysis.counters.storage import Still, still
+from truerail.analysis.counters.traffic import traffic_of
+from truerail.analysis.published import CollectorRun, JournalState, Published
+from truerail.journal import Changes, Journal, Lives
+from truerail.model import Evaluation, Plan, Reading, Snapshot
+from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundRecord, RowRange
+from truerail.model.pause import garbage_collection_paused
+from truerail.outputs.worklist import Worklist
+from truerail.questions.rail_status import rail_status_of
+from truerail.rounds import judge
+from truerail.service.marks import mutes, work_now
+from truerail.service.plans import digest_of
+from truerail.service.settings import Settings
+from truerail.views.fabric_map import FabricMap, fabric_map
+from truerail.views.lines import cause_lines
+from truerail.views.models import StepLine
+from truerail.views.steps import step_lines
+from truerail.views.view import view_of, warm
+
+MOST_CHANGES = 10_000
+"""Of links, within the minutes that the counters' window holds: the newest ones, where a whole pod was re-plugged."""
+
+Prepare = Callable[[Published], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """One judgement with everything that goes with it."""
+
+    publication: Published
+    map: FabricMap
+    steps: tuple[StepLine, ...]
+    changes: Changes
+    record: RoundRecord
+
+
+@dataclass
+class Evaluator:
+    """Judges one snapshot after the other; not two at a time. Runs in a thread beside the event loop.
+
+    `prepare` are called with each publication before anybody sees it, so that no reader waits for an index.
+    """
+
+    fabric: str
+    lives: Lives
+    number: int
+    prepare: list[Prepare] = field(default_factory=list)
+    worklist: Worklist = field(default_factory=Worklist)
+    window: Window = field(default_factory=Window)
+    plugs: Plugs = field(default_factory=Plugs)
+    traffic: bool = True
+    """Whether publications carry the traffic of every link."""
+    _counting: threading.Lock = field(default_factory=threading.Lock)
+    """Held by whoever puts into the window, copies it or exchanges it."""
+
+    @classmethod
+    def begin(cls, settings: Settings) -> "Evaluator":
+        """A judge that remembers nothing yet."""
+        recovery = settings.recovery
+        lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
+        return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic)
+
+    def resume(self, journal: Journal) -> None:
+        """Goes on where the journal ends, at any time between two judgements. Raises HistoryGone.
+
+        Judgements that came before, while it could not be read, are counted behind what it has.
+        """
+        memory, next_number = journal.restore(), journal.next_number()
+        self.lives.restore(memory)
+        if memory.at is not None:
+            seen = {one.port: one.seen for one in memory.links if one.seen is not None}
+            self.plugs.restore(seen, memory.at.timestamp())
+            self._remember_plugs(journal, memory.at)
+        self.number += next_number - 1
+
+    def _remember_plugs(self, journal: Journal, at: datetime) -> None:
+        """Which plugs were moved since the newest counters that were kept: those kept with them end there."""
+        if len(self.window.order):
+            since = datetime.fromtimestamp(self.window.oldest - LONGEST_UNSEEN_SECONDS, UTC)
+            changes = journal.link_changes(since, at, page=RowRange(MOST_CHANGES))
+            self.window.replugged = moved_before(reversed(changes), self.window.replugged)
+
+    def remember(self, window: Window) -> None:
+        """Goes on with the counters of a former run, where none were counted yet and they are counted alike."""
+        with self._counting:
+            alike = (window.samples, window.step_seconds) == (self.window.samples, self.window.step_seconds)
+            if alike and not self.window.sources:
+                self.window = window
+
+    def counters(self) -> Still | None:
+        """A copy of what was counted; None where nothing was. May be asked for while something is judged."""
+        with self._counting:
+            return still(self.window) if self.window.sources else None
+
+    def settle(self, settings: Settings) -> None:
+        """Takes other settings of recovery and metrics from the next judgement on."""
+        recovery = settings.recovery
+        self.lives.use(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
+        self.traffic = settings.metrics.traffic
+
+    def judge(
+        self,
+        plan: Plan,
+        snapshot: Snapshot,
+        counted: Sequence[Reading],
+        notes: Sequence[str],
+        runs: Mapping[str, CollectorRun],
+        journal: JournalState,
+        acknowledged: Sequence[Acknowledgement],
+        windows: Sequence[MaintenanceWindow],
+        now: datetime,
+    ) -> Evaluated:
+        """The next publication. `counted` are the readings of counters since the last one."""
+        began = time.monotonic()
+        with garbage_collection_paused(old=True):
+            with self._counting:
+                self.window.put(counted)
+                window = self.window.frozen()
+            snapshot = replace(snapshot, window=window if window.sources else None)
+            self.window.replugged = window.replugged = self.plugs.update(
+                wiring_of(plan, snapshot), self.window.replugged.since(self.window.oldest)
+            )
+            evaluation = judge(plan, snapshot, notes=notes, work=work_now(plan, windows, now))
+            changes = self.lives.update(evaluation, wiring_of(plan, snapshot))
+            publication = Published(
+                number=self.number,
+                fabric=self.fabric,
+                evaluation=evaluation,
+                snapshot=snapshot,
+                plan_digest=digest_of(plan),
+                lives=changes.lives,
+                cause_lives=changes.cause_lives,
+                pending_resolution=changes.pending_resolution,
+                mutes=mutes(
+                    plan,
+                    (*evaluation.findings, *changes.pending_resolution),
+                    evaluation.causes,
+                    acknowledged,
+                    windows,
+                    now,
+                ),
+                runs=runs,
+                journal=journal,
+                traffic=traffic_of(plan, snapshot) if self.traffic else None,
+                judged_seconds=time.monotonic() - began,
+            )
+            self.worklist.update(evaluation)
+            self._warm(publication)
+            steps = step_lines(self.worklist, publication)
+            judged = Evaluated(publication, fabric_map(publication), steps, changes, _record(publication))
+        self.number += 1
+        return judged
+
+    def remark(self, publication: Published) -> FabricMap:
+        """The map of a publication whose mutes changed, everything warm for its readers."""
+        self._warm(publication)
+        return fabric_map(publication)
+
+    def _warm(self, publication: Published) -> None:
+        warm(publication)
+        rail_status_of(publication)
+        cause_lines(view_of(publication))
+        for prepare in self.prepare:
+            prepare(publication)
+
+
+def _record(publication: Published) -> RoundRecord:
+    evaluation: Evaluation = publication.evaluation
+    summary = evaluation.summary
+    readings = publication.snapshot.readings
+    return RoundRecord(
+        number=publication.number,
+        at=publication.at,
+        took_seconds=publication.judged_seconds,
+        devices=len({reading.device for reading in readings}),
+        devices_read=len({reading.device for reading in readings if not reading.error}),
+        cables_planned=summary.cables_planned,
+        cables_right=summary.cables_right,
+        cables_wrong=summary.cables_wrong,
+        cables_missing=summary.cables_missing,
+        cables_unknown=summary.cables_unknown,
+        findings=dict(summary.findings),
+        causes=len(evaluation.causes),
+        plan_digest=publication.plan_digest,
+    )

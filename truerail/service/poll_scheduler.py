@@ -1,0 +1,179 @@
+"""Asks the fleet in rounds: questions that come due together go out as one, and one slow device holds nobody.
+
+A round is over for its questions when all devices have answered or `poll_timeout` has passed. Devices that are still
+silent then stay *busy*: they are left out of further rounds until they answer or time out, and their answers are
+taken in when they come.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from collector import collectors
+from truerail.analysis.published import CollectorRun
+from truerail.poller import Gathered, Poller, Row
+from truerail.service.latest import Latest
+
+TOGETHER_SECONDS = 0.05
+"""How long the first question of a round waits for others that come due at the same time, beside the jitter."""
+
+
+class PollScheduler:
+    """One for a fleet. `heard` is called on the event loop whenever answers are there that deserve a judgement."""
+
+    def __init__(
+        self,
+        gatherer: Poller,
+        *,
+        every_seconds: Mapping[str, float],
+        patience_seconds: float,
+        jitter_seconds: float,
+        heard: Callable[[], None],
+    ) -> None:
+        self._gatherer = gatherer
+        self._names = [device.name for device in gatherer.devices]
+        self._patience = patience_seconds
+        self._together = TOGETHER_SECONDS + jitter_seconds
+        self._heard = heard
+        self._busy: set[str] = set()
+        self._due: set[str] = set()
+        self._next: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._loud = False
+        self.latest = Latest(self._names)
+        self.runs = {name: CollectorRun(name, seconds) for name, seconds in every_seconds.items()}
+        self.rounds_total = 0
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """Everybody who is asked."""
+        return tuple(self._names)
+
+    @property
+    def waiting(self) -> int:
+        """Devices that have been asked and have not answered yet."""
+        return len(self._busy)
+
+    def use(
+        self,
+        gatherer: Poller,
+        *,
+        every_seconds: Mapping[str, float],
+        patience_seconds: float,
+        jitter_seconds: float,
+    ) -> None:
+        """Asks with another gatherer from the next round on, at another pace; what was heard is kept."""
+        self._gatherer = gatherer
+        self._patience = patience_seconds
+        self._together = TOGETHER_SECONDS + jitter_seconds
+        self.runs = {name: replace(run, every_seconds=every_seconds[name]) for name, run in self.runs.items()}
+        self._names = [device.name for device in gatherer.devices]
+        self.latest.keep(self._names)
+
+    async def due(self, collector: str) -> None:
+        """A question has come due. Returns when its round is over."""
+        self._due.add(collector)
+        if self._next is None or self._next.done():
+            self._next = self._spawned(self._soon())
+        await asyncio.shield(self._next)
+
+    async def _soon(self) -> None:
+        await asyncio.sleep(self._together)
+        self._next = None
+        asked, self._due = self._due, set()
+        await self.round(asked)
+
+    async def everything(self, only: Collection[str] | None = None) -> int:
+        """Asks all questions now, of all devices, or of these and who tells their fabric. Gives the number of devices
+        asked.
+        """
+        return await self.round(set(self.runs), None if only is None else {*only, *self._gatherer.tellers})
+
+    def overran(self, collector: str) -> None:
+        """Counts a question that came due while its round still ran."""
+        self.runs[collector] = replace(self.runs[collector], overruns_total=self.runs[collector].overruns_total + 1)
+
+    async def round(self, asked: Collection[str], only: Collection[str] | None = None) -> int:
+        """One round of these questions. Those who do not answer in time are waited for in the background."""
+        wanted = [name for name in self._names if name not in self._busy and (only is None or name in only)]
+        if not wanted:
+            return 0
+        self._busy.update(wanted)
+        self.rounds_total += 1
+        task = self._spawned(self._ask(asked, wanted))
+        done, _ = await asyncio.wait({task}, timeout=self._patience)
+        if done:
+            await task
+        else:
+            self._spawned(self._wait_on(task))
+        self._tell()
+        return len(wanted)
+
+    async def _ask(self, asked: Collection[str], wanted: list[str]) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            seen = await self._gatherer.round(only=set(wanted), collectors=asked, progress=self._take)
+            self._count(seen, asked, loop.time() - began)
+        finally:
+            self._busy.difference_update(wanted)
+
+    def _take(self, row: Row, done: int, total: int) -> None:
+        """A device's row is finished: its answers count from now on, whatever the others do."""
+        self.latest.put(row.readings)
+        self._busy.discard(row.device.name)
+        self._loud = True
+
+    async def _wait_on(self, task: "asyncio.Task[None]") -> None:
+        """Judges again whenever late answers came in, until the round is over."""
+        while not task.done():
+            await asyncio.wait({task}, timeout=self._patience)
+            self._tell()
+        await task
+
+    def _tell(self) -> None:
+        if self._loud:
+            self._loud = False
+            self._heard()
+
+    def _count(self, seen: Gathered, asked: Iterable[str], took_seconds: float) -> None:
+        tally: dict[str, list[int]] = {name: [0, 0] for name in asked}
+        for reading in seen.readings:
+            counted = tally.get(reading.collector)
+            if counted is not None:
+                counted[0] += 1
+                counted[1] += not reading.error
+        for name, (total, answered) in tally.items():
+            self.runs[name] = _after(self.runs[name], seen.at, took_seconds, total, answered)
+
+    def _spawned(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    async def stop(self) -> None:
+        """Lets go of every device that is still waited for."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+def _after(run: CollectorRun, at: datetime, took_seconds: float, asked: int, answered: int) -> CollectorRun:
+    return replace(
+        run,
+        last_at=at if answered else run.last_at,
+        took_seconds=took_seconds,
+        devices_asked=asked,
+        devices_answered=answered,
+        rounds_total=run.rounds_total + 1,
+        failures_total=run.failures_total + asked - answered,
+    )
+
+
+def intervals(wanted: Mapping[str, float]) -> dict[str, float]:
+    """Seconds between rounds for every collector: the wanted ones, else its own."""
+    return {name: wanted.get(name, found.every_seconds) for name, found in collectors().items()}

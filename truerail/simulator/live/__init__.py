@@ -1,0 +1,28 @@
+"""A simulated fabric that lives: time passes, faults appear and are repaired, and its devices can be asked.
+
+From the transport on, whoever asks it runs the code that asks real devices.
+"""
+
+from truerail.simulator.live.director import Director, Pace
+from truerail.simulator.live.fabric import LivingFabric, living_fabric
+from truerail.simulator.live.faults import Standing, StandingFaults
+from truerail.simulator.live.hearing import Daemons
+from truerail.simulator.live.scenario import Entry
+from truerail.simulator.live.traffic import LivingTraffic, Trouble
+from truerail.simulator.live.transport import SimulatedTransport
+from truerail.simulator.live.world import LivingWorld
+
+__all__ = [
+    "Daemons",
+    "Director",
+    "Entry",
+    "LivingFabric",
+    "LivingTraffic",
+    "LivingWorld",
+    "Pace",
+    "SimulatedTransport",
+    "Standing",
+    "StandingFaults",
+    "Trouble",
+    "living_fabric",
+]

@@ -1,0 +1,193 @@
+"""A seeded script for a living fabric: faults appear now and then, and a technician works them off."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf, isfinite
+from random import Random
+
+from truerail.errors import NoRoomError
+from truerail.model import CauseKind
+from truerail.simulator.faults import Fault
+from truerail.simulator.flows import FlowFault, FlowFaultKind
+from truerail.simulator.live.faults import Standing, StandingFaults
+from truerail.simulator.live.scenario import Entry, appeared, broke_out, ended, repaired
+from truerail.simulator.live.traffic import LivingTraffic, Trouble
+from truerail.simulator.live.world import LivingWorld
+from truerail.simulator.survey import survey
+from truerail.simulator.truth import Truth
+
+LOOK_SECONDS = 0.5
+"""How often the script looks at the clock."""
+DAILY = {
+    Fault(CauseKind.CABLE_SWAP): 6,
+    Fault(CauseKind.LINK_DOWN): 5,
+    Fault(CauseKind.CABLE_MOVE): 3,
+    Fault(CauseKind.UNREACHABLE): 3,
+    Fault(CauseKind.CABLE_ROTATION): 2,
+    Fault(CauseKind.HOST_SWAP, "labels"): 2,
+    Fault(CauseKind.GPU_NIC_ORDER, "names"): 2,
+    Fault(CauseKind.PORT_SHIFT): 1,
+    Fault(CauseKind.LEAF_SWAP): 1,
+}
+"""What goes wrong on an ordinary day, and how often each beside the others."""
+
+TROUBLES = {
+    FlowFault(FlowFaultKind.STORM): 3,
+    FlowFault(FlowFaultKind.SLOW_RECEIVER): 2,
+    FlowFault(FlowFaultKind.HALF_SPEED, variant="host"): 2,
+}
+"""What goes wrong with the traffic, and how often each beside the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds, from and to: until the next fault, and until the technician has repaired the next one; until something
+    goes wrong with the traffic, of which one thing stands at a time, and how long that lasts.
+
+    No more than `most` faults stand at a time. Nothing is repaired within the first `seen_seconds` of its life, so
+    that whoever looks has seen it.
+    """
+
+    fault_seconds: tuple[float, float] = (45.0, 90.0)
+    repair_seconds: tuple[float, float] = (30.0, 60.0)
+    trouble_seconds: tuple[float, float] = (inf, inf)
+    lasting_seconds: tuple[float, float] = (90.0, 150.0)
+    most: int = 7
+    seen_seconds: float = 30.0
+
+
+class Director:
+    """Plays the script. Call `play` for as long as the fabric lives, or `tick` as often as you like.
+
+    `log` holds everything that was done, by the script or by hand; `tell` is called with each entry.
+    """
+
+    def __init__(
+        self,
+        living: LivingWorld,
+        faults: StandingFaults,
+        traffic: LivingTraffic,
+        script: Sequence[Fault],
+        pace: Pace,
+        rng: Random,
+    ) -> None:
+        self._living, self._faults, self._traffic, self._pace, self._rng = living, faults, traffic, pace, rng
+        self._script = list(script)
+        self._weights = [DAILY.get(fault, 1) for fault in self._script]
+        self._next_fault = self._drawn(pace.fault_seconds)
+        self._next_repair = self._drawn(pace.repair_seconds)
+        self._next_trouble = self._drawn(pace.trouble_seconds) if isfinite(pace.trouble_seconds[0]) else inf
+        self.paused = False
+        self._stay: set[int] = set()
+        self.log: list[Entry] = []
+        self.tell: Callable[[Entry], None] = lambda entry: None
+
+    @property
+    def standing(self) -> tuple[Standing | Trouble, ...]:
+        """The faults of now, the oldest first, those of the traffic last."""
+        return (*self._faults, *self._traffic)
+
+    @property
+    def truth(self) -> Truth:
+        """What is really wrong now. Answers bear it out once LLDP has forgotten what was before."""
+        return survey(self._living.world, [standing.cause for standing in self._faults], ())
+
+    async def play(self) -> None:
+        """Plays until cancelled."""
+        while True:
+            self.tick()
+            await self._living.ambient.sleep(LOOK_SECONDS)
+
+    def tick(self) -> None:
+        """Does what is due by now; nothing while `paused`."""
+        now = self._living.ambient.clock()
+        if not self.paused and now >= self._next_repair:
+            self._next_repair = self._drawn(self._pace.repair_seconds)
+            self._work_off(now)
+        if not self.paused and now >= self._next_fault:
+            self._next_fault = self._drawn(self._pace.fault_seconds)
+            if len(self._faults) < self._pace.most:
+                self._draw()
+        if not self.paused and now >= self._next_trouble:
+            self._turn_traffic()
+
+    def _turn_traffic(self) -> None:
+        """What is wrong with the traffic ends, or something goes wrong. What somebody wanted stays, and stays alone."""
+        standing = list(self._traffic)
+        if any(trouble.number in self._stay for trouble in standing):
+            self._next_trouble = self._drawn(self._pace.trouble_seconds)
+            return
+        if standing:
+            self.fix(standing[0])
+            self._next_trouble = self._drawn(self._pace.trouble_seconds)
+            return
+        self._next_trouble = self._drawn(self._pace.lasting_seconds)
+        with suppress(NoRoomError):
+            self.disturb(self._next_of_traffic())
+
+    def _next_of_traffic(self) -> FlowFault:
+        """A storm at first, so that whoever looks on sees one; then what is drawn."""
+        seen = any(isinstance(entry.standing, Trouble) for entry in self.log)
+        return self._rng.choices(list(TROUBLES), list(TROUBLES.values()))[0] if seen else next(iter(TROUBLES))
+
+    def disturb(self, fault: FlowFault, *, stays: bool = False) -> Trouble:
+        """Something goes wrong with the traffic now, at a place that is drawn unless it is named; the script ends it
+        unless it `stays`. Raises `NoRoomError`.
+        """
+        trouble = self._traffic.plant(fault, self._faults.number())
+        if stays:
+            self._stay.add(trouble.number)
+        self._note(trouble, broke_out(trouble), repaired=False)
+        return trouble
+
+    def plant(self, fault: Fault) -> Standing:
+        """A fault appears now, at a place that is drawn. Raises `NoRoomError`."""
+        standing = self._faults.plant(fault)
+        self._note(standing, appeared(self._living.world, standing), repaired=False)
+        return standing
+
+    def fix(self, what: str | int | Standing | Trouble) -> Standing | Trouble:
+        """Repairs a fault now: by its number, or by a device or port that it is about. Raises LookupError."""
+        number = what if isinstance(what, int) else self.find(what).number
+        if self._traffic.get(number):
+            trouble = self._traffic.lift(number)
+            self._note(trouble, ended(trouble), repaired=True)
+            return trouble
+        standing = self._faults.repair(number)
+        self._note(standing, repaired(standing), repaired=True)
+        return standing
+
+    def find(self, what: str | Standing | Trouble) -> Standing | Trouble:
+        """The fault that is meant: itself, its number as text, or a device or port of it. Raises LookupError."""
+        if isinstance(what, Standing | Trouble):
+            return what
+        name = what.strip().removeprefix("#")
+        for standing in self.standing:
+            if name == str(standing.number) or standing.concerns(name):
+                return standing
+        raise LookupError(f"no fault stands that {what.strip()!r} is part of")
+
+    def _work_off(self, now: float) -> None:
+        """The technician repairs the oldest fault that has been there long enough to be seen; of those that are equally
+        old, the smallest: the cause of the day stays for a while.
+        """
+        old = [standing for standing in self._faults if now - standing.since >= self._pace.seen_seconds]
+        if old:
+            self.fix(min(old, key=lambda standing: (standing.since, len(standing.cause.cables), standing.number)))
+
+    def _draw(self) -> None:
+        """Plants a fault that is drawn; one that finds no place is drawn again, a few times."""
+        for fault in self._rng.choices(self._script, self._weights, k=10) if self._script else ():
+            with suppress(NoRoomError):
+                self.plant(fault)
+                return
+
+    def _drawn(self, seconds: tuple[float, float]) -> float:
+        return self._living.ambient.clock() + self._rng.uniform(*seconds)
+
+    def _note(self, standing: Standing | Trouble, summary: str, *, repaired: bool) -> None:
+        ambient = self._living.ambient
+        entry = Entry(ambient.clock(), ambient.now(), repaired, standing, summary)
+        self.log.append(entry)
+        self.tell(entry)

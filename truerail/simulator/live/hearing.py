@@ -1,0 +1,133 @@
+"""LLDP in time: what a port hears now, and what it has heard and not forgotten yet.
+
+As lldpd does it (measured with real daemons, lldpd 1.0): a port that loses its carrier forgets its neighbours at once;
+one whose cable is exchanged faster than that keeps the old neighbour beside the new one until its time to live is
+over. A port that comes up sends at once; one that noticed nothing sends at its next interval. Put back within the time
+to live, a neighbour is the old one again, with its old age.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from truerail.model import Port
+from truerail.simulator.frames import Announced, Speaker
+from truerail.simulator.render.beacon import Ether, Heard, first_age
+from truerail.simulator.world import World
+
+UP_AGAIN_SECONDS = 1.0
+"""From a port's coming up to its first frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Daemons:
+    """How the LLDP daemons are set: a frame every `tx_seconds`, kept by those who hear it for `hold` times as long."""
+
+    tx_seconds: float = 30.0
+    hold: int = 4
+
+    @property
+    def ttl_seconds(self) -> float:
+        """How long a frame is kept."""
+        return self.tx_seconds * self.hold
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A neighbour that sends no more frames here, as it was when it sent its last, remembered until `until`."""
+
+    jack: Port
+    speaker: Speaker
+    port: Announced
+    since: float
+    until: float
+
+
+@dataclass(slots=True)
+class LiveEther(Ether):
+    """The LLDP frames of a world that changes. Times are seconds of one clock; `began` is when the world was born.
+
+    `_since` holds when the neighbour of a jack was, or will be, heard first, where that is not since before the birth.
+    """
+
+    daemons: Daemons = field(kw_only=True)
+    began: float = field(kw_only=True)
+    at: float = field(default=0.0, kw_only=True)
+    _since: dict[Port, float] = field(default_factory=dict)
+    _past: dict[Port, list[Past]] = field(default_factory=dict)
+
+    def turn(self, at: float, now: float) -> None:
+        """Sets the clock that answers are told by, and the devices' time of day."""
+        self.at, self.now = at, now
+        self.elapsed_seconds = int(at - self.began)
+
+    def heard(self, jack: Port, local: str, number: int) -> Iterator[Heard]:
+        """The neighbours on one jack now; the present one first."""
+        other, since = speaks(self.world, jack), self._since.get(jack)
+        if other is not None and (since is None or since <= self.at):
+            age = self.at - (self._birth(jack, number) if since is None else since)
+            yield Heard(local, number, self.speaker(other.device), self.summary(other), int(age), self.ttl_seconds)
+        for past in self._past.get(jack, ()):
+            if past.until > self.at:
+                yield Heard(local, number, past.speaker, past.port, int(self.at - past.since), self.ttl_seconds)
+
+    def follow(self, before: World, jacks: Iterable[Port]) -> None:
+        """Takes in that the world was `before` until now, and that it has changed at these jacks."""
+        for jack in jacks:
+            if self.world.carrier(jack):
+                self._follow(before, jack)
+            else:
+                self._past.pop(jack, None)
+                self._since.pop(jack, None)
+
+    def settle(self) -> None:
+        """Whoever is heard now has been heard for long, and nobody is remembered."""
+        self._past.clear()
+        self._since.clear()
+
+    def rename(self, machine: str) -> None:
+        """A machine announces itself by another name from now on."""
+        self._speakers.pop(machine, None)
+
+    def _follow(self, before: World, jack: Port) -> None:
+        was, now = speaks(before, jack), speaks(self.world, jack)
+        if was == now:
+            return
+        known = [past for past in self._past.pop(jack, ()) if past.until > self.at]
+        since = self._since.pop(jack, None)
+        if was is not None and (since is None or since <= self.at):
+            known.append(self._remember(jack, was, since))
+        if now is not None:
+            again = next((past.since for past in known if past.jack == now), None)
+            self._since[jack] = self.at + self._wait(before, now) if again is None else again
+        if left := [past for past in known if past.jack != now]:
+            self._past[jack] = left
+
+    def _remember(self, jack: Port, other: Port, since: float | None) -> Past:
+        first = self._birth(jack, self._place(jack)) if since is None else since
+        last_frame = self.at - self.daemons.tx_seconds * (1.0 - _phase(other))
+        until = last_frame + self.daemons.ttl_seconds
+        return Past(other, self.speaker(other.device), self.summary(other), first, until)
+
+    def _wait(self, before: World, sender: Port) -> float:
+        """Seconds until a port sends its next frame."""
+        return self.daemons.tx_seconds * _phase(sender) if before.carrier(sender) else UP_AGAIN_SECONDS
+
+    def _birth(self, jack: Port, number: int) -> float:
+        return self.began - first_age(self.world, jack, number)
+
+    def _place(self, jack: Port) -> int:
+        return self.world.slot(jack) + 1 if self.world.is_host(jack.device) else self.number(jack)
+
+
+def speaks(world: World, jack: Port) -> Port | None:
+    """Whose frames arrive at a jack, if anybody's."""
+    if jack.device in world.deaf or not world.carrier(jack):
+        return None
+    far = world.far[jack]
+    return None if far.device in world.mute or far.device in world.hung else far
+
+
+def _phase(port: Port) -> float:
+    """Where in its interval a port's daemon is: in [0, 1), the same in every run."""
+    return crc32(str(port).encode()) / 2**32

@@ -1,0 +1,62 @@
+"""Asks the devices of a living fabric as real ones are asked: it takes time, some refuse, some are not there."""
+
+from collections.abc import Sequence
+from random import Random
+
+from truerail.errors import ConnectError, TransportError
+from truerail.model import Target
+from truerail.model.names import device_key
+from truerail.simulator.live.devices import Devices
+from truerail.simulator.live.traffic import LivingTraffic
+from truerail.simulator.live.world import LivingWorld
+from truerail.transport.declared import refuse_undeclared
+from truerail.transport.protocol import Answer
+
+HOST_SECONDS = (0.01, 0.06)
+SWITCH_SECONDS = (0.03, 0.2)
+"""What one ask takes, from and to. A switch's CPU is slow."""
+NO_ROUTE_SECONDS = 1.0
+"""Until a machine's address is known not to answer."""
+_SHELLS = ("linux", "cumulus", "sonic")
+
+
+class SimulatedTransport:
+    """The `Transport` of a living fabric. A target is found by its name, as the plan has it."""
+
+    def __init__(self, living: LivingWorld, traffic: LivingTraffic, rng: Random) -> None:
+        self._living, self._rng = living, rng
+        self._devices = Devices(living, traffic)
+        self._machines = {device_key(name): name for name in living.world.fabric.plan.devices}
+
+    async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
+        """One answer for each command, in order. Raises as real transports do: `ConnectError` for a machine without
+        power or that is not there, `TransportError` for one that hangs, once its time is up.
+        """
+        refuse_undeclared(target, commands)
+        sleep = self._living.ambient.sleep
+        machine = self._machines.get(device_key(target.name), "")
+        world = self._living.world
+        if machine in world.hung:
+            await sleep(target.timeout_seconds)
+            raise TransportError(f"{target.address}: no login within {target.timeout_seconds:g} s")
+        if not machine or machine in world.absent:
+            await sleep(NO_ROUTE_SECONDS)
+            raise ConnectError(f"{target.address}: no route to host")
+        took = self._rng.uniform(*(HOST_SECONDS if world.is_host(machine) else SWITCH_SECONDS))
+        await sleep(took)
+        if machine in world.absent:
+            raise ConnectError(f"{target.address}: connection reset")
+        return [self._answer(machine, command, took / len(commands)) for command in commands]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    def _answer(self, machine: str, command: str, took_seconds: float) -> Answer:
+        text = self._devices.answer(machine, command)
+        if text is not None:
+            return Answer(command, text, took_seconds=took_seconds)
+        if self._devices.platform(machine) in _SHELLS:
+            why = f"exit status 127: {command.split()[0]}: not found"
+        else:
+            why = "% Invalid input"
+        return Answer(command, "", why, took_seconds, refused=True)

@@ -1,0 +1,168 @@
+"""A rule's example made real: from a `Case` to the plan and the snapshot that the rule judges."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from math import isnan
+
+from truerail.analysis.counters.quantities import Kind, Quantity, columns_of, kind_of
+from truerail.analysis.counters.window import STEP_SECONDS, Window
+from truerail.model.facts import (
+    Counter,
+    Fact,
+    GpuNicPath,
+    HostSetting,
+    LinkSpeed,
+    Neighbor,
+    NetAddress,
+    NetLink,
+    Optic,
+    PcieLink,
+    PortCounters,
+    PortIdentity,
+    PortQos,
+    RdmaLink,
+)
+from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role, Transport
+from truerail.model.reading import Reading
+from truerail.model.rule import Case
+from truerail.model.snapshot import Snapshot
+
+AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+"""When every example takes place."""
+
+_COLLECTORS: dict[type[Fact], str] = {
+    GpuNicPath: "gpu_nic_topology",
+    RdmaLink: "rdma_link",
+    NetLink: "net_link",
+    LinkSpeed: "link_speed",
+    PortIdentity: "lldp_local",
+    NetAddress: "net_address",
+    PortCounters: "port_counters",
+    PortQos: "port_qos",
+    PcieLink: "host_facts",
+    HostSetting: "host_facts",
+    Optic: "optics",
+}
+SAMPLES = 12
+"""Samples of counters in an example: two minutes."""
+_QUANTITIES = {quantity.value for quantity in Quantity}
+_GAUGES = {quantity.value for quantity in Quantity if kind_of(quantity) is Kind.GAUGE}
+_ROLES = {"leaf": Role.LEAF, "spine": Role.SPINE, "superspine": Role.SUPERSPINE}
+
+
+def scene(case: Case) -> tuple[Plan, Snapshot]:
+    """The plan and the snapshot of an example.
+
+    Every device in `facts` was asked for its LLDP neighbours and answered, perhaps with none; unless `errors` names it
+    too: then this question failed and its other answers stand. A device in `errors` alone did not answer at all.
+    """
+    counted = [tuple(_counted(case, sample)) for sample in range(SAMPLES + 1)] if case.rates else []
+    window = Window() if counted else None
+    for readings in counted:
+        if window is not None:
+            window.put(readings)
+    return plan_of(case), Snapshot(AT, (*_readings(case), *(counted[-1] if counted else ())), window=window)
+
+
+def plan_of(case: Case) -> Plan:
+    """The plan of an example. Raises ValueError for a line that is no cable."""
+    cables = tuple(_cable(line) for line in case.plan.splitlines() if line.strip())
+    names = dict.fromkeys(end.device for cable in cables for end in (cable.a, cable.b))
+    rails = {rail.index: rail for rail in map(_rail, case.rails.split())}
+    devices = {name: Device(name, _role(name)) for name in names}
+    return Plan(devices, cables, "example", rails, transport=case.transport, load_balancing=case.load_balancing)
+
+
+def _role(name: str) -> Role:
+    return _ROLES.get(name.rstrip("0123456789").rstrip("-"), Role.HOST)
+
+
+def _cable(line: str) -> Cable:
+    a, b, *words = line.split()
+    given = dict(word.split("=", 1) for word in words)
+    return Cable(
+        _port(a),
+        _port(b),
+        rail=int(given["rail"]) if "rail" in given else None,
+        plane=int(given["plane"]) if "plane" in given else None,
+        speed_gbps=float(given["speed"]) if "speed" in given else None,
+    )
+
+
+def _port(text: str) -> Port:
+    device, slash, name = text.partition("/")
+    if not slash:
+        raise ValueError(f"{text!r} is no port: expected device/port")
+    return Port(device, name)
+
+
+def _rail(text: str) -> Rail:
+    index, _, subnets = text.partition("=")
+    return Rail(int(index), subnets=tuple(subnets.split(",")))
+
+
+def _readings(case: Case) -> Iterator[Reading]:
+    for device, facts in case.facts.items():
+        at = AT - timedelta(seconds=case.ages_seconds.get(device, 0.0))
+        for collector, answer in _answers(device, facts):
+            if collector != _lldp(device) or device not in case.errors:
+                yield Reading(device, collector, at, answer)
+    for device, error in case.errors.items():
+        tells_fabric = case.transport is Transport.INFINIBAND and f"{device}/" not in case.plan
+        yield Reading(device, "ib_fabric" if tells_fabric else _lldp(device), AT, error=error)
+
+
+def _answers(device: str, facts: Sequence[Fact]) -> Iterator[tuple[str, tuple[Fact, ...]]]:
+    by_collector: dict[str, list[Fact]] = {_lldp(device): []}
+    for fact in facts:
+        by_collector.setdefault(_collector(device, fact), []).append(fact)
+    for collector, answer in by_collector.items():
+        yield collector, tuple(answer)
+
+
+def _collector(device: str, fact: Fact) -> str:
+    if isinstance(fact, Neighbor | LinkSpeed) and fact.of is not None:
+        return "ib_fabric"
+    return _COLLECTORS.get(type(fact), _lldp(device))
+
+
+def _counted(case: Case, sample: int) -> Iterator[Reading]:
+    """What the ports of an example have counted by the time of a sample; sample 0 is where counting begins."""
+    at = AT - timedelta(seconds=STEP_SECONDS * (SAMPLES - sample))
+    of: dict[str, list[PortCounters]] = {}
+    for name, rates in case.rates.items():
+        port = _port(name)
+        told = [(_counter(word), _value(word, rate, sample)) for word, rate in rates.items()]
+        known = [(counter, value) for counter, value in told if value is not None]
+        if known:
+            fact = PortCounters(port.name, tuple(c for c, _ in known), tuple(v for _, v in known))
+            of.setdefault(port.device, []).append(fact)
+    for device, facts in of.items():
+        collector = "nic_counters" if _role(device) is Role.HOST else "port_counters"
+        yield Reading(device, collector, at, tuple(facts))
+
+
+def _counter(word: str) -> Counter:
+    quantity, _, priority = word.partition(":")
+    counter = Counter(quantity, int(priority) if priority else None)
+    if columns_of((counter,)) == (None,):
+        raise ValueError(f"{word!r} is no counter")
+    return counter
+
+
+def _value(word: str, rate: float | Sequence[float], sample: int) -> int | None:
+    """A counter's value at a sample; a gauge's level. None where the reading is missing."""
+    rates = [rate] * SAMPLES if isinstance(rate, int | float) else list(rate)
+    rates = [0.0] * (SAMPLES - len(rates)) + rates
+    if sample and isnan(rates[sample - 1]):
+        return None
+    quantity = word.partition(":")[0]
+    if quantity in _GAUGES:
+        return int(rates[max(sample, 1) - 1])
+    return (10**9 if quantity in _QUANTITIES else 0) + int(
+        sum(one for one in rates[:sample] if not isnan(one)) * STEP_SECONDS
+    )
+
+
+def _lldp(device: str) -> str:
+    return "lldp_host" if _role(device) is Role.HOST else "lldp_switch"

@@ -1,0 +1,106 @@
+"""The fabric at a glance."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from truerail.analysis.cabling import State
+from truerail.analysis.published import CollectorRun, Published
+from truerail.model.finding import Severity, Verdict
+from truerail.model.plan import Role
+from truerail.outputs.doubts import rule_name
+from truerail.views.index import VERIFIED, EvaluationIndex
+from truerail.views.lines import count_of, state_count
+from truerail.views.models import Coverage, FabricView, RailLine
+from truerail.views.plain import as_json
+from truerail.views.view import View, view_of
+
+
+def fabric_view(publication: Published, now: datetime) -> FabricView:
+    """How everything stands. `now` (aware, UTC) tells the age of what the collectors last brought."""
+    view = view_of(publication)
+    sight, plan, evaluation = view.sight, publication.plan, publication.evaluation
+    wiring, layout, verdict = view.wiring, view.layout, view.headline
+    switches = np.flatnonzero(layout.tier > Role.HOST.tier)
+    return FabricView(
+        name=publication.fabric,
+        number=publication.number,
+        at=publication.at,
+        tone=verdict.tone.value,
+        headline=verdict.cables,
+        repair=verdict.repair,
+        plan_source=plan.source or plan.name,
+        plan_inferred=plan.inferred,
+        plan_digest=publication.plan_digest,
+        hosts=len(layout.hosts),
+        hosts_read=int(np.count_nonzero(wiring.read[layout.hosts])),
+        switches=len(switches),
+        switches_read=int(np.count_nonzero(wiring.read[switches])),
+        pods=tuple(dict.fromkeys(pod for code in layout.hosts.tolist() if (pod := layout.devices[code].pod))),
+        cables=count_of(wiring, np.arange(len(plan.cables))),
+        uplinks=count_of(wiring, np.flatnonzero(~layout.from_host)),
+        rails=rail_lines(sight),
+        coverage=coverage_of(sight),
+        findings=_by_severity(view),
+        muted=int(np.count_nonzero(view.muted)),
+        causes=len(sight.causes),
+        collectors=tuple(_run(publication.runs[name], now) for name in sorted(publication.runs)),
+        journal=as_json(publication.journal),
+        verdicts=tuple(_verdict(one) for one in sorted(evaluation.verdicts, key=lambda one: one.rule)),
+        notes=evaluation.notes,
+    )
+
+
+def rail_lines(sight: EvaluationIndex) -> tuple[RailLine, ...]:
+    """How each rail stands by its host cables, in order; last those without a rail, if there are any."""
+    return tuple(_rail_lines(sight))
+
+
+def _rail_lines(sight: EvaluationIndex) -> Iterator[RailLine]:
+    layout, state, width = sight.layout, sight.wiring.state, len(State)
+    rails, place = np.unique(layout.rail[layout.from_host], return_inverse=True)
+    counts = np.bincount(place * width + state[layout.from_host], minlength=len(rails) * width).reshape(-1, width)
+    lines = [
+        RailLine(None if rail < 0 else rail, _rail_name(sight, rail), state_count(row))
+        for rail, row in zip(rails.tolist(), counts, strict=True)
+    ]
+    yield from (line for line in lines if line.rail is not None)
+    yield from (line for line in lines if line.rail is None)
+
+
+def _rail_name(sight: EvaluationIndex, rail: int) -> str:
+    planned = sight.evaluation.plan.rails.get(rail)
+    return planned.name if planned and planned.name else "no rail" if rail < 0 else f"rail {rail}"
+
+
+def coverage_of(sight: EvaluationIndex) -> Coverage:
+    """Who confirms the planned cables. A cable of which one end names only the device counts as seen by one end."""
+    none, device, one, both = np.bincount(sight.verified, minlength=len(VERIFIED)).tolist()
+    total = len(sight.verified)
+    return Coverage(both, device + one, none, both / total if total else None)
+
+
+def _by_severity(view: View) -> dict[str, int]:
+    """Findings that nobody muted, the loudest first."""
+    ranks = Counter(view.findings.rank[~view.muted].tolist())
+    return {severity.value: ranks[severity.rank] for severity in reversed(Severity)}
+
+
+def _run(run: CollectorRun, now: datetime) -> Mapping[str, Any]:
+    age = None if run.last_at is None else (now - run.last_at).total_seconds()
+    return {**as_json(run), "age_seconds": age}
+
+
+def _verdict(verdict: Verdict) -> Mapping[str, Any]:
+    return {
+        "rule": verdict.rule,
+        "name": rule_name(verdict.rule),
+        "status": verdict.status.value,
+        "missing": list(verdict.missing),
+        "why": verdict.why,
+        "error": verdict.error,
+        "unknown": [part.as_dict() for part in verdict.unjudged],
+    }

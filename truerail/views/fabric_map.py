@@ -1,0 +1,182 @@
+"""The whole fabric as one byte for each host, rail and plane: what the overview draws, and what changed in it.
+
+A code's bits 0-2 are the state (0 no cable planned, 1 right, 2 wrong, 3 missing, 4 unknown), bits 3-4 the loudest
+finding (0 none, 1 info, 2 warning, 3 critical), bit 5 is set where all findings there are muted.
+"""
+
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from truerail.analysis.cabling import State
+from truerail.analysis.published import Published
+from truerail.model.columns import NONE, Codes
+from truerail.model.kept import kept
+from truerail.views.layout import Layout
+from truerail.views.view import View, view_of
+
+_CODE = np.zeros(len(State) + 1, dtype=np.uint8)
+_CODE[[State.RIGHT, State.WRONG, State.MISSING, State.UNKNOWN]] = 1, 2, 3, 4
+_BADNESS = np.array([0, 1, 4, 3, 2], dtype=np.uint8)
+"""By code: where several cables of a host share a rail and plane, wrong shows before missing, missing before unknown,
+unknown before right.
+"""
+_SEVERITY_BIT, _MUTED = 3, 1 << 5
+
+
+@dataclass(frozen=True, slots=True)
+class PodSpan:
+    """A pod's hosts: `hosts` of them from place `first` on."""
+
+    name: str
+    first: int
+    hosts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FabricMap:
+    """The map. The cell of a host, rail and plane is at `(host * len(rails) + rail position) * planes + plane`.
+
+    `cells` is the base64 of one byte for each cell. The last rail is None where host cables have no rail. A host's
+    plane is the place of its plane's number among those of the fabric, 0 where cables have none.
+    """
+
+    number: int
+    at: datetime
+    plan_digest: str
+    rails: tuple[int | None, ...]
+    planes: int
+    pods: tuple[PodSpan, ...]
+    hosts: tuple[str, ...]
+    racks: tuple[str, ...]
+    cells: str
+    tone: str
+    headline: str
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What the plan decides of the map. `cell[cable]` is the cable's cell, -1 for uplinks; `first[device]` a host's
+    first cell, -1 for switches.
+    """
+
+    rails: tuple[int | None, ...]
+    planes: int
+    pods: tuple[PodSpan, ...]
+    hosts: tuple[str, ...]
+    racks: tuple[str, ...]
+    cell: Codes
+    first: Codes
+
+    @property
+    def width(self) -> int:
+        """Cells of one host."""
+        return len(self.rails) * self.planes
+
+    @property
+    def size(self) -> int:
+        """Cells of all hosts."""
+        return len(self.hosts) * self.width
+
+
+def fabric_map(publication: Published) -> FabricMap:
+    """The map of a publication. Made once, kept with it."""
+    return _draw(view_of(publication))
+
+
+def changed_cells(before: FabricMap, after: FabricMap) -> list[list[int]]:
+    """`[cell, code]` of each cell that is another now. Raises ValueError for maps of different fabrics."""
+    if (before.hosts, before.rails, before.planes) != (after.hosts, after.rails, after.planes):
+        raise ValueError("maps of different plans have no cells in common")
+    old, new = cells_of(before), cells_of(after)
+    changed = np.flatnonzero(old != new)
+    return [list(pair) for pair in zip(changed.tolist(), new[changed].tolist(), strict=True)]
+
+
+def cells_of(drawn: FabricMap) -> npt.NDArray[np.uint8]:
+    """The codes of a map, shape (cells,)."""
+    return np.frombuffer(b64decode(drawn.cells), dtype=np.uint8)
+
+
+@kept
+def _draw(view: View) -> FabricMap:
+    grid, publication, headline = grid_of(view.layout), view.publication, view.headline
+    return FabricMap(
+        number=publication.number,
+        at=publication.at,
+        plan_digest=publication.plan_digest,
+        rails=grid.rails,
+        planes=grid.planes,
+        pods=grid.pods,
+        hosts=grid.hosts,
+        racks=grid.racks,
+        cells=b64encode(_cells(view, grid).tobytes()).decode("ascii"),
+        tone=headline.tone.value,
+        headline=headline.cables,
+    )
+
+
+def _cells(view: View, grid: Grid) -> npt.NDArray[np.uint8]:
+    """The code of each cell, shape (cells,)."""
+    use = grid.cell >= 0
+    code = _CODE[view.wiring.state[use]]
+    worst = np.zeros(grid.size, dtype=np.uint8)
+    np.maximum.at(worst, grid.cell[use], _BADNESS[code])
+    state = np.argsort(_BADNESS)[worst].astype(np.uint8)
+    loud, muted = _loudest(view, grid)
+    return np.asarray(state | (loud + 1).astype(np.uint8) << _SEVERITY_BIT | muted * np.uint8(_MUTED), dtype=np.uint8)
+
+
+def _loudest(view: View, grid: Grid) -> tuple[Codes, npt.NDArray[np.uint8]]:
+    """Per cell the rank of the loudest finding that nobody muted (-1: none), or, where all are muted, of those; and
+    whether that is so. A finding on a host stands on all its cells.
+    """
+    cell, rank, muted = _spread(view, grid)
+    heard, hushed = np.full(grid.size, NONE), np.full(grid.size, NONE)
+    np.maximum.at(heard, cell[~muted], rank[~muted])
+    np.maximum.at(hushed, cell[muted], rank[muted])
+    silent = (heard < 0) & (hushed >= 0)
+    return np.where(silent, hushed, heard), silent.astype(np.uint8)
+
+
+def _spread(view: View, grid: Grid) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
+    """Cell, rank and mute of each finding on a host or a host's cable, a row for each cell that it stands on."""
+    findings, muted = view.findings, view.muted
+    on_cable = np.append(grid.cell, NONE)[findings.cable]
+    of_host = np.where(findings.cable < 0, np.append(grid.first, NONE)[findings.device], NONE)
+    one, many = np.flatnonzero(on_cable >= 0), np.flatnonzero(of_host >= 0)
+    rows = np.concatenate([one, np.repeat(many, grid.width)])
+    spread = (of_host[many][:, None] + np.arange(grid.width)).ravel()
+    return np.concatenate([on_cable[one], spread]), findings.rank[rows], muted[rows]
+
+
+@kept
+def grid_of(layout: Layout) -> Grid:
+    """Rows and columns of the map. Made once for each plan."""
+    hosts, on_host = layout.hosts, layout.from_host
+    rails, planes = np.unique(layout.rail[on_host]), np.unique(layout.plane[on_host & (layout.plane >= 0)])
+    rails = np.concatenate([rails[rails >= 0], rails[rails < 0]])  # those without a rail come last
+    plane_count = max(len(planes), 1)
+    row = np.full(len(layout.devices) + 1, NONE, dtype=np.int64)
+    row[hosts] = np.arange(len(hosts))
+    column = np.argsort(rails)[np.searchsorted(np.sort(rails), layout.rail)] if len(rails) else layout.rail
+    plane = np.searchsorted(planes, layout.plane)
+    cell = np.where(on_host, (row[layout.a_device] * len(rails) + column) * plane_count + plane, NONE)
+    devices = [layout.devices[code] for code in hosts.tolist()]
+    return Grid(
+        rails=tuple(None if rail < 0 else rail for rail in rails.tolist()),
+        planes=plane_count,
+        pods=_pods([device.pod for device in devices]),
+        hosts=tuple(device.name for device in devices),
+        racks=tuple(device.rack for device in devices),
+        cell=cell,
+        first=np.where(row[:-1] >= 0, row[:-1] * len(rails) * plane_count, NONE),
+    )
+
+
+def _pods(pods: list[str]) -> tuple[PodSpan, ...]:
+    names = list(dict.fromkeys(pods))
+    return tuple(PodSpan(name, pods.index(name), pods.count(name)) for name in names)

@@ -1,0 +1,150 @@
+"""What a judgement and its snapshot decide, indexed once: everything that an acknowledgement does not change."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from truerail.analysis.cabling import BOTH_ENDS, DEVICE_ONLY, ONE_END, State, wiring_of
+from truerail.model.columns import Codes
+from truerail.model.finding import Cause, Evaluation, Finding
+from truerail.model.reading import Reading
+from truerail.model.snapshot import Snapshot
+from truerail.outputs.words import Headline, headline
+from truerail.views.findings import Findings
+from truerail.views.hidden import hidden_by_names
+from truerail.views.impact import affected_cables, harm_of
+from truerail.views.layout import layout_of
+from truerail.views.nics import Nics
+
+VERIFIED = ("none", "device only", "one end", "both ends")
+"""By whom a cable is confirmed, in the order of `EvaluationIndex.verified`."""
+
+
+class EvaluationIndex:
+    """One judgement with its wiring. Cable columns have shape (cables,), device columns (planned devices,)."""
+
+    def __init__(self, evaluation: Evaluation, snapshot: Snapshot) -> None:
+        self.evaluation = evaluation
+        self.snapshot = snapshot
+        self.wiring = wiring_of(evaluation.plan, snapshot)
+        self.index = self.wiring.index
+        self.layout = layout_of(self.index)
+        self.nics = Nics(self.wiring)
+        self._held: tuple[tuple[Finding, ...], Findings] | None = None
+
+    @cached_property
+    def findings(self) -> Findings:
+        """Those of the judgement."""
+        return Findings(self.evaluation.findings, self.index)
+
+    def with_held(self, held: tuple[Finding, ...]) -> Findings:
+        """The findings of the judgement, and behind them those that are held."""
+        if not held:
+            return self.findings
+        known = self._held
+        if known is None or known[0] is not held:
+            known = self._held = (held, Findings((*self.evaluation.findings, *held), self.index))
+        return known[1]
+
+    @cached_property
+    def causes(self) -> dict[str, Cause]:
+        """Causes by key."""
+        return {cause.key: cause for cause in reversed(self.evaluation.causes)}
+
+    @cached_property
+    def _keys(self) -> dict[int, str]:
+        return {id(cause): key for key, cause in self.causes.items()}
+
+    def key_of(self, cause: Cause) -> str:
+        """The key of a cause: a hash, so it is made once."""
+        return self._keys.get(id(cause)) or cause.key
+
+    @cached_property
+    def cause_of(self) -> dict[str, str]:
+        """Finding id to the key of the cause that explains it."""
+        return {finding: key for key, cause in self.causes.items() for finding in cause.explains}
+
+    @cached_property
+    def causes_at(self) -> Mapping[str, Sequence[str]]:
+        """Keys of causes by what they name: subjects, and the ports of their moves."""
+        found: dict[str, dict[str, None]] = {}
+        for key, cause in self.causes.items():
+            ports = (port for move in cause.moves for port in (move.cable, move.source, move.target))
+            for name in (*cause.subjects, *map(str, ports)):
+                found.setdefault(name, {})[key] = None
+        return {name: tuple(keys) for name, keys in found.items()}
+
+    @cached_property
+    def impact(self) -> dict[str, int]:
+        """GPUs that lose their rail, by the key of the cause."""
+        return {key: harm_of(self.wiring, self.layout, cause, self.affected[key]) for key, cause in self.causes.items()}
+
+    @cached_property
+    def affected(self) -> dict[str, Codes]:
+        """The cables that suffer while a cause lasts, by its key."""
+        hidden = hidden_by_names(self.evaluation.plan, self.causes.values())
+        return {
+            key: affected_cables(self.wiring, self.layout, self.findings, cause, hidden)
+            for key, cause in self.causes.items()
+        }
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The verdict in words."""
+        return headline(self.evaluation)
+
+    @cached_property
+    def verified(self) -> Codes:
+        """Who confirms where a cable is seen, as a place in `VERIFIED`; 0 for a cable that is not seen."""
+        wiring = self.wiring
+        sure = wiring.sure[self.index.a]
+        level = np.select([sure >= BOTH_ENDS, sure >= ONE_END, sure >= DEVICE_ONLY], [3, 2, 1], 0)
+        return np.where((wiring.state == State.RIGHT) | (wiring.state == State.WRONG), level, 0)
+
+    @cached_property
+    def counts(self) -> Codes:
+        """How many cables of each device are in each state: shape (planned devices, states)."""
+        size, width = len(self.layout.devices), len(State)
+        device = np.concatenate([self.layout.a_device, self.layout.b_device])
+        packed = device * width + np.tile(self.wiring.state, 2)
+        return np.bincount(packed[device >= 0], minlength=size * width).reshape(size, width)
+
+    @cached_property
+    def readings(self) -> Mapping[int, Sequence[Reading]]:
+        """Answers and refusals by the code of the device under whose name they are filed."""
+        found: dict[str, list[Reading]] = {}
+        for reading in self.snapshot.readings:
+            found.setdefault(reading.device, []).append(reading)
+        by_code: dict[int, list[Reading]] = {}
+        for name, readings in found.items():
+            by_code.setdefault(self.wiring.identity.filed(name), []).extend(readings)
+        return by_code
+
+    @cached_property
+    def _seen_ports(self) -> tuple[Codes, Codes]:
+        ports = np.arange(len(self.index.ports))
+        device = self.index.ports.device_of(ports)
+        order = np.argsort(device, kind="stable")
+        return order, np.searchsorted(device[order], np.arange(len(self.index.devices.names) + 1))
+
+    def ports_of(self, device: int) -> Codes:
+        """Codes of all ports that plan or snapshot know of a device, planned ones first."""
+        ports, starts = self._seen_ports
+        return ports[starts[device] : starts[device + 1]]
+
+    def cables_seen_on(self, port: int) -> Codes:
+        """The cable whose nearer end is seen on this port though it is planned elsewhere; none or one."""
+        partner = self.wiring.partner[[port]]
+        cable = self.index.cables_at(partner)
+        strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
+        found: Codes = cable[strange]
+        return found
+
+
+def sight_of(evaluation: Evaluation, snapshot: Snapshot) -> EvaluationIndex:
+    """The indexed judgement. Made once, kept with the judgement, shared by all publications of it."""
+    found: EvaluationIndex | None = evaluation.__dict__.get("_sight")
+    if found is None or found.snapshot is not snapshot:
+        found = evaluation.__dict__["_sight"] = EvaluationIndex(evaluation, snapshot)
+    return found

@@ -1,0 +1,167 @@
+"""What a plan alone decides, as arrays over its cables: made once for each plan, whatever is seen of it later."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from truerail.model.columns import NONE, Codes, factorize
+from truerail.model.index import PlanIndex
+from truerail.model.names import natural_key
+from truerail.model.plan import Plan, Role
+from truerail.views.nearest import Nearest
+
+
+class Layout:
+    """Who holds which cables, and in which order things are told. Device codes are places in the plan's order.
+
+    `a_device`, `b_device`, `rail`, `plane` (-1 where none) have shape (cables,).
+    """
+
+    def __init__(self, index: PlanIndex) -> None:
+        self.plan: Plan = index.plan
+        self.a_device, self.b_device = index.a_device, index.b_device
+        self.rail, self.plane, self.from_host = index.rail, index.plane, index.from_host
+        self.devices = tuple(self.plan.devices.values())
+        self.code = {device.name: code for code, device in enumerate(self.devices)}
+
+    @cached_property
+    def rank(self) -> Codes:
+        """Each device's place in the natural order of names, shape (devices,)."""
+        return _ranks([device.name for device in self.devices])
+
+    @cached_property
+    def ordered_devices(self) -> Codes:
+        """Device codes: hosts first, then tier by tier, each in natural order."""
+        order: Codes = np.lexsort((self.rank, self.tier))
+        return order
+
+    @cached_property
+    def tier(self) -> Codes:
+        """`Role.tier` of each device, shape (devices,)."""
+        return np.array([device.role.tier for device in self.devices], dtype=np.int64)
+
+    @cached_property
+    def place(self) -> Codes:
+        """Each cable's place in the order of lists: host cables first, then by device and port, shape (cables,)."""
+        code, names = factorize([cable.a.name for cable in self.plan.cables])
+        order = np.lexsort((_ranks(names)[code], self._rank_of(self.a_device), self._tier_of(self.a_device)))
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place
+
+    @cached_property
+    def _by_device(self) -> tuple[Codes, Codes]:
+        """Cable numbers grouped by device, those of one device in order; and where each device's begin."""
+        size, cables = len(self.devices), np.arange(len(self.a_device))
+        device, cable = np.concatenate([self.a_device, self.b_device]), np.concatenate([cables, cables])
+        known = device >= 0
+        device, cable = device[known], cable[known]
+        order = np.lexsort((self.place[cable], device))
+        return cable[order], np.searchsorted(device[order], np.arange(size + 1))
+
+    def cables_of(self, device: int) -> Codes:
+        """Numbers of the cables at a planned device, in order: those that it holds the lower end of, and the upper."""
+        cables, starts = self._by_device
+        known = 0 <= device < len(self.devices)
+        found: Codes = cables[starts[device] : starts[device + 1]] if known else cables[:0]
+        return found
+
+    def host_cables_of(self, host: int) -> Codes:
+        """The cables of a host in order of rails and planes; those without a rail come last."""
+        cables = self.cables_of(host)
+        rail = np.where(self.rail[cables] < 0, np.iinfo(np.int64).max, self.rail[cables])
+        ordered: Codes = cables[np.lexsort((self.place[cables], self.plane[cables], rail))]
+        return ordered
+
+    def uplinks_of(self, switch: int) -> Codes:
+        """The cables from a switch to the tier above; none for a host."""
+        cables = self.cables_of(switch)
+        found: Codes = cables[(self.a_device[cables] == switch) & ~self.from_host[cables]]
+        return found
+
+    def gpus_on(self, cables: Codes) -> int:
+        """How many GPUs have their rail on these cables. None is counted twice: a GPU of two planes counts once."""
+        unit, weight = self._gpu_units
+        cables = cables[unit[cables] >= 0]
+        _, first = np.unique(unit[cables], return_index=True)
+        return int(weight[cables[first]].sum())
+
+    def gpu_cables(self, host: int, gpu: int) -> Codes:
+        """The cables of a host on the rails that the plan means for one of its GPUs; none where it has no such GPU."""
+        cables = self.host_cables_of(host)
+        cables = cables[self.rail[cables] >= 0]
+        rails, position = np.unique(self.rail[cables], return_inverse=True)
+        told = self.devices[host].gpus
+        gpus = len(rails) if told is None else told
+        if not 0 <= gpu < gpus or not len(rails):
+            return self.cables_of(NONE)
+        mine = position * gpus // len(rails) == gpu if gpus < len(rails) else position == gpu * len(rails) // gpus
+        found: Codes = cables[mine]
+        return found
+
+    @cached_property
+    def _gpu_units(self) -> tuple[Codes, Codes]:
+        """Per cable the GPUs that share it, as a code (-1: none, it has no rail), and how many they are.
+
+        GPU g of G belongs to rail g * R // G of its host's R rails, as in `truerail.analysis.cabling.paths`; where
+        the plan does not say how many GPUs a host has, it is one for each rail.
+        """
+        unit, weight = np.full(len(self.rail), NONE, dtype=np.int64), np.zeros(len(self.rail), dtype=np.int64)
+        use = np.flatnonzero(self.from_host & (self.rail >= 0))
+        if not len(use):
+            return unit, weight
+        span = int(self.rail.max()) + 1
+        pairs, inverse = np.unique(self.a_device[use] * span + self.rail[use], return_inverse=True)
+        host = pairs // span
+        rails = np.bincount(host, minlength=len(self.devices))[host]
+        position = np.arange(len(pairs)) - np.searchsorted(host, host)
+        told = np.array([NONE if one.gpus is None else one.gpus for one in self.devices], dtype=np.int64)[host]
+        gpus = np.where(told < 0, rails, told)
+        share = -(-(position + 1) * gpus // rails) + (-position * gpus // rails)  # a difference of two ceilings
+        few = gpus < rails
+        unit[use] = (host * span + np.where(few, position * gpus // rails, position))[inverse]
+        weight[use] = np.where(few, np.minimum(gpus, 1), share)[inverse]
+        return unit, weight
+
+    @cached_property
+    def by_label(self) -> dict[str, list[int]]:
+        """Cable numbers by label, in lower case."""
+        found: dict[str, list[int]] = {}
+        for number, cable in enumerate(self.plan.cables):
+            if cable.label:
+                found.setdefault(cable.label.strip().lower(), []).append(number)
+        return found
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        """Finds the device that somebody may have meant."""
+        return Nearest(device.name for device in self.devices)
+
+    @cached_property
+    def hosts(self) -> Codes:
+        """Codes of all hosts, pod by pod, each pod in natural order."""
+        hosts = np.array([code for code, one in enumerate(self.devices) if one.role is Role.HOST], dtype=np.int64)
+        pods, names = factorize([self.devices[code].pod for code in hosts.tolist()])
+        return hosts[np.lexsort((self.rank[hosts], _ranks(names)[pods]))] if len(hosts) else hosts
+
+    def _rank_of(self, device: Codes) -> Codes:
+        return np.append(self.rank, NONE)[device]
+
+    def _tier_of(self, device: Codes) -> Codes:
+        return np.append(self.tier, NONE)[device]
+
+
+def layout_of(index: PlanIndex) -> Layout:
+    """The layout of a plan. Made once, kept with the plan."""
+    found: Layout | None = index.plan.__dict__.get("_layout")
+    if found is None:
+        found = index.plan.__dict__["_layout"] = Layout(index)
+    return found
+
+
+def _ranks(names: Sequence[str]) -> Codes:
+    """The place of each name in their natural order."""
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[sorted(range(len(names)), key=lambda at: natural_key(names[at]))] = np.arange(len(names))
+    return ranks

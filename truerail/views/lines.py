@@ -1,0 +1,282 @@
+"""Findings, causes, cables and uplinks as lines of an answer."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from truerail.analysis.cabling import State, Why, Wiring
+from truerail.errors import JournalUnavailableError
+from truerail.model.columns import NONE, Codes
+from truerail.model.finding import Cause, Finding, Move, Severity, causes_before
+from truerail.model.history import History
+from truerail.model.life import Life, LifeState
+from truerail.model.plan import Port
+from truerail.outputs.words import order
+from truerail.views.index import VERIFIED
+from truerail.views.models import CableLine
+from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLine, StateCount, Uplinks
+from truerail.views.view import View
+
+STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
+"""`CableState` words by what the wiring says."""
+
+MOST_MOVES = 16
+"""A cause with more moves shows on a cable only those that touch it."""
+
+_NOT_SEEN = {
+    Why.LINK_DOWN: "no link: an end that answered says that its port is down",
+    Why.DISABLED: "no link: the port of one of its ends is switched off",
+    Why.SILENT: "its ends listen and do not hear each other",
+    Why.NOT_READ: "nobody who answered can tell",
+    Why.AMBIGUOUS: "what is heard on its ports contradicts itself; look again in two minutes",
+    Why.DEVICE_SILENT: "one of its devices hears nobody and is heard by nobody, so its LLDP seems to be off",
+    Why.PENDING: "host down: it does not answer, and none of its ports has link",
+    Why.NIC_ABSENT: "its host answers and has no such NIC",
+    Why.UNDECIDED: "it is seen, but without a plan too few hosts show where it belongs",
+}
+"""Why a cable is not seen. `Why.SEEN` is told by where it is seen."""
+
+_NOT_DISCOVERED = {
+    Why.LINK_DOWN: "no link: an end that answered, or the discovery of the fabric, says that its port is down",
+    Why.SILENT: "its host says that it has link, and the discovery of the fabric has none there",
+    Why.AMBIGUOUS: "several nodes bear the name of one of its devices",
+}
+"""The same, where the discovery of an InfiniBand fabric tells."""
+
+
+def finding_line(view: View, finding: Finding) -> FindingLine:
+    """A finding with its life and its mute."""
+    publication, one = view.publication, finding.id
+    life, mute = publication.lives.get(one), publication.mutes.get(one)
+    return FindingLine(
+        id=one,
+        rule=finding.rule,
+        name=finding.name,
+        severity=finding.severity.value,
+        subject=finding.subject,
+        rail=finding.rail,
+        expected=finding.expected,
+        observed=finding.observed,
+        summary=finding.summary,
+        action=finding.action,
+        confidence=finding.confidence,
+        cause=view.sight.cause_of.get(one),
+        state=_life_word(life),
+        since=life.since if life else None,
+        muted=mute.kind.value if mute else None,
+    )
+
+
+def finding_lines_of(view: View, findings: Iterable[Finding]) -> tuple[FindingLine, ...]:
+    """Findings as lines, in the order given."""
+    return tuple(finding_line(view, finding) for finding in findings)
+
+
+def _life_word(life: Life | None) -> str:
+    return (life.state if life else LifeState.NEW).value
+
+
+def cause_line(view: View, cause: Cause) -> CauseLine:
+    """A cause with its harm, its life, and whether all that it explains is muted. Made once for each view."""
+    lines: dict[str, CauseLine] = view.__dict__.setdefault("_cause_lines", {})
+    key = view.sight.key_of(cause)
+    if key not in lines:
+        lines[key] = _cause_line(view, key, cause)
+    return lines[key]
+
+
+def _cause_line(view: View, key: str, cause: Cause) -> CauseLine:
+    explained = [f for f in map(view.finding, cause.explains) if f is not None]
+    life = view.publication.cause_lives.get(key)
+    return CauseLine(
+        key=key,
+        id=cause.id,
+        kind=cause.kind.value,
+        subjects=cause.subjects,
+        summary=cause.summary,
+        action=cause.action,
+        confidence=cause.confidence,
+        severity=max((f.severity for f in explained), key=lambda s: s.rank, default=Severity.INFO).value,
+        explains=cause.explains,
+        moves=tuple(_move_line(view, move) for move in cause.moves),
+        alternatives=tuple(alternative.summary for alternative in cause.alternatives),
+        to_confirm=cause.to_confirm,
+        impact=view.sight.impact[key],
+        state=_life_word(life),
+        since=life.since if life else None,
+        muted=_muted(view, cause.explains),
+        undecided=cause.undecided,
+    )
+
+
+def _move_line(view: View, move: Move) -> MoveLine:
+    first = causes_before(move, view.sight.causes.values())
+    return MoveLine(str(move.cable), str(move.source), str(move.target), first, move.after)
+
+
+def _muted(view: View, findings: Sequence[str]) -> str | None:
+    mutes = [view.publication.mutes.get(finding) for finding in findings]
+    first = mutes[0] if mutes else None
+    return first.kind.value if first and all(mutes) else None
+
+
+def cause_lines(view: View, causes: Iterable[Cause] | None = None) -> tuple[CauseLine, ...]:
+    """Causes (all, where none are given) in order of harm: most GPUs first, then the louder, then the surer."""
+    lines = [cause_line(view, cause) for cause in (view.sight.causes.values() if causes is None else causes)]
+    return tuple(sorted(lines, key=lambda c: (-c.impact, -Severity(c.severity).rank, -c.confidence, order(c.id))))
+
+
+def state_count(states: Codes) -> StateCount:
+    """How cables stand, from the number in each state, shape (states,)."""
+    right, wrong, missing, unknown = states.tolist()
+    return StateCount(right + wrong + missing + unknown, right, wrong, missing, unknown)
+
+
+def count_of(wiring: Wiring, cables: Codes) -> StateCount:
+    """How these cables stand."""
+    return state_count(np.bincount(wiring.state[cables], minlength=len(State)))
+
+
+def end_of_port(view: View, port: int) -> End:
+    """A port, planned or not, with what the plan knows of it."""
+    cable = int(view.index.cables_at(np.array([port]))[0])
+    return _end(view, view.index.spell(port), view.plan.cables[cable].rail if cable >= 0 else None)
+
+
+def end_of_device(view: View, device: int) -> End:
+    """A device as an end of which no port is named."""
+    return _end(view, Port(view.index.devices.names[device], ""), None)
+
+
+def _end(view: View, port: Port, rail: int | None) -> End:
+    device = view.plan.devices.get(port.device)
+    if device is None:
+        return End(port.device, port.name, None, rail=rail)
+    return End(port.device, port.name, device.role.value, device.pod, device.rack, device.unit, rail)
+
+
+def seen_end(view: View, cable: int) -> End | None:
+    """Where the cable's nearer end is seen; a device without a port where its port was not told; None if unseen."""
+    wiring, index = view.wiring, view.index
+    place = int(wiring.place[cable])
+    if place >= 0:
+        return end_of_port(view, place)
+    if wiring.state[cable] not in (State.RIGHT, State.WRONG):
+        return None
+    heard = int(wiring.heard[index.a[cable]])
+    if heard >= 0:
+        return end_of_device(view, heard)
+    return end_of_device(view, int(index.b_device[cable])) if wiring.state[cable] == State.RIGHT else None
+
+
+def why_words(view: View, cable: int, seen: End | None) -> str:
+    """Why a cable is in its state, in a short sentence without a full stop."""
+    state, planned = view.wiring.state[cable], view.plan.cables[cable].b
+    if state == State.RIGHT:
+        return "it is seen where it is planned"
+    if state == State.WRONG:
+        return f"it is seen on {seen.name}, not on {planned}" if seen else f"{planned} hears another device"
+    why = Why(int(view.wiring.why[cable]))
+    return _NOT_DISCOVERED.get(why, _NOT_SEEN[why]) if view.wiring.met else _NOT_SEEN[why]
+
+
+def cable_line(view: View, cable: int) -> CableLine:
+    """A planned cable in a list."""
+    planned, seen = view.plan.cables[cable], seen_end(view, cable)
+    device, ends = view.plan.devices.get(planned.a.device), (str(planned.a), str(planned.b))
+    return CableLine(
+        subject=ends[0],
+        planned=ends[1],
+        seen=seen.name if seen else None,
+        rail=planned.rail,
+        plane=planned.plane,
+        pod=device.pod if device else "",
+        label=planned.label,
+        state=STATES[State(int(view.wiring.state[cable]))],
+        why=why_words(view, cable, seen),
+        verified=VERIFIED[view.sight.verified[cable]],
+        findings=tuple(finding.id for finding in view.findings_on(ends)),
+    )
+
+
+def uplinks_of(view: View, switch: int) -> tuple[Uplinks, ...]:
+    """The cables from a switch to each switch above it. Counted once for each judgement."""
+    known: dict[int, tuple[Uplinks, ...]] = view.sight.__dict__.setdefault("_uplinks", {})
+    if switch not in known:
+        known[switch] = _uplinks_of(view, switch)
+    return known[switch]
+
+
+def _uplinks_of(view: View, switch: int) -> tuple[Uplinks, ...]:
+    cables = view.layout.uplinks_of(switch)
+    names = [view.plan.cables[cable].b.device for cable in cables.tolist()]
+    planned = Counter(names)
+    states = view.wiring.state[cables].tolist()
+    right = Counter(name for name, state in zip(names, states, strict=True) if state == State.RIGHT)
+    return tuple(Uplinks(name, planned[name], right[name]) for name in sorted(planned, key=order))
+
+
+def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePath:
+    """A planned cable with everything on it, by its number. `since` is when it was last seen to change."""
+    planned, index = view.plan.cables[cable], view.index
+    a, a_device = int(index.a[cable]), int(index.a_device[cable])
+    host, seen = bool(index.from_host[cable]), seen_end(view, cable)
+    switch = int(index.b_device[cable]) if seen is None else view.device(seen.device)
+    findings = view.findings_on([str(planned.a), str(planned.b), planned.a.device, planned.b.device])
+    ports = index.a[view.layout.cables_of(a_device)] if host else index.a[:0]
+    return CablePath(
+        subject=str(planned.a),
+        a=_end(view, planned.a, planned.rail),
+        gpus=view.nics.gpus(a_device, ports, a) if host else (),
+        nic=view.nics.nic(a) if host else None,
+        rail=planned.rail,
+        plane=planned.plane,
+        label=planned.label,
+        length_m=planned.length_m,
+        planned_speed_gbps=planned.speed_gbps,
+        planned=_end(view, planned.b, planned.rail),
+        seen=seen,
+        state=STATES[State(int(view.wiring.state[cable]))],
+        why=why_words(view, cable, seen),
+        verified=VERIFIED[view.sight.verified[cable]],
+        confidence=view.wiring.confidence(cable),
+        since=since,
+        uplinks=uplinks_of(view, switch) if switch != NONE else (),
+        findings=finding_lines_of(view, findings),
+        causes=_causes_on(view, findings, (str(planned.a), str(planned.b))),
+    )
+
+
+def _causes_on(view: View, findings: Sequence[Finding], ends: tuple[str, str]) -> tuple[CauseLine, ...]:
+    """The causes of a cable. Of a cause that takes in whole leaves only what concerns this cable is told here."""
+    here = {finding.id for finding in findings}
+    return tuple(
+        replace(
+            line,
+            explains=tuple(finding for finding in line.explains if finding in here),
+            moves=line.moves if len(line.moves) <= MOST_MOVES else tuple(m for m in line.moves if _touches(m, ends)),
+        )
+        for line in cause_lines(view, view.causes_of(findings, ends))
+    )
+
+
+def _touches(move: MoveLine, ends: tuple[str, str]) -> bool:
+    return move.cable in ends or move.source in ends or move.target in ends
+
+
+def cable_paths(view: View, cables: Codes, history: History) -> tuple[CablePath, ...]:
+    """The paths of several cables, in their order; the history is asked once."""
+    numbers = cables.tolist()
+    since = changed_at(history, [str(view.plan.cables[cable].a) for cable in numbers])
+    return tuple(cable_path(view, cable, since.get(str(view.plan.cables[cable].a))) for cable in numbers)
+
+
+def changed_at(history: History, ports: Sequence[str]) -> Mapping[str, datetime]:
+    """When these cables' nearer ends were last seen to change; empty where the history cannot be read now."""
+    try:
+        return history.link_since(ports)
+    except JournalUnavailableError:
+        return {}

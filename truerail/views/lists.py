@@ -1,0 +1,161 @@
+"""Lists of devices, cables and findings: filtered on columns, and made into lines only as far as they are asked for.
+
+Filters that are None are not set. Words of one filter may be several, with commas between. Each function raises
+`QueryError` for a filter's value that is not known, and gives a `Part`: the items from `offset` on, and the total.
+"""
+
+import numpy as np
+
+from truerail.analysis.published import Published
+from truerail.errors import QueryError
+from truerail.model.columns import NONE, Mask, factorize
+from truerail.model.finding import CableState, Severity
+from truerail.model.life import LifeState
+from truerail.model.names import printable
+from truerail.model.plan import Role
+from truerail.views.filters import Part, on_nodes, on_rail, on_words, part, rows_of
+from truerail.views.index import VERIFIED
+from truerail.views.lines import cable_line, finding_line, state_count
+from truerail.views.models import CableLine, DeviceLine
+from truerail.views.pieces import FindingLine
+from truerail.views.view import View, view_of
+
+_ROLES = [role.value for role in Role]
+_SEVERITIES = [severity.value for severity in Severity]
+_STATES = [CableState.RIGHT.value, CableState.WRONG.value, CableState.MISSING.value, CableState.UNKNOWN.value]
+"""In the order of `wiring.State`."""
+
+
+def device_lines(
+    publication: Published,
+    *,
+    nodes: str | None = None,
+    role: str | None = None,
+    pod: str | None = None,
+    rack: str | None = None,
+    severity: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> Part[DeviceLine]:
+    """Devices of the plan: hosts first, then tier by tier, each in natural order. `severity` is that of the loudest
+    finding that nobody muted.
+    """
+    view = view_of(publication)
+    layout, (_, loudest) = view.layout, view.loudest
+    codes = np.arange(len(layout.devices))
+    pods, racks = [one.pod for one in layout.devices], [one.rack for one in layout.devices]
+    masks = (
+        on_nodes(view, nodes, codes),
+        on_words("role", role, _ROLES, _ROLES, layout.tier),
+        on_words("pod", pod, pods, pods, codes),
+        on_words("rack", rack, racks, racks, codes),
+        on_words("severity", severity, _SEVERITIES, [*_SEVERITIES, ""], loudest),
+    )
+    keep = np.zeros(len(codes), dtype=bool)
+    keep[rows_of(len(codes), masks)] = True
+    ordered = layout.ordered_devices
+    return part(ordered[keep[ordered]], offset, limit, lambda code: device_line(view, code))
+
+
+def device_line(view: View, code: int) -> DeviceLine:
+    """A device of the plan in a list."""
+    device, (findings, loudest) = view.layout.devices[code], view.loudest
+    rank = int(loudest[code])
+    return DeviceLine(
+        device=device.name,
+        role=device.role.value,
+        pod=device.pod,
+        rack=device.rack,
+        unit=device.unit,
+        platform=device.platform,
+        read=bool(view.wiring.read[code]),
+        count=state_count(view.sight.counts[code]),
+        findings=int(findings[code]),
+        severity=None if rank == NONE else _SEVERITIES[rank],
+    )
+
+
+def cable_lines(
+    publication: Published,
+    *,
+    nodes: str | None = None,
+    rail: int | None = None,
+    pod: str | None = None,
+    state: str | None = None,
+    verified: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> Part[CableLine]:
+    """Planned cables: those of hosts first, then uplinks, each by device and port in natural order. `pod` is that of
+    the nearer end.
+    """
+    view = view_of(publication)
+    layout = view.layout
+    pods = [*(device.pod for device in layout.devices), ""]
+    masks = (
+        on_nodes(view, nodes, layout.a_device, layout.b_device),
+        on_rail(view, rail, layout.rail),
+        on_words("pod", pod, pods, pods, layout.a_device),
+        on_words("state", state, _STATES, _STATES, view.wiring.state),
+        on_words("verified", verified, VERIFIED, VERIFIED, view.sight.verified),
+    )
+    rows = rows_of(len(layout.rail), masks)
+    return part(rows[np.argsort(layout.place[rows])], offset, limit, lambda cable: cable_line(view, cable))
+
+
+def finding_lines(
+    publication: Published,
+    *,
+    nodes: str | None = None,
+    rule: str | None = None,
+    severity: str | None = None,
+    rail: int | None = None,
+    state: str | None = None,
+    muted: bool | None = None,
+    cause: str | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> Part[FindingLine]:
+    """Findings, loudest first, then by rule and subject; held ones last. `nodes` takes in both ends of the subject's
+    cable, `state` are `LifeState` words, `cause` is a key.
+    """
+    view = view_of(publication)
+    findings = view.findings
+    far = np.append(view.layout.b_device, NONE)[findings.cable]
+    codes, rules = factorize(findings.rule.tolist())
+    lives, states = factorize(life_words(view))
+    masks = (
+        on_nodes(view, nodes, findings.device, far),
+        on_words("rule", rule, known_rules(), rules, codes),
+        on_words("severity", severity, _SEVERITIES, _SEVERITIES, findings.rank),
+        on_rail(view, rail, findings.rail),
+        on_words("state", state, [one.value for one in LifeState], states, lives),
+        None if muted is None else view.muted == muted,
+        _explained_by(view, cause),
+    )
+    return part(rows_of(len(findings), masks), offset, limit, lambda number: finding_line(view, findings.all[number]))
+
+
+def known_rules() -> list[str]:
+    """The codes of all rules."""
+    from rules import rules
+
+    return list(rules())
+
+
+def life_words(view: View) -> list[str]:
+    """The `LifeState` word of each finding."""
+    lives = view.publication.lives
+    return [lives[one].state.value if one in lives else LifeState.NEW.value for one in view.findings.ids]
+
+
+def _explained_by(view: View, cause: str | None) -> Mask | None:
+    if cause is None:
+        return None
+    known = view.cause(cause)
+    if known is None:
+        raise QueryError(f"cause {printable(cause, 80)!r} is not known: it may have been resolved")
+    numbers = view.findings.number
+    mask = np.zeros(len(numbers), dtype=bool)
+    mask[[numbers[finding] for finding in known.explains if finding in numbers]] = True
+    return mask

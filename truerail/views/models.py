@@ -1,0 +1,213 @@
+"""Views: one device, the fabric at a glance, and rows of lists."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, StateCount, Uplinks
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLine:
+    """How one collector fared on one device."""
+
+    collector: str
+    at: datetime
+    took_seconds: float
+    source: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPort:
+    """A port of a switch's front panel. `peer_planned` and `peer_seen` are `device/port`; `facing` is `down` (hosts),
+    `up`, or `free`.
+    """
+
+    port: str
+    facing: str
+    rail: int | None
+    plane: int | None
+    peer_planned: str | None
+    peer_actual: str | None
+    state: str | None
+    """A `CableState` word; None for a port without a planned cable."""
+    link: str | None
+    severity: str | None
+    findings: tuple[str, ...]
+    """Ids."""
+    subject: str | None
+    """The cable's own subject (its nearer end)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceView:
+    """One device: a host with its rails drawn from GPU to uplinks, or a switch with its front panel."""
+
+    device: End
+    platform: str
+    address: str
+    read: bool
+    count: StateCount
+    paths: tuple[CablePath, ...]
+    """A host's cables, in order of rails and planes; empty for a switch."""
+    panel: tuple[PanelPort, ...]
+    """A switch's ports in their natural order; empty for a host."""
+    uplinks: tuple[Uplinks, ...]
+    findings: tuple[FindingLine, ...]
+    causes: tuple[CauseLine, ...]
+    readings: tuple[ReadingLine, ...]
+    maintenance: str | None
+    """Reason of an open window on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLine:
+    """A device in a list."""
+
+    device: str
+    role: str
+    pod: str
+    rack: str
+    unit: int | None
+    platform: str
+    read: bool
+    count: StateCount
+    findings: int
+    severity: str | None
+    """Of the loudest finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class CableLine:
+    """A planned cable in a list."""
+
+    subject: str
+    planned: str
+    seen: str | None
+    rail: int | None
+    plane: int | None
+    pod: str
+    label: str
+    state: str
+    why: str
+    verified: str
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RailLine:
+    """How one rail stands. `rail` None holds the cables without one, uplinks apart."""
+
+    rail: int | None
+    name: str
+    count: StateCount
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many planned cables are confirmed by both ends, by one, by none; and the share by both, 0..1."""
+
+    both_ends: int
+    one_end: int
+    none: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FabricView:
+    """The fabric at a glance. `tone` is `good`, `doubt` or `bad`."""
+
+    name: str
+    number: int
+    at: datetime
+    tone: str
+    headline: str
+    repair: str
+    plan_source: str
+    plan_inferred: bool
+    plan_digest: str
+    hosts: int
+    hosts_read: int
+    switches: int
+    switches_read: int
+    pods: tuple[str, ...]
+    cables: StateCount
+    uplinks: StateCount
+    rails: tuple[RailLine, ...]
+    coverage: Coverage
+    findings: Mapping[str, int]
+    """By severity, without muted ones."""
+    muted: int
+    causes: int
+    collectors: tuple[Mapping[str, Any], ...]
+    """`CollectorRun` as JSON, and `age_seconds`."""
+    journal: Mapping[str, Any]
+    """`JournalState` as JSON."""
+    verdicts: tuple[Mapping[str, Any], ...]
+    """Rule, name, status, missing, error."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One step of the punch list. `key` stays the same over rounds for the same thing to do."""
+
+    key: str
+    mark: str
+    """`left`, `new`, `done` or `unseen`."""
+    kind: str
+    cause: str
+    rack: str
+    unit: int | None
+    device: str
+    at: str
+    to: str | None
+    far: str | None
+    label: str
+    action: str
+    since: datetime | None
+    to_rack: str = ""
+    """Where the device of `to` stands."""
+    to_unit: int | None = None
+    far_rack: str = ""
+    """Where the device of `far` stands."""
+    far_unit: int | None = None
+    after: str = ""
+    """What must be repaired first; such steps come last."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortRates:
+    """What a port counted, one value for each sample, the oldest first: None where a sample was not told; no values at
+    all where nobody counts it. `peer` is the planned other end.
+    """
+
+    port: str
+    rail: int | None
+    plane: int | None
+    peer: str | None
+    speed_gbps: float | None
+    tx_gbps: tuple[float | None, ...]
+    rx_gbps: tuple[float | None, ...]
+    paused: tuple[float | None, ...]
+    """Share of time, 0..1, for which its neighbour stopped it, on the priority that was stopped longest."""
+    paused_exact: bool
+    """Measured; else frames allow for it at most."""
+    pausing: tuple[float | None, ...]
+    """The same for its neighbour, which it stopped."""
+    pausing_exact: bool
+    errors: Mapping[str, int]
+    """In all these samples, by kind; a kind that nobody counts is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """`rates DEVICE|PORT`. `begins` tells when each sample began; `told` is False where nobody counts anything."""
+
+    query: str
+    begins: tuple[datetime, ...]
+    ports: tuple[PortRates, ...]
+    told: bool
+    summary: str

@@ -1,0 +1,143 @@
+"""What a host tells of its own NICs and GPUs, read for one host when somebody asks for it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.cabling.macs import MacTable
+from truerail.analysis.cabling.paths import CLOSENESS
+from truerail.model.columns import NONE, Codes, equals
+from truerail.model.facts import GpuNicPath, Neighbor, NetLink, RdmaLink
+from truerail.model.names import printable
+from truerail.model.reading import Reading
+from truerail.views.pieces import GpuLink, Nic
+
+_RDMA_PORT = re.compile(r"^(.+?)[:/]\d+$")
+
+
+class Nics:
+    """NICs and GPUs of a snapshot, by host or by MAC."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._nearest: dict[int, Mapping[int, tuple[tuple[int, str], ...]]] = {}
+
+    def nic(self, port: int) -> Nic | None:
+        """What is known of this port; None where its host told nothing."""
+        link, rdma = self.link(port), self.rdma(port)
+        if link is None and rdma is None:
+            return None
+        netdev = link.netdev if link else rdma.netdev if rdma else None
+        pci = (link.pci_address if link else None) or (rdma.pci_address if rdma else None)
+        speed = link.speed_gbps if link and link.speed_gbps is not None else rdma.rate_gbps if rdma else None
+        return Nic(
+            netdev=_safe(netdev),
+            rdma=_safe(rdma.device if rdma else None),
+            pci=_safe(pci),
+            mac=_safe(link.mac if link else None),
+            mtu=link.mtu if link else None,
+            speed_gbps=speed,
+            link=self.link_state(port),
+        )
+
+    def link(self, port: int) -> NetLink | None:
+        """The interface of a port as its device tells it."""
+        row = int(self._wiring.states.link_row[port])
+        return self._wiring.states.links[row] if row >= 0 else None
+
+    def rdma(self, port: int) -> RdmaLink | None:
+        """The RDMA device of a port as its host tells it."""
+        row = int(self._wiring.states.rdma_row[port])
+        return self._wiring.states.rdma[row] if row >= 0 else None
+
+    def link_state(self, port: int) -> str | None:
+        """`disabled`, `down` or `up`; None where nobody told."""
+        states, one = self._wiring.states, np.array([port])
+        told = (("disabled", states.disabled), ("down", states.down), ("up", states.up))
+        return next((word for word, holds in told if port != NONE and holds(one)[0]), None)
+
+    def names(self, port: int) -> Iterator[str]:
+        """Every other name that a port goes by: netdev, altnames, RDMA device, PCI address."""
+        link, rdma = self.link(port), self.rdma(port)
+        if link is not None:
+            yield from (name for name in (link.netdev, *link.aliases, link.pci_address) if name)
+        if rdma is not None:
+            yield from (name for name in (rdma.device, rdma.netdev, rdma.pci_address) if name)
+
+    def is_rdma(self, port: int, text: str) -> bool:
+        """Whether this is the port's RDMA device: `mlx5_3`, or `mlx5_3/1` as `rdma link` prints it."""
+        rdma, shape = self.rdma(port), _RDMA_PORT.match(text)
+        return rdma is not None and rdma.device.lower() in (text.lower(), shape.group(1).lower() if shape else "")
+
+    def gpus(self, host: int, ports: Codes, port: int) -> tuple[GpuLink, ...]:
+        """The GPUs to which this port's NIC is the nearest, or one of the nearest, of the planned `ports` of its host.
+        Empty where the host did not tell its topology.
+        """
+        near = self.nearest(host, ports)
+        return tuple(GpuLink(gpu, level) for gpu in sorted(near) for nic, level in near[gpu] if nic == port)
+
+    def nearest(self, host: int, ports: Codes) -> Mapping[int, tuple[tuple[int, str], ...]]:
+        """GPU to its nearest planned NICs (port, level). A GPU that is equally near to all of several is left out."""
+        found = self._nearest.get(host)
+        if found is None:
+            found = self._nearest[host] = self._read(host, ports)
+        return found
+
+    def _read(self, host: int, ports: Codes) -> Mapping[int, tuple[tuple[int, str], ...]]:
+        names: dict[str, list[int]] = {}  # the device of a bond is that of each member
+        for port in ports.tolist():
+            if (rdma := self.rdma(port)) is not None:
+                names.setdefault(rdma.device, []).append(port)
+        of_gpu: dict[int, list[tuple[int, str]]] = {}
+        for path in self._topology(host):
+            if path.level in CLOSENESS:
+                of_gpu.setdefault(path.gpu, []).extend(
+                    (port, path.level) for port in names.get(path.device or path.nic, ())
+                )
+        return {gpu: nearest for gpu, nics in of_gpu.items() if nics and (nearest := _nearest(nics))}
+
+    def _topology(self, host: int) -> Sequence[GpuNicPath]:
+        reading = self.topologies.get(host)
+        return () if reading is None else cast("tuple[GpuNicPath, ...]", reading.facts)
+
+    @cached_property
+    def topologies(self) -> dict[int, Reading]:
+        """The answer that holds a host's topology, by the host's code."""
+        identity = self._wiring.identity
+        told = (one for one in identity.seen.readings if one.facts and type(one.facts[0]) is GpuNicPath)
+        return {identity.filed(reading.device): reading for reading in told}
+
+    @cached_property
+    def macs(self) -> MacTable:
+        """Whose MAC it is."""
+        return MacTable(self._wiring.identity.names)
+
+    def port_of_mac(self, mac: str) -> int:
+        """The port that owns this MAC, by its own device's list of interfaces; -1 where none does, or several do."""
+        ids, kinds = np.array([mac], dtype=object), np.array(["mac"], dtype=object)
+        return int(self.macs.ports(ids, kinds)[0])
+
+    def port_hearing(self, mac: str) -> int:
+        """The port that hears this MAC as its neighbour's port or chassis; -1 where none does, or several do."""
+        claims, seen = self._wiring.identity.claims, self._wiring.identity.seen
+        table = seen.table(Neighbor)
+        for column in ("port_id", "chassis_id"):
+            rows = np.flatnonzero(equals(table.column(column), mac))
+            ports = np.unique(claims.u[np.isin(claims.row, rows)])
+            if len(ports) == 1:
+                return int(ports[0])
+        return NONE
+
+
+def _nearest(nics: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    best = min(CLOSENESS[level] for _, level in nics)
+    chosen = tuple(nic for nic in nics if CLOSENESS[nic[1]] == best)
+    return chosen if len(chosen) < len(nics) or len(nics) == 1 else ()
+
+
+def _safe(text: str | None) -> str | None:
+    return None if text is None else printable(text, 64)

@@ -1,0 +1,114 @@
+"""The front panels of switches: their ports, planned and seen."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from truerail.analysis.cabling import State
+from truerail.analysis.published import Published
+from truerail.model.columns import Codes
+from truerail.model.finding import Finding, Severity
+from truerail.model.names import natural_key
+from truerail.model.plan import Role
+from truerail.views.filters import Part, on_nodes, on_words, part, rows_of
+from truerail.views.lines import STATES
+from truerail.views.models import PanelPort
+from truerail.views.view import View, view_of
+
+FACING = ("down", "up", "free")
+
+
+@dataclass(frozen=True, slots=True)
+class PortLine(PanelPort):
+    """A switch's port in a list."""
+
+    device: str
+
+
+def port_lines(
+    publication: Published, *, nodes: str | None = None, facing: str | None = None, offset: int = 0, limit: int = 100
+) -> Part[PortLine]:
+    """Ports of switches, tier by tier, each switch in natural order. `facing` is `down` (hosts), `up` or `free`.
+    Filters that are None are not set. Raises `BadQuestion` for a value that is not known.
+    """
+    view = view_of(publication)
+    ports, device = switch_ports(view)
+    masks = (on_nodes(view, nodes, device), on_words("facing", facing, FACING, FACING, facing_of(view, ports)))
+    return part(ports[rows_of(len(ports), masks)], offset, limit, lambda port: _port_line(view, port))
+
+
+def _port_line(view: View, port: int) -> PortLine:
+    one = _panel_port(view, port)
+    told = {field.name: getattr(one, field.name) for field in fields(one)}
+    return PortLine(**told, device=view.index.spell(port).device)
+
+
+def switch_ports(view: View) -> tuple[Codes, Codes]:
+    """Codes of all ports of planned switches in order, and of their devices. Made once for each judgement."""
+    found: tuple[Codes, Codes] | None = view.sight.__dict__.get("_switch_ports")
+    if found is None:
+        found = view.sight.__dict__["_switch_ports"] = _switch_ports(view)
+    return found
+
+
+def _switch_ports(view: View) -> tuple[Codes, Codes]:
+    layout, index = view.layout, view.index
+    every = np.arange(len(index.ports))
+    device = index.ports.device_of(every)
+    switch = np.append(layout.tier > Role.HOST.tier, np.zeros(len(index.devices.names), dtype=bool))[device]
+    ports = every[switch & (device >= 0)]
+    device, (names, code) = device[ports], np.unique(index.ports.name_of(ports), return_inverse=True)
+    spelled = [natural_key(index.ports.spelled(name)) for name in names.tolist()]
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[sorted(range(len(names)), key=spelled.__getitem__)] = np.arange(len(names))
+    order = np.lexsort((rank[code], layout.rank[device], layout.tier[device]))
+    return ports[order], device[order]
+
+
+def panel_of(view: View, switch: int) -> tuple[PanelPort, ...]:
+    """The ports of a switch in their natural order: those with a planned cable, and free ones that were seen."""
+    ports, device = switch_ports(view)
+    return tuple(_panel_port(view, port) for port in ports[device == switch].tolist())
+
+
+def _panel_port(view: View, port: int) -> PanelPort:
+    index, cable = view.index, int(view.index.cables_at(np.array([port]))[0])
+    name = index.spell(port)
+    subject = str(view.plan.cables[cable].a) if cable >= 0 else str(name)
+    findings = view.findings_on((subject, str(name)))
+    planned = view.plan.cables[cable] if cable >= 0 else None
+    peer = None if planned is None else planned.b if int(index.a[cable]) == port else planned.a
+    return PanelPort(
+        port=name.name,
+        facing=FACING[int(facing_of(view, np.array([port]))[0])],
+        rail=planned.rail if planned else None,
+        plane=planned.plane if planned else None,
+        peer_planned=str(peer) if peer else None,
+        peer_actual=_peer_seen(view, port),
+        state=STATES[State(int(view.wiring.state[cable]))] if cable >= 0 else None,
+        link=view.nics.link_state(port),
+        severity=loudest(findings),
+        findings=tuple(finding.id for finding in findings),
+        subject=subject if cable >= 0 else None,
+    )
+
+
+def facing_of(view: View, ports: Codes) -> Codes:
+    """Where ports look, as places in `FACING`. Shape of `ports`."""
+    cable = view.index.cables_at(ports)
+    up = view.index.a_device[cable] == view.index.ports.device_of(ports)
+    return np.where(cable < 0, 2, np.where(up, 1, 0))
+
+
+def _peer_seen(view: View, port: int) -> str | None:
+    """`device/port` at the other end, the device alone where it does not name its port, None where nothing is heard."""
+    partner, heard = int(view.wiring.partner[port]), int(view.wiring.heard[port])
+    if partner >= 0:
+        return str(view.index.spell(partner))
+    return view.index.devices.names[heard] if heard >= 0 else None
+
+
+def loudest(findings: list[Finding]) -> str | None:
+    """The highest severity among findings; None without any."""
+    rank = max((finding.severity.rank for finding in findings), default=None)
+    return None if rank is None else list(Severity)[rank].value

@@ -1,0 +1,160 @@
+"""What answers are made of: ends, findings, causes, and one cable with everything on it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a cable. `port` is empty where only the device is known."""
+
+    device: str
+    port: str
+    role: str | None
+    pod: str = ""
+    rack: str = ""
+    unit: int | None = None
+    rail: int | None = None
+    """The rail that the plan gives this port; None for a free port and for uplinks."""
+
+    @property
+    def name(self) -> str:
+        """`device/port`."""
+        return f"{self.device}/{self.port}" if self.port else self.device
+
+
+@dataclass(frozen=True, slots=True)
+class FindingLine:
+    """A finding in a list. `state` is a `LifeState` word, `muted` `acknowledged`, `maintenance` or None."""
+
+    id: str
+    rule: str
+    name: str
+    severity: str
+    subject: str
+    rail: int | None
+    expected: str | None
+    observed: str | None
+    summary: str
+    action: str
+    confidence: float
+    cause: str | None
+    """Key of the cause that explains it."""
+    state: str
+    since: datetime | None
+    muted: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLine:
+    """Take the cable of `cable` (the end that stays) out of `source`, put it into `target`.
+
+    `after` are the ids of the causes to repair first, `not_before` says the same in words; both ports are named as they
+    are called after that.
+    """
+
+    cable: str
+    source: str
+    target: str
+    after: tuple[str, ...] = ()
+    not_before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseLine:
+    """A cause in a list, in order of harm. `harm` is the number of GPUs that lose their rail while it lasts, or may
+    lose it where it is `undecided` whether names or cables are exchanged.
+    """
+
+    key: str
+    id: str
+    """`C1`: its name within one judgement only."""
+    kind: str
+    subjects: tuple[str, ...]
+    summary: str
+    action: str
+    confidence: float
+    severity: str
+    """That of its loudest finding."""
+    explains: tuple[str, ...]
+    moves: tuple[MoveLine, ...]
+    alternatives: tuple[str, ...]
+    """What each says."""
+    to_confirm: str
+    impact: int
+    state: str
+    since: datetime | None
+    muted: str | None
+    """Set where every finding that it explains is muted."""
+    undecided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GpuLink:
+    """A GPU and how near it is to the NIC (`PIX`, `PXB`, ...)."""
+
+    gpu: int
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nic:
+    """What is known of a host's NIC port. `link` is `up`, `down`, `disabled` or None."""
+
+    netdev: str | None
+    rdma: str | None
+    pci: str | None
+    mac: str | None
+    mtu: int | None
+    speed_gbps: float | None
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Uplinks:
+    """The cables from a leaf to one switch above."""
+
+    switch: str
+    planned: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class CablePath:
+    """One planned cable with everything on it, from GPU to uplinks. For an uplink `a` is the lower switch's port.
+
+    `state` is a `CableState` word, `why` a short sentence, `verified` `both ends`, `one end`, `device only` or `none`.
+    """
+
+    subject: str
+    a: End
+    gpus: tuple[GpuLink, ...]
+    nic: Nic | None
+    rail: int | None
+    plane: int | None
+    label: str
+    length_m: float | None
+    planned_speed_gbps: float | None
+    planned: End
+    seen: End | None
+    state: str
+    why: str
+    verified: str
+    confidence: float
+    since: datetime | None
+    """When the cable was last seen to change; None where it has not, or no history is kept."""
+    uplinks: tuple[Uplinks, ...]
+    """Those of the leaf that the cable is seen on (planned on, where it is not seen)."""
+    findings: tuple[FindingLine, ...]
+    causes: tuple[CauseLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateCount:
+    """How the planned cables of something stand."""
+
+    planned: int
+    right: int
+    wrong: int
+    missing: int
+    unknown: int

@@ -1,0 +1,166 @@
+"""The index over one publication that every view and answer reads: made once, kept with the publication.
+
+What a judgement decides is `EvaluationIndex`, shared by all publications of it; what a plan decides is `Layout`. Here
+is what changes with a hand's acknowledgement: lives, mutes, and what follows from them.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from truerail.analysis.cabling import Wiring
+from truerail.analysis.published import Published
+from truerail.errors import NodeSetError, QueryError
+from truerail.files.nodesets import Budget, expand
+from truerail.model.columns import NONE, Codes, Mask
+from truerail.model.finding import Cause, Finding
+from truerail.model.index import PlanIndex
+from truerail.model.names import printable
+from truerail.model.plan import Plan
+from truerail.outputs.words import Headline, Tone
+from truerail.views.findings import Findings
+from truerail.views.index import EvaluationIndex, sight_of
+from truerail.views.layout import Layout
+from truerail.views.nearest import Nearest
+from truerail.views.nics import Nics
+
+LONGEST_NODESET = 4096
+
+
+class View:
+    """One publication, ready to be asked. Devices are codes of `index.devices`, cables numbers of the plan's."""
+
+    def __init__(self, publication: Published) -> None:
+        self.publication = publication
+        self.sight: EvaluationIndex = sight_of(publication.evaluation, publication.snapshot)
+        self.plan: Plan = publication.plan
+        self.wiring: Wiring = self.sight.wiring
+        self.layout: Layout = self.sight.layout
+        self.nics: Nics = self.sight.nics
+
+    @property
+    def index(self) -> PlanIndex:
+        """The plan's names as numbers."""
+        return self.sight.index
+
+    @property
+    def findings(self) -> Findings:
+        """Those of the judgement, and behind them those that are held."""
+        return self.sight.with_held(self.publication.pending_resolution)
+
+    @cached_property
+    def headline(self) -> Headline:
+        """The verdict. While a finding is not over yet, that is said, not that there is nothing to do."""
+        told, held = self.sight.headline, len(self.publication.pending_resolution)
+        if told.tone is not Tone.GOOD or not held:
+            return told
+        still = "1 finding is" if held == 1 else f"{held:,} findings are"
+        return Headline(Tone.DOUBT, told.cables, f"{still} not over yet.")
+
+    def finding(self, finding: str) -> Finding | None:
+        """A finding by id."""
+        number = self.findings.number.get(finding)
+        return None if number is None else self.findings.all[number]
+
+    def cause(self, key: str) -> Cause | None:
+        """A cause by key."""
+        return self.sight.causes.get(key)
+
+    def cause_of(self, finding: str) -> Cause | None:
+        """The cause that explains a finding."""
+        key = self.sight.cause_of.get(finding)
+        return None if key is None else self.sight.causes[key]
+
+    @cached_property
+    def muted(self) -> Mask:
+        """Which findings wake nobody. Shape (findings,)."""
+        mutes = self.publication.mutes
+        if not mutes:
+            return np.zeros(len(self.findings), dtype=bool)
+        return np.array([one in mutes for one in self.findings.ids], dtype=bool)
+
+    @cached_property
+    def loudest(self) -> tuple[Codes, Codes]:
+        """Per planned device: how many findings that nobody muted, and the highest `Severity.rank` (-1: none)."""
+        findings, size = self.findings, len(self.layout.devices)
+        use = ~self.muted & (findings.device >= 0)
+        rank = np.full(size, NONE, dtype=np.int64)
+        np.maximum.at(rank, findings.device[use], findings.rank[use])
+        return np.bincount(findings.device[use], minlength=size), rank
+
+    def findings_on(self, subjects: Iterable[str]) -> list[Finding]:
+        """Findings about these ports or devices themselves, loudest first as the judgement orders them."""
+        findings = self.findings
+        places = {place for subject in subjects for place in findings.by_subject.get(subject, ())}
+        return [findings.all[place] for place in sorted(places)]
+
+    def findings_of(self, device: int) -> list[Finding]:
+        """Findings on a device, its ports, and the cables at it."""
+        findings = self.findings
+        ends = (str(end) for cable in self.layout.cables_of(device).tolist() for end in self.plan.cables[cable][:2])
+        places = {place for end in ends for place in findings.by_subject.get(end, ())}
+        return [findings.all[place] for place in sorted(places.union(findings.by_device.get(device, ())))]
+
+    def causes_of(self, findings: Iterable[Finding], names: Iterable[str] = ()) -> list[Cause]:
+        """The causes that explain these findings or name these ports and devices, each once."""
+        keys = {self.sight.cause_of.get(finding.id): None for finding in findings}
+        keys |= {key: None for name in names for key in self.sight.causes_at.get(name, ())}
+        return [self.sight.causes[key] for key in keys if key is not None]
+
+    def device(self, name: str) -> int:
+        """The code of a device by any spelling of its name; -1 for one that neither plan nor snapshot knows."""
+        return self.index.devices.find(name)
+
+    def is_planned(self, device: int) -> bool:
+        """Whether the plan has this device."""
+        return 0 <= device < self.index.devices.planned
+
+    def nodes(self, nodeset: str) -> Codes:
+        """The planned devices of a node set, ascending. Raises `QueryError` that names what it cannot use."""
+        names = self.expand(nodeset)
+        codes = [self.device(name) for name in names]
+        for name, code in zip(names, codes, strict=True):
+            if not self.is_planned(code):
+                raise QueryError(f"the plan has no device {printable(name, 80)!r}{self.nearest.hint(name)}")
+        return np.unique(np.array(codes, dtype=np.int64))
+
+    def expand(self, nodeset: str) -> Sequence[str]:
+        """The names of a node set. Raises `QueryError` where it is none, or is larger than any real one."""
+        shown = printable(nodeset, 80)
+        if len(nodeset) > LONGEST_NODESET:
+            raise QueryError(f"node set {shown!r} is longer than {LONGEST_NODESET} characters")
+        try:
+            return expand(nodeset, Budget(2 * len(self.layout.devices) + 1000))
+        except NodeSetError as error:
+            raise QueryError(f"node set {shown!r}: {error}") from None
+
+    @property
+    def nearest(self) -> Nearest:
+        """Finds the planned name that somebody may have meant."""
+        return self.layout.nearest
+
+
+def view_of(publication: Published) -> View:
+    """The index over a publication. Made once, kept with it."""
+    found: View | None = publication.__dict__.get("_view")
+    if found is None:
+        found = publication.__dict__["_view"] = View(publication)
+    return found
+
+
+def warm(publication: Published) -> View:
+    """Makes beforehand what most requests need, so that the first one after a judgement does not wait for it."""
+    view = view_of(publication)
+    for part, names in (
+        (view.layout, ("ordered_devices", "hosts", "place", "nearest", "by_label")),
+        (view.sight, ("cause_of", "causes_at", "impact", "counts", "verified", "readings", "headline")),
+        (view.findings, ("number", "by_subject", "by_device", "cable")),
+        (view, ("muted", "loudest")),
+        (view.nics, ("topologies", "macs")),
+    ):
+        for name in names:
+            getattr(part, name)
+    view.layout.cables_of(0)
+    view.sight.ports_of(0)
+    return view

@@ -1,0 +1,179 @@
+"""Who asks, and whether they may.
+
+bearer token    Authorization: Bearer trt_...        no CSRF defence needed: no browser sends it by itself
+metrics token   the same, on /metrics and /sd        reads these alone
+proxy header    from the trusted networks alone      X-CSRF-Token and a page of this service
+session cookie  after a log-in                       X-CSRF-Token and a page of this service
+nobody          where no log-in is configured        operator `local`; known Host, no page of another site
+"""
+
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal, cast
+
+from truerail.errors import JournalUnavailableError, RequestRefusedError
+from truerail.service.logs import logger
+from truerail.service.settings import Settings, Token
+from truerail.web.access.caller import Caller, CallerRole, needs_operator
+from truerail.web.access.failures import Failures
+from truerail.web.access.origins import Origins
+from truerail.web.access.proxy import Proxy
+from truerail.web.access.refusal import LOGIN, slow_down
+from truerail.web.access.request import RequestInfo
+from truerail.web.access.sessions import Sessions
+from truerail.web.access.tokens import MetricsToken, Tokens
+
+Audit = Callable[[str, str, str], Awaitable[None]]
+"""`(who, action, detail)`, as `Tower.audit`."""
+PROBES = frozenset({"/healthz", "/readyz"})
+METRICS = frozenset({"/metrics", "/sd"})
+LOGOUT = "/logout"
+_OPEN = PROBES | {LOGIN}
+_STATIC = "/static/"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller, and what a write of theirs has to prove: nothing, that no other site made it, that our page did."""
+
+    caller: Caller
+    proof: Literal["none", "origin", "csrf"]
+
+
+class Authenticator:
+    """Keeps what outlives a request: sessions, failures. `clock` counts seconds and never goes back."""
+
+    def __init__(self, settings: Settings, audit: Audit, clock: Callable[[], float] = time.monotonic) -> None:
+        self.sessions = Sessions(clock)
+        self._audit = audit
+        self._failures = Failures(settings.access.failed_logins_per_minute, clock)
+        self._key = secrets.token_bytes(32)
+        self.renew(settings)
+
+    def renew(self, settings: Settings) -> None:
+        """Takes over changed settings; sessions of tokens that are gone end. Raises BadAccess and changes nothing."""
+        metrics = MetricsToken(settings.access.metrics_token)
+        self.access = settings.access
+        self._metrics = metrics
+        self._tokens = Tokens(settings.access.tokens)
+        self._proxy = Proxy(settings.access.trusted_proxy)
+        self._origins = Origins(settings.http)
+        self._failures.limit(settings.access.failed_logins_per_minute)
+
+    async def identify(self, asked: RequestInfo) -> Principal | None:
+        """Who it is; None on what is open to all. Raises Refused (401, 421, 429)."""
+        if asked.path in PROBES and not asked.writes:
+            return None
+        if not self.access.required and not self._origins.knows(asked.one("host")):
+            raise RequestRefusedError(
+                421, f"{asked.one('host') or 'no host'} is not a name of this service: see http.public_url"
+            )
+        if is_open(asked.path):
+            return None
+        known = await self._known(asked)
+        if known is None:
+            raise RequestRefusedError(401, "log in, or send a token: Authorization: Bearer trt_...")
+        return known
+
+    def allow(self, asked: RequestInfo, known: Principal | None) -> None:
+        """Whether they may do that. Raises Refused (403)."""
+        if not asked.writes:
+            return
+        if known is None or known.proof != "none":
+            self._no_other_site(asked)
+        if known is None:
+            return
+        if known.proof == "csrf":
+            self._own_page(asked)
+            self._has_csrf_token(asked, known.caller)
+        if known.caller.role != "operator" and asked.path != LOGOUT:
+            raise RequestRefusedError(403, needs_operator(known.caller))
+
+    def secure(self, asked: RequestInfo) -> bool:
+        """Whether the browser's way here is encrypted, as far as we know."""
+        return asked.scheme == "https" or self._proxy.says_https(asked) or self._origins.public_https
+
+    def cookie_name(self, asked: RequestInfo) -> str:
+        """`__Host-` keeps other hosts of the domain from setting it (RFC 6265bis); it is for encrypted ways only."""
+        return "__Host-truerail" if self.secure(asked) else "truerail"
+
+    def local(self) -> Caller:
+        """Everybody, where nobody has to log in."""
+        return Caller("local", "operator", self._csrf_of("local"))
+
+    async def token(self, asked: RequestInfo, presented: str) -> Token:
+        """The token's entry. Raises Refused (401, 429) where it is none, after counting, logging and auditing that."""
+        found = self._tokens.find(presented)
+        if found is None:
+            raise await self._wrong(asked)
+        return found
+
+    async def tell(self, who: str, action: str, detail: str) -> None:
+        """Keeps a log-in or log-out; a journal that is gone stops nobody."""
+        logger().info(action, who=who, detail=detail)
+        try:
+            await self._audit(who, action, detail)
+        except JournalUnavailableError as gone:
+            logger().warning("not audited", action=action, who=who, why=str(gone))
+
+    async def _known(self, asked: RequestInfo) -> Principal | None:
+        if not self.access.required:
+            return Principal(self.local(), "origin")
+        name = self._proxy.name(asked)
+        bearer = asked.bearer
+        if bearer is not None and (not name or bearer.startswith("trt_")):
+            return await self._by_token(asked, bearer)
+        return self._by_proxy(name) if name else self._by_cookie(asked)
+
+    async def _by_token(self, asked: RequestInfo, bearer: str) -> Principal:
+        if asked.path in METRICS and self._metrics.matches(bearer):
+            return Principal(Caller("metrics", "metrics"), "none")
+        token = await self.token(asked, bearer)
+        return Principal(Caller(token.name, token.role), "none")
+
+    def _by_proxy(self, name: str) -> Principal:
+        role = cast("CallerRole", self._proxy.role(name))
+        return Principal(Caller(name, role, self._csrf_of(name)), "csrf")
+
+    def _by_cookie(self, asked: RequestInfo) -> Principal | None:
+        session = self.sessions.find(asked.cookie(self.cookie_name(asked)))
+        token = self._tokens.by_hash(session.token_hash) if session else None
+        if session is None or token is None:
+            return None
+        return Principal(Caller(token.name, token.role, session.csrf), "csrf")
+
+    def _no_other_site(self, asked: RequestInfo) -> None:
+        if self._origins.own_page(asked, self.secure(asked)) is False:
+            raise RequestRefusedError(403, "a page of another site made this request: see http.public_url")
+
+    def _own_page(self, asked: RequestInfo) -> None:
+        if self._origins.own_page(asked, self.secure(asked)) is None:
+            raise RequestRefusedError(
+                403, "the request says neither Origin nor Sec-Fetch-Site: programs send a bearer token"
+            )
+
+    def _has_csrf_token(self, asked: RequestInfo, caller: Caller) -> None:
+        """A log-out is a plain form, which sends no header; that a page of this service sent it is enough there."""
+        shown = asked.one("x-csrf-token").encode()
+        if asked.path != LOGOUT and not hmac.compare_digest(shown, caller.csrf.encode()):
+            raise RequestRefusedError(403, "X-CSRF-Token is missing or old: load the page again")
+
+    async def _wrong(self, asked: RequestInfo) -> RequestRefusedError:
+        wait = self._failures.add(asked.peer)
+        if wait:
+            return slow_down(wait)
+        await self.tell("unknown", "wrong token", f"from {asked.peer_name}")
+        return RequestRefusedError(401, "this token is not known")
+
+    def _csrf_of(self, name: str) -> str:
+        """For callers without a session: the same for one name as long as the process lives."""
+        return hmac.new(self._key, name.encode(), sha256).hexdigest()
+
+
+def is_open(path: str) -> bool:
+    """Whether a path is there for those who have not logged in."""
+    return path in _OPEN or path.startswith(_STATIC)

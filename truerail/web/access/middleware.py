@@ -1,0 +1,79 @@
+"""The one door of the service: each request is measured, named and let in or turned away here.
+
+Plain ASGI: Starlette's BaseHTTPMiddleware would hold back event streams.
+"""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from truerail.errors import RequestRefusedError
+from truerail.service.logs import logger
+from truerail.web.access.authenticator import Authenticator, is_open
+from truerail.web.access.headers import with_headers
+from truerail.web.access.login import MOST_BYTES
+from truerail.web.access.refusal import answer
+from truerail.web.access.request import RequestInfo
+from truerail.web.access.sizes import check_head, whole_body
+from truerail.web.problems import problem
+
+
+class AuthMiddleware:
+    """ASGI middleware. Puts the `Caller` into `request.state.caller`; None on what is open to all."""
+
+    def __init__(self, app: ASGIApp, gate: Authenticator, body_bytes: int) -> None:
+        self._app = app
+        self._gate = gate
+        self._body_bytes = body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request. A web socket is closed: there are none here."""
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = RequestInfo(scope)
+        sent = _Sent(with_headers(send, asked))
+        try:
+            receive = await self._let_in(scope, asked, receive)
+            await self._app(scope, receive, sent)
+        except RequestRefusedError as refused:
+            await answer(refused, asked)(scope, receive, sent)
+        except Exception:
+            if not sent.status:  # whoever answers outside of this middleware would leave the headers out
+                await problem(500, "something broke inside; the log of the service says what")(scope, receive, sent)
+            raise
+        finally:
+            if asked.writes:
+                _log(scope, asked, sent.status)
+
+    async def _let_in(self, scope: Scope, asked: RequestInfo, receive: Receive) -> Receive:
+        check_head(asked)
+        known = await self._gate.identify(asked)
+        scope.setdefault("state", {})["caller"] = known.caller if known else None
+        self._gate.allow(asked, known)
+        most = min(MOST_BYTES, self._body_bytes) if is_open(asked.path) else self._body_bytes
+        return await whole_body(asked, receive, most)
+
+
+class _Sent:
+    """Sends, and remembers the status; 0 while nothing was sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)
+
+
+def _log(scope: Scope, asked: RequestInfo, status: int) -> None:
+    """One line for each write of somebody known, refused or not; strangers could fill the disk."""
+    caller = scope.get("state", {}).get("caller")
+    if caller:
+        say = {"method": asked.method, "path": asked.path, "status": status, "peer": asked.peer_name}
+        logger().info("write", who=caller.name, **say)
