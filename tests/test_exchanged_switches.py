@@ -35,3 +35,28 @@ def test_exchanged_switches_give_no_host_a_second_name() -> None:
         links = tuple(NetLink(f"nic{n}", mac=mac(h, n)) for n in range(LEAVES))
         readings += [Reading(f"h{h}", "lldp_host", AT, tuple(rows)), Reading(f"h{h}", "net_links", AT, links)]
     assert wiring_of(plan, Snapshot(AT, readings)).identity.duplicates == {}
+
+
+def test_exchanged_hosts_below_exchanged_switches_stay_exchanged() -> None:
+    """Every switch is one of a pair that is exchanged: what these hear of hosts is all that there is."""
+    plan = plan_of(
+        Case("", "".join(f"h{h}/nic{n} leaf-{n}/p{h} rail={n}\n" for h in range(HOSTS) for n in range(LEAVES)), {})
+    )
+    called = {0: 1, 1: 0}
+    readings: list[Reading] = []
+    for n in range(LEAVES):
+        rows = [
+            Neighbor(f"p{h}", system_name=f"h{called.get(h, h)}", port_id=mac(h, n), port_id_type="mac")
+            for h in range(HOSTS)
+        ]
+        readings.append(Reading(f"leaf-{n}", "lldp_switch", AT, tuple(rows)))
+    for h in range(HOSTS):
+        heard = tuple(Neighbor(f"nic{n}", system_name=f"leaf-{n ^ 1}", port_id=f"p{h}") for n in range(LEAVES))
+        links = tuple(NetLink(f"nic{n}", mac=mac(h, n)) for n in range(LEAVES))
+        readings += [Reading(f"h{h}", "lldp_host", AT, heard), Reading(f"h{h}", "net_links", AT, links)]
+    wiring = wiring_of(plan, Snapshot(AT, readings))
+    names = wiring.index.devices.names
+    assert {names[a]: names[b] for a, b in wiring.identity.announces.items() if names[a].startswith("h")} == {
+        "h0": "h1",
+        "h1": "h0",
+    }

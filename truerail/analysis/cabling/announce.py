@@ -28,12 +28,6 @@ def announced(
     `more` are further votes: a name announced << 32 | the device that owns it.
     """
     votes = _votes(index, claims, more)
-    exchanged = _exchanged_switches(index, votes)
-    if exchanged:  # what hears such a switch hears the other: its ports speak of no host
-        here = index.ports.device_of(claims.u)
-        sure = _votes(index, claims.where(~np.isin(here, list(exchanged))), more)
-        votes = Counter({pair: n for pair, n in votes.items() if not index.devices.is_host(pair[1])})
-        votes |= Counter({pair: n for pair, n in sure.items() if index.devices.is_host(pair[1])})
     planned = index.devices.planned
     by_owner: dict[int, Counter[int]] = {}
     for (name, owner), count in votes.items():
@@ -45,9 +39,24 @@ def announced(
             says.setdefault(name, set()).add(owner)
     names = {name: min(owners) for name, owners in says.items() if name >= planned and len(owners) == 1}
     says = {name: owners for name, owners in says.items() if name < planned or len(owners) > 1}
+    _without_exchanged(index, claims, votes, says)
     duplicates = {name: tuple(sorted(owners)) for name, owners in says.items() if len(owners) > 1}
     announces = {owner: name for name, owners in says.items() if len(owners) == 1 for owner in owners if owner != name}
     return names, announces, duplicates
+
+
+def _without_exchanged(
+    index: PlanIndex, claims: Claims, votes: Counter[tuple[int, int]], says: dict[int, set[int]]
+) -> None:
+    """Takes hosts from the names of others that only exchanged switches speak for: what hears such a switch hears the
+    other.
+    """
+    exchanged = _exchanged_switches(index, votes) if any(len(owners) > 1 for owners in says.values()) else None
+    if exchanged:
+        sure = _votes(index, claims.where(~np.isin(index.ports.device_of(claims.u), list(exchanged))), None)
+        for name, owners in says.items():
+            if name in owners:
+                owners -= {one for one in owners if one != name and index.devices.is_host(one) and not sure[name, one]}
 
 
 def _exchanged_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
