@@ -189,6 +189,13 @@ def test_a_list_of_neighbours_that_is_not_whole_or_none_is_refused(answer: str, 
     assert str(refused.value) == why
 
 
+def test_a_port_id_that_is_a_number_is_its_digits() -> None:
+    """A tool between may write Junos' ports, which are called by a number, without quotes."""
+    (found,) = read("lldp_host", lldp_json(CHASSIS, {"id": {"type": "local", "value": 513}}))
+    assert isinstance(found, Neighbor)
+    assert (found.port_id_type, found.port_id) == ("local", "513")
+
+
 def test_what_stands_before_the_first_interface_is_passed_over() -> None:
     block = "Interface: eth0, via: LLDP\nChassisID: mac 02:00:00:00:00:03\nPortID: ifname swp1\n"
     assert read("lldp_host", f"PortID: ifname swp9\n{block}") == (
