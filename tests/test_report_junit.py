@@ -66,7 +66,7 @@ def test_the_counts_are_those_of_the_cases():
         "errors": len(list(element.iter("error"))),
         "skipped": len(list(element.iter("skipped"))),
     }
-    assert told["failures"] == 196
+    assert told["failures"] == sum(one.severity is not Severity.INFO for one in fabric.every_cause().findings) == 197
 
 
 @pytest.mark.parametrize("made", [fabric.hostile, fabric.clean])
