@@ -1,1 +1,1 @@
-"""What lists, the map and a device's page show of an evaluation."""
+"""Views of an evaluation for lists, the map and a device's page."""

@@ -20,7 +20,7 @@ from truerail.views.view import View, view_of
 
 
 def device_view(publication: Published, name: str, history: History | None = None) -> DeviceView:
-    """All about a device of the plan, by any spelling of its name. Raises `NotFoundError`, with the nearest name."""
+    """Everything about a planned device, by any spelling of its name. Raises `NotFoundError` with the nearest name."""
     view, history = view_of(publication), history or NoHistory()
     code = view.device(name.strip())
     if not view.is_planned(code):
@@ -45,13 +45,13 @@ def device_view(publication: Published, name: str, history: History | None = Non
 
 
 def _asked(view: View, code: int) -> tuple[ReadingLine, ...]:
-    """How each collector fared on the device, by the collector's name."""
+    """The result of each collector on the device, by the collector's name."""
     readings = sorted(view.sight.readings.get(code, ()), key=lambda reading: (reading.collector, reading.at))
     return tuple(ReadingLine(r.collector, r.at, r.took_seconds, r.source, printable(r.error, 400)) for r in readings)
 
 
 def _maintenance(view: View, code: int, findings: list[Finding], history: History) -> str | None:
-    """The reason of an open window on the device: one that the history tells, or one that mutes a finding on it."""
+    """The reason of an open maintenance window on the device: from the history, or from a muted finding on it."""
     mutes = (view.publication.mutes.get(finding.id) for finding in findings)
     told = next((mute.reason for mute in mutes if mute and mute.kind is MuteKind.MAINTENANCE), None)
     if told is not None:
@@ -64,7 +64,7 @@ def _maintenance(view: View, code: int, findings: list[Finding], history: Histor
 
 
 def _is_on(view: View, window: MaintenanceWindow, code: int) -> bool:
-    """Whether a window takes in the whole device; that of a rail takes in cables only."""
+    """Whether a window covers the whole device. A rail's window covers cables only."""
     if window.scope == "pod":
         return view.layout.devices[code].pod == window.what
     if window.scope not in ("device", "nodes"):

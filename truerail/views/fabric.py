@@ -20,7 +20,7 @@ from truerail.views.view import View, view_of
 
 
 def fabric_view(publication: Published, now: datetime) -> FabricView:
-    """How everything stands. `now` (aware, UTC) tells the age of what the collectors last brought."""
+    """The status of the whole fabric. `now` (aware, UTC) gives the age of the collectors' last data."""
     view = view_of(publication)
     sight, plan, evaluation = view.sight, publication.plan, publication.evaluation
     wiring, layout, verdict = view.wiring, view.layout, view.headline
@@ -55,7 +55,7 @@ def fabric_view(publication: Published, now: datetime) -> FabricView:
 
 
 def rail_lines(sight: EvaluationIndex) -> tuple[RailLine, ...]:
-    """How each rail stands by its host cables, in order; last those without a rail, if there are any."""
+    """The status of each rail by its host cables, in order; cables without a rail, if any, come last."""
     return tuple(_rail_lines(sight))
 
 
@@ -77,14 +77,14 @@ def _rail_name(sight: EvaluationIndex, rail: int) -> str:
 
 
 def coverage_of(sight: EvaluationIndex) -> Coverage:
-    """Who confirms the planned cables. A cable of which one end names only the device counts as seen by one end."""
+    """How many ends confirm the planned cables. A cable with one end that names only the device counts as one end."""
     none, device, one, both = np.bincount(sight.verified, minlength=len(VERIFIED)).tolist()
     total = len(sight.verified)
     return Coverage(both, device + one, none, both / total if total else None)
 
 
 def _by_severity(view: View) -> dict[str, int]:
-    """Findings that nobody muted, the loudest first."""
+    """Unmuted findings, highest severity first."""
     ranks = Counter(view.findings.rank[~view.muted].tolist())
     return {severity.value: ranks[severity.rank] for severity in reversed(Severity)}
 

@@ -1,7 +1,7 @@
-"""The whole fabric as one byte for each host, rail and plane: what the overview draws, and what changed in it.
+"""The whole fabric as one byte for each host, rail and plane: the overview's map and its changes.
 
-A code's bits 0-2 are the state (0 no cable planned, 1 right, 2 wrong, 3 missing, 4 unknown), bits 3-4 the loudest
-finding (0 none, 1 info, 2 warning, 3 critical), bit 5 is set where all findings there are muted.
+A code's bits 0-2 are the state (0 no cable planned, 1 right, 2 wrong, 3 missing, 4 unknown), bits 3-4 the highest
+severity (0 none, 1 info, 2 warning, 3 critical). Bit 5 is set where all findings there are muted.
 """
 
 from base64 import b64decode, b64encode
@@ -21,7 +21,7 @@ from truerail.views.view import View, view_of
 _CODE = np.zeros(len(State) + 1, dtype=np.uint8)
 _CODE[[State.RIGHT, State.WRONG, State.MISSING, State.UNKNOWN]] = 1, 2, 3, 4
 _BADNESS = np.array([0, 1, 4, 3, 2], dtype=np.uint8)
-"""By code: where several cables of a host share a rail and plane, wrong shows before missing, missing before unknown,
+"""By code. If several cables of a host share a rail and plane, wrong shows before missing, missing before unknown,
 unknown before right.
 """
 _SEVERITY_BIT, _MUTED = 3, 1 << 5
@@ -29,7 +29,7 @@ _SEVERITY_BIT, _MUTED = 3, 1 << 5
 
 @dataclass(frozen=True, slots=True)
 class PodSpan:
-    """A pod's hosts: `hosts` of them from place `first` on."""
+    """A pod's hosts: `hosts` of them, starting at index `first`."""
 
     name: str
     first: int
@@ -40,8 +40,8 @@ class PodSpan:
 class FabricMap:
     """The map. The cell of a host, rail and plane is at `(host * len(rails) + rail position) * planes + plane`.
 
-    `cells` is the base64 of one byte for each cell. The last rail is None where host cables have no rail. A host's
-    plane is the place of its plane's number among those of the fabric, 0 where cables have none.
+    `cells` is the base64 of one byte for each cell. The last rail is None if host cables have no rail. A host's
+    plane is the index of its plane's number among those of the fabric, 0 where cables have none.
     """
 
     number: int
@@ -59,8 +59,8 @@ class FabricMap:
 
 @dataclass(frozen=True)
 class Grid:
-    """What the plan decides of the map. `cell[cable]` is the cable's cell, -1 for uplinks; `first[device]` a host's
-    first cell, -1 for switches.
+    """The part of the map that depends on the plan alone. `cell[cable]` is the cable's cell, -1 for uplinks;
+    `first[device]` is a host's first cell, -1 for switches.
     """
 
     rails: tuple[int | None, ...]
@@ -83,12 +83,12 @@ class Grid:
 
 
 def fabric_map(publication: Published) -> FabricMap:
-    """The map of a publication. Made once, kept with it."""
+    """The map of a publication. Computed once and cached with it."""
     return _draw(view_of(publication))
 
 
 def changed_cells(before: FabricMap, after: FabricMap) -> list[list[int]]:
-    """`[cell, code]` of each cell that is another now. Raises ValueError for maps of different fabrics."""
+    """`[cell, code]` of each changed cell. Raises ValueError for maps of different fabrics."""
     if (before.hosts, before.rails, before.planes) != (after.hosts, after.rails, after.planes):
         raise ValueError("maps of different plans have no cells in common")
     old, new = cells_of(before), cells_of(after)
@@ -131,8 +131,8 @@ def _cells(view: View, grid: Grid) -> npt.NDArray[np.uint8]:
 
 
 def _loudest(view: View, grid: Grid) -> tuple[Codes, npt.NDArray[np.uint8]]:
-    """Per cell the rank of the loudest finding that nobody muted (-1: none), or, where all are muted, of those; and
-    whether that is so. A finding on a host stands on all its cells.
+    """Per cell the rank of the highest unmuted finding (-1: none), or of the muted ones if all are muted; and whether
+    all are muted. A finding on a host applies to all its cells.
     """
     cell, rank, muted = _spread(view, grid)
     heard, hushed = np.full(grid.size, NONE), np.full(grid.size, NONE)
@@ -143,7 +143,7 @@ def _loudest(view: View, grid: Grid) -> tuple[Codes, npt.NDArray[np.uint8]]:
 
 
 def _spread(view: View, grid: Grid) -> tuple[Codes, Codes, npt.NDArray[np.bool_]]:
-    """Cell, rank and mute of each finding on a host or a host's cable, a row for each cell that it stands on."""
+    """Cell, rank and mute of each finding on a host or a host's cable, one row for each cell it applies to."""
     findings, muted = view.findings, view.muted
     on_cable = np.append(grid.cell, NONE)[findings.cable]
     of_host = np.where(findings.cable < 0, np.append(grid.first, NONE)[findings.device], NONE)
@@ -155,7 +155,7 @@ def _spread(view: View, grid: Grid) -> tuple[Codes, Codes, npt.NDArray[np.bool_]
 
 @kept
 def grid_of(layout: Layout) -> Grid:
-    """Rows and columns of the map. Made once for each plan."""
+    """Rows and columns of the map. Computed once for each plan."""
     hosts, on_host = layout.hosts, layout.from_host
     rails, planes = np.unique(layout.rail[on_host]), np.unique(layout.plane[on_host & (layout.plane >= 0)])
     rails = np.concatenate([rails[rails >= 0], rails[rails < 0]])  # those without a rail come last

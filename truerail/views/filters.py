@@ -1,4 +1,4 @@
-"""What a list may be narrowed by. A word that is not known is an error that names it, never an empty list."""
+"""Filters of lists. An unknown value is an error that names it, never an empty list."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -17,20 +17,20 @@ _MOST_TOLD = 12
 
 
 class Part(NamedTuple, Generic[T]):
-    """A part of a list: its items, and how many the whole list has."""
+    """A page of a list: its items, and the total number of items."""
 
     items: tuple[T, ...]
     total: int
 
 
 def part(rows: Codes, offset: int, limit: int, make: Callable[[int], T]) -> Part[T]:
-    """The items of the rows from `offset` on, at most `limit`; only these are made."""
+    """At most `limit` items of the rows from `offset` on; only these are made."""
     chosen = rows[max(offset, 0) : max(offset, 0) + max(limit, 0)]
     return Part(tuple(make(row) for row in chosen.tolist()), len(rows))
 
 
 def one_of(what: str, text: str, known: Iterable[str]) -> frozenset[str]:
-    """The words asked for (several may stand with commas between). Raises `QueryError` with what is known."""
+    """The requested values (several are separated by commas). Raises `QueryError` with the known values."""
     words, known_words = [word.strip() for word in text.split(",")], dict.fromkeys(filter(None, known))
     for word in words:
         if word not in known_words:
@@ -41,7 +41,7 @@ def one_of(what: str, text: str, known: Iterable[str]) -> frozenset[str]:
 
 
 def on_words(what: str, text: str | None, known: Iterable[str], words: Sequence[str], code: Codes) -> Mask | None:
-    """Rows whose word, `words[code[row]]`, is among those asked for; None where nothing is asked."""
+    """Rows whose value, `words[code[row]]`, is requested; None without a filter."""
     if text is None:
         return None
     wanted = one_of(what, text, known)
@@ -49,7 +49,7 @@ def on_words(what: str, text: str | None, known: Iterable[str], words: Sequence[
 
 
 def on_nodes(view: View, nodes: str | None, *devices: Codes) -> Mask | None:
-    """Rows of which one of the devices is in the node set; None where nothing is asked."""
+    """Rows with a device in the node set; None without a filter."""
     if nodes is None:
         return None
     chosen = np.zeros(len(view.layout.devices) + 1, dtype=bool)
@@ -58,7 +58,7 @@ def on_nodes(view: View, nodes: str | None, *devices: Codes) -> Mask | None:
 
 
 def on_rail(view: View, rail: int | None, rails: Codes) -> Mask | None:
-    """Rows on a rail; None where nothing is asked. Raises `QueryError` for a rail that the plan does not have."""
+    """Rows on a rail; None without a filter. Raises `QueryError` for a rail that is not in the plan."""
     if rail is None:
         return None
     known = np.unique(view.layout.rail[view.layout.rail >= 0]).tolist()
@@ -68,7 +68,7 @@ def on_rail(view: View, rail: int | None, rails: Codes) -> Mask | None:
 
 
 def rows_of(size: int, masks: Iterable[Mask | None]) -> Codes:
-    """The rows that pass every filter that is set, ascending."""
+    """The rows that pass every filter, ascending."""
     keep = np.ones(size, dtype=bool)
     for mask in masks:
         if mask is not None:

@@ -1,4 +1,4 @@
-"""Findings as columns and by what they are about: read by every view, made once for each judgement."""
+"""Findings as columns and by subject: read by every view, computed once for each evaluation."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
@@ -26,17 +26,17 @@ class Findings:
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """Each finding's id: a hash, so it is made once."""
+        """Each finding's id: a hash, so it is computed once."""
         return tuple(finding.id for finding in self.all)
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Place by id."""
+        """Index by id."""
         return {one: number for number, one in enumerate(self.ids)}
 
     @cached_property
     def by_subject(self) -> dict[str, list[int]]:
-        """Places by subject."""
+        """Indices by subject."""
         return _grouped(finding.subject for finding in self.all)
 
     @cached_property
@@ -46,7 +46,7 @@ class Findings:
 
     @cached_property
     def rail(self) -> Codes:
-        """The rail; -1 where none."""
+        """The rail; -1 without one."""
         return np.array([NONE if one.rail is None else one.rail for one in self.all], dtype=np.int64)
 
     @cached_property
@@ -56,7 +56,7 @@ class Findings:
 
     @cached_property
     def device(self) -> Codes:
-        """The device that the subject is or belongs to, as a code; -1 where the plan does not have it."""
+        """The device that the subject is or belongs to, as a code; -1 if it is not in the plan."""
         names = [finding.subject if self._is_device(finding) else finding.device for finding in self.all]
         code = {name: self._index.devices.find(name) for name in set(names)}
         found = np.array([code[name] for name in names], dtype=np.int64)
@@ -64,14 +64,14 @@ class Findings:
 
     @cached_property
     def cable(self) -> Codes:
-        """The cable planned at the subject; -1 where the subject is a device or a free port."""
+        """The cable planned at the subject; -1 for a device or a free port."""
         index = self._index
         names = [None if self._is_device(one) else one.subject.partition("/")[2] or None for one in self.all]
         return index.cables_at(index.ports.find(self.device, index.ports.name_codes(names)))
 
     @cached_property
     def by_device(self) -> dict[int, list[int]]:
-        """Places by device code, without those on no planned device."""
+        """Indices by device code, without findings on unplanned devices."""
         return {device: places for device, places in _grouped(self.device.tolist()).items() if device >= 0}
 
     def _is_device(self, finding: Finding) -> bool:

@@ -1,4 +1,4 @@
-"""Cables that stand on their planned device and only seem to be elsewhere, because devices carry each other's names."""
+"""Cables that are on their planned device but appear elsewhere because device names are swapped."""
 
 from collections.abc import Iterable
 
@@ -7,8 +7,8 @@ from truerail.model.plan import Plan, Port
 
 
 def hidden_by_names(plan: Plan, causes: Iterable[Cause]) -> frozenset[Port]:
-    """Such cables among those that have to move, by the end nearer to the GPUs: a move that waits for names alone names
-    its ports as they are called after that.
+    """Such cables among the moves of causes, by the end nearer to the GPUs. A move that waits only for names to be
+    corrected names its ports as they are called afterwards.
     """
     known = tuple(causes)
     names = {cause.key for cause in known if cause.names_only}

@@ -1,4 +1,4 @@
-"""Who is affected while a cause lasts: which cables of hosts, and how many GPUs lose their rail."""
+"""The impact of a cause: the affected host cables, and the number of GPUs that lose their rail."""
 
 from collections.abc import Collection, Iterator
 
@@ -15,14 +15,14 @@ from truerail.views.layout import Layout
 STARVING = frozenset(
     (CauseKind.PFC_STORM, CauseKind.PFC_DEADLOCK, CauseKind.DEGRADED_LINK, CauseKind.FLAPPING_LINK, CauseKind.SLOW_HOST)
 )
-"""Kinds of causes under which cables are where they belong, and what goes over them suffers."""
+"""Kinds of causes where cables are right and their traffic suffers."""
 
 
 def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> int:
-    """GPUs whose cable is among those that a cause affects. Each GPU counts once.
+    """The number of GPUs with a cable affected by a cause. Each GPU counts once.
 
-    A cause of which only names are wrong affects nobody. Hosts whose NICs come in another order than planned count the
-    GPUs that are nearest to another rail's NIC.
+    A cause where only names are wrong affects no GPU. For hosts whose NICs are in another order than planned, the GPUs
+    that are nearest to another rail's NIC count.
     """
     if cause.names_only:
         return 0
@@ -33,11 +33,11 @@ def harm_of(wiring: Wiring, layout: Layout, cause: Cause, affected: Codes) -> in
 def affected_cables(
     wiring: Wiring, layout: Layout, findings: Findings, cause: Cause, hidden: Collection[Port] = ()
 ) -> Codes:
-    """The cables that carry less, nothing, or to the wrong place while a cause lasts: those of its subjects
-    (a leaf stands for all cables that it carries), its moves and the findings it explains.
+    """The cables that carry less traffic, none, or traffic to the wrong place while a cause lasts: those of its
+    subjects (a leaf means all its cables), its moves and the findings it explains.
 
-    A cable in another port of the same rail, or in a free port of its leaf, harms nobody, and neither does one that is
-    in its leaf behind a wrong name (`hidden`); one of which nobody can tell counts, because unknown is not fine.
+    A cable in another port of the same rail, or in a free port of its leaf, has no impact; nor has one that is in its
+    leaf behind a wrong name (`hidden`). A cable in unknown state counts.
     """
     if cause.names_only:
         return np.empty(0, dtype=np.int64)
@@ -50,7 +50,7 @@ def affected_cables(
 
 
 def _starved(wiring: Wiring, layout: Layout, findings: Findings, cause: Cause) -> Codes:
-    """The cables of the ports that it is about, and of the victims that its findings name."""
+    """The cables of the cause's ports, and of the victims that its findings name."""
     ports = [subject for subject in cause.subjects if subject not in layout.code]
     for explained in cause.explains:
         number = findings.number.get(explained)

@@ -1,4 +1,4 @@
-"""What a judgement and its snapshot decide, indexed once: everything that an acknowledgement does not change."""
+"""The index of an evaluation and its snapshot, computed once: everything that does not depend on acknowledgements."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -18,11 +18,11 @@ from truerail.views.layout import layout_of
 from truerail.views.nics import Nics
 
 VERIFIED = ("none", "device only", "one end", "both ends")
-"""By whom a cable is confirmed, in the order of `EvaluationIndex.verified`."""
+"""Which ends confirm a cable, in the order of `EvaluationIndex.verified`."""
 
 
 class EvaluationIndex:
-    """One judgement with its wiring. Cable columns have shape (cables,), device columns (planned devices,)."""
+    """One evaluation with its wiring. Cable columns have shape (cables,), device columns (planned devices,)."""
 
     def __init__(self, evaluation: Evaluation, snapshot: Snapshot) -> None:
         self.evaluation = evaluation
@@ -35,11 +35,11 @@ class EvaluationIndex:
 
     @cached_property
     def findings(self) -> Findings:
-        """Those of the judgement."""
+        """The evaluation's findings."""
         return Findings(self.evaluation.findings, self.index)
 
     def with_held(self, held: tuple[Finding, ...]) -> Findings:
-        """The findings of the judgement, and behind them those that are held."""
+        """The evaluation's findings, followed by those pending resolution."""
         if not held:
             return self.findings
         known = self._held
@@ -57,7 +57,7 @@ class EvaluationIndex:
         return {id(cause): key for key, cause in self.causes.items()}
 
     def key_of(self, cause: Cause) -> str:
-        """The key of a cause: a hash, so it is made once."""
+        """The key of a cause: a hash, so it is computed once."""
         return self._keys.get(id(cause)) or cause.key
 
     @cached_property
@@ -67,7 +67,7 @@ class EvaluationIndex:
 
     @cached_property
     def causes_at(self) -> Mapping[str, Sequence[str]]:
-        """Keys of causes by what they name: subjects, and the ports of their moves."""
+        """Keys of causes by the names they contain: subjects, and the ports of their moves."""
         found: dict[str, dict[str, None]] = {}
         for key, cause in self.causes.items():
             ports = (port for move in cause.moves for port in (move.cable, move.source, move.target))
@@ -82,7 +82,7 @@ class EvaluationIndex:
 
     @cached_property
     def affected(self) -> dict[str, Codes]:
-        """The cables that suffer while a cause lasts, by its key."""
+        """The cables affected by a cause, by its key."""
         hidden = hidden_by_names(self.evaluation.plan, self.causes.values())
         return {
             key: affected_cables(self.wiring, self.layout, self.findings, cause, hidden)
@@ -91,12 +91,12 @@ class EvaluationIndex:
 
     @cached_property
     def headline(self) -> Headline:
-        """The verdict in words."""
+        """The verdict as a sentence."""
         return headline(self.evaluation)
 
     @cached_property
     def verified(self) -> Codes:
-        """Who confirms where a cable is seen, as a place in `VERIFIED`; 0 for a cable that is not seen."""
+        """Which ends confirm a cable's actual position, as an index of `VERIFIED`; 0 if the position is unknown."""
         wiring = self.wiring
         sure = wiring.sure[self.index.a]
         level = np.select([sure >= BOTH_ENDS, sure >= ONE_END, sure >= DEVICE_ONLY], [3, 2, 1], 0)
@@ -104,7 +104,7 @@ class EvaluationIndex:
 
     @cached_property
     def counts(self) -> Codes:
-        """How many cables of each device are in each state: shape (planned devices, states)."""
+        """The number of cables of each device in each state: shape (planned devices, states)."""
         size, width = len(self.layout.devices), len(State)
         device = np.concatenate([self.layout.a_device, self.layout.b_device])
         packed = device * width + np.tile(self.wiring.state, 2)
@@ -112,7 +112,7 @@ class EvaluationIndex:
 
     @cached_property
     def readings(self) -> Mapping[int, Sequence[Reading]]:
-        """Answers and refusals by the code of the device under whose name they are filed."""
+        """Readings and failures by the code of the device under whose name they are stored."""
         found: dict[str, list[Reading]] = {}
         for reading in self.snapshot.readings:
             found.setdefault(reading.device, []).append(reading)
@@ -129,12 +129,12 @@ class EvaluationIndex:
         return order, np.searchsorted(device[order], np.arange(len(self.index.devices.names) + 1))
 
     def ports_of(self, device: int) -> Codes:
-        """Codes of all ports that plan or snapshot know of a device, planned ones first."""
+        """Codes of all ports of a device in plan or snapshot, planned ones first."""
         ports, starts = self._seen_ports
         return ports[starts[device] : starts[device + 1]]
 
     def cables_seen_on(self, port: int) -> Codes:
-        """The cable whose nearer end is seen on this port though it is planned elsewhere; none or one."""
+        """The cable whose nearer end is actually on this port but planned elsewhere; none or one."""
         partner = self.wiring.partner[[port]]
         cable = self.index.cables_at(partner)
         strange = (cable >= 0) & (self.index.a[cable] == partner) & (self.index.b[cable] != port)
@@ -143,7 +143,7 @@ class EvaluationIndex:
 
 
 def sight_of(evaluation: Evaluation, snapshot: Snapshot) -> EvaluationIndex:
-    """The indexed judgement. Made once, kept with the judgement, shared by all publications of it."""
+    """The indexed evaluation. Computed once, cached with the evaluation, shared by all its publications."""
     found: EvaluationIndex | None = evaluation.__dict__.get("_sight")
     if found is None or found.snapshot is not snapshot:
         found = evaluation.__dict__["_sight"] = EvaluationIndex(evaluation, snapshot)

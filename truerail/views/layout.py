@@ -1,4 +1,4 @@
-"""What a plan alone decides, as arrays over its cables: made once for each plan, whatever is seen of it later."""
+"""What depends on the plan alone, as arrays over its cables: computed once for each plan."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -13,7 +13,7 @@ from truerail.views.nearest import Nearest
 
 
 class Layout:
-    """Who holds which cables, and in which order things are told. Device codes are places in the plan's order.
+    """The cables of each device, and the order of lists. Device codes are indices into the plan's order.
 
     `a_device`, `b_device`, `rail`, `plane` (-1 where none) have shape (cables,).
     """
@@ -27,7 +27,7 @@ class Layout:
 
     @cached_property
     def rank(self) -> Codes:
-        """Each device's place in the natural order of names, shape (devices,)."""
+        """Each device's index in the natural order of names, shape (devices,)."""
         return _ranks([device.name for device in self.devices])
 
     @cached_property
@@ -43,7 +43,7 @@ class Layout:
 
     @cached_property
     def place(self) -> Codes:
-        """Each cable's place in the order of lists: host cables first, then by device and port, shape (cables,)."""
+        """Each cable's index in the order of lists: host cables first, then by device and port, shape (cables,)."""
         code, names = factorize([cable.a.name for cable in self.plan.cables])
         order = np.lexsort((_ranks(names)[code], self._rank_of(self.a_device), self._tier_of(self.a_device)))
         place = np.empty(len(order), dtype=np.int64)
@@ -52,7 +52,7 @@ class Layout:
 
     @cached_property
     def _by_device(self) -> tuple[Codes, Codes]:
-        """Cable numbers grouped by device, those of one device in order; and where each device's begin."""
+        """Cable numbers grouped by device, ordered within each device; and the start index of each device."""
         size, cables = len(self.devices), np.arange(len(self.a_device))
         device, cable = np.concatenate([self.a_device, self.b_device]), np.concatenate([cables, cables])
         known = device >= 0
@@ -61,14 +61,16 @@ class Layout:
         return cable[order], np.searchsorted(device[order], np.arange(size + 1))
 
     def cables_of(self, device: int) -> Codes:
-        """Numbers of the cables at a planned device, in order: those that it holds the lower end of, and the upper."""
+        """Numbers of the cables at a planned device, in order: first those with their lower end on it, then those with
+        their upper end.
+        """
         cables, starts = self._by_device
         known = 0 <= device < len(self.devices)
         found: Codes = cables[starts[device] : starts[device + 1]] if known else cables[:0]
         return found
 
     def host_cables_of(self, host: int) -> Codes:
-        """The cables of a host in order of rails and planes; those without a rail come last."""
+        """The cables of a host, ordered by rail and plane; those without a rail come last."""
         cables = self.cables_of(host)
         rail = np.where(self.rail[cables] < 0, np.iinfo(np.int64).max, self.rail[cables])
         ordered: Codes = cables[np.lexsort((self.place[cables], self.plane[cables], rail))]
@@ -81,14 +83,14 @@ class Layout:
         return found
 
     def gpus_on(self, cables: Codes) -> int:
-        """How many GPUs have their rail on these cables. None is counted twice: a GPU of two planes counts once."""
+        """The number of GPUs whose rail uses these cables. Each GPU counts once, also with two planes."""
         unit, weight = self._gpu_units
         cables = cables[unit[cables] >= 0]
         _, first = np.unique(unit[cables], return_index=True)
         return int(weight[cables[first]].sum())
 
     def gpu_cables(self, host: int, gpu: int) -> Codes:
-        """The cables of a host on the rails that the plan means for one of its GPUs; none where it has no such GPU."""
+        """The cables of a host on the rails planned for one of its GPUs; none if the host has no such GPU."""
         cables = self.host_cables_of(host)
         cables = cables[self.rail[cables] >= 0]
         rails, position = np.unique(self.rail[cables], return_inverse=True)
@@ -102,10 +104,11 @@ class Layout:
 
     @cached_property
     def _gpu_units(self) -> tuple[Codes, Codes]:
-        """Per cable the GPUs that share it, as a code (-1: none, it has no rail), and how many they are.
+        """Per cable the GPUs that share it, as a code (-1: none, it has no rail), and their number.
 
-        GPU g of G belongs to rail g * R // G of its host's R rails, as in `truerail.analysis.cabling.paths`; where
-        the plan does not say how many GPUs a host has, it is one for each rail.
+        GPU g of G belongs to rail g * R // G of its host's R rails, as in `truerail.analysis.cabling.paths`. If the
+        plan does
+        not give a host's number of GPUs, it is one for each rail.
         """
         unit, weight = np.full(len(self.rail), NONE, dtype=np.int64), np.zeros(len(self.rail), dtype=np.int64)
         use = np.flatnonzero(self.from_host & (self.rail >= 0))
@@ -135,7 +138,7 @@ class Layout:
 
     @cached_property
     def nearest(self) -> Nearest:
-        """Finds the device that somebody may have meant."""
+        """The index for nearest-name suggestions."""
         return Nearest(device.name for device in self.devices)
 
     @cached_property
@@ -153,7 +156,7 @@ class Layout:
 
 
 def layout_of(index: PlanIndex) -> Layout:
-    """The layout of a plan. Made once, kept with the plan."""
+    """The layout of a plan. Computed once and cached with the plan."""
     found: Layout | None = index.plan.__dict__.get("_layout")
     if found is None:
         found = index.plan.__dict__["_layout"] = Layout(index)
@@ -161,7 +164,7 @@ def layout_of(index: PlanIndex) -> Layout:
 
 
 def _ranks(names: Sequence[str]) -> Codes:
-    """The place of each name in their natural order."""
+    """The index of each name in their natural order."""
     ranks = np.empty(len(names), dtype=np.int64)
     ranks[sorted(range(len(names)), key=lambda at: natural_key(names[at]))] = np.arange(len(names))
     return ranks

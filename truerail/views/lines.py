@@ -1,4 +1,4 @@
-"""Findings, causes, cables and uplinks as lines of an answer."""
+"""Findings, causes, cables and uplinks as rows of an answer."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,10 +21,10 @@ from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, MoveLi
 from truerail.views.view import View
 
 STATES = {State.RIGHT: "right", State.WRONG: "wrong", State.MISSING: "missing", State.UNKNOWN: "unknown"}
-"""`CableState` words by what the wiring says."""
+"""`CableState` words by wiring state."""
 
 MOST_MOVES = 16
-"""A cause with more moves shows on a cable only those that touch it."""
+"""For a cause with more moves, a cable shows only the moves that concern it."""
 
 _NOT_SEEN = {
     Why.LINK_DOWN: "no link: an end that answered says that its port is down",
@@ -37,14 +37,14 @@ _NOT_SEEN = {
     Why.NIC_ABSENT: "its host answers and has no such NIC",
     Why.UNDECIDED: "it is seen, but without a plan too few hosts show where it belongs",
 }
-"""Why a cable is not seen. `Why.SEEN` is told by where it is seen."""
+"""Why a cable's position is unknown. For `Why.SEEN` its actual position is the reason."""
 
 _NOT_DISCOVERED = {
     Why.LINK_DOWN: "no link: an end that answered, or the discovery of the fabric, says that its port is down",
     Why.SILENT: "its host says that it has link, and the discovery of the fabric has none there",
     Why.AMBIGUOUS: "several nodes bear the name of one of its devices",
 }
-"""The same, where the discovery of an InfiniBand fabric tells."""
+"""The same for data from the discovery of an InfiniBand fabric."""
 
 
 def finding_line(view: View, finding: Finding) -> FindingLine:
@@ -71,7 +71,7 @@ def finding_line(view: View, finding: Finding) -> FindingLine:
 
 
 def finding_lines_of(view: View, findings: Iterable[Finding]) -> tuple[FindingLine, ...]:
-    """Findings as lines, in the order given."""
+    """Findings as rows, in the order given."""
     return tuple(finding_line(view, finding) for finding in findings)
 
 
@@ -80,7 +80,7 @@ def _life_word(life: Life | None) -> str:
 
 
 def cause_line(view: View, cause: Cause) -> CauseLine:
-    """A cause with its harm, its life, and whether all that it explains is muted. Made once for each view."""
+    """A cause with its impact, life, and whether all findings it explains are muted. Computed once for each view."""
     lines: dict[str, CauseLine] = view.__dict__.setdefault("_cause_lines", {})
     key = view.sight.key_of(cause)
     if key not in lines:
@@ -124,30 +124,30 @@ def _muted(view: View, findings: Sequence[str]) -> str | None:
 
 
 def cause_lines(view: View, causes: Iterable[Cause] | None = None) -> tuple[CauseLine, ...]:
-    """Causes (all, where none are given) in order of harm: most GPUs first, then the louder, then the surer."""
+    """Causes (by default all) in order of impact: most GPUs first, then higher severity, then higher confidence."""
     lines = [cause_line(view, cause) for cause in (view.sight.causes.values() if causes is None else causes)]
     return tuple(sorted(lines, key=lambda c: (-c.impact, -Severity(c.severity).rank, -c.confidence, order(c.id))))
 
 
 def state_count(states: Codes) -> StateCount:
-    """How cables stand, from the number in each state, shape (states,)."""
+    """The number of cables in each state, from an array of shape (states,)."""
     right, wrong, missing, unknown = states.tolist()
     return StateCount(right + wrong + missing + unknown, right, wrong, missing, unknown)
 
 
 def count_of(wiring: Wiring, cables: Codes) -> StateCount:
-    """How these cables stand."""
+    """The states of these cables."""
     return state_count(np.bincount(wiring.state[cables], minlength=len(State)))
 
 
 def end_of_port(view: View, port: int) -> End:
-    """A port, planned or not, with what the plan knows of it."""
+    """A port, planned or not, with its plan data."""
     cable = int(view.index.cables_at(np.array([port]))[0])
     return _end(view, view.index.spell(port), view.plan.cables[cable].rail if cable >= 0 else None)
 
 
 def end_of_device(view: View, device: int) -> End:
-    """A device as an end of which no port is named."""
+    """A device as an end without a port name."""
     return _end(view, Port(view.index.devices.names[device], ""), None)
 
 
@@ -159,7 +159,9 @@ def _end(view: View, port: Port, rail: int | None) -> End:
 
 
 def seen_end(view: View, cable: int) -> End | None:
-    """Where the cable's nearer end is seen; a device without a port where its port was not told; None if unseen."""
+    """Where the cable's nearer end actually is; a device without a port if the port is unknown; None if the position is
+    unknown.
+    """
     wiring, index = view.wiring, view.index
     place = int(wiring.place[cable])
     if place >= 0:
@@ -173,7 +175,7 @@ def seen_end(view: View, cable: int) -> End | None:
 
 
 def why_words(view: View, cable: int, seen: End | None) -> str:
-    """Why a cable is in its state, in a short sentence without a full stop."""
+    """The reason for a cable's state, as a short sentence without a full stop."""
     state, planned = view.wiring.state[cable], view.plan.cables[cable].b
     if state == State.RIGHT:
         return "it is seen where it is planned"
@@ -184,7 +186,7 @@ def why_words(view: View, cable: int, seen: End | None) -> str:
 
 
 def cable_line(view: View, cable: int) -> CableLine:
-    """A planned cable in a list."""
+    """A planned cable as a row of a list."""
     planned, seen = view.plan.cables[cable], seen_end(view, cable)
     device, ends = view.plan.devices.get(planned.a.device), (str(planned.a), str(planned.b))
     return CableLine(
@@ -203,7 +205,7 @@ def cable_line(view: View, cable: int) -> CableLine:
 
 
 def uplinks_of(view: View, switch: int) -> tuple[Uplinks, ...]:
-    """The cables from a switch to each switch above it. Counted once for each judgement."""
+    """The cables from a switch to each switch above it. Counted once for each evaluation."""
     known: dict[int, tuple[Uplinks, ...]] = view.sight.__dict__.setdefault("_uplinks", {})
     if switch not in known:
         known[switch] = _uplinks_of(view, switch)
@@ -220,7 +222,7 @@ def _uplinks_of(view: View, switch: int) -> tuple[Uplinks, ...]:
 
 
 def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePath:
-    """A planned cable with everything on it, by its number. `since` is when it was last seen to change."""
+    """A planned cable with all details, by its number. `since` is the time of its last known change."""
     planned, index = view.plan.cables[cable], view.index
     a, a_device = int(index.a[cable]), int(index.a_device[cable])
     host, seen = bool(index.from_host[cable]), seen_end(view, cable)
@@ -251,7 +253,7 @@ def cable_path(view: View, cable: int, since: datetime | None = None) -> CablePa
 
 
 def _causes_on(view: View, findings: Sequence[Finding], ends: tuple[str, str]) -> tuple[CauseLine, ...]:
-    """The causes of a cable. Of a cause that takes in whole leaves only what concerns this cable is told here."""
+    """The causes of a cable. For a cause about whole leaves, only the part that concerns this cable is shown."""
     here = {finding.id for finding in findings}
     return tuple(
         replace(
@@ -268,14 +270,14 @@ def _touches(move: MoveLine, ends: tuple[str, str]) -> bool:
 
 
 def cable_paths(view: View, cables: Codes, history: History) -> tuple[CablePath, ...]:
-    """The paths of several cables, in their order; the history is asked once."""
+    """The paths of several cables, in their order; the history is queried once."""
     numbers = cables.tolist()
     since = changed_at(history, [str(view.plan.cables[cable].a) for cable in numbers])
     return tuple(cable_path(view, cable, since.get(str(view.plan.cables[cable].a))) for cable in numbers)
 
 
 def changed_at(history: History, ports: Sequence[str]) -> Mapping[str, datetime]:
-    """When these cables' nearer ends were last seen to change; empty where the history cannot be read now."""
+    """Times of the last known change of these cables' nearer ends; empty if the history is unavailable."""
     try:
         return history.link_since(ports)
     except JournalUnavailableError:

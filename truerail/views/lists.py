@@ -1,7 +1,7 @@
-"""Lists of devices, cables and findings: filtered on columns, and made into lines only as far as they are asked for.
+"""Lists of devices, cables and findings: filtered on columns; only the requested rows are made.
 
-Filters that are None are not set. Words of one filter may be several, with commas between. Each function raises
-`QueryError` for a filter's value that is not known, and gives a `Part`: the items from `offset` on, and the total.
+Filters that are None are not set. A filter takes several values, separated by commas. Each function raises
+`QueryError` for an unknown value of a filter, and returns a `Part`: the items from `offset` on, and the total.
 """
 
 import numpy as np
@@ -37,8 +37,8 @@ def device_lines(
     offset: int = 0,
     limit: int = 100,
 ) -> Part[DeviceLine]:
-    """Devices of the plan: hosts first, then tier by tier, each in natural order. `severity` is that of the loudest
-    finding that nobody muted.
+    """Devices of the plan: hosts first, then tier by tier, each in natural order. `severity` is that of the highest
+    unmuted finding.
     """
     view = view_of(publication)
     layout, (_, loudest) = view.layout, view.loudest
@@ -58,7 +58,7 @@ def device_lines(
 
 
 def device_line(view: View, code: int) -> DeviceLine:
-    """A device of the plan in a list."""
+    """A device of the plan as a row of a list."""
     device, (findings, loudest) = view.layout.devices[code], view.loudest
     rank = int(loudest[code])
     return DeviceLine(
@@ -116,8 +116,8 @@ def finding_lines(
     offset: int = 0,
     limit: int = 100,
 ) -> Part[FindingLine]:
-    """Findings, loudest first, then by rule and subject; held ones last. `nodes` takes in both ends of the subject's
-    cable, `state` are `LifeState` words, `cause` is a key.
+    """Findings, highest severity first, then by rule and subject; those pending resolution last. `nodes` matches both
+    ends of the subject's cable, `state` takes `LifeState` words, `cause` is a key.
     """
     view = view_of(publication)
     findings = view.findings

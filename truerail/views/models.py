@@ -1,4 +1,4 @@
-"""Views: one device, the fabric at a glance, and rows of lists."""
+"""Models of the views: one device, the fabric at a glance, and rows of lists."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from truerail.views.pieces import CablePath, CauseLine, End, FindingLine, StateC
 
 @dataclass(frozen=True, slots=True)
 class ReadingLine:
-    """How one collector fared on one device."""
+    """The result of one collector on one device."""
 
     collector: str
     at: datetime
@@ -38,12 +38,12 @@ class PanelPort:
     findings: tuple[str, ...]
     """Ids."""
     subject: str | None
-    """The cable's own subject (its nearer end)."""
+    """The subject of the cable itself (its nearer end)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceView:
-    """One device: a host with its rails drawn from GPU to uplinks, or a switch with its front panel."""
+    """One device: a host with its rails from GPU to uplinks, or a switch with its front panel."""
 
     device: End
     platform: str
@@ -59,7 +59,7 @@ class DeviceView:
     causes: tuple[CauseLine, ...]
     readings: tuple[ReadingLine, ...]
     maintenance: str | None
-    """Reason of an open window on it."""
+    """Reason of an open maintenance window on the device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class DeviceLine:
     count: StateCount
     findings: int
     severity: str | None
-    """Of the loudest finding."""
+    """The highest severity of its findings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class CableLine:
 
 @dataclass(frozen=True, slots=True)
 class RailLine:
-    """How one rail stands. `rail` None holds the cables without one, uplinks apart."""
+    """The status of one rail. `rail` None contains the cables without a rail, uplinks excluded."""
 
     rail: int | None
     name: str
@@ -107,7 +107,7 @@ class RailLine:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many planned cables are confirmed by both ends, by one, by none; and the share by both, 0..1."""
+    """The number of planned cables confirmed by both ends, by one, by none; and the share by both, 0..1."""
 
     both_ends: int
     one_end: int
@@ -152,7 +152,7 @@ class FabricView:
 
 @dataclass(frozen=True, slots=True)
 class StepLine:
-    """One step of the punch list. `key` stays the same over rounds for the same thing to do."""
+    """One step of the punch list. `key` is stable over rounds for the same action."""
 
     key: str
     mark: str
@@ -169,19 +169,19 @@ class StepLine:
     action: str
     since: datetime | None
     to_rack: str = ""
-    """Where the device of `to` stands."""
+    """The rack of the device of `to`."""
     to_unit: int | None = None
     far_rack: str = ""
-    """Where the device of `far` stands."""
+    """The rack of the device of `far`."""
     far_unit: int | None = None
     after: str = ""
-    """What must be repaired first; such steps come last."""
+    """What to repair first; such steps come last."""
 
 
 @dataclass(frozen=True, slots=True)
 class PortRates:
-    """What a port counted, one value for each sample, the oldest first: None where a sample was not told; no values at
-    all where nobody counts it. `peer` is the planned other end.
+    """A port's counters, one value for each sample, oldest first: None where a sample has no data; empty where there is
+    no counter. `peer` is the planned other end.
     """
 
     port: str
@@ -192,19 +192,21 @@ class PortRates:
     tx_gbps: tuple[float | None, ...]
     rx_gbps: tuple[float | None, ...]
     paused: tuple[float | None, ...]
-    """Share of time, 0..1, for which its neighbour stopped it, on the priority that was stopped longest."""
+    """Share of time, 0..1, for which its neighbour paused it, on the priority that was paused longest."""
     paused_exact: bool
-    """Measured; else frames allow for it at most."""
+    """Measured if True; otherwise an upper bound from frames."""
     pausing: tuple[float | None, ...]
-    """The same for its neighbour, which it stopped."""
+    """Share of time for which it paused its neighbour."""
     pausing_exact: bool
     errors: Mapping[str, int]
-    """In all these samples, by kind; a kind that nobody counts is left out."""
+    """Totals over all samples, by kind; a kind without a counter is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """`rates DEVICE|PORT`. `begins` tells when each sample began; `told` is False where nobody counts anything."""
+    """`rates DEVICE|PORT`. `begins` contains the start of each sample; `told` is False where there is no counter at
+    all.
+    """
 
     query: str
     begins: tuple[datetime, ...]

@@ -1,4 +1,4 @@
-"""The known name that comes nearest to a mistyped one, among tens of thousands, in a moment."""
+"""Finds the known name nearest to a mistyped one, fast among tens of thousands."""
 
 import re
 from bisect import bisect_left
@@ -8,11 +8,11 @@ from difflib import get_close_matches
 _NUMBER = re.compile(r"\d+")
 _NEIGHBOURS = 24
 _SAME_NUMBER = 48
-"""difflib compares a name in some 20 microseconds: so few candidates take two milliseconds."""
+"""difflib compares a name in about 20 microseconds: so few candidates take two milliseconds."""
 
 
 class Nearest:
-    """Names, sorted. Candidates are those beside the word in order, and those that hold the same numbers."""
+    """Names, sorted. Candidates are the neighbours of the word in sort order, and names with the same numbers."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._spelled = {name.lower(): name for name in names}
@@ -22,7 +22,7 @@ class Nearest:
             self._by_numbers.setdefault(_numbers(name), []).append(name)
 
     def find(self, word: str) -> str | None:
-        """The nearest name, or None where none is near."""
+        """The nearest name, or None."""
         low = word[:255].lower()
         at = bisect_left(self._names, low)
         beside = self._names[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
@@ -37,5 +37,5 @@ class Nearest:
 
 
 def _numbers(name: str) -> tuple[str, ...]:
-    """The numbers in a name, without leading zeros: `gpu-012` and `gpu12` may be one."""
+    """The numbers in a name, without leading zeros: `gpu-012` and `gpu12` may be the same."""
     return tuple(number.lstrip("0") for number in _NUMBER.findall(name))

@@ -1,4 +1,4 @@
-"""What a host tells of its own NICs and GPUs, read for one host when somebody asks for it."""
+"""A host's NICs and GPUs from its own readings, read for one host on request."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ class Nics:
         self._nearest: dict[int, Mapping[int, tuple[tuple[int, str], ...]]] = {}
 
     def nic(self, port: int) -> Nic | None:
-        """What is known of this port; None where its host told nothing."""
+        """The facts about this port; None if its host reports none."""
         link, rdma = self.link(port), self.rdma(port)
         if link is None and rdma is None:
             return None
@@ -45,23 +45,23 @@ class Nics:
         )
 
     def link(self, port: int) -> NetLink | None:
-        """The interface of a port as its device tells it."""
+        """The interface of a port as its device reports it."""
         row = int(self._wiring.states.link_row[port])
         return self._wiring.states.links[row] if row >= 0 else None
 
     def rdma(self, port: int) -> RdmaLink | None:
-        """The RDMA device of a port as its host tells it."""
+        """The RDMA device of a port as its host reports it."""
         row = int(self._wiring.states.rdma_row[port])
         return self._wiring.states.rdma[row] if row >= 0 else None
 
     def link_state(self, port: int) -> str | None:
-        """`disabled`, `down` or `up`; None where nobody told."""
+        """`disabled`, `down` or `up`; None if unknown."""
         states, one = self._wiring.states, np.array([port])
         told = (("disabled", states.disabled), ("down", states.down), ("up", states.up))
         return next((word for word, holds in told if port != NONE and holds(one)[0]), None)
 
     def names(self, port: int) -> Iterator[str]:
-        """Every other name that a port goes by: netdev, altnames, RDMA device, PCI address."""
+        """Every other name of a port: netdev, altnames, RDMA device, PCI address."""
         link, rdma = self.link(port), self.rdma(port)
         if link is not None:
             yield from (name for name in (link.netdev, *link.aliases, link.pci_address) if name)
@@ -75,13 +75,13 @@ class Nics:
 
     def gpus(self, host: int, ports: Codes, port: int) -> tuple[GpuLink, ...]:
         """The GPUs to which this port's NIC is the nearest, or one of the nearest, of the planned `ports` of its host.
-        Empty where the host did not tell its topology.
+        Empty if the host does not report its topology.
         """
         near = self.nearest(host, ports)
         return tuple(GpuLink(gpu, level) for gpu in sorted(near) for nic, level in near[gpu] if nic == port)
 
     def nearest(self, host: int, ports: Codes) -> Mapping[int, tuple[tuple[int, str], ...]]:
-        """GPU to its nearest planned NICs (port, level). A GPU that is equally near to all of several is left out."""
+        """GPU to its nearest planned NICs (port, level). A GPU equally near to all of several NICs is left out."""
         found = self._nearest.get(host)
         if found is None:
             found = self._nearest[host] = self._read(host, ports)
@@ -106,23 +106,23 @@ class Nics:
 
     @cached_property
     def topologies(self) -> dict[int, Reading]:
-        """The answer that holds a host's topology, by the host's code."""
+        """The reading with a host's topology, by the host's code."""
         identity = self._wiring.identity
         told = (one for one in identity.seen.readings if one.facts and type(one.facts[0]) is GpuNicPath)
         return {identity.filed(reading.device): reading for reading in told}
 
     @cached_property
     def macs(self) -> MacTable:
-        """Whose MAC it is."""
+        """The owner of each MAC."""
         return MacTable(self._wiring.identity.names)
 
     def port_of_mac(self, mac: str) -> int:
-        """The port that owns this MAC, by its own device's list of interfaces; -1 where none does, or several do."""
+        """The port that owns this MAC according to its device's interface list; -1 if none does, or several do."""
         ids, kinds = np.array([mac], dtype=object), np.array(["mac"], dtype=object)
         return int(self.macs.ports(ids, kinds)[0])
 
     def port_hearing(self, mac: str) -> int:
-        """The port that hears this MAC as its neighbour's port or chassis; -1 where none does, or several do."""
+        """The port that hears this MAC as its neighbour's port or chassis; -1 if none does, or several do."""
         claims, seen = self._wiring.identity.claims, self._wiring.identity.seen
         table = seen.table(Neighbor)
         for column in ("port_id", "chassis_id"):

@@ -1,4 +1,4 @@
-"""The front panels of switches: their ports, planned and seen."""
+"""The front panels of switches: their ports, planned and actual."""
 
 from dataclasses import dataclass, fields
 
@@ -20,7 +20,7 @@ FACING = ("down", "up", "free")
 
 @dataclass(frozen=True, slots=True)
 class PortLine(PanelPort):
-    """A switch's port in a list."""
+    """A switch's port as a row of a list."""
 
     device: str
 
@@ -29,7 +29,7 @@ def port_lines(
     publication: Published, *, nodes: str | None = None, facing: str | None = None, offset: int = 0, limit: int = 100
 ) -> Part[PortLine]:
     """Ports of switches, tier by tier, each switch in natural order. `facing` is `down` (hosts), `up` or `free`.
-    Filters that are None are not set. Raises `BadQuestion` for a value that is not known.
+    Filters that are None are not set. Raises `QueryError` for an unknown value.
     """
     view = view_of(publication)
     ports, device = switch_ports(view)
@@ -44,7 +44,7 @@ def _port_line(view: View, port: int) -> PortLine:
 
 
 def switch_ports(view: View) -> tuple[Codes, Codes]:
-    """Codes of all ports of planned switches in order, and of their devices. Made once for each judgement."""
+    """Codes of all ports of planned switches in order, and of their devices. Computed once for each evaluation."""
     found: tuple[Codes, Codes] | None = view.sight.__dict__.get("_switch_ports")
     if found is None:
         found = view.sight.__dict__["_switch_ports"] = _switch_ports(view)
@@ -66,7 +66,7 @@ def _switch_ports(view: View) -> tuple[Codes, Codes]:
 
 
 def panel_of(view: View, switch: int) -> tuple[PanelPort, ...]:
-    """The ports of a switch in their natural order: those with a planned cable, and free ones that were seen."""
+    """The ports of a switch in natural order: those with a planned cable, and free ones found in the snapshot."""
     ports, device = switch_ports(view)
     return tuple(_panel_port(view, port) for port in ports[device == switch].tolist())
 
@@ -94,14 +94,14 @@ def _panel_port(view: View, port: int) -> PanelPort:
 
 
 def facing_of(view: View, ports: Codes) -> Codes:
-    """Where ports look, as places in `FACING`. Shape of `ports`."""
+    """The direction of ports, as indices of `FACING`. Shape of `ports`."""
     cable = view.index.cables_at(ports)
     up = view.index.a_device[cable] == view.index.ports.device_of(ports)
     return np.where(cable < 0, 2, np.where(up, 1, 0))
 
 
 def _peer_seen(view: View, port: int) -> str | None:
-    """`device/port` at the other end, the device alone where it does not name its port, None where nothing is heard."""
+    """`device/port` at the other end; the device alone if its port is unknown; None if nothing is heard."""
     partner, heard = int(view.wiring.partner[port]), int(view.wiring.heard[port])
     if partner >= 0:
         return str(view.index.spell(partner))
@@ -109,6 +109,6 @@ def _peer_seen(view: View, port: int) -> str | None:
 
 
 def loudest(findings: list[Finding]) -> str | None:
-    """The highest severity among findings; None without any."""
+    """The highest severity of findings; None without any."""
     rank = max((finding.severity.rank for finding in findings), default=None)
     return None if rank is None else list(Severity)[rank].value

@@ -1,4 +1,4 @@
-"""What answers are made of: ends, findings, causes, and one cable with everything on it."""
+"""Parts of answers: ends, findings, causes, and one cable with all details."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end of a cable. `port` is empty where only the device is known."""
+    """One end of a cable. `port` is empty if only the device is known."""
 
     device: str
     port: str
@@ -49,8 +49,8 @@ class FindingLine:
 class MoveLine:
     """Take the cable of `cable` (the end that stays) out of `source`, put it into `target`.
 
-    `after` are the ids of the causes to repair first, `not_before` says the same in words; both ports are named as they
-    are called after that.
+    `after` contains the ids of the causes to repair first, `not_before` is the same as a sentence. Both ports have the
+    names that they have after that.
     """
 
     cable: str
@@ -62,36 +62,36 @@ class MoveLine:
 
 @dataclass(frozen=True, slots=True)
 class CauseLine:
-    """A cause in a list, in order of harm. `harm` is the number of GPUs that lose their rail while it lasts, or may
-    lose it where it is `undecided` whether names or cables are exchanged.
+    """A cause as a row of a list, in order of impact. `harm` is the number of GPUs that lose their rail while it lasts,
+    or may lose it if it is `undecided` whether names or cables are swapped.
     """
 
     key: str
     id: str
-    """`C1`: its name within one judgement only."""
+    """`C1`: its name within one evaluation only."""
     kind: str
     subjects: tuple[str, ...]
     summary: str
     action: str
     confidence: float
     severity: str
-    """That of its loudest finding."""
+    """The highest severity of its findings."""
     explains: tuple[str, ...]
     moves: tuple[MoveLine, ...]
     alternatives: tuple[str, ...]
-    """What each says."""
+    """The alternatives as sentences."""
     to_confirm: str
     impact: int
     state: str
     since: datetime | None
     muted: str | None
-    """Set where every finding that it explains is muted."""
+    """Set if every finding that it explains is muted."""
     undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GpuLink:
-    """A GPU and how near it is to the NIC (`PIX`, `PXB`, ...)."""
+    """A GPU and its distance to the NIC (`PIX`, `PXB`, ...)."""
 
     gpu: int
     level: str
@@ -99,7 +99,7 @@ class GpuLink:
 
 @dataclass(frozen=True, slots=True)
 class Nic:
-    """What is known of a host's NIC port. `link` is `up`, `down`, `disabled` or None."""
+    """The facts about a host's NIC port. `link` is `up`, `down`, `disabled` or None."""
 
     netdev: str | None
     rdma: str | None
@@ -121,7 +121,7 @@ class Uplinks:
 
 @dataclass(frozen=True, slots=True)
 class CablePath:
-    """One planned cable with everything on it, from GPU to uplinks. For an uplink `a` is the lower switch's port.
+    """One planned cable with all details, from GPU to uplinks. For an uplink `a` is the lower switch's port.
 
     `state` is a `CableState` word, `why` a short sentence, `verified` `both ends`, `one end`, `device only` or `none`.
     """
@@ -142,16 +142,16 @@ class CablePath:
     verified: str
     confidence: float
     since: datetime | None
-    """When the cable was last seen to change; None where it has not, or no history is kept."""
+    """Time of the cable's last known change; None without a change or without a history."""
     uplinks: tuple[Uplinks, ...]
-    """Those of the leaf that the cable is seen on (planned on, where it is not seen)."""
+    """The uplinks of the cable's actual leaf (of its planned leaf if the actual one is unknown)."""
     findings: tuple[FindingLine, ...]
     causes: tuple[CauseLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """How the planned cables of something stand."""
+    """The number of planned cables in each state."""
 
     planned: int
     right: int

@@ -1,4 +1,4 @@
-"""Any answer as plain JSON values, and what is said where there is none."""
+"""Answers as plain JSON values, and the error if there is no answer."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass

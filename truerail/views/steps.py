@@ -13,8 +13,8 @@ from truerail.views.view import View, view_of
 
 
 def step_lines(worklist: Worklist, publication: Published) -> tuple[StepLine, ...]:
-    """The steps of a worklist in its order: the newest on top, those of one round in walking order. The worklist has
-    taken in the publication's judgement.
+    """The steps of a worklist in its order: the newest first, those of one round in walking order. The worklist
+    includes the publication's evaluation.
     """
     view = view_of(publication)
     by_id = {cause.id: cause for cause in publication.evaluation.causes}
@@ -49,25 +49,25 @@ def _line(view: View, by_id: dict[str, Cause], entry: Entry) -> StepLine:
 
 
 def _stands(view: View, name: str) -> tuple[str, int | None]:
-    """Rack and unit of a device, as the plan has them."""
+    """Rack and unit of a device in the plan."""
     device = view.plan.devices.get(name)
     return (device.rack, device.unit) if device else ("", None)
 
 
 def step_key(key: Key) -> str:
-    """A short name of what is to be done and where."""
+    """A short key from the action and its place."""
     return blake2s("\0".join(key).encode(), digest_size=6).hexdigest()
 
 
 def _cause_of(view: View, by_id: dict[str, Cause], entry: Entry) -> Cause | None:
-    """The cause behind a step now. The step of an earlier round names a cause by an id that may mean another by now."""
+    """The current cause of a step. An earlier round's step names a cause by an id that may now belong to another."""
     if entry.mark in (Mark.LEFT, Mark.NEW):
         return by_id.get(entry.step.cause)
     return next((cause for finding in sorted(entry.findings) if (cause := view.cause_of(finding))), None)
 
 
 def _since(view: View, cause: Cause | None, entry: Entry) -> datetime | None:
-    """Since when it is to be done: the life of its cause, else that of the oldest of its findings."""
+    """Start of the need for this step: the life of its cause, else of the oldest of its findings."""
     publication = view.publication
     life = publication.cause_lives.get(cause.key) if cause else None
     if life is not None:
@@ -79,8 +79,8 @@ def _since(view: View, cause: Cause | None, entry: Entry) -> datetime | None:
 def filter_steps(
     steps: Iterable[StepLine], publication: Published, *, rack: str | None = None, nodes: str | None = None
 ) -> tuple[StepLine, ...]:
-    """The steps in a rack (several may stand with commas between), or at the devices of a node set; filters that are
-    None are not set. Raises `BadQuestion` for a value that is not known.
+    """The steps in a rack (several are separated by commas), or at the devices of a node set. Filters that are None are
+    not set. Raises `QueryError` for an unknown value.
     """
     view = view_of(publication)
     racks = None if rack is None else one_of("rack", rack, (device.rack for device in view.layout.devices))

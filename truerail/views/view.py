@@ -1,7 +1,8 @@
-"""The index over one publication that every view and answer reads: made once, kept with the publication.
+"""The index of one publication that every view and answer reads: computed once, cached with the publication.
 
-What a judgement decides is `EvaluationIndex`, shared by all publications of it; what a plan decides is `Layout`. Here
-is what changes with a hand's acknowledgement: lives, mutes, and what follows from them.
+`EvaluationIndex` contains what depends on the evaluation alone and is shared by all its publications; `Layout`
+contains what depends on the plan alone. This module contains what changes with acknowledgements: lives, mutes, and
+what follows from them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ LONGEST_NODESET = 4096
 
 
 class View:
-    """One publication, ready to be asked. Devices are codes of `index.devices`, cables numbers of the plan's."""
+    """The index of one publication. Devices are codes of `index.devices`, cables numbers of the plan's."""
 
     def __init__(self, publication: Published) -> None:
         self.publication = publication
@@ -46,12 +47,14 @@ class View:
 
     @property
     def findings(self) -> Findings:
-        """Those of the judgement, and behind them those that are held."""
+        """The evaluation's findings, followed by those pending resolution."""
         return self.sight.with_held(self.publication.pending_resolution)
 
     @cached_property
     def headline(self) -> Headline:
-        """The verdict. While a finding is not over yet, that is said, not that there is nothing to do."""
+        """The verdict. While a finding is pending resolution, it says so instead of reporting that there is nothing to
+        do.
+        """
         told, held = self.sight.headline, len(self.publication.pending_resolution)
         if told.tone is not Tone.GOOD or not held:
             return told
@@ -74,7 +77,7 @@ class View:
 
     @cached_property
     def muted(self) -> Mask:
-        """Which findings wake nobody. Shape (findings,)."""
+        """Which findings are muted. Shape (findings,)."""
         mutes = self.publication.mutes
         if not mutes:
             return np.zeros(len(self.findings), dtype=bool)
@@ -82,7 +85,7 @@ class View:
 
     @cached_property
     def loudest(self) -> tuple[Codes, Codes]:
-        """Per planned device: how many findings that nobody muted, and the highest `Severity.rank` (-1: none)."""
+        """Per planned device: the number of unmuted findings, and the highest `Severity.rank` (-1: none)."""
         findings, size = self.findings, len(self.layout.devices)
         use = ~self.muted & (findings.device >= 0)
         rank = np.full(size, NONE, dtype=np.int64)
@@ -90,7 +93,7 @@ class View:
         return np.bincount(findings.device[use], minlength=size), rank
 
     def findings_on(self, subjects: Iterable[str]) -> list[Finding]:
-        """Findings about these ports or devices themselves, loudest first as the judgement orders them."""
+        """Findings whose subject is one of these ports or devices, highest severity first as in the evaluation."""
         findings = self.findings
         places = {place for subject in subjects for place in findings.by_subject.get(subject, ())}
         return [findings.all[place] for place in sorted(places)]
@@ -109,7 +112,7 @@ class View:
         return [self.sight.causes[key] for key in keys if key is not None]
 
     def device(self, name: str) -> int:
-        """The code of a device by any spelling of its name; -1 for one that neither plan nor snapshot knows."""
+        """The code of a device by any spelling of its name; -1 if it is neither in the plan nor in the snapshot."""
         return self.index.devices.find(name)
 
     def is_planned(self, device: int) -> bool:
@@ -117,7 +120,7 @@ class View:
         return 0 <= device < self.index.devices.planned
 
     def nodes(self, nodeset: str) -> Codes:
-        """The planned devices of a node set, ascending. Raises `QueryError` that names what it cannot use."""
+        """The planned devices of a node set, ascending. Raises `QueryError` that names the invalid part."""
         names = self.expand(nodeset)
         codes = [self.device(name) for name in names]
         for name, code in zip(names, codes, strict=True):
@@ -126,7 +129,7 @@ class View:
         return np.unique(np.array(codes, dtype=np.int64))
 
     def expand(self, nodeset: str) -> Sequence[str]:
-        """The names of a node set. Raises `QueryError` where it is none, or is larger than any real one."""
+        """The names of a node set. Raises `QueryError` if it is invalid or larger than any real one."""
         shown = printable(nodeset, 80)
         if len(nodeset) > LONGEST_NODESET:
             raise QueryError(f"node set {shown!r} is longer than {LONGEST_NODESET} characters")
@@ -137,12 +140,12 @@ class View:
 
     @property
     def nearest(self) -> Nearest:
-        """Finds the planned name that somebody may have meant."""
+        """The index for suggestions of planned names."""
         return self.layout.nearest
 
 
 def view_of(publication: Published) -> View:
-    """The index over a publication. Made once, kept with it."""
+    """The index of a publication. Computed once, cached with it."""
     found: View | None = publication.__dict__.get("_view")
     if found is None:
         found = publication.__dict__["_view"] = View(publication)
@@ -150,7 +153,7 @@ def view_of(publication: Published) -> View:
 
 
 def warm(publication: Published) -> View:
-    """Makes beforehand what most requests need, so that the first one after a judgement does not wait for it."""
+    """Computes in advance what most requests need, so that the first request after an evaluation is fast."""
     view = view_of(publication)
     for part, names in (
         (view.layout, ("ordered_devices", "hosts", "place", "nearest", "by_label")),
