@@ -1,11 +1,11 @@
-"""What every NIC would carry, beside its host's other NICs and those that congestion slows as much.
+"""What each NIC is expected to carry, compared with its host's other NICs and with NICs that are equally congested.
 
-A host's median NIC alone is no measure where flows collide: half of a host's NICs may stand behind crowded uplinks, and
-what one of them lacks is then hidden, or feigned. So what a NIC carries is taken as a product of its host's level, its
-rail's usual share, and what is left to those that are told as much of congestion, for each byte. The factors are found
-in turn, as medians (Tukey's median polish, Exploratory Data Analysis, 1977). Notices go with the rate: they are what
-holds a flow at its share ("ECN or Delay", CoNEXT 2016, section 3). Arrays have shape (2, hosts, NICs of a host);
-direction 0 is what a NIC sends, 1 what it receives.
+The median NIC of a host is not a sufficient reference where flows collide: half of a host's NICs may be behind crowded
+uplinks, which hides what one of them lacks, or simulates a lack. So the rate of a NIC is the product of its host's
+level, its rail's usual share, and the share left to NICs with as many congestion signs per byte. The factors are
+computed in turn, as medians (Tukey's median polish, Exploratory Data Analysis, 1977). Notices are proportional to the
+rate: they hold a flow at its share ("ECN or Delay", CoNEXT 2016, section 3). Arrays have shape (2, hosts, NICs of a
+host); direction 0 is what a NIC sends, 1 what it receives.
 """
 
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from truerail.analysis.counters.rails import BUSY, FLOOR, LEAST_NICS, LEAST_PEER
 from truerail.model.columns import Codes, Mask
 
 MORE_THAN_PEERS = 1.5
-"""Times as much as others are told to slow down: what all have explains nobody's lag. Judgement."""
+"""Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Judgement."""
 CROWD = 2 * LEAST_PEERS + 1
-"""NICs that are told as much as one: the nearest ones, half of them told less and half more."""
+"""NICs with about as many congestion signs as one NIC: the nearest ones, half of them with fewer and half with more."""
 ONE_JOB = 1.25
-"""Hosts whose levels, in order, lie no further apart may do the same work, congestion counted in. Judgement."""
+"""Hosts whose sorted levels differ by no more than this factor may do the same work, congestion included. Judgement."""
 ROUNDS = 4
-"""The factors move by less than the least scatter after as many."""
+"""After this many rounds the factors move by less than the least scatter."""
 
 
 @dataclass(frozen=True)
 class Alike:
-    """`rate` is what a NIC carries and `expected` what it would, in bytes per second, NaN where its host carries too
-    little that way; `scatter` is the standard error of that, as a share. `known` is where enough are told as much of
-    congestion; `paused` for what share of the time those are paused, 0 elsewhere.
+    """`rate` is what a NIC carries and `expected` what it should carry, in bytes per second, NaN where its host carries
+    too little in that direction; `scatter` is the standard error of `expected`, as a share. `known` is where enough
+    NICs have as many congestion signs; `paused` is the share of the time for which those are paused, 0 elsewhere.
     """
 
     rate: Numbers
@@ -40,19 +40,19 @@ class Alike:
 
     @property
     def lack(self) -> Numbers:
-        """The share of what is expected that a NIC lacks."""
+        """The share of the expected rate that a NIC lacks."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(1 - self.rate / self.expected)
 
     def share(self, at: tuple[int, int]) -> float:
-        """What a host's NIC carries in both directions, as a share of what is expected where that is judged."""
+        """What a NIC carries in both directions, as a share of the expected rate where that is judged."""
         return float(np.nansum(self.rate[:, *at]) / np.nansum(self.expected[:, *at]))
 
 
 @dataclass(frozen=True)
 class _Crowd:
-    """NICs that congestion is told of: `host` and `nic` of each, the numbers of those `near` it, shape (NICs, CROWD),
-    and whether those are told as much (`alike`): beyond the one that is told most there is nobody.
+    """NICs with congestion signs: `host` and `nic` of each, the numbers of the NICs `near` it, shape (NICs, CROWD), and
+    whether those have as many signs (`alike`): above the NIC with the most signs there is no other.
     """
 
     host: Codes
@@ -61,12 +61,12 @@ class _Crowd:
     alike: Mask
 
     def middle(self, values: Numbers, otherwise: float) -> Numbers:
-        """The median of those that are told as much; `values` have shape (hosts, NICs of a host)."""
+        """The median of the NICs with as many signs; `values` have shape (hosts, NICs of a host)."""
         return np.where(self.alike, np.median(self._of(values), axis=1), otherwise)
 
     def scatter(self, values: Numbers) -> Numbers:
-        """Root mean square of what they are apart from their median, as a share of it. Not a robust one: where one in
-        ten carries little by the chance of its collisions, another may.
+        """Root mean square of the deviations from the median, as a share of it. It is not a robust measure: where one
+        NIC in ten carries little because of chance collisions, another may too.
         """
         of = self._of(values)
         apart = of / np.median(of, axis=1, keepdims=True) - 1
@@ -77,8 +77,8 @@ class _Crowd:
 
 
 def alike_of(rails: Rails, signs: Numbers, paused: Numbers) -> Alike:
-    """What is expected of each NIC. `signs` are what it is told of congestion, counted per second, of the same shape as
-    `Alike.rate`, NaN where nobody tells; `paused` is a share of the time, of shape (hosts, NICs of a host).
+    """The expected rate of each NIC. `signs` are its congestion signs, counted per second, of the same shape as
+    `Alike.rate`, NaN where there is no data; `paused` is a share of the time, of shape (hosts, NICs of a host).
     """
     rate = np.stack([means(rails.tx), means(rails.rx)])
     level = levels(rate)
@@ -98,7 +98,7 @@ def alike_of(rails: Rails, signs: Numbers, paused: Numbers) -> Alike:
 
 
 def levels(values: Numbers) -> Numbers:
-    """The upper median of each host's NICs, shape (2, hosts, 1): what slows a NIC slows, and nothing speeds it up."""
+    """The upper median of each host's NICs, shape (2, hosts, 1): faults slow a NIC down, and nothing speeds it up."""
     count = (~np.isnan(values)).sum(axis=2, keepdims=True)
     upper = np.take_along_axis(np.sort(values, axis=2), np.minimum(count // 2, values.shape[2] - 1), axis=2)
     return np.where(count >= LEAST_NICS, upper, np.nan)
@@ -116,8 +116,8 @@ def of_peers(rails: Rails, values: Numbers, otherwise: float) -> Numbers:
 
 
 def _polished(rails: Rails, rate: Numbers, crowds: list[_Crowd]) -> tuple[Numbers, Numbers]:
-    """What each NIC would carry, with and without congestion. A rail that other jobs load more says nothing of one that
-    a host loads as its others.
+    """What each NIC should carry, with and without congestion. A rail that other jobs load more says nothing about a
+    rail that a host loads like its others.
     """
     usual, slowed = np.ones(rate.shape), np.ones(rate.shape)
     for _ in range(ROUNDS):
@@ -131,15 +131,15 @@ def _polished(rails: Rails, rate: Numbers, crowds: list[_Crowd]) -> tuple[Number
 
 
 def _apart(own: Numbers) -> Numbers:
-    """How far a host's NICs are from what is expected of them, as a robust standard deviation, shape (2, hosts, 1): no
-    NIC can be compared with others that differ among themselves.
+    """How far a host's NICs are from their expected rates, as a robust standard deviation, shape (2, hosts, 1): a NIC
+    cannot be compared with NICs that differ among themselves.
     """
     apart = medians(np.moveaxis(np.abs(own - 1), 0, 2), LEAST_NICS)
     return np.asarray(1.4826 * apart.T[:, :, None])
 
 
 def _crowd(rails: Rails, rate: Numbers, level: Numbers, signs: Numbers) -> _Crowd:
-    """The NICs of one direction, each among those of the hosts that may do the same work."""
+    """The NICs of one direction, each grouped with the NICs of hosts that may do the same work."""
     with np.errstate(invalid="ignore", divide="ignore"):
         told = signs / rate
     host, nic = np.nonzero(rails.judged[:, None] & (told > 0) & np.isfinite(told))
@@ -154,7 +154,7 @@ def _crowd(rails: Rails, rate: Numbers, level: Numbers, signs: Numbers) -> _Crow
 
 
 def _work(level: Numbers) -> Codes:
-    """Hosts that may do the same work, as numbers, by the order of their levels."""
+    """Hosts that may do the same work, as group numbers in the order of their levels."""
     order = np.argsort(level)
     ordered = level[order]
     found = np.zeros(len(level), dtype=np.int64)

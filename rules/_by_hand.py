@@ -1,4 +1,4 @@
-"""Falls of a link that are no flapping: a hand moved the plug, or the link has not come back from it."""
+"""Link falls that are not flapping: a plug was moved by hand, or the link has not come back."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +12,21 @@ Samples = npt.NDArray[np.float32]
 
 
 def flapping_only(telemetry: Telemetry, ports: Codes, gained: Samples, seconds: Samples) -> Samples:
-    """The falls of some ports, of shape (ports, samples), that may be flapping. `seconds` lie behind each sample."""
+    """The falls of some ports, of shape (ports, samples), that may be flapping. Each sample covers `seconds`."""
     left = np.where(_by_hand(telemetry, ports, seconds), np.float32(0), gained)
     for row in np.flatnonzero(_missing(telemetry, ports)).tolist():
-        fell = np.flatnonzero(left[row] > 0)[-1:]  # it has not come back from this one: it is down (CAB003)
+        fell = np.flatnonzero(left[row] > 0)[-1:]  # the link has not come back: it is down (CAB003)
         left[row, fell] -= 1
     return left
 
 
 def _by_hand(telemetry: Telemetry, ports: Codes, seconds: Samples) -> Mask:
-    """Samples in a time within which the plug was moved; and those newer than the last reading of the port's neighbour:
-    what fell then is judged when it has been read again.
+    """Samples in a period in which the plug was moved, and those newer than the last reading of the port's neighbour:
+    such a fall is judged after the next reading.
     """
     window, index = telemetry.window or Window(), telemetry.wiring.index
     found = np.zeros(seconds.shape, dtype=bool)
-    moved, slack = window.replugged, window.step_seconds / 2  # the readings of one round are apart by as much
+    moved, slack = window.replugged, window.step_seconds / 2  # the readings of one round differ by this much
     at = window.begun[window.order]
     for row, port in enumerate(ports.tolist()):
         begin = at - slack - np.nan_to_num(seconds[row])

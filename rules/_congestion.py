@@ -1,4 +1,4 @@
-"""What every planned port tells of congestion (marks made and received, notices, pauses), and what is said of it."""
+"""Congestion counters of every planned port (marks made and received, notices, pauses), and the symptoms found."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Told:
-    """Counted over the window by each planned port, NaN where not told; `seconds` is the time behind it, else 0."""
+    """Counts of each planned port over the window, NaN where unknown; `seconds` is the time they cover, else 0."""
 
     gained: Numbers
     seconds: Numbers
 
     @property
     def rate(self) -> Numbers:
-        """Counted per second; NaN where not told."""
+        """Counts per second; NaN where unknown."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained / self.seconds, dtype=np.float64)
 
@@ -37,7 +37,7 @@ class Told:
 
 
 def told_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Told:
-    """A quantity over all its priorities: their sum, or the count over all of them where that is larger."""
+    """A quantity over all its priorities: their sum, or the total counter where that is larger."""
     gained, seconds = np.full(telemetry.ports, np.nan), np.zeros(telemetry.ports)
     whole = np.full(telemetry.ports, np.nan)
     for priority in telemetry.priorities(quantity) if priorities is None else priorities:
@@ -67,8 +67,8 @@ def paused(
 
 
 def marked_share(telemetry: Telemetry, priorities: Iterable[int | None]) -> Numbers:
-    """Share of received RDMA packets that were marked as congested, shape (planned ports,): at least, where packets
-    are not counted by priority. NaN where it is not told.
+    """Share of received RDMA packets that were marked as congested, shape (planned ports,). It is a lower bound where
+    packets are not counted by priority, and NaN where unknown.
     """
     by_priority, whole = told_of(telemetry, Q.RX_PACKETS, priorities), told_of(telemetry, Q.RX_PACKETS, [None])
     marked = told_of(telemetry, Q.ECN_RECEIVED_PACKETS)
@@ -95,7 +95,7 @@ def _part(telemetry: Telemetry, quantity: Quantity, ports: Codes, priorities: It
 
 @dataclass(slots=True)
 class Said:
-    """What is wrong at one subject: symptoms in words, the loudest severity, and what to do first."""
+    """Symptoms at one subject: their descriptions, the highest severity, and the first action."""
 
     severity: Severity = Severity.INFO
     symptoms: list[str] = field(default_factory=list)
@@ -116,7 +116,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Scene:
-    """The counters, the other end of each port, which ports are NICs', and what is said of each subject so far."""
+    """The counters, the other end of each port, which ports belong to NICs, and the symptoms of each subject so far."""
 
     t: Telemetry
     other: Codes
@@ -124,9 +124,9 @@ class Scene:
     said: dict[str, Said] = field(default_factory=dict)
 
     def at(self, port: int) -> Said:
-        """What is said of a port."""
+        """The symptoms of a port."""
         return self.said.setdefault(str(self.t.wiring.index.spell(port)), Said(port=port))
 
     def of(self, device: int) -> Said:
-        """What is said of a device."""
+        """The symptoms of a device."""
         return self.said.setdefault(self.t.wiring.index.devices.names[device], Said())

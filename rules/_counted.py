@@ -1,4 +1,4 @@
-"""What the rules about a link's health share: the two ends of each link as seen, and counters as evidence."""
+"""Shared by the rules on link health: the actual two ends of each link, and counters as evidence."""
 
 from collections.abc import Iterable, Iterator
 from typing import cast
@@ -15,8 +15,8 @@ from truerail.model.kept import kept
 
 
 def other_ends(wiring: Wiring) -> Codes:
-    """The port at the other end of each planned port, shape (planned ports,): as seen, else as planned unless that one
-    is seen elsewhere, else -1.
+    """The port at the other end of each planned port, shape (planned ports,): the actual one, else the planned one
+    unless that is found elsewhere, else -1.
     """
     index = wiring.index
     other = np.full(index.planned_ports, NONE, dtype=np.int64)
@@ -28,7 +28,7 @@ def other_ends(wiring: Wiring) -> Codes:
 
 
 def subject_of(index: PlanIndex, port: int, other: int) -> int:
-    """The end of a link that speaks for it: the one nearer to the GPUs, if the plan has it."""
+    """The end that represents a link: the one nearer to the GPUs, if it is in the plan."""
     if not 0 <= other < index.planned_ports:
         return port
     tiers = [index.devices.tier[int(code)] for code in index.ports.device_of(np.array([port, other]))]
@@ -66,7 +66,7 @@ def _only(reading: Reading, port: str, quantities: tuple[Quantity, ...]) -> Iter
 
 @kept
 def _answers(wiring: Wiring) -> dict[tuple[str, str], list[Reading]]:
-    """The readings that hold counters, by collector and device. Made once for each wiring, kept with it."""
+    """The readings that contain counters, by collector and device. Computed once per wiring and cached with it."""
     found: dict[tuple[str, str], list[Reading]] = {}
     for reading in wiring.identity.seen.readings:
         if reading.facts and type(reading.facts[0]) is PortCounters:

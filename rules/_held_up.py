@@ -1,13 +1,13 @@
 """Why a NIC carries little: congestion holds it up, the NIC at the other end of its flows does, or it is slow itself.
 
-What a slow NIC lacks it lacks in both directions, and nobody tells it to slow down. Where congestion is the reason, it
-is told: notices and pauses come back to the NIC that sends (on InfiniBand it waits for credits), marked packets reach
-the one that receives, more of them than reach its peers. That explains no more than those lack that are told as much: a
-NIC can be slow and congested. And what one end of a ring's link sends too slowly the other receives too slowly: then
-two NICs look slow in one direction each, with the same rate. Where the other end has no link, those that sent to it and
-received from it lack that, and nothing is wrong with them. So it is where a whole host is idle, drained or at the end
-of its job: on most of its rails some NIC then lacks nearly all that it sent or received. Arrays have shape (2, hosts,
-NICs of a host); direction 0 is what a NIC sends, 1 what it receives.
+A slow NIC lacks bandwidth in both directions and gets no congestion signs. Congestion leaves signs: notices and pauses
+come back to the sending NIC (on InfiniBand it waits for credits), and marked packets reach the receiving NIC, more of
+them than reach its peers. They explain no more than NICs with as many signs lack: a NIC can be slow and congested. What
+one end of a ring's link sends too slowly, the other receives too slowly: then two NICs look slow in one direction each,
+at the same rate. Where the other end has no link, its senders and receivers lack that traffic and are not at fault. The
+same applies where a whole host is idle, drained or at the end of its job: on most of its rails some NIC then lacks
+nearly all that it sent or received. Arrays have shape (2, hosts, NICs of a host); direction 0 is what a NIC sends, 1
+what it receives.
 """
 
 from dataclasses import dataclass
@@ -27,30 +27,30 @@ from truerail.model.kept import kept
 
 Q = Quantity
 NOTICES = 100.0
-"""Notices handled, or marked packets received, a second from which congestion holds a NIC up. A rate that is cut is
-back within some milliseconds (DCQCN: Zhu and others, SIGCOMM 2015): rarer ones leave a NIC its rate for most of the
-time, and what is held at its share of an egress gets a thousand a second ("ECN or Delay", CoNEXT 2016, section 3).
+"""Notices handled, or marked packets received, a second from which congestion limits a NIC. A reduced rate recovers
+within some milliseconds (DCQCN: Zhu and others, SIGCOMM 2015): rarer notices leave a NIC its rate for most of the time,
+and a flow held at its share of an egress gets a thousand a second ("ECN or Delay", CoNEXT 2016, section 3).
 """
 PAUSED_ENOUGH = 0.5
 """Share of what a NIC lacks that its pauses must account for, as where causes are correlated. Judgement."""
 SAME_RATE = 0.005
-"""How far the rates of the two ends of a ring's link may be apart, as a share of them: both count the same bytes over
-minutes, at moments that differ by a poll at most.
+"""Maximum difference between the rates of the two ends of a ring's link, as a share: both count the same bytes over
+minutes, at moments that differ by at most one poll.
 """
 NEARLY_ALL = 0.1
-"""A NIC that carries a smaller share of what is expected exchanges nothing with anybody that way but management."""
+"""A NIC that carries a smaller share of the expected rate exchanges only management traffic in that direction."""
 WAIT_BYTES = 8
-"""What a port could have sent in a tick of `port_xmit_wait`: eight bytes on Quantum and ConnectX (detection.md 4)."""
+"""Bytes that a port could have sent in a tick of `port_xmit_wait`: 8 on Quantum and ConnectX (detection.md 4)."""
 TWIN_RATE = 0.05
-"""How far the rates of two NICs may be apart, as a share, that lost the same neighbour: their jobs are the same, and
-nothing else is shared. Judgement.
+"""Maximum difference, as a share, between the rates of two NICs that lost the same neighbour: only their jobs are the
+same. Judgement.
 """
 ON_ITS_RAILS = 0.5
-"""Share of an idle host's rails on which a NIC must lack nearly all before the host is taken for what they lack: hosts
+"""Share of an idle host's rails on which a NIC must lack nearly all before the idle host is taken as the reason: hosts
 without a job are idle every day, and one idle NIC of a busy host is a fault. Judgement.
 """
 SURELY = 2.0
-"""Standard errors by which a NIC must lack less in its other direction, to be taken as fine there."""
+"""Standard errors by which a NIC must lack less in its other direction to count as healthy there."""
 
 
 class Why(Enum):
@@ -66,9 +66,9 @@ class Why(Enum):
 
 @dataclass(frozen=True)
 class Directions:
-    """`lack` is the share that a NIC lacks of what is expected of it, NaN where its host carries too little that way;
-    `held` where congestion explains that; `told` where anybody would tell of congestion. `gone`, of shape (hosts, NICs
-    of a host), are NICs without link.
+    """`lack` is the share of the expected rate that a NIC lacks, NaN where its host carries too little in that
+    direction; `held` is where congestion explains that; `told` is where congestion would be reported. `gone`, of shape
+    (hosts, NICs of a host), are NICs without link.
     """
 
     rails: Rails
@@ -80,18 +80,18 @@ class Directions:
 
     @cached_property
     def low(self) -> Mask:
-        """Where a NIC lacks much, of a host of which that means something."""
+        """Where a NIC lacks much and its host can be judged."""
         with np.errstate(invalid="ignore"):
             return np.asarray((self.lack >= -SHORTFALL) & self.rails.judged[:, None], dtype=bool)
 
     @cached_property
     def slow(self) -> Mask:
-        """Where it lacks much and nobody tells it to slow down."""
+        """Where a NIC lacks much and gets no congestion signs."""
         return self.low & ~self.held
 
     def why(self, row: int, nic: int) -> tuple[Why, tuple[int, ...]]:
-        """Why a NIC carries little that does, and the ports of the NICs at the other end where they may be the reason.
-        Host and NIC are numbers of `Rails`.
+        """Why a slow NIC carries little, and the ports of the NICs at the other end where they may be the reason. Host
+        and NIC are numbers of `Rails`.
         """
         slow = self.slow[:, row, nic]
         gone = self._gone_ends(row, nic)
@@ -117,7 +117,7 @@ class Directions:
         return tuple(rails.port[self.gone & (rails.rail == rails.rail[row, nic])].tolist())
 
     def _left_ends(self, row: int, nic: int) -> tuple[int, ...]:
-        """The ports of the rail's NICs whose whole host is idle, where a NIC lacks nearly all."""
+        """The ports of the rail's NICs whose whole host is idle, where a NIC lacks nearly all its traffic."""
         if not self._abandoned[row, nic]:
             return ()
         rails = self.rails
@@ -125,13 +125,15 @@ class Directions:
 
     @cached_property
     def _abandoned(self) -> Mask:
-        """NICs that lack nearly all in each direction in which they lack much."""
+        """NICs that lack nearly all their traffic in each direction in which they lack much."""
         least = np.where(self.slow, self.lack, np.inf).min(axis=0)
         return np.asarray(self.slow.any(axis=0) & (least > 1 - NEARLY_ALL), dtype=bool)
 
     @cached_property
     def _left(self) -> Mask:
-        """Idle hosts whose neighbours lack them: on most of their rails a NIC of a busy host is abandoned."""
+        """Idle hosts that explain the lack of their neighbours: on most of their rails a NIC of a busy host is
+        abandoned.
+        """
         rails = self.rails
         with np.errstate(invalid="ignore"):
             used = (rails.use >= IDLE).any(axis=1)
@@ -141,9 +143,9 @@ class Directions:
         return np.asarray(idle & (missed.sum(axis=1) >= ON_ITS_RAILS * planned.sum(axis=1)), dtype=bool)
 
     def _lost_its_neighbour(self, row: int, nic: int) -> bool:
-        """Whether what a NIC lacks is what it exchanged with one that has no link. In a ring that is all it sends, or
-        all it receives; where two exchange with one another, all; where a NIC has several neighbours, a part of both,
-        and another neighbour of the one without link lacks as much. A slow NIC lacks in both directions, alone.
+        """Whether a NIC lacks the traffic that it exchanged with a NIC without link. In a ring that is all it sends, or
+        all it receives; between two NICs, all; where a NIC has several neighbours, a part of both directions, and
+        another neighbour of the NIC without link lacks as much. A slow NIC lacks in both directions, alone.
         """
         slow = self.slow[:, row, nic]
         if not slow.any():
@@ -169,7 +171,7 @@ class Directions:
 
     @cached_property
     def _by_rate(self) -> list[tuple[Numbers, Codes]]:
-        """By direction the slow NICs, as rates in order and (host, NIC)."""
+        """The slow NICs of each direction: sorted rates, and (host, NIC)."""
         found = []
         for rate, slow in zip(self.alike.rate, self.slow, strict=True):
             places = np.argwhere(slow)
@@ -179,7 +181,9 @@ class Directions:
 
     @cached_property
     def _may_be_slow(self) -> Mask:
-        """NICs that are not, in the other direction, surely nearer to what they should carry: who can there, can."""
+        """NICs that are not clearly nearer to their expected rate in the other direction, which would show that they
+        are healthy.
+        """
         most = np.where(self.slow, self.lack, -np.inf).max(axis=0)
         with np.errstate(invalid="ignore"):
             fine = (self.lack < most / 2) & (self.lack + SURELY * self.alike.scatter < most)
@@ -188,8 +192,8 @@ class Directions:
 
 @kept
 def directions(telemetry: Telemetry) -> Directions:
-    """What the NICs of all hosts lack in each direction, and whether congestion explains it. Computed once for each
-    telemetry, kept with it.
+    """What the NICs of all hosts lack in each direction, and whether congestion explains it. Computed once per
+    telemetry and cached with it.
     """
     rails = rails_of(telemetry)
     port = np.maximum(rails.port, 0)
@@ -204,7 +208,7 @@ def directions(telemetry: Telemetry) -> Directions:
 
 
 def _without_link(telemetry: Telemetry) -> Mask:
-    """Planned ports that have no link, by what either end of their cable says."""
+    """Planned ports without link, as either end of their cable reports."""
     wiring = telemetry.wiring
     found = np.array(wiring.states.down(np.arange(telemetry.ports)), dtype=bool)
     dark = np.isin(wiring.why, [Reason.LINK_DOWN, Reason.DISABLED, Reason.PENDING, Reason.NIC_ABSENT])
@@ -213,8 +217,8 @@ def _without_link(telemetry: Telemetry) -> Mask:
 
 
 def _held(rails: Rails, alike: Alike, signs: Numbers, paused: Numbers) -> Mask:
-    """Where a NIC is told more than its peers, and lacks no more than those that are told as much; and where it is
-    paused for what it lacks beside them.
+    """Where a NIC gets more congestion signs than its peers and lacks no more than NICs with as many; and where its
+    additional pauses explain what it lacks.
     """
     lack = alike.lack
     with np.errstate(invalid="ignore"):

@@ -1,8 +1,8 @@
-"""NICs that carry less than is expected of them, beside the NICs of their rail in other hosts, minute after minute.
+"""NICs that carry less than expected, compared with the NICs of their rail in other hosts, minute after minute.
 
-What a NIC lacks in either direction is put together by how sure each of them is (weights of inverse variance): a slow
-NIC lacks as much of the one as of the other, and where collisions scatter the one, the other still shows it. Arrays
-have shape (hosts, NICs of a host) and, last, windows.
+What a NIC lacks in the two directions is combined by certainty (weights of inverse variance): a slow NIC lacks equally
+in both, and where collisions scatter one direction, the other still shows it. Arrays have shape (hosts, NICs of a host)
+and, last, windows.
 """
 
 from typing import NamedTuple
@@ -26,16 +26,16 @@ from truerail.analysis.counters.rails import (
 from truerail.model.columns import Mask
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
-"""How many times as much the NICs of a host, and hosts next to each other by level, may carry where one job moves all
-of them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Judgement.
+"""Maximum ratio between the rates of a host's NICs, and between neighbouring host levels, where one job moves all of
+them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Judgement.
 """
 LINE_RATE = 0.9
-"""Share of the line rate from which no NIC holds up the others."""
+"""Share of the line rate from which no NIC slows down the others."""
 
 
 class Lagging(NamedTuple):
-    """NICs that stand out below their peers, and those that carry as little while their peers scatter too much to tell,
-    shapes (hosts, NICs of a host); rails of which enough NICs are told to compare them, and rails with traffic.
+    """NICs that stand out below their peers, and those that carry as little while their peers scatter too much to
+    decide, shapes (hosts, NICs of a host); rails with data on enough NICs to compare them, and rails with traffic.
     """
 
     found: Mask
@@ -62,7 +62,7 @@ def lagging(ways: Directions) -> Lagging:
 
 def in_step(rails: Rails) -> Mask:
     """Judged hosts that move in step with another one below the line rate, as synchronous jobs do: the slowest NIC sets
-    the rate of all, and no rate tells whether there is one. Shape (hosts,).
+    the rate of all, and the rates do not show whether there is a slow one. Shape (hosts,).
     """
     found = np.zeros(len(rails.host), dtype=bool)
     hosts = np.flatnonzero(rails.judged)
@@ -78,7 +78,7 @@ def in_step(rails: Rails) -> Mask:
 
 
 def _own(ways: Directions) -> tuple[Numbers, Numbers]:
-    """What each NIC carries in each window, as a share of what is expected; and the standard error of that."""
+    """What each NIC carries in each window, as a share of the expected rate; and its standard error."""
     rails, alike = ways.rails, ways.alike
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.where(np.isnan(ways.lack), 0.0, alike.scatter**-2)[..., None]
@@ -88,17 +88,17 @@ def _own(ways: Directions) -> tuple[Numbers, Numbers]:
 
 
 def _by_window(carried: Numbers, expected: Numbers) -> Numbers:
-    """What is expected rises and falls with the host's median NIC."""
+    """The expected rate follows the host's median NIC."""
     level = medians(carried, LEAST_NICS)
     return np.asarray(carried / level[:, None, :] * (means(level)[:, None] / expected)[:, :, None])
 
 
 def _low(own: Numbers, scatter: Numbers | None = None) -> Mask:
-    """Of one rail's NICs, shape (NICs, windows), those that are low in enough windows and in the newest they tell of;
-    without `scatter`, however much their peers are apart.
+    """Of one rail's NICs, shape (NICs, windows), those that are low in enough windows and in their newest one;
+    without `scatter`, regardless of how much their peers differ.
 
-    Peers that carry more than is expected of them (other jobs load this rail more) are none to be measured by: the
-    further they are, the less sure is the comparison.
+    Peers that carry more than expected (other jobs load this rail more) are not a reference: the further they are above
+    it, the less certain the comparison.
     """
     middle = np.fmin(medians(own[None], LEAST_PEERS)[0], 1.0)
     apart = 1.4826 * medians(np.abs(own - middle)[None], LEAST_PEERS)[0]
@@ -108,5 +108,5 @@ def _low(own: Numbers, scatter: Numbers | None = None) -> Mask:
             limit = np.fmin(OUTLIER * np.fmax(np.fmax(apart, FLOOR * middle), scatter * middle), limit)
         flagged = own - middle < limit
     last = own.shape[1] - 1 - np.argmax(~np.isnan(own)[:, ::-1], axis=1)
-    still = flagged[np.arange(len(own)), last]  # a link that was down and is back is no straggler
+    still = flagged[np.arange(len(own)), last]  # a link that was down and is back is not a straggler
     return np.asarray((flagged.sum(axis=1) >= FLAGGED_WINDOWS) & still, dtype=bool)

@@ -1,4 +1,4 @@
-"""How many bits links carry, and which of them are NRZ: what rates of errors are shares of."""
+"""The bits that links carry, and which links are NRZ: the denominators of error rates."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,9 @@ LINE_CODING = 1.0625
 
 
 def bits_of(telemetry: Telemetry, counted: Iterable[Quantity]) -> Numbers:
-    """Bits that each port could have received in the window: as told, else by its speed over the shortest time told."""
+    """Bits that each port could have received in the window: as reported, else its speed times the shortest reported
+    time.
+    """
     received = telemetry.summed(Quantity.RX_BITS).gained
     seconds = np.full(telemetry.ports, np.nan)
     for quantity in counted:
@@ -28,7 +30,7 @@ def bits_of(telemetry: Telemetry, counted: Iterable[Quantity]) -> Numbers:
 
 
 def infiniband(telemetry: Telemetry) -> Mask:
-    """For each port, whether it is of an InfiniBand fabric."""
+    """For each port, whether it is in an InfiniBand fabric."""
     return np.full(telemetry.ports, telemetry.wiring.index.plan.transport is Transport.INFINIBAND)
 
 

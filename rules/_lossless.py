@@ -1,4 +1,4 @@
-"""Which priorities are lossless at which port, as devices say it, and where pauses really go back and forth."""
+"""Which priorities are lossless at which port, as devices report, and on which pauses are actually exchanged."""
 
 from dataclasses import dataclass
 
@@ -17,8 +17,8 @@ Q = Quantity
 
 @dataclass(frozen=True)
 class Lossless:
-    """Shapes (planned ports, 8). `told` is `LOSSLESS`, `LOSSY` or -1 where no device says; `received` and `sent` say
-    where pauses of a priority went in the last samples.
+    """Shapes (planned ports, 8). `told` is `LOSSLESS`, `LOSSY` or -1 where unknown; `received` and `sent` show where
+    pauses of a priority were counted in the last samples.
     """
 
     told: npt.NDArray[np.int8]
@@ -27,7 +27,7 @@ class Lossless:
 
     @property
     def moved(self) -> Mask:
-        """Where pauses went either way."""
+        """Where pauses were sent or received."""
         return self.received | self.sent
 
 
@@ -46,7 +46,7 @@ def lossless_of(telemetry: Telemetry, last: int) -> Lossless:
 
 
 def _settings(telemetry: Telemetry) -> npt.NDArray[np.int8]:
-    """What ports say of their priorities (`PortQos.pfc_priorities`)."""
+    """The priorities that ports report (`PortQos.pfc_priorities`)."""
     found = np.full((telemetry.ports, PRIORITIES), NONE, dtype=np.int8)
     identity = telemetry.wiring.identity
     table = identity.seen.table(PortQos)
@@ -63,7 +63,7 @@ def _settings(telemetry: Telemetry) -> npt.NDArray[np.int8]:
 
 
 def hosts_of(telemetry: Telemetry) -> Mask:
-    """Which planned ports are those of hosts, shape (planned ports,)."""
+    """Which planned ports belong to hosts, shape (planned ports,)."""
     index = telemetry.wiring.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
     device: Codes = index.ports.device_of(np.arange(telemetry.ports))

@@ -16,9 +16,9 @@ _MAD_TO_SIGMA = 1.4826
 
 @dataclass(frozen=True)
 class Lanes:
-    """Lanes of planned ports: columns of equal length. Powers in dBm; NaN is not told.
+    """Lanes of planned ports: columns of equal length. Powers in dBm; NaN is unknown.
 
-    `row` is the lane's row in the Optic table; `low` and `high` are the module's own limits, where they make sense.
+    `row` is the lane's row in the Optic table; `low` and `high` are the module's own limits, where they are plausible.
     """
 
     seen: Snapshot
@@ -31,11 +31,11 @@ class Lanes:
     celsius: Numbers
 
     def fact(self, lane: int) -> Optic:
-        """What was told of a lane."""
+        """The reported values of a lane."""
         return self.seen.table(Optic).rows[int(self.row[lane])]
 
     def drop(self, leaf: Codes, *, least_peers: int, least_db: float, sigmas: float) -> Mask:
-        """Lanes whose light is far below that of the same parts on the same leaf (`leaf[port]`), shape (lanes,)."""
+        """Lanes whose light is far weaker than that of the same parts on the same leaf (`leaf[port]`), shape (lanes,)."""
         parts, _ = factorize([row.part for row in self.seen.table(Optic).rows])
         parts = parts[self.row]
         at = np.flatnonzero(~np.isnan(self.rx) & (leaf[self.port] >= 0) & (parts >= 0))
@@ -64,7 +64,7 @@ def lanes_of(wiring: Wiring) -> Lanes:
 
 
 def _ports(wiring: Wiring) -> Codes:
-    """The port of every row. Lanes of one module stand together, so that a name is looked up once for each."""
+    """The port of every row. Lanes of one module are adjacent, so each name is looked up once."""
     table = wiring.identity.seen.table(Optic)
     if not len(table):
         return np.empty(0, dtype=np.int64)
@@ -91,7 +91,7 @@ def _medians(group: Codes, values: Numbers) -> tuple[Numbers, Codes]:
 def leaf_of(index: PlanIndex, other: Codes) -> Codes:
     """The leaf that each planned port is on, or is cabled to, shape (planned ports,); -1 where there is none.
 
-    Ports of a leaf and ports of what it is cabled to are told apart: they have other modules, and other distances.
+    Ports of a leaf and ports of what it is cabled to are separate groups: their modules and distances differ.
     """
     device = index.ports.device_of(np.arange(index.planned_ports))
     tier = np.array([*index.devices.tier, NONE])

@@ -1,4 +1,4 @@
-"""What the rules about pauses say alike: culprits in words, and several priorities of one culprit in one finding."""
+"""Shared by the rules on pauses: culprits in words, and several priorities of one culprit in one finding."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -42,14 +42,14 @@ REPAIRS = {
 
 
 def priority_words(priority: int | None, totals: bool) -> str:
-    """`priority 3`, and where it is not counted by priority, that."""
+    """`priority 3`, or a phrase where pauses are not counted by priority."""
     if priority is None:
         return "a priority that is not told"
     return f"priority {priority}" + (" (some ports count all priorities together)" if totals else "")
 
 
 def share_words(culprit: Culprit) -> str:
-    """`98 % of the time`, or what is known of it."""
+    """`98 % of the time`, or what is known of the share."""
     if not culprit.first.exact and culprit.watchdog:
         return "as a watchdog says"
     bound = "" if culprit.first.exact else "at most "
@@ -57,14 +57,14 @@ def share_words(culprit: Culprit) -> str:
 
 
 def pauses_words(culprit: Culprit) -> str:
-    """Who pauses: the port itself, the switch whose egress it is, or somebody behind it."""
+    """The source of the pauses: the port itself, the switch whose egress it is, or a device behind it."""
     if culprit.unseen:
         return "it is paused"
     return "its switch pauses others" if culprit.reason in SWITCHES else "it pauses"
 
 
 def length_words(pause_us: float) -> str:
-    """The mean pause with its unit; empty where it is not told."""
+    """The mean pause with its unit; empty where unknown."""
     if isnan(pause_us):
         return ""
     if pause_us >= 1e6:
@@ -73,7 +73,7 @@ def length_words(pause_us: float) -> str:
 
 
 def told(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
-    """What every finding about culprits of one port carries, the worst of them first."""
+    """Details that every finding on culprits of one port contains, the worst culprit first."""
     worst = culprits[0]
     port = spelled(pauses, worst.port)
     return {
@@ -86,14 +86,14 @@ def told(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
 
 
 def by_port(culprits: Iterable[Culprit]) -> Iterator[list[Culprit]]:
-    """Culprits of one port together, over all priorities: a finding is known by its subject. The worst first."""
+    """Culprits of one port together, over all priorities: the subject identifies a finding. The worst first."""
     ordered = sorted(culprits, key=lambda c: (c.port, -c.level, -c.share))
     for _, same in groupby(ordered, key=lambda c: c.port):
         yield list(same)
 
 
 def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, object], ...]:
-    """The fields that findings about a culprit share. `victims` are the ports that pause because of it."""
+    """The fields that findings on a culprit share. `victims` are the ports that pause because of it."""
     worst = culprits[0]
     hops: dict[int, int] = {}
     for culprit in culprits:
@@ -119,7 +119,7 @@ def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, o
 
 
 def evidence_of(pauses: Pauses, culprit: Culprit) -> tuple[Evidence, ...]:
-    """What was told of the culprit's link."""
+    """The evidence for the culprit's link."""
     return pauses.told.wiring.evidence(culprit.first.waiting, culprit.first.on)
 
 

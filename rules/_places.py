@@ -1,4 +1,4 @@
-"""Where each wrong cable is seen, sorted once into the kinds that CAB001, 2, 4, 6 and 8 report.
+"""The actual place of each wrong cable, sorted once into the kinds that CAB001, 2, 4, 6 and 8 report.
 
 Every wrong cable has exactly one kind, so no cable is reported twice.
 """
@@ -29,15 +29,15 @@ class Misplaced(IntEnum):
     PLANE = 3
     UPLINK = 4
     STRANGER = 5
-    """Its end meets something that is no place of the fabric, or is met by somebody else's."""
+    """One end is connected to something outside the fabric, or another device is connected to its port."""
 
 
 @dataclass(frozen=True)
 class Places:
     """Columns over cables: the kind, the device where the lower end is seen, and the rail of that place.
 
-    `at` is told also where the device did not name its port. `rail` is that of the planned port, else the only one that
-    the switch serves, else -1.
+    `at` is known also where the device did not name its port. `rail` is that of the planned port, else the only rail of
+    the switch, else -1.
     """
 
     wiring: Wiring
@@ -68,13 +68,13 @@ class Places:
 
 
 def places(plan: Plan, snapshot: Snapshot) -> Places:
-    """Sorts the wrong cables of a snapshot. Computed once for each wiring, kept with it."""
+    """Classifies the wrong cables of a snapshot. Computed once per wiring and cached with it."""
     return _sort(wiring_of(plan, snapshot))
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
-    """How many cables of each device nobody could judge, shape (devices,): for these reasons, where any are given.
-    Those of unpowered hosts do not count.
+    """The number of each device's cables that could not be judged, shape (devices,): for these reasons, where any are
+    given. Cables of unpowered hosts do not count.
     """
     index = wiring.index
     unknown = (wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)
@@ -87,8 +87,8 @@ def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
 
 
 def places_by_name(wiring: Wiring) -> Codes:
-    """At how many ports of switches each device is heard by its name alone, shape (devices,): its port is unknown. At
-    two or more of them, which of its ports is in which place is in no answer.
+    """The number of switch ports that hear each device by its name alone, shape (devices,): its port is unknown. From
+    two such ports on, the answers do not show which of its ports is in which place.
     """
     heard = wiring.heard[: len(wiring.index.ports)]
     ports = np.flatnonzero((heard >= 0) & (wiring.partner[: len(heard)] < 0))
@@ -124,7 +124,7 @@ _NOT_SEEN = {
 
 
 def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[Unjudged]:
-    """The cables of which nobody can say where they lead, one part for each reason. `among` has shape (cables,)."""
+    """The cables whose actual place is unknown, one part for each reason. `among` has shape (cables,)."""
     of, unknown = int(np.count_nonzero(among)), among & (wiring.state == State.UNKNOWN)
     for why, reason in _NOT_SEEN.items():
         rows = np.flatnonzero(unknown & (wiring.why == why))
@@ -165,7 +165,9 @@ def _differ(a: Codes, b: Codes) -> Mask:
 
 
 def _at_places(wiring: Wiring, at: Codes, value: Codes) -> Codes:
-    """The rail or plane of the place where each cable is seen: the planned one, else the one that the switch serves."""
+    """The rail or plane of the actual place of each cable: that of the planned port, else the one that the switch
+    serves.
+    """
     index = wiring.index
     hosts = index.from_host & (index.b_device >= 0)
     size = len(index.devices.names) + 1

@@ -20,10 +20,10 @@ _SHARED = FIELDS[:4]
 
 @dataclass(frozen=True)
 class Settings:
-    """`value[field][port]` is a number of `words[field]`, -1 where not told; `row[port]` the last row that told it.
+    """`value[field][port]` is an index into `words[field]`, -1 where unknown; `row[port]` the last row with a value.
 
-    `usual[field][port]` is what most ports of the port's role have, -1 where most do not agree or too few tell;
-    `support[field][port]` how many of how many, shape (ports, 2).
+    `usual[field][port]` is the value of most ports of the port's role, -1 where most disagree or too few report one;
+    `support[field][port]` is how many of how many, shape (ports, 2).
     """
 
     value: dict[str, Codes]
@@ -32,7 +32,8 @@ class Settings:
     usual: dict[str, Codes]
     support: dict[str, Codes]
     counted: Mask
-    """Ports whose PFC priorities are those for which they count pauses: nothing was read of their settings."""
+    """Ports whose PFC priorities are derived from the priorities of their pause counters: their settings were not read.
+    """
 
     def odd(self, field: str) -> Mask:
         """Ports that have another value than most of their role."""
@@ -40,7 +41,7 @@ class Settings:
         return np.asarray((value >= 0) & (usual >= 0) & (value != usual), dtype=bool)
 
     def differ(self, wiring: Wiring, other: Codes, field: str) -> Mask:
-        """Ports whose setting does not go with that of the other end, where both are told. Shape (ports,)."""
+        """Ports whose setting does not match that of the other end, where both are known. Shape (ports,)."""
         if field not in _SHARED:
             return np.zeros(len(other), dtype=bool)
         here, there = self.value[field], np.where(other >= 0, self.value[field][other], NONE)
@@ -50,7 +51,7 @@ class Settings:
         return np.asarray(differ, dtype=bool)
 
     def _answers_more(self, wiring: Wiring, other: Codes, here: Codes, there: Codes) -> Mask:
-        """Links of a NIC that answers on all priorities that its switch marks, and on more: that does no harm."""
+        """Links of a NIC that answers on all priorities that its switch marks, and on more, which is harmless."""
         sets = [set(word) for word in self.words["ecn_priorities"]]
         within = np.array([[one <= more for more in sets] for one in sets], dtype=bool)
         host = np.array(wiring.index.devices.tier)[wiring.index.ports.device_of(np.arange(len(other)))] == 0
@@ -58,10 +59,10 @@ class Settings:
 
 
 def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_told: int) -> Settings:
-    """The settings of the snapshot. `least_told` ports of a role must tell a setting for a majority among them."""
+    """The settings of the snapshot. A majority needs at least `least_told` ports of the role that report the setting."""
     table = wiring.identity.seen.table(PortQos)
     ports = wiring.index.planned_ports
-    kind, distinct = factorize(table.rows)  # ports of one name, set alike, on however many devices
+    kind, distinct = factorize(table.rows)  # ports with one name and the same settings, on any number of devices
     name = wiring.index.ports.name_codes([row.port for row in distinct])[kind]
     port = wiring.identity.local_ports(wiring.identity.devices_of(table), name)
     rows = np.flatnonzero((port >= 0) & (port < ports))

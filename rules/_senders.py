@@ -1,4 +1,4 @@
-"""Which side of a link that receives errors is to blame: what sends to it, the cable, or a whole card."""
+"""The suspected side of a link that receives errors: the sender, the cable, or a whole card."""
 
 import re
 from collections import Counter
@@ -11,14 +11,14 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.model.columns import Codes, Mask
 
 CARD_PORTS, CARD_SHARE = 3, 0.5
-"""Ports of one card with errors, and their share of those told of, from which the card is suspected."""
+"""Ports of one card with errors, and their share of the ports with data, from which the card is suspected."""
 _LAST_NUMBER = re.compile(r"\d+\D*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """`of[port]` is a port's card; `receives` and `sends` count, for suspected cards, their ports that receive errors,
-    or send to such, with how many ports are told of.
+    """`of[port]` is a port's card; `receives` and `sends` count, for suspected cards, their ports that receive errors
+    or send to such ports, out of how many ports with data.
     """
 
     of: Codes
@@ -27,7 +27,7 @@ class Cards:
 
 
 def suspected_cards(telemetry: Telemetry, told: Mask, other: Codes, bad: Collection[int]) -> Cards:
-    """A card is a switch's ports that share a name up to its last number, or a host."""
+    """A card is the ports of a switch that share a name up to its last number, or a host."""
     index = telemetry.wiring.index
     device, name = index.ports.device_of(np.arange(telemetry.ports)), index.ports.name_of(np.arange(telemetry.ports))
     stems: dict[str, int] = {}
@@ -62,7 +62,7 @@ def _suspected(of: Codes, bad: Codes, told: Codes) -> dict[int, tuple[int, int]]
 
 
 def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, told: Mask) -> tuple[str, str]:
-    """Which side is to blame, and what to do about it."""
+    """The suspected side, and the action."""
     index = telemetry.wiring.index
     port = next(iter(bad))
     sender = int(other[port])
@@ -77,7 +77,7 @@ def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, told: Mask)
 
 
 def blamed_card(telemetry: Telemetry, bad: Collection[int], other: Codes, cards: Cards) -> str:
-    """What makes a card suspect, in words; empty where none is."""
+    """The reason why a card is suspected, in words; empty where it is not."""
     for ports, suspected, does in (
         (list(bad), cards.receives, "receive errors"),
         (other[list(bad)].tolist(), cards.sends, "send to ports that receive errors"),

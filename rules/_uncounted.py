@@ -1,7 +1,7 @@
-"""What a rule of counters cannot see: links that neither end counts, and hosts that carry too little to compare.
+"""What counter rules cannot judge: links that neither end counts, and hosts that carry too little to compare.
 
-A rule passes only where it looked at every link, and says beside its findings at which it did not. One without carrier
-carries nothing that could be wrong: it counts as seen.
+A rule passes only where it judged every link, and lists beside its findings the links that it did not judge. A link
+without carrier carries nothing that could be wrong: it counts as judged.
 """
 
 from collections.abc import Iterator
@@ -27,9 +27,9 @@ def every_link(
     least: int = 1,
     switches: bool = False,
 ) -> None:
-    """Raises Undecided where neither end of a planned link counts any of these: with the number of such links, and
-    their devices once each. Counted is what has `least` samples in the window, or one among the `last` ones; with
-    `switches`, links between switches alone matter.
+    """Raises InsufficientDataError where neither end of a planned link counts any of these, with the number of such
+    links and their devices once each. A port counts them with `least` samples in the window, or one among the `last`
+    ones; with `switches`, only links between switches matter.
     """
     index, wiring = telemetry.wiring.index, telemetry.wiring
     seen, other = np.zeros(telemetry.ports, dtype=bool), other_ends(wiring)
@@ -66,7 +66,7 @@ def every_link(
 
 
 def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int | None, least: int) -> Iterator[Mask]:
-    """Ports that count each of these, one after the other: mostly the first is enough."""
+    """Ports that count each of these, one quantity at a time: usually the first is enough."""
     for quantity in quantities:
         for priority in telemetry.priorities(quantity):
             if last is None:
@@ -76,7 +76,7 @@ def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int 
 
 
 def unjudged_hosts(telemetry: Telemetry) -> Iterator[Unjudged]:
-    """The hosts that carry traffic, and whose NICs cannot be held against each other."""
+    """The hosts with traffic whose NICs cannot be compared with each other."""
     rails = rails_of(telemetry)
     codes = rails.host[rails.active & ~rails.busy].tolist()
     if codes:
