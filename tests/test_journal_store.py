@@ -136,7 +136,7 @@ def test_a_restart_knows_everything_again(journal: Journal) -> None:
     keep(journal, fabric, *rounds)
     memory = journal.restore()
     kept = {row.life.id: row for row in memory.findings}
-    assert {key: row.finding for key, row in kept.items()} == {f.id: f for f in rounds[-1].held}
+    assert {key: row.finding for key, row in kept.items()} == {f.id: f for f in rounds[-1].pending_resolution}
     assert all(row.finding.evidence for row in kept.values() if row.finding.rule == "CAB001")
     assert {row.life.id: row.cause for row in memory.causes} == {
         key: row.cause for key, row in rounds[0].causes.items()

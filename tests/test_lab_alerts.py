@@ -30,7 +30,7 @@ plan: plan.csv
 schedule:
   every: {lldp_host: 2s, lldp_switch: 2s, net_link: 2s, rdma_link: 2s}
   jitter: 0
-recovery: {after: 4s}
+recovery: {resolve_after: 4s}
 """
 RUNBOOK = "https://truerail.example.net/docs/runbooks/CAB001.md"
 Alerts = list[dict[str, Any]]

@@ -21,7 +21,7 @@ http: {port: 8765}
 schedule:
   every: {lldp_host: 2s, lldp_switch: 2s, net_link: 2s, rdma_link: 2s}
   jitter: 0
-recovery: {after: 4s}
+recovery: {resolve_after: 4s}
 """
 PORT = 8765
 

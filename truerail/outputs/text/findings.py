@@ -37,7 +37,7 @@ def _finding(finding: Finding, cause: str) -> Iterator[RenderableType]:
     if finding.expected or finding.observed:
         yield hanging("", _difference(finding), indent=2)
     if finding.action:
-        yield hanging("action", Text(sentence(finding.action), style="bold"), indent=3)
+        yield hanging("do", Text(sentence(finding.action), style="bold"), indent=3)
     for evidence in finding.evidence:
         yield hanging("as", _evidence(evidence), indent=3)
 

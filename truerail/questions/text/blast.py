@@ -16,7 +16,7 @@ from truerail.questions.text.pieces import MOST_LINES, more, rows
 
 def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
     """What may be drained, the figures, and the hosts that lose alike together."""
-    yield hanging("action", Text(sentence(answer.drain), style="bold"), indent=2)
+    yield hanging("do", Text(sentence(answer.drain), style="bold"), indent=2)
     yield Text()
     yield rows(_figures(answer))
     groups = [

@@ -25,7 +25,7 @@ def verdict(tone: Tone, summary: str) -> RenderableType:
 def to_do(action: str) -> Iterator[RenderableType]:
     """What to do, where there is something."""
     if action:
-        yield hanging("action", Text(sentence(action), style="bold"), indent=2)
+        yield hanging("do", Text(sentence(action), style="bold"), indent=2)
 
 
 def finding(line: FindingLine) -> RenderableType:
@@ -46,7 +46,7 @@ def cause(line: CauseLine, *, told: bool = False) -> Iterator[RenderableType]:
     title.append(f"  {sure(line.confidence)} sure{impact}{muted}", style=QUIET)
     yield hanging("!", title)
     if line.action and not told:
-        yield hanging("action", Text(sentence(line.action), style="bold"), indent=4)
+        yield hanging("do", Text(sentence(line.action), style="bold"), indent=4)
 
 
 def state_word(state: str) -> Text:
