@@ -1,4 +1,4 @@
-"""Counters: what they count, how they misbehave, and their last samples in the plan's terms."""
+"""Counters: quantities, resets and wraps, and the latest samples mapped to planned ports."""
 
 from truerail.analysis.counters.quantities import Column, Kind, Quantity, columns_of
 from truerail.analysis.counters.window import Window

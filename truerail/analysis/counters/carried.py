@@ -1,8 +1,9 @@
-"""What every planned port carried, in a few windows of a minute: the bytes of its link, by whichever end counts them.
+"""Bytes carried by each planned port over a few one-minute windows, from the counters of either end.
 
-What one end sends the other receives, so each direction has two counters. The larger is taken: a host's own may leave
-RDMA out (`ip -s link` and sysfs statistics do), a switch's may be read late, and a counter that stands still is no
-proof that nothing flows. Arrays have shape (planned ports, windows), bytes per second; NaN is "not told".
+What one end sends the other receives, so each direction has two counters. The larger value is used: a host's own
+counter may leave RDMA out (`ip -s link` and sysfs statistics do), a switch's may be read late, and a counter that
+stands still does not prove that no traffic flows. Arrays have shape (planned ports, windows), bytes per second; NaN is
+"no data".
 """
 
 from dataclasses import dataclass
@@ -19,19 +20,22 @@ from truerail.model.columns import Codes
 from truerail.model.kept import kept
 
 WINDOWS = 5
-"""A window of 30 samples of 10 s makes five of a minute, over which the seconds of a training step average out
-(detection.md 2.6).
+"""30 samples of 10 s make five one-minute windows, which average out the seconds of a training step (detection.md 2.6).
 """
 LEAST_WINDOWS = 4
-"""Fewer do not tell a habit from a moment (detection.md 2.5)."""
+"""Fewer windows cannot separate a lasting pattern from a burst (detection.md 2.5)."""
 
 USUAL = 1.5
-"""A sample that lasts so much longer than others of its port stands for a gap, and says nothing of any one minute."""
+"""A sample that lasts this many times longer than its port's other samples spans a gap and is not used for any single
+minute.
+"""
 
 
 @dataclass(frozen=True)
 class Carried:
-    """Sent and received by each planned port in each window, and over all of them. `peer` is the other end's code."""
+    """Bytes per second sent and received by each planned port, per window and over all windows. `peer` is the code of
+    the port at the other end.
+    """
 
     tx: Floats
     rx: Floats
@@ -39,17 +43,17 @@ class Carried:
 
     @property
     def windows(self) -> int:
-        """How many windows there are; 0 where too few samples are there for `LEAST_WINDOWS`."""
+        """Number of windows; 0 if there are too few samples for `LEAST_WINDOWS`."""
         return int(self.tx.shape[1])
 
     @property
     def enough(self) -> bool:
-        """Whether the counters go back far enough to be judged."""
+        """Whether the counter history is long enough to evaluate."""
         return self.windows >= LEAST_WINDOWS
 
 
 WINDOW_SECONDS = 30.0
-"""A window is at least so long: three samples of 10 s, or one of 30 s and more."""
+"""Minimum length of a window: three samples of 10 s, or one of 30 s and more."""
 TOO_FEW = (
     f"counters of fewer than {LEAST_WINDOWS} windows of {WINDOW_SECONDS:.0f} seconds: "
     "too few to tell a habit from a moment"
@@ -58,12 +62,12 @@ TOO_FEW = (
 
 @kept
 def carried_of(telemetry: Telemetry) -> Carried:
-    """What each planned port carried. Computed once for each telemetry, kept with it."""
+    """Bytes per second carried by each planned port. Computed once for each telemetry and cached with it."""
     return carried_in(telemetry, Quantity.TX_BYTES, Quantity.RX_BYTES)
 
 
 def carried_in(telemetry: Telemetry, sends: Quantity, receives: Quantity) -> Carried:
-    """The same by these counters, in their unit."""
+    """The same from these two counters, in their unit."""
     peer = peers_of(telemetry.wiring).planned
     sent, received = (_own(telemetry, quantity) for quantity in (sends, receives))
     return Carried(np.fmax(sent, _at(received, peer)), np.fmax(received, _at(sent, peer)), peer)
@@ -74,7 +78,9 @@ def _at(values: Floats, port: Codes) -> Floats:
 
 
 def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
-    """By the port's own counters; where it has none over all priorities, by their sum."""
+    """From the port's own counter over all priorities, or from the sum of its per-priority counters where that is
+    missing.
+    """
     window = telemetry.window
     cut = _cut(np.arange(0) if window is None else window.order, 1.0 if window is None else window.pace)
 
@@ -93,8 +99,9 @@ def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
 
 @dataclass(frozen=True)
 class _Cut:
-    """Samples, the oldest first, as `which` of them count for which window, shape (samples, windows): the last ones,
-    equally many for each. `order` are their columns, `pace` the seconds that usually lie between two.
+    """Assigns samples to windows, the oldest sample first. `which`, shape (samples, windows), marks the samples of each
+    window: the last ones, equally many for each. `order` holds their columns, `pace` the usual seconds between two
+    samples.
     """
 
     order: Codes
@@ -115,7 +122,7 @@ def _cut(order: Codes, pace: float) -> _Cut:
 
 
 def _rates(gained: Floats, span: Floats, cut: _Cut) -> Floats:
-    """Samples, shape (rows, samples), as rates in windows, shape (rows, windows); NaN where a window has gaps."""
+    """Converts samples, shape (rows, samples), to rates per window, shape (rows, windows); NaN where it has gaps."""
     in_ring = np.zeros((int(cut.order.max(initial=-1)) + 1, cut.windows), dtype=np.float32)
     in_ring[cut.order] = cut.which
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -127,11 +134,11 @@ def _rates(gained: Floats, span: Floats, cut: _Cut) -> Floats:
 
 
 def _with_gaps(gained: Floats, span: Floats, cut: _Cut) -> Floats:
-    """The same where samples are missing, which are in the order of time here.
+    """The same for rows with missing samples. Here the samples are in time order.
 
-    Of a device that is polled, or counts anew, less often a sample covers several, and tells of all of them. A window
-    is told if enough of its polls are there: a poll without a sample of its own, because the one before it is lost, is
-    where the next sample begins.
+    If a device is polled, or refreshes its counters, less often than rounds come, one sample covers several rounds and
+    gives its rate to all of them. A window is valid if enough of its polls are covered. A poll without a sample of its
+    own because the previous one was lost is where the next sample begins.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = gained / span
@@ -147,7 +154,9 @@ def _with_gaps(gained: Floats, span: Floats, cut: _Cut) -> Floats:
 
 
 def _spread(rate: Floats, covered: Floats) -> Floats:
-    """Rates of samples, shape (rows, samples), also where a later one covers them; `covered` is how many each does."""
+    """Fills the rates of samples, shape (rows, samples), back over the polls that a later sample covers; `covered` is
+    the number of polls that each one covers.
+    """
     found = rate.copy()
     for back in range(1, min(MOST_PACES, int(covered.max(initial=0) + 0.5))):
         empty = np.isnan(found[:, :-back]) & (covered[:, back:] > back + 0.5)
@@ -156,7 +165,7 @@ def _spread(rate: Floats, covered: Floats) -> Floats:
 
 
 def overall(rates: Floats) -> npt.NDArray[np.float64]:
-    """Bytes per second over all windows, shape (ports,); NaN where fewer than `LEAST_WINDOWS` are told."""
+    """Bytes per second over all windows, shape (ports,); NaN with data in fewer than `LEAST_WINDOWS` windows."""
     told = ~np.isnan(rates)
     count = told.sum(axis=1)
     total = np.where(told, rates, 0).sum(axis=1, dtype=np.float64)

@@ -1,8 +1,9 @@
-"""From two readings of a counter to what was counted in between; NaN where that is not known.
+"""Increment of a counter between two readings; NaN where it is unknown.
 
-A 32-bit counter that went backwards has wrapped if that is plausible at its speed; a 64-bit one never wraps (2^64
-octets at 400 Gb/s take 11.7 years), so it was reset: by a reboot, a driver reload, a port made anew, somebody's `clear
-counters`. After a reset nothing is known of traffic, while an error counter's new value is a lower bound.
+A 32-bit counter that went backwards has wrapped if that is plausible at its speed. A 64-bit counter never wraps (2^64
+octets at 400 Gb/s take 11.7 years), so it was reset: by a reboot, a driver reload, a re-created port, or an operator's
+`clear counters`. After a reset the traffic of the interval is unknown, while an error counter's new value is a lower
+bound.
 """
 
 from functools import lru_cache
@@ -18,17 +19,17 @@ Floats = npt.NDArray[np.float32]
 Seconds = npt.NDArray[np.float64]
 
 MOST_BYTES_PER_SECOND = 2e11
-"""A port of 1.6 Tb/s. A faster counter is a broken one."""
+"""A port of 1.6 Tb/s. A faster counter is faulty."""
 MOST_EVENTS_PER_SECOND = 3e9
 """Packets of 64 bytes at 1.6 Tb/s."""
 MOST_PACES = 6
-"""A minute, at a reading every 10 seconds: the share of a window in which a habit is told from a moment."""
+"""One minute at one reading every 10 seconds: the share of a window that separates a lasting pattern from a burst."""
 _HALF, _WHOLE = np.uint64(1 << 31), np.uint64(1 << 32)
 
 
 @lru_cache
 def most_per_second(quantity: Quantity) -> float:
-    """What no healthy counter exceeds."""
+    """Rate that no healthy counter exceeds."""
     name = quantity.value
     if name.endswith("_bytes"):
         return MOST_BYTES_PER_SECOND
@@ -38,7 +39,7 @@ def most_per_second(quantity: Quantity) -> float:
 
 
 def middle(values: npt.NDArray[np.floating]) -> float:
-    """The median of a few values, none of them NaN: `np.median` takes ten times as long for so few."""
+    """Median of a few values, none of them NaN; `np.median` takes ten times as long for so few."""
     order = np.sort(values)
     return float((order[(len(order) - 1) // 2] + order[len(order) // 2]) / 2)
 
@@ -51,12 +52,12 @@ def fell(before: Raw, now: Raw) -> Mask:
 def counted(
     before: Raw, now: Raw, seconds: Seconds, *, quantity: Quantity, kind: Kind, bits: int, anew: Mask | None = None
 ) -> Floats:
-    """What was counted between two readings, shape (n,); NaN where a reset, a glitch or no time stands in between.
+    """Increments between two readings, shape (n,); NaN across a reset, a glitch or an interval of no length.
 
-    `seconds` is what lies between the readings of each, NaN where there was none before. Durations in microseconds may
-    exceed the time by half, because switches add them up at their own pace. `anew` marks ports of which another
-    counter, one that never wraps, went backwards: the device restarted, or the name now means another port. Nothing is
-    known of traffic then, and no 32-bit counter has wrapped.
+    `seconds` is the interval between the readings of each, NaN without an earlier reading. Durations in microseconds
+    may exceed the interval by half, because switches accumulate them at their own pace. `anew` marks ports of which
+    another counter, one that never wraps, went backwards: the device restarted, or the name now means another port.
+    Their traffic is then unknown, and no 32-bit counter has wrapped.
     """
     fallen = fell(before, now)
     if not fallen.any() and (anew is None or not anew.any()):
@@ -71,7 +72,7 @@ def counted(
 def _after_falls(
     before: Raw, now: Raw, seconds: Seconds, fallen: Mask, anew: Mask, *, quantity: Quantity, kind: Kind, bits: int
 ) -> Seconds:
-    """What was counted where some counters went backwards, shape (n,)."""
+    """Increments where some counters went backwards, shape (n,)."""
     forward = ~fallen
     gained = np.where(forward, now - before, np.uint64(0)).astype(np.float64)
     if bits == 32:
@@ -86,19 +87,20 @@ def _after_falls(
 
 
 def across(gained: Floats, seconds: Seconds, *, skipped: Mask, kind: Kind, pace: float, samples: int) -> Floats:
-    """What of these gains may count in a sample, shape (n,): the rest becomes NaN.
+    """Keeps the increments that count in a sample and sets the others to NaN, shape (n,).
 
-    `seconds` lie behind each and `pace` is what usually does; `skipped` were missing in the last reading of their port.
-    Traffic over a longer gap is of another time, and over a skipped reading of a longer time than the port's others.
-    Errors are carried over both: they happened, no matter when, as long as that was within a window of `samples`.
+    `seconds` is the interval of each increment and `pace` the usual one; `skipped` were missing in the last reading of
+    their port. Traffic over a longer gap belongs to another time; traffic over a skipped reading covers more time than
+    the port's other counters. Errors are carried over both: they happened, no matter when, as long as the interval is
+    within a window of `samples`.
     """
     lost = seconds > samples * pace if kind is Kind.ERRORS else (seconds > MOST_PACES * pace) | skipped
     return np.where(lost, np.float32(np.nan), gained)
 
 
 def own_pace(span: Floats, step_seconds: float) -> Floats:
-    """Seconds that usually lie behind a sample of each row, shape (rows,), at least `step_seconds`; NaN where none is
-    known. `span` has shape (rows, samples).
+    """Usual interval of each row's samples in seconds, shape (rows,), at least `step_seconds`; NaN if unknown. `span`
+    has shape (rows, samples).
     """
     known = np.count_nonzero(~np.isnan(span), axis=1)
     middle = np.sort(span, axis=1)[np.arange(len(span)), np.maximum(known - 1, 0) // 2]  # NaN sorts behind all

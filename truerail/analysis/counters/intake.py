@@ -1,4 +1,4 @@
-"""From the readings of a round to a sample of the window: differences against what was read before."""
+"""Adds the readings of a round to the window as one sample: differences against the previous readings."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,21 +16,21 @@ from truerail.model.facts import Counter, PortCounters
 from truerail.model.reading import Reading
 
 CACHED_SECONDS = 35.0
-"""For so long a device whose counters all stand still, or a port of it, is taken for one that answers from a cache:
-agents refresh theirs every 5 to 30 seconds (detection.md 5.9), and a poll may come just before that.
+"""How long a device, or a port of it, whose counters all stand still is assumed to answer from a cache: agents refresh
+theirs every 5 to 30 seconds (detection.md 5.9), and a poll may come just before that.
 """
 
 
 RENEWED_SECONDS = 2.0
-"""Counters that seem renewed by less are those of the last reading: the age of a port is counted from the newest port
-of its answer, which is not always as new.
+"""Counters that are newer by less than this are those of the last reading: a port's age is counted from the newest port
+of its answer, which is not equally fresh each time.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Ports with equal counters, whatever device they belong to, and what each counts. Shapes (ports,); values (ports,
-    counters).
+    """Ports of any device with the same set of counters, and their values. Shapes (ports,); values
+    (ports, counters).
     """
 
     columns: tuple[Column | None, ...]
@@ -39,20 +39,20 @@ class Chunk:
     at: Seconds
     values: Raw
     aged: Mask
-    """Ports whose counters are older than others' of the same answer."""
+    """Ports whose counters are older than those of other ports in the same answer."""
 
     @property
     def where(self) -> Codes | slice:
-        """The rows, as a slice where they follow each other: arrays are then looked at in place instead of copied."""
+        """The rows, as a slice where they are consecutive: arrays are then viewed in place instead of copied."""
         first, count = int(self.rows[0]), len(self.rows)
         follow = int(self.rows[-1]) - first == count - 1 and bool((self.rows[1:] > self.rows[:-1]).all())
         return slice(first, first + count) if follow else self.rows
 
 
 class Answers(NamedTuple):
-    """What one collector got in a round, as arrays: the readings of devices that all count alike.
+    """One collector's answers of a round as arrays: the readings of devices with the same counters.
 
-    `devices` are names with their ports, `at` the Unix seconds at which each was read, `values` the counters of all
+    `devices` holds names with their ports, `at` the Unix time at which each was read, `values` the counters of all
     ports in that order, shape (ports, counters).
     """
 
@@ -67,14 +67,14 @@ Gain = tuple[Series, Raw, Floats]
 
 
 def time_of(reading: Reading) -> float:
-    """When the counters were read, in Unix seconds."""
+    """Time at which the counters were read, in Unix seconds."""
     return reading.read_at or reading.at.timestamp()
 
 
 def take_in(source: Source, readings: Iterable[Reading], sample: int, pace: float) -> None:
-    """Puts a round's readings of one collector into a sample. `pace` is the seconds from sample to sample.
+    """Adds a round's readings of one collector to a sample. `pace` is the seconds from sample to sample.
 
-    A port that is read twice within the sample counts once, over the time of both.
+    A port that is read twice within the sample counts once, over both intervals.
     """
     _take(source, *_chunks(readings, source), sample, pace)
 
@@ -99,7 +99,7 @@ def _take(source: Source, chunks: Sequence[Chunk], devices: int, sample: int, pa
 
 
 class _Piece(NamedTuple):
-    """Ports of one device that count alike."""
+    """Ports of one device with the same counters."""
 
     rows: Codes
     device: int
@@ -109,7 +109,7 @@ class _Piece(NamedTuple):
 
 
 def _chunks(readings: Iterable[Reading], source: Source) -> tuple[list[Chunk], int]:
-    """The facts of all devices in as few pieces as there are kinds of ports, and the number of devices."""
+    """Facts of all devices, grouped by set of counters into as few chunks as possible, and the number of devices."""
     found: dict[tuple[Counter, ...], list[_Piece]] = {}
     device: dict[str, int] = {}
     collector = ""
@@ -141,7 +141,7 @@ def _chunk(columns: tuple[Column | None, ...], pieces: Sequence[_Piece]) -> Chun
 
 
 def _gains(source: Source, chunk: Chunk, pace: float) -> list[Gain]:
-    """What every port of a chunk counted since it was last read, by series. A gauge gives its level."""
+    """Increments of every port of a chunk since its last reading, by series. A gauge gives its level."""
     used = [(source.of(column), column, n) for n, column in enumerate(chunk.columns) if column]
     levels = [(series, _level(column, chunk.values[:, n])) for series, column, n in used]
     anew, where = np.zeros(len(chunk.rows), dtype=bool), chunk.where
@@ -167,7 +167,7 @@ def _level(column: Column, values: Raw) -> Raw:
 
 
 class _Asked(NamedTuple):
-    """When the ports of a chunk were read, now and before, and which of them count anew."""
+    """Times at which the ports of a chunk were read, now and before, and the ports whose counters restarted."""
 
     where: Codes | slice
     at: Seconds
@@ -195,8 +195,8 @@ def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
 
 
 class _Moves(NamedTuple):
-    """What moves in a reading, shapes (ports,): ports that counted traffic, ports of which that is not known, and ports
-    of devices of which either is so of any.
+    """Changes in a reading, shapes (ports,): ports that counted traffic, ports where that is unknown, and ports of
+    devices on which either holds for any port.
     """
 
     port: Mask
@@ -205,11 +205,11 @@ class _Moves(NamedTuple):
 
 
 def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: int) -> list[_Moves]:
-    """What moves in each piece of a round.
+    """Changes in each chunk of a round.
 
-    Agents refresh their counters every 5 to 30 seconds, all at once or port by port; two polls in between give the same
-    values, then a double step. A reading in which nothing moved on the whole device, or on a port that did before,
-    therefore counts as none, for a while.
+    Agents refresh their counters every 5 to 30 seconds, all at once or port by port. Two polls in between give the same
+    values, then a double step. A reading in which nothing changed on the whole device, or on a port that changed
+    before, is therefore ignored for a while.
     """
     moves, by_port = np.zeros(devices, dtype=bool), []
     for chunk, gained in zip(chunks, gains, strict=True):
@@ -224,8 +224,8 @@ def _moves(chunks: Sequence[Chunk], gains: Sequence[Sequence[Gain]], devices: in
 
 
 def _live(source: Source, chunk: Chunk, moves: _Moves) -> Mask:
-    """Ports whose reading counts: they and their device move, or have stood still for longer than any cache lasts. Of a
-    device that tells when it renewed each port's counters, ports that it has renewed since they were last read.
+    """Ports with a valid reading: they and their device change, or have stood still for longer than any cache lasts. On
+    a device that reports when it refreshed each port's counters: the ports refreshed since their last reading.
     """
     moving = moves.device | ~(chunk.at - source.moved_at[chunk.rows] < CACHED_SECONDS)
     moving &= moves.port | moves.unknown | ~(chunk.at - source.stirred_at[chunk.rows] < CACHED_SECONDS)
@@ -247,7 +247,7 @@ def _put(chunk: Chunk, gains: Sequence[Gain], live: Mask, sample: int) -> None:
 
 
 def _stamp(source: Source, chunks: Sequence[Chunk], moves: Sequence[_Moves], sample: int) -> None:
-    """Notes when every port was read, and the time behind its sample. A clock that was set back gives no time."""
+    """Records when every port was read, and the interval of its sample. A clock that was set back gives no interval."""
     rows, at, live, moving, stirred = (
         np.concatenate(parts)
         for parts in zip(
@@ -268,5 +268,5 @@ def _stamp(source: Source, chunks: Sequence[Chunk], moves: Sequence[_Moves], sam
 
 
 def _added(before: Floats, more: npt.NDArray[np.floating]) -> Floats:
-    """What a sample holds after another reading within it."""
+    """Value of a sample after another reading within it."""
     return np.where(np.isnan(before), more, before + more).astype(np.float32)

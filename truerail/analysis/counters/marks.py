@@ -1,4 +1,4 @@
-"""Congestion marks (ECN): which packets they are to be compared with, and the share that is marked."""
+"""Congestion marks (ECN): the packets to compare them with, and the marked share."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ def rdma_priorities(telemetry: Telemetry, packets: Quantity = Q.RX_PACKETS) -> l
 
 
 def share_of_marked(marked: Values, by_priority: Values, whole: Values) -> Values:
-    """Share of RDMA packets that is marked, in the shape of all three: at least, where only the `whole` port's packets
-    are counted, not those of RDMA's priorities. NaN where it is not told, or nothing was counted.
+    """Marked share of RDMA packets, in the shape of all three arguments. A lower bound where only the packets of the
+    whole port are counted, not those of RDMA's priorities. NaN with no data, or with no packets counted.
     """
     packets = np.where(by_priority > 0, by_priority, whole)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,8 +1,8 @@
-"""What ports count now: the mean over the newest whole minute, by the times at which the samples were really taken.
+"""Current rates of ports: the mean over the newest full minute, by the actual times of the samples.
 
-Shorter says how the seconds of a training step fell, longer is no longer now. A port that is read once a minute or
-more rarely is taken at its newest reading, as long as the next one is not overdue. Arrays have shape (planned ports,),
-counted per second; NaN is "not told in that minute", never zero.
+Less than a minute shows how the seconds of a training step fell, more is no longer current. For a port that is read
+once a minute or less often its newest reading is used, unless the next one is overdue. Arrays have shape (planned
+ports,), counted per second; NaN is "no data in that minute", never zero.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ from truerail.model.columns import Codes
 
 MINUTE_SECONDS = 60.0
 OVERDUE = 1.5
-"""A reading that is older than so many times what lies behind it is no longer the newest that there should be."""
+"""A reading is overdue when it is older than this many times its own interval."""
 Numbers = npt.NDArray[np.float64]
 
 
 def minute_of(telemetry: Telemetry, quantity: Quantity, priority: int | None = None) -> Floats:
-    """What each planned port counted per second in the newest minute."""
+    """Rate of each planned port in the newest minute, per second."""
     if telemetry.window is None:
         return np.full(telemetry.ports, np.nan, dtype=np.float32)
     order, begun = telemetry.window.order, telemetry.window.begun
@@ -32,7 +32,7 @@ def minute_of(telemetry: Telemetry, quantity: Quantity, priority: int | None = N
 
 
 def summed_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
-    """The same over all priorities: as it is counted, where that is not told as the sum of those that are."""
+    """The same over all priorities: from the counter over all priorities, else the sum of the counted priorities."""
     found = minute_of(telemetry, quantity)
     silent = np.isnan(found)
     if silent.any():
@@ -43,7 +43,7 @@ def summed_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
 
 
 def largest_minute(telemetry: Telemetry, quantity: Quantity) -> Floats:
-    """The same of the priority that counts most, or of all of them where they are counted together."""
+    """The same for the priority with the highest rate, or for all priorities where they are counted together."""
     found = np.full(telemetry.ports, np.nan, dtype=np.float32)
     for priority in telemetry.priorities(quantity):
         found = np.fmax(found, minute_of(telemetry, quantity, priority))
@@ -55,7 +55,7 @@ def _numbered(telemetry: Telemetry, quantity: Quantity) -> list[int]:
 
 
 def _means(gained: Floats, span: Floats, recent: Codes, order: Codes, begun: Numbers) -> Floats:
-    """Per row: counted per second in the recent samples; where they leave a gap, in one that spans a minute itself.
+    """Per row: rate over the recent samples; where these have a gap, over one sample that itself spans a minute.
 
     `gained` and `span` have shape (rows, samples); `recent` and `order` are samples, the oldest first.
     """
@@ -75,7 +75,7 @@ def _means(gained: Floats, span: Floats, recent: Codes, order: Codes, begun: Num
 
 
 def _newest(gained: Floats, span: Floats, begun: Numbers) -> Floats:
-    """The newest sample of each row alone, NaN where it is overdue or shorter than the minute."""
+    """The newest sample alone of each row; NaN if it is overdue or shorter than the minute."""
     known = ~np.isnan(gained) & ~np.isnan(span)
     last = known.shape[1] - 1 - np.argmax(known[:, ::-1], axis=1)
     row = np.arange(len(known))

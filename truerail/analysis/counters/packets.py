@@ -1,8 +1,8 @@
-"""What switches carry that count packets and no bytes: `show interfaces counters` of SONiC has packets alone.
+"""Traffic of switches that count packets but no bytes: SONiC's `show interfaces counters` shows packets alone.
 
-How a load is shared over links is told by either. So where a switch counts packets at its ports and no bytes, all its
-ports are taken by packets, each as large as a packet is on the ports of the fabric that count both: links of one switch
-are compared in one unit, and never some by bytes and others by packets.
+Bytes or packets both show how a load is shared over links. So for a switch that counts packets at its ports and no
+bytes, all its ports are measured in packets, each as large as a packet is on the ports of the fabric that count both:
+links of one switch are compared in one unit, never some in bytes and others in packets.
 """
 
 import numpy as np
@@ -14,12 +14,13 @@ from truerail.model.columns import Codes
 from truerail.model.kept import kept
 
 USUAL_BYTES = 1024.0
-"""Of a packet where no port counts both: the payload of RoCE on an Ethernet of 1,500 bytes, the smallest in use."""
+"""Bytes per packet where no port counts both: the payload of RoCE on an Ethernet of 1,500 bytes, the smallest in use.
+"""
 
 
 @kept
 def carried_or_packets(telemetry: Telemetry) -> Carried:
-    """What every planned port carried, by packets on switches that count no bytes. Computed once for each telemetry."""
+    """Traffic of every planned port, from packets on switches that count no bytes. Computed once for each telemetry."""
     by_bytes = carried_of(telemetry)
     between = _between_switches(telemetry)
     between = between[np.isnan(overall(by_bytes.tx[between]))]
@@ -43,7 +44,7 @@ def _between_switches(telemetry: Telemetry) -> Codes:
 
 
 def _bytes_of_a_packet(by_bytes: Carried, packets: Carried) -> float:
-    """The mean over all ports that count both."""
+    """Mean over all ports that count both."""
     bytes_, count = overall(by_bytes.tx), overall(packets.tx)
     both = (bytes_ > 0) & (count > 0)
     return float(bytes_[both].sum() / count[both].sum()) if both.any() else USUAL_BYTES

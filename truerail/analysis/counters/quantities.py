@@ -1,9 +1,9 @@
-"""What counters count: one word for each quantity, whatever a vendor calls it, and how its counter behaves.
+"""Quantities that counters count: one name for each, whatever a vendor calls it, and how its counter behaves.
 
-Directions are those of the port that counts: `tx_pause_frames` are sent by it, which stops the neighbour. Sources of
-the names: Linux mlx5 counters.rst, bnxt_ethtool.c, ice_ethtool.c, ionic_stats.c; hw_counters of mlx5 (counters.c),
-bnxt_re (hw_counters.c), irdma (verbs.c), EFA (efa_verbs.c); AMD's device-metrics-exporter for ionic's RDMA; IF-MIB
-(RFC 2863); IEEE8021-PFC-MIB; SONiC's SAI statistics. Collectors that read tables use the words themselves.
+Directions are those of the port that counts: `tx_pause_frames` are sent by it and pause the neighbour. Sources of the
+names: Linux mlx5 counters.rst, bnxt_ethtool.c, ice_ethtool.c, ionic_stats.c; hw_counters of mlx5 (counters.c), bnxt_re
+(hw_counters.c), irdma (verbs.c), EFA (efa_verbs.c); AMD's device-metrics-exporter for ionic's RDMA; IF-MIB (RFC 2863);
+IEEE8021-PFC-MIB; SONiC's SAI statistics. Collectors that read tables use these names directly.
 """
 
 import re
@@ -15,18 +15,18 @@ from truerail.model.facts import Counter
 
 
 class Kind(StrEnum):
-    """How a counter behaves when it goes backwards, and what is then still known."""
+    """How a counter behaves when it goes backwards, and what is still known then."""
 
     TRAFFIC = "traffic"
-    """Counts what flows: after a reset nothing is known of the interval."""
+    """Counts traffic: after a reset the interval is unknown."""
     ERRORS = "errors"
-    """Counts what should not be: after a reset its value is a lower bound of what happened."""
+    """Counts faults: after a reset the value is a lower bound."""
     GAUGE = "gauge"
     """A level, never differenced."""
 
 
 class Quantity(StrEnum):
-    """What is counted. Times are in microseconds, sizes in bytes."""
+    """A counted quantity. Times are in microseconds, sizes in bytes."""
 
     TX_BYTES = "tx_bytes"
     RX_BYTES = "rx_bytes"
@@ -49,9 +49,9 @@ class Quantity(StrEnum):
     LINK_DOWNS = "link_downs"
     CRC_ERRORS = "crc_errors"
     SYMBOL_ERRORS = "symbol_errors"
-    """Symbols that FEC left wrong, or that came without FEC."""
+    """Symbols that FEC did not correct, or that arrived without FEC."""
     FEC_SYMBOLS = "fec_symbols"
-    """Symbols that FEC corrected; on some platforms those that it left (see docs/counters.md)."""
+    """Symbols that FEC corrected; on some platforms those that it did not correct (see docs/counters.md)."""
     CORRECTED_BITS = "corrected_bits"
     RX_BITS = "rx_bits"
     FEC_CORRECTED = "fec_corrected"
@@ -99,10 +99,10 @@ def kind_of(quantity: Quantity) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One counted thing: the quantity, the priority where it is counted by priority, and the counter's width.
+    """One counter: its quantity, its priority if it is per priority, and its width in bits.
 
-    A counter that counts in steps has a `scale`, one that counts a thing several times a `divisor`; one that stands
-    still at its highest value instead of wrapping has a `ceiling`, from where on nobody knows what is counted.
+    A counter that counts in steps has a `scale`; one that counts each event several times has a `divisor`; one that
+    stops at its maximum instead of wrapping has a `ceiling`, and its increments are unknown from there on.
     """
 
     quantity: Quantity
@@ -192,15 +192,15 @@ _INFINIBAND = {
     "port_xmit_data": Column(Q.TX_BYTES, scale=4), "port_rcv_data": Column(Q.RX_BYTES, scale=4),
     "port_xmit_packets": Column(Q.TX_PACKETS), "port_rcv_packets": Column(Q.RX_PACKETS),
 }  # fmt: skip
-"""InfiniBand's port counters in sysfs. They stand still at all ones, in the widths of rdma-core's `libibmad/fields.c`.
-The data counters count four bytes at a time, and have 64 bits there.
+"""InfiniBand's port counters in sysfs. They stop at all ones, in the widths of rdma-core's `libibmad/fields.c`. The
+data counters count in units of four bytes, and have 64 bits there.
 """
 
 _TRANSITIONS = {name: Column(Q.LINK_DOWNS, divisor=2) for name in (
     "link_status_changes", "carrier_transitions", "carrier_changes",
 )}  # fmt: skip
-"""Counters of a link's changes in either direction: a fall and its return are two. Of an odd number of changes half of
-one is left out: the link is then in the other state than at the first. EOS `linkStatusChanges`, NVUE, Linux.
+"""Counters of link changes in both directions: down and up again are two. Of an odd number of changes half of one is
+left out: the link is then in the other state than at the first. EOS `linkStatusChanges`, NVUE, Linux.
 """
 
 _BY_PRIORITY: tuple[tuple[re.Pattern[str], Quantity], ...] = tuple(
@@ -244,28 +244,28 @@ _SECOND_BEST = {
     "rx_bytes": (Q.RX_BYTES, 64), "tx_bytes": (Q.TX_BYTES, 64),
     "rx_packets": (Q.RX_PACKETS, 64), "tx_packets": (Q.TX_PACKETS, 64),
 }  # fmt: skip
-"""Used where the wire itself is not counted under another name. A switch's collectors use these words for the wire;
-what a host's driver means by them, only `_COUNTS_THE_WIRE` tells.
+"""Used where no other name counts the wire itself. A switch's collectors use these names for the wire; for a host's
+driver `_COUNTS_THE_WIRE` decides what they mean.
 """
 DRIVERS = frozenset(("nic_counters", "rdma_counters"))
-"""The collectors whose counters have the names that a host's driver gives them."""
+"""Collectors whose counters have the names of the host's driver."""
 _COUNTS_THE_WIRE = frozenset(("rx_total_frames", "rx_pfc_frames", "rdma_read_bytes", "rdma_read_wrs", "recv_bytes"))
-"""Beside one of these a driver's `rx_bytes` is all that the port carries: bnxt_en's port block (bnxt_ethtool.c), and
-EFA, whose port carries nothing but RDMA (efa_verbs.c). Of most drivers it is the sum of their own rings, without RDMA
-(mlx5, ionic), of bnxt_re RDMA alone.
+"""With one of these counters present, a driver's `rx_bytes` is all traffic of the port: bnxt_en's port block
+(bnxt_ethtool.c), and EFA, whose port carries nothing but RDMA (efa_verbs.c). In most drivers it is the sum of their own
+rings, without RDMA (mlx5, ionic), in bnxt_re RDMA alone.
 """
 _PLAIN_PAUSE = {
     "rx_pause_frames": Column(Q.RX_GLOBAL_PAUSE_FRAMES), "tx_pause_frames": Column(Q.TX_GLOBAL_PAUSE_FRAMES),
 }  # fmt: skip
-"""What these names mean to bnxt_en, which counts PFC apart from them, as `rx_pfc_frames`."""
+"""Meaning of these names in bnxt_en, which counts PFC separately as `rx_pfc_frames`."""
 _WORDS = {quantity.value: quantity for quantity in Quantity}
 
 
 @lru_cache(maxsize=4096)
 def columns_of(counters: tuple[Counter, ...], collector: str = "") -> tuple[Column | None, ...]:
-    """What each of these counters counts; None where no rule uses it. The first of two names for one thing counts.
+    """Column of each of these counters; None where no rule uses it. Of two names for one quantity the first is used.
 
-    `collector` read them: the bytes and packets of a driver that is not known are not taken for those of the wire.
+    `collector` read them: bytes and packets of an unknown driver are not taken as those of the wire.
     """
     plain = _SECOND_BEST if collector not in DRIVERS or _count_the_wire(counters) else {}
     own = _PLAIN_PAUSE if Counter("rx_pfc_frames") in counters else {}
@@ -287,7 +287,7 @@ def columns_of(counters: tuple[Counter, ...], collector: str = "") -> tuple[Colu
 
 
 def _count_the_wire(counters: tuple[Counter, ...]) -> bool:
-    """Whether a driver with these counters means the wire by `rx_bytes`; so it is where all are the words used here."""
+    """Whether a driver with these counters means the wire by `rx_bytes`; true if all names are those used here."""
     names = {counter.counter for counter in counters}
     return not names.isdisjoint(_COUNTS_THE_WIRE) or names <= _WORDS.keys()
 

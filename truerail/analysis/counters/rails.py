@@ -1,8 +1,8 @@
-"""How evenly every host loads its rails, and how every NIC stands among those of its rail.
+"""Balance of load over each host's rails, and each NIC compared with the other NICs of its rail.
 
 A NIC's load is what it sends and receives, in bytes per second, in windows of a minute. Jobs differ in how much they
-send, so a NIC is measured by its host's median NIC, and this share compared with that of the same rail in other hosts.
-Shapes: hosts (H), NICs of a host (N, filled up), windows (W); NaN is "not told".
+send, so each NIC is divided by its host's median NIC, and this share is compared with that of the same rail in other
+hosts. Shapes: hosts (H), NICs of a host (N, padded), windows (W); NaN is "no data".
 """
 
 from dataclasses import dataclass
@@ -19,26 +19,26 @@ from truerail.model.kept import kept
 Numbers = npt.NDArray[np.float64]
 
 BUSY = 0.10
-"""Share of the line rate that a host's NICs carry on average where it is judged (detection.md 3)."""
+"""Minimum mean share of the line rate on a host's NICs for the host to be evaluated (detection.md 3)."""
 LOW = 0.85
 """Share of the host's median below which a NIC is low (detection.md 3)."""
 IDLE, ACTIVE = 0.01, 0.20
-"""A NIC under the first share of its speed is idle; that matters where the host's median is over the second."""
+"""A NIC below the first share of its speed is idle; that matters where the host's median is above the second."""
 LEAST_NICS = 3
-"""A median needs as many."""
+"""Minimum number of NICs for a median."""
 ALIKE_LEVEL = 1.05
 """Hosts of one job load their NICs alike: their medians, in order, lie no further apart than this factor."""
 ALIKE_HOSTS, ALIKE_SHARE = 3, 0.8
-"""Where so many hosts of one level, and this share of them, have the same low rails, it is the work (detection.md
-3).
+"""If this many hosts of one level, and this share of them, have the same low rails, the workload is the reason
+(detection.md 3).
 """
 FLOOR = 0.02
-"""The least scatter of peers, as a share of their median: where all are equal the median deviation is 0."""
+"""Minimum scatter of peers, as a share of their median: where all are equal the median deviation is 0."""
 OUTLIER, SHORTFALL = -3.5, -0.15
 """Robust z-score (Iglewicz and Hoaglin, 1993) and shortfall against the peers' median that flag a NIC."""
 LEAST_PEERS = 8
 FLAGGED_WINDOWS = 3
-"""Windows, of five, in which a NIC must be flagged: no false alarm in the simulations of detection.md 3."""
+"""Windows, of five, in which a NIC must be flagged: gives no false alarm in the simulations of detection.md 3."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,17 @@ class Rails:
 
     @cached_property
     def load(self) -> Numbers:
-        """What each NIC sends and receives."""
+        """Bytes per second that each NIC sends and receives."""
         return np.asarray(self.tx + self.rx)
 
     @cached_property
     def median(self) -> Numbers:
-        """The host's median NIC in each window, shape (H, W); NaN where fewer than three are told."""
+        """Load of the host's median NIC in each window, shape (H, W); NaN with data of fewer than three NICs."""
         return medians(self.load, LEAST_NICS)
 
     @cached_property
     def share(self) -> Numbers:
-        """Each NIC's load over the median of its host's."""
+        """Each NIC's load as a share of its host's median."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.load / self.median[:, None, :])
 
@@ -84,7 +84,7 @@ class Rails:
 
     @cached_property
     def busy(self) -> Mask:
-        """Hosts that carry enough to be judged, on all their NICs but one: a job on fewer GPUs leaves more idle."""
+        """Hosts with enough load to be evaluated, on all their NICs but one: a job on fewer GPUs leaves more idle."""
         with np.errstate(invalid="ignore"):
             idle = (self.use < IDLE).sum(axis=1)
             enough = np.nan_to_num(means(self.use)) >= BUSY
@@ -92,7 +92,7 @@ class Rails:
 
     @cached_property
     def worked(self) -> Mask:
-        """Hosts whose low rails are those of the hosts beside them: the work is so, not the NIC."""
+        """Hosts whose low rails are also low in neighbouring hosts: the workload causes it, not the NIC."""
         with np.errstate(invalid="ignore"):
             low = self.typical < LOW
         bits = (low << np.arange(low.shape[1])).sum(axis=1)
@@ -115,13 +115,13 @@ class Rails:
 
     @cached_property
     def judged(self) -> Mask:
-        """Hosts of which an uneven load means something."""
+        """Hosts on which an uneven load is meaningful."""
         return self.busy & ~self.worked
 
 
 @kept
 def rails_of(telemetry: Telemetry) -> Rails:
-    """The rails of every host. Computed once for each telemetry, kept with it."""
+    """Rails of every host. Computed once for each telemetry and cached with it."""
     index, carried = telemetry.wiring.index, carried_of(telemetry)
     cable = np.flatnonzero(index.from_host & (index.a >= 0) & (index.rail >= 0))
     cable = cable[np.lexsort((index.plane[cable], index.rail[cable], index.a_device[cable]))]
@@ -140,7 +140,7 @@ def rails_of(telemetry: Telemetry) -> Rails:
 
 
 def medians(values: Numbers, least: int) -> Numbers:
-    """Medians over the second axis, NaN left out: (H, N, W) to (H, W); NaN where fewer than `least` are told."""
+    """Medians over the second axis, NaN ignored: (H, N, W) to (H, W); NaN with fewer than `least` values."""
     known = (~np.isnan(values)).sum(axis=1)
     ordered = np.sort(values, axis=1)
     low, high = np.maximum(known - 1, 0) // 2, known // 2
@@ -152,7 +152,7 @@ def medians(values: Numbers, least: int) -> Numbers:
 
 
 def means(values: Numbers) -> Numbers:
-    """Mean over the last axis, NaN left out."""
+    """Mean over the last axis, NaN ignored."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0).sum(axis=-1) / known.sum(axis=-1))

@@ -1,4 +1,4 @@
-"""Times within which the plug in a port was moved: a link that fell then was taken out by a hand and does not flap."""
+"""Intervals in which a port was replugged: a link that went down then was unplugged by hand and does not flap."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ Times = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Replugged:
-    """`spans` are Unix seconds, by port as the plan spells it: at the end of each its neighbour was another one than at
-    the beginning, or a cable was there that had been missing.
+    """`spans` holds intervals in Unix seconds, by port as the plan spells it: at the end of each the port had another
+    neighbour than at the beginning, or a cable that was missing before.
 
-    `known_until[port]`, by the port codes of `plan`, is when the neighbour was read last; infinite where no newer
-    reading can say more. What fell since is not judged before the neighbour has been read again.
+    `known_until[port]`, by the port codes of `plan`, is the last reading of the neighbour; infinite where no newer
+    reading can add anything. Link-down events after it are not evaluated before the neighbour has been read again.
     """
 
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
@@ -26,11 +26,11 @@ class Replugged:
     plan: Plan | None = None
 
     def until(self, port: int, plan: Plan) -> float:
-        """Until when it is known which neighbour a planned port has."""
+        """Time up to which the neighbour of a planned port is known."""
         known = self.plan is plan and 0 <= port < len(self.known_until)
         return float(self.known_until[port]) if known else float("inf")
 
     def since(self, begin: float) -> "Replugged":
-        """Without what ended before."""
+        """Without the intervals that ended before."""
         kept = {port: tuple(span for span in spans if span[1] >= begin) for port, spans in self.spans.items()}
         return Replugged({port: spans for port, spans in kept.items() if spans}, self.known_until, self.plan)

@@ -1,4 +1,4 @@
-"""What a window holds of one collector: arrays of ports by samples. A sample is a place in a ring: `Window.order`."""
+"""Data of one collector in a window: arrays of ports by samples. A sample is a slot in a ring: `Window.order`."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ Key = tuple[Quantity, int | None]
 
 
 class Series:
-    """One counted thing of all ports of one source. Shapes (rows,) and (rows, samples)."""
+    """One counter of all ports of one source. Shapes (rows,) and (rows, samples)."""
 
     def __init__(self, column: Column, rows: int, samples: int) -> None:
         self.column = column
@@ -25,14 +25,14 @@ class Series:
         self.gained: Floats = np.full((rows, samples), np.nan, dtype=np.float32)
 
     def grow(self, rows: int) -> None:
-        """Makes room for more ports."""
+        """Extends the arrays to more ports."""
         more = rows - len(self.last)
         self.last = np.concatenate([self.last, np.zeros(more, dtype=np.uint64)])
         self.last_at = _longer(self.last_at, rows)
         self.gained = _taller(self.gained, rows)
 
     def only(self, rows: Codes) -> "Series":
-        """The same of some ports."""
+        """The series of some ports."""
         found = Series(self.column, 0, self.gained.shape[1])
         found.last, found.last_at, found.gained = self.last[rows], self.last_at[rows], self.gained[rows]
         return found
@@ -46,7 +46,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """The devices and names of a source's ports, each said once, and where they stand. Codes have shape (rows,)."""
+    """Devices and names of a source's ports, each listed once, and their codes, shape (rows,)."""
 
     devices: list[str]
     device: Codes
@@ -62,24 +62,24 @@ class Source:
         self.ports: list[tuple[str, str]] = []
         self.series: dict[Key, Series] = {}
         self.span: Floats = np.full((0, samples), np.nan, dtype=np.float32)
-        """The seconds behind each sample."""
+        """Interval of each sample in seconds."""
         self.at: Seconds = np.full(0, np.nan)
-        """When each port was last read, in Unix seconds."""
+        """Time of each port's last reading, in Unix seconds."""
         self.moved_at: Seconds = np.full(0, np.nan)
-        """When its device was last seen to count anything: see `intake`."""
+        """Last time at which a counter of the device increased: see `intake`."""
         self.stirred_at: Seconds = np.full(0, np.nan)
-        """When the port itself was last seen to count traffic, likewise. It is not kept over a restart."""
+        """Last time at which the port's own traffic counters increased, likewise. Not preserved across a restart."""
         self.paces: Floats = np.full(samples, np.nan, dtype=np.float32)
-        """The seconds that usually lay behind each sample."""
+        """Usual interval of each sample in seconds."""
         self.full: dict[Quantity, Codes] = {}
-        """The rows whose counter stood still at its highest value in their last reading, ascending."""
+        """Rows whose counter was stuck at its maximum in the last reading, ascending."""
         self._row: dict[tuple[str, str], int] = {}
         self._spelled = Spelled([], np.empty(0, dtype=np.int64), [], np.empty(0, dtype=np.int64))
         self._rows_of: dict[tuple[str, tuple[Counter, ...]], tuple[tuple[str, ...], Codes]] = {}
 
     @property
     def spelled(self) -> "Spelled":
-        """The ports as codes of few names. Worked out when there are new ones."""
+        """Ports as codes of few names. Recomputed when ports are added."""
         if len(self._spelled.device) < len(self.ports):
             devices, names = factorize(device for device, _ in self.ports), factorize(name for _, name in self.ports)
             self._spelled = Spelled(devices[1], devices[0], names[1], names[0])
@@ -87,12 +87,12 @@ class Source:
 
     @property
     def pace(self) -> float:
-        """Seconds that usually lie between two readings of a port; 0 where none was read twice."""
+        """Usual interval between two readings of a port in seconds; 0 before any port has two."""
         known = self.paces[~np.isnan(self.paces)]
         return middle(known) if len(known) else 0.0
 
     def rows(self, device: str, counters: tuple[Counter, ...], names: tuple[str, ...]) -> Codes:
-        """The rows of a device's ports; new ones are added. The same ports in the same order cost one comparison."""
+        """Rows of a device's ports; new ports are added. The same ports in the same order cost one comparison."""
         known = self._rows_of.get((device, counters))
         if known is not None and known[0] == names:
             return known[1]
@@ -101,14 +101,14 @@ class Source:
         return rows
 
     def row(self, device: str, name: str) -> int:
-        """The row of a port, a new one where it is new; `fit` makes room for it."""
+        """Row of a port, added if it is new; `fit` extends the arrays."""
         row = self._row.setdefault((device, name), len(self.ports))
         if row == len(self.ports):
             self.ports.append((device, name))
         return row
 
     def fit(self) -> None:
-        """Makes the arrays as long as there are ports."""
+        """Extends the arrays to the number of ports."""
         rows = len(self.ports)
         if rows > len(self.at):
             self.span = _taller(self.span, rows)
@@ -118,27 +118,27 @@ class Source:
                 series.grow(rows)
 
     def of(self, column: Column) -> Series:
-        """The series of a column, made where there is none yet."""
+        """Series of a column, created if missing."""
         key = (column.quantity, column.priority)
         if key not in self.series:
             self.series[key] = Series(column, len(self.ports), self.samples)
         return self.series[key]
 
     def note_full(self, quantity: Quantity, rows: Codes, full: Mask) -> None:
-        """Notes which of these rows, just read, have their counter at its highest value."""
+        """Records which of these rows, just read, have their counter at its maximum."""
         before = self.full.get(quantity, rows[:0])
         if full.any() or len(before):
             self.full[quantity] = np.union1d(np.setdiff1d(before, rows), rows[full])
 
     def clear(self, sample: int) -> None:
-        """Empties a sample, to be filled anew."""
+        """Clears a sample, to be filled again."""
         self.span[:, sample] = np.nan
         self.paces[sample] = np.nan
         for series in self.series.values():
             series.gained[:, sample] = np.nan
 
     def only(self, which: Mask) -> "Source":
-        """The same with some of the ports. The rows of this one stay as they are: who reads may still use them."""
+        """The source with some of its ports. The rows of this one stay unchanged: a reader may still use them."""
         rows = np.flatnonzero(which)
         found = Source(self.samples)
         for row in rows.tolist():
@@ -165,7 +165,7 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 def _fixed(array: A) -> A:
-    """A copy that cannot be written to."""
+    """A read-only copy."""
     copied: A = array.copy()
     copied.setflags(write=False)
     return copied

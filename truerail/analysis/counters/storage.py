@@ -1,8 +1,8 @@
-"""A window as bytes and back, so that it survives a restart.
+"""Serializes a window to bytes and back, so that it survives a restart.
 
-A head in JSON says which arrays follow; their bytes are sorted by significance (all first bytes, all second ones, ...)
-before they are compressed, because the upper ones repeat. Nothing is unpickled, no array is larger than the head and
-`MOST_CELLS` allow, and what is not understood is refused as a whole.
+A JSON header lists the arrays that follow; their bytes are sorted by significance (all first bytes, all second ones,
+...) before compression, because the upper ones repeat. Nothing is unpickled, no array is larger than the header and
+`MOST_CELLS` allow, and a window that cannot be parsed is rejected completely.
 """
 
 import json
@@ -24,14 +24,14 @@ from truerail.model.columns import Codes
 
 MAGIC = b"truerail counters 1\n"
 MOST_BYTES = 256 << 20
-"""Larger windows are kept without their oldest samples: 200,000 ports with 12 counters take about 100 MB."""
+"""Larger windows are stored without their oldest samples: 200,000 ports with 12 counters take about 100 MB."""
 MOST_CELLS = 1 << 27
-"""Samples of all ports and counters together: half a GB, nearly twice the largest fabric's. What claims more is
-refused before there is room made for it.
+"""Maximum samples of all ports and counters together: half a GB, nearly twice the largest fabric's. A larger claim is
+rejected before memory is allocated for it.
 """
 _MOST_HEAD = 64 << 20
 _LEVEL = 1
-"""Of zlib: higher ones save little, because what is left is noise, and take much longer."""
+"""zlib level: higher levels save little, because the rest is noise, and take much longer."""
 _PIECE = 1 << 16
 _LENGTH = struct.Struct("<Q")
 Array = npt.NDArray[Any]
@@ -39,14 +39,14 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Still:
-    """A window as it stood. `packed` may run in any thread, while the window goes on."""
+    """A copy of a window. `packed` may run in any thread while the window changes."""
 
     head: dict[str, Any]
     arrays: Sequence[Array]
-    """Those of the ring have shape (rows, samples), the oldest sample first."""
+    """Arrays of the ring have shape (rows, samples), the oldest sample first."""
 
     def packed(self, most_bytes: int = MOST_BYTES) -> bytes:
-        """The bytes; without the older half of the samples, again and again, where there would be more than these."""
+        """The bytes; drops the older half of the samples repeatedly until they fit into `most_bytes`."""
         samples = int(self.head["samples_kept"])
         while True:
             data = _packed(self.head | {"samples_kept": samples}, [_newest(array, samples) for array in self.arrays])
@@ -56,7 +56,7 @@ class Still:
 
 
 def still(window: Window) -> Still:
-    """A copy of what a window holds: 0.2 seconds for 200,000 ports with 12 counters."""
+    """Copies a window: 0.2 seconds for 200,000 ports with 12 counters."""
     order = window.order
     arrays: list[Array] = [window.begun[order][None, :]]
     sources = []
@@ -83,7 +83,7 @@ def still(window: Window) -> Still:
 
 
 def _in_order(ring: Array, order: Codes) -> Array:
-    """A copy of the samples, the oldest first. Twice as fast as to pick them one by one."""
+    """Copies the samples, the oldest first. Twice as fast as indexing them one by one."""
     turn = int(np.argmin(order)) if len(order) else 0
     parts = [ring[:, part[0] : part[-1] + 1] for part in (order[:turn], order[turn:]) if len(part)]
     return np.concatenate(parts, axis=1) if parts else ring[:, :0]
@@ -95,7 +95,7 @@ def dumped(window: Window) -> bytes:
 
 
 def loaded(data: bytes) -> Window:
-    """The window in these bytes, as it was. Raises NotAWindow."""
+    """Restores the window from its bytes. Raises CounterWindowError."""
     if not data.startswith(MAGIC):
         raise CounterWindowError(
             "the counters that were kept are of another version of truerail, or no counters at all"
@@ -121,7 +121,7 @@ def _newest(array: Array, samples: int) -> Array:
 
 
 def _planes(array: Array) -> Iterator[bytes]:
-    """The bytes of all cells by significance; samples one after the other."""
+    """Bytes of all cells by significance; samples one after the other."""
     cells = np.ascontiguousarray(array.T).reshape(-1)
     plain = cells.astype(cells.dtype.newbyteorder("<"), copy=False)
     as_bytes = plain.view(np.uint8).reshape(len(cells), cells.itemsize)
@@ -130,7 +130,7 @@ def _planes(array: Array) -> Iterator[bytes]:
 
 
 class _Stream:
-    """Reads arrays out of compressed bytes: never more at once than was asked for."""
+    """Reads arrays from compressed bytes, never more at once than requested."""
 
     def __init__(self, data: bytes) -> None:
         self._unpack = zlib.decompressobj()
@@ -139,7 +139,7 @@ class _Stream:
         self._cells = 0
 
     def read(self, size: int) -> bytes:
-        """Exactly so many bytes."""
+        """Reads exactly `size` bytes."""
         found = bytearray()
         while len(found) < size:
             more = self._next(size - len(found))
@@ -149,7 +149,7 @@ class _Stream:
         return bytes(found)
 
     def _next(self, most: int) -> bytes:
-        """Some more bytes, at most so many; none where there are no more."""
+        """Reads at most `most` bytes; empty at the end."""
         more = b""
         while not more and not self._unpack.eof:
             self._rest = self._rest or next(self._pieces, b"")
@@ -160,7 +160,7 @@ class _Stream:
         return more
 
     def claim(self, cells: int) -> None:
-        """Raises NotAWindow where these are too many, with those before."""
+        """Raises CounterWindowError if these and all earlier cells are too many."""
         self._cells += cells
         if self._cells > MOST_CELLS:
             raise CounterWindowError(f"the counters that were kept claim more than {MOST_CELLS:,} samples")
@@ -177,7 +177,7 @@ class _Stream:
         return np.ascontiguousarray(found if samples is not None else found[:, 0])
 
     def end(self) -> None:
-        """Raises NotAWindow where more follows, or the check sum is wrong."""
+        """Raises CounterWindowError if more data follows, or the checksum is wrong."""
         if self._next(1) or not self._unpack.eof:
             raise CounterWindowError("the counters that were kept do not end where they should")
 
@@ -223,7 +223,7 @@ def _source(stream: _Stream, told: dict[str, Any], samples: int, kept: int) -> S
 
 
 def _replugged(told: dict[str, Any]) -> Replugged:
-    """The times within which plugs were moved; windows of former releases have none."""
+    """Intervals in which ports were replugged; windows of former releases have none."""
     spans = {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in told.items()}
     return Replugged(spans)
 

@@ -1,6 +1,6 @@
-"""The counters in the plan's terms: for every planned port what it counted, from whichever source told it.
+"""The counters of every planned port, from whichever source reports them.
 
-Arrays have shape (planned ports, samples), the oldest sample first; NaN is "not told", never zero. Ports are the codes
+Arrays have shape (planned ports, samples), the oldest sample first; NaN is "no data", never zero. Ports are the codes
 of `PlanIndex`; a host's RDMA counters (`mlx5_3/1`) count for the port of their netdev.
 """
 
@@ -22,13 +22,13 @@ from truerail.model.plan import Plan
 from truerail.model.snapshot import Snapshot
 
 LEAST_COVERAGE = 0.8
-"""Share of a window's samples that must be there for a rate to be believed (detection.md, counter hygiene)."""
+"""Minimum share of a window's samples for a valid rate (detection.md, counter hygiene)."""
 LEAST_SAMPLES = 3
 
 
 @dataclass(frozen=True)
 class Telemetry:
-    """A window joined with the wiring. `window` is None where no counters were asked for."""
+    """A window joined with the wiring. `window` is None if no counters were collected."""
 
     wiring: Wiring
     window: Window | None
@@ -38,33 +38,33 @@ class Telemetry:
 
     @property
     def ports(self) -> int:
-        """Planned ports."""
+        """Number of planned ports."""
         return self.wiring.index.planned_ports
 
     @property
     def samples(self) -> int:
-        """Samples there are, at most the window's."""
+        """Number of samples, at most the window's."""
         return 0 if self.window is None else len(self.window.order)
 
     def gained(self, quantity: Quantity, priority: int | None = None) -> Floats:
-        """What each planned port counted in each sample; of a gauge, its level."""
+        """Increment of each planned port in each sample; for a gauge, its level."""
         return self._of("gained", (quantity, priority))
 
     def span(self, quantity: Quantity, priority: int | None = None) -> Floats:
-        """The seconds that lie behind each of these samples."""
+        """Interval of each of these samples in seconds."""
         return self._of("span", (quantity, priority))
 
     def rate(self, quantity: Quantity, priority: int | None = None) -> Floats:
-        """Counted per second in each sample."""
+        """Rate per second in each sample."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained(quantity, priority) / self.span(quantity, priority), dtype=np.float32)
 
     def total(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Counted in the last samples together, shape (planned ports,); NaN where no sample is there."""
+        """Sum over the last samples, shape (planned ports,); NaN without a sample."""
         return _sum(self.gained(quantity, priority)[:, _last(last)])
 
     def mean_rate(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Counted per second over the last samples, by the time that they really cover, shape (planned ports,)."""
+        """Rate per second over the last samples, by the time that they really cover, shape (planned ports,)."""
         gained, span = self.gained(quantity, priority)[:, _last(last)], self.span(quantity, priority)[:, _last(last)]
         known = ~np.isnan(gained) & ~np.isnan(span)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,10 +73,10 @@ class Telemetry:
             )
 
     def coverage(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Floats:
-        """Share of the last samples that are there, shape (planned ports,), 0..1.
+        """Share of the last samples with data, shape (planned ports,), 0..1.
 
-        A port is held to its own pace: of one that is read every 60 seconds, or whose agent counts anew every 30, no
-        more can be there.
+        Each port is measured at its own pace: a port that is read every 60 seconds, or whose agent refreshes every 30,
+        cannot have more samples.
         """
         known = np.count_nonzero(~np.isnan(self.gained(quantity, priority)[:, _last(last)]), axis=1)
         samples = len(self.window.order[_last(last)]) if self.window else 0
@@ -91,9 +91,10 @@ class Telemetry:
     def part(
         self, quantity: Quantity, priority: int | None, ports: Codes, last: int | None = None
     ) -> tuple[Floats, Floats]:
-        """Gained and span of some ports only, shapes (len(ports), samples): a hundredth of the whole fabric's cost.
+        """Increments and intervals of some ports only, shapes (len(ports), samples): a hundredth of the whole fabric's
+        cost.
 
-        Ports are codes in any order and number; a port that is not planned (-1, say) was told nothing.
+        Ports are codes in any order and number; an unplanned port (-1, say) has no data.
         """
         if self.window is None:
             return (np.full((len(ports), 0), np.nan, dtype=np.float32),) * 2
@@ -119,8 +120,8 @@ class Telemetry:
     def reaches(
         self, quantity: Quantity, priority: int | None, per_second: "float | npt.NDArray[np.float64]", last: int
     ) -> Mask:
-        """Ports that counted at least `per_second`, and anything at all, in any of the last samples. Shape (planned
-        ports,); one rate for all ports or one for each. What is not told does not reach it.
+        """Ports whose rate reached `per_second`, and was not zero, in any of the last samples. Shape (planned ports,);
+        one threshold for all ports or one for each. Missing data does not reach it.
         """
         found = np.zeros(self.ports, dtype=bool)
         if self.window is None:
@@ -143,9 +144,9 @@ class Telemetry:
         return found
 
     def summed(self, quantity: Quantity, priority: int | None = None) -> "Sums":
-        """What each planned port counted over the whole window, the seconds behind it and how many samples told it.
+        """Sum, seconds and number of samples of each planned port over the whole window.
 
-        Summed before it is joined: a tenth of the cost of `total`, `mean_rate` and `coverage`.
+        Summed before the join: a tenth of the cost of `total`, `mean_rate` and `coverage`.
         """
         key = (quantity, priority)
         found: Sums | None = self._sums.get(key)
@@ -156,8 +157,9 @@ class Telemetry:
     def reduced(
         self, quantity: Quantity, priority: int | None, width: int, measure: Callable[[Floats, Floats], Floats]
     ) -> Floats:
-        """What `measure` makes of gained and span, shapes (rows, the window's samples in `window.order`'s numbering) to
-        (rows, width), joined into (planned ports, width). Measured before it is joined, as in `summed`.
+        """Applies `measure` to increments and intervals, shapes (rows, the window's samples in `window.order`'s
+        numbering) to (rows, width), and joins the result into (planned ports, width). Measured before the join, as in
+        `summed`.
         """
         found = np.full((self.ports, width), np.nan, dtype=np.float32)
         best = np.zeros(self.ports, dtype=np.int64)
@@ -174,7 +176,7 @@ class Telemetry:
         return found
 
     def told_as(self, port: int) -> list[tuple[str, str, str]]:
-        """Who counts for a planned port: collector, device, and the port as the device names it."""
+        """Sources of a planned port's counters: collector, device, and the port as the device names it."""
         if self.window is None:
             return []
         rows = [(name, source, int(self._rows_of(name, source)[port])) for name, source in self.window.sources.items()]
@@ -195,7 +197,7 @@ class Telemetry:
         return found
 
     def tells(self, quantity: Quantity, priority: int | None, last: int) -> Mask:
-        """Ports that counted it, be it nothing, in any of the last samples. Shape (planned ports,)."""
+        """Ports with data of this quantity, zero included, in any of the last samples. Shape (planned ports,)."""
         found = np.zeros(self.ports, dtype=bool)
         if self.window is None:
             return found
@@ -209,9 +211,7 @@ class Telemetry:
         return found
 
     def full(self) -> dict[Quantity, Codes]:
-        """Ports of which a counter stands still at its highest value, by what it counts: what happens there since is
-        not told. Codes ascending.
-        """
+        """Ports with a counter stuck at its maximum, by quantity: later increments are unknown. Codes ascending."""
         found: dict[Quantity, list[Codes]] = {}
         for name, source in self.window.sources.items() if self.window else ():
             rows = self._rows_of(name, source)
@@ -220,7 +220,7 @@ class Telemetry:
         return {quantity: np.unique(np.concatenate(ports)) for quantity, ports in found.items()}
 
     def speaks(self, device: int, last: int) -> bool:
-        """Whether any planned port of a device was counted in any of the last samples."""
+        """Whether any planned port of a device has data in the last samples."""
         if self.window is None:
             return False
         order = self.window.order[_last(last)]
@@ -232,13 +232,13 @@ class Telemetry:
         return False
 
     def believed(self, quantity: Quantity, priority: int | None = None, last: int | None = None) -> Mask:
-        """Ports of which enough samples are there to speak of a rate."""
+        """Ports with enough samples for a valid rate."""
         known = ~np.isnan(self.gained(quantity, priority)[:, _last(last)])
         enough = known.sum(axis=1) >= min(LEAST_SAMPLES, last or LEAST_SAMPLES)
         return np.asarray(enough & (self.coverage(quantity, priority, last) >= LEAST_COVERAGE), dtype=bool)
 
     def priorities(self, *quantities: Quantity) -> tuple[int | None, ...]:
-        """The priorities by which any of these is counted anywhere; None where it is counted over all of them."""
+        """Priorities on which any of these is counted anywhere; None for a counter over all priorities."""
         if self.window is None:
             return ()
         found = {s.column.priority for _, _, s in self.window.columns() if s.column.quantity in quantities}
@@ -249,11 +249,11 @@ class Telemetry:
         return bool(self.priorities(*quantities))
 
     def speed(self) -> npt.NDArray[np.float64]:
-        """Bytes per second that each planned port's link carries: as it says itself, else as planned; NaN unknown."""
+        """Link speed of each planned port in bytes per second: as the device reports it, else as planned; or NaN."""
         return self._speed.copy()
 
     def ports_of(self, device: int) -> Codes:
-        """The planned ports of a device, ascending."""
+        """Planned ports of a device, ascending."""
         order, device_of = self._by_device
         low, high = np.searchsorted(device_of, [device, device + 1])
         return order[low:high]
@@ -281,7 +281,7 @@ class Telemetry:
         return kept
 
     def _joined(self, what: str, key: Key) -> Floats:
-        """From every source that counts it; where two do, the one with more samples of that port."""
+        """Joins all sources that count it; of two sources the one with more samples of that port wins."""
         found = np.full((self.ports, self.samples), np.nan, dtype=np.float32)
         if self.window is None:
             return found
@@ -303,16 +303,16 @@ class Telemetry:
         return found
 
     def _rows_of(self, name: str, source: Source) -> Codes:
-        """The source's row of every planned port; -1 where it has none."""
+        """The source's row of every planned port; -1 if it has none."""
         found = self._rows.get(name)
-        if found is None or found[0] is not source:  # a window that forgets ports makes a new source
+        if found is None or found[0] is not source:  # a window that removes ports makes a new source
             found = self._rows[name] = (source, _rows(self.wiring, source, self.ports))
         return found[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What ports counted over a window, shapes (planned ports,): NaN, and 0 samples, where nothing was told."""
+    """Sums of ports over a window, shapes (planned ports,): NaN, and 0 samples, with no data."""
 
     gained: npt.NDArray[np.float64]
     seconds: npt.NDArray[np.float64]
@@ -320,14 +320,14 @@ class Sums:
 
     @property
     def rate(self) -> npt.NDArray[np.float64]:
-        """Counted per second; NaN where nothing was told."""
+        """Rate per second; NaN with no data."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.gained / self.seconds, dtype=np.float64)
 
 
 def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], Codes]:
-    """Per row: the sum, the seconds behind it, the samples that told it. Only rows with gaps are looked at closely."""
-    # not `@`: BLAS shares so little work out among threads and waits for them longer than the work takes
+    """Per row: the sum, the seconds and the number of samples with data. Only rows with gaps are summed one by one."""
+    # not `@`: BLAS splits so little work over threads and waits for them longer than the work takes
     total, seconds = (np.einsum("ij->i", values).astype(np.float64) for values in (gained, span))
     samples = np.full(len(gained), gained.shape[1], dtype=np.int64)
     gaps = np.flatnonzero(np.isnan(total) | np.isnan(seconds))
@@ -345,7 +345,7 @@ def _sums(gained: Floats, span: Floats) -> tuple[npt.NDArray[np.float64], npt.ND
 
 
 def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:
-    """The row of every planned port; -1 where it has none."""
+    """Row of every planned port; -1 if it has none."""
     identity, spelled = wiring.identity, source.spelled
     device = np.array([identity.filed(name) for name in spelled.devices], dtype=np.int64)[spelled.device]
     name = identity.index.ports.name_codes(spelled.names)[spelled.name]
@@ -359,7 +359,7 @@ def _rows(wiring: Wiring, source: Source, ports: int) -> Codes:
 
 
 def _netdevs(wiring: Wiring, device: Codes, name: Codes) -> Codes:
-    """Name codes with the netdev's in place of an RDMA device's port, `mlx5_3/1`. Shapes (rows,)."""
+    """Name codes, with an RDMA device's port (`mlx5_3/1`) replaced by its netdev. Shapes (rows,)."""
     table = wiring.identity.seen.table(RdmaLink)
     owner, codes = wiring.identity.devices_of(table), wiring.index.ports.name_codes
     if not np.isin(owner, device).any():
@@ -378,7 +378,7 @@ def _pairs(device: Codes, name: Codes) -> Codes:
 
 
 def telemetry_of(plan: Plan, snapshot: Snapshot) -> Telemetry:
-    """The counters of a snapshot under a plan. Joined once for each pair, kept with the wiring."""
+    """Counters of a snapshot under a plan. Joined once for each pair and cached with the wiring."""
     wiring = wiring_of(plan, snapshot)
     found: Telemetry | None = wiring.__dict__.get("_telemetry")
     if found is None:

@@ -1,6 +1,6 @@
-"""What the link of every planned port carries and suffers now: what is shown of traffic, while rules judge habits.
+"""Current traffic and faults of the link of every planned port, for display; rules evaluate longer windows.
 
-What one end sends the other receives, so each figure has two witnesses, and the larger is taken, as in `carried`.
+What one end sends the other receives, so each value has two sources, and the larger is used, as in `carried`.
 """
 
 from dataclasses import dataclass
@@ -21,40 +21,42 @@ from truerail.model.snapshot import Snapshot
 
 Q = Quantity
 BROKEN = (Q.RX_ERRORS, Q.CRC_ERRORS, Q.FEC_UNCORRECTED)
-"""Each counts broken frames that a port receives, and each of them may count some of the others' too."""
+"""Each counts broken frames that a port receives; the same frame may count in several of them."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Means over the newest whole minute, shapes (planned ports,), seen from the port; NaN is "not told"."""
+    """Means over the newest full minute, shapes (planned ports,), from the port's point of view; NaN is "no data"."""
 
     speed: Numbers
-    """Bytes per second that the link can carry: as told by either end, else as planned."""
+    """Link speed in bytes per second: as either end reports it, else as planned."""
     sent: Floats
-    """Bytes per second, as is `received`."""
+    """Bytes per second, like `received`."""
     received: Floats
     pause_received: Floats
-    """Share of time in which the other end paused this one, on the priority with most of it, 0..1. Not told where only
-    frames are counted: a frame pauses for anything from no time to 65,535 quanta.
+    """Share of time in which the other end paused this one, on the priority with the highest share, 0..1. Unknown where
+    only frames are counted: a frame pauses for anything from no time to 65,535 quanta.
     """
     pause_sent: Floats
     marked: Floats
-    """Marked share of the RDMA packets that a NIC receives; between switches of what either sends, the worse way."""
+    """Marked share of the RDMA packets that a NIC receives; between switches, of what either sends, in the worse
+    direction.
+    """
     broken: Floats
-    """Broken frames per second that either end receives."""
+    """Broken frames per second received by either end."""
     spread: Spread
-    """How evenly every switch loads its uplinks, over the windows that rules judge."""
+    """Balance of every switch's load over its uplinks, over the windows that rules evaluate."""
 
     @property
     def counted(self) -> Mask:
-        """Ports whose link somebody counts."""
+        """Ports whose link has counters at either end."""
         return np.asarray(~(np.isnan(self.sent) & np.isnan(self.received)), dtype=bool)
 
 
 def traffic_of(plan: Plan, snapshot: Snapshot) -> Traffic | None:
-    """The traffic of a snapshot under a plan; None where nobody was asked for counters.
+    """Traffic of a snapshot under a plan; None if no counters were collected.
 
-    Worked out anew with each call, from a window that must not move meanwhile.
+    Recomputed with each call, from a window that must not change meanwhile.
     """
     told = telemetry_of(plan, snapshot)
     if told.window is None or not len(told.window.order):
@@ -76,7 +78,7 @@ def traffic_of(plan: Plan, snapshot: Snapshot) -> Traffic | None:
 
 
 def _at(values: Floats, port: Codes) -> Floats:
-    """The other ends' values; NaN where there is no other end."""
+    """Values of the ports at the other ends; NaN where there is none."""
     return np.where(port >= 0, values[port], np.float32(np.nan)) if len(values) else values
 
 
@@ -85,7 +87,7 @@ def _sum(one: Floats, other: Floats) -> Floats:
 
 
 def _speed(telemetry: Telemetry, peer: Codes) -> Numbers:
-    """By the port itself, by its other end, by the plan."""
+    """As the port reports it, else its other end, else the plan."""
     own = telemetry.wiring.states.speed_gbps[: telemetry.ports]
     there = np.where(peer >= 0, own[peer], np.nan) if len(own) else own
     return np.where(np.isnan(own) & ~np.isnan(there), there * 1e9 / 8, telemetry.speed())

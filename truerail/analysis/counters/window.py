@@ -1,7 +1,7 @@
-"""The last samples of every counter, as arrays: what the counter rules look at.
+"""The latest samples of every counter, as arrays: the input of the counter rules.
 
-A sample is what was counted between two readings, with the time that really lay between them: never the nominal
-interval. What is missing is NaN, never 0. Ports are rows, samples columns, the oldest first.
+A sample is the increment between two readings, with its actual interval, never the nominal one. Missing data is NaN,
+never 0. Ports are rows, samples columns, the oldest first.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,20 +20,20 @@ from truerail.model.reading import Reading
 SAMPLES = 30
 STEP_SECONDS = 10.0
 STEPPED_BACK_SECONDS = 60.0
-"""A round that is older than the last one by more than this was read by a clock that was set back: answers are never
-that late (`schedule.round_timeout`).
+"""A round older than the last one by more than this was read by a clock that was set back: answers are never that late
+(`schedule.round_timeout`).
 """
 FORGOTTEN_SHARE = 0.25
-"""Ports that nobody told for a whole window are forgotten once they are this many of a source's: renamed ports and
-devices that are gone must not fill the memory, and making the arrays anew costs a copy.
+"""Ports without data for a whole window are removed once they are this share of a source's ports: renamed ports and
+removed devices must not fill the memory, and rebuilding the arrays costs a copy.
 """
 
 
 class Window:
-    """The counters of a fabric over the last `samples` rounds, `step_seconds` apart or more, in bounded memory.
+    """Counters of a fabric over the last `samples` rounds, `step_seconds` apart or more, in bounded memory.
 
-    200,000 ports with 12 counters and 30 samples take about 320 MB. Used by one thread at a time; what others read is
-    `frozen`.
+    200,000 ports with 12 counters and 30 samples take about 320 MB. For use by one thread at a time; other readers get
+    a `frozen` copy.
     """
 
     def __init__(self, samples: int = SAMPLES, step_seconds: float = STEP_SECONDS) -> None:
@@ -41,15 +41,16 @@ class Window:
         self.step_seconds = step_seconds
         self.sources: dict[str, Source] = {}
         self.begun = np.full(samples, np.nan)
-        """When each sample began, in Unix seconds."""
+        """Start of each sample, in Unix seconds."""
         self.head = -1
         self.replugged = Replugged()
-        """When plugs were moved meanwhile, as far as somebody looked: a value that is exchanged, never changed."""
+        """Intervals in which ports were replugged, as far as neighbours were read: an immutable value that is replaced.
+        """
         self._frozen: dict[str, Source] = {}
-        """Copies of the sources that were not changed since."""
+        """Copies of the sources that have not changed since."""
 
     def put(self, readings: Iterable[Reading]) -> None:
-        """Takes in the counters of a round. Readings without counters are left out."""
+        """Adds the counters of a round. Readings without counters are ignored."""
         told = [r for r in readings if r.facts and not r.error and type(r.facts[0]) is PortCounters]
         if not told:
             return
@@ -61,7 +62,7 @@ class Window:
             take_in(source, of, self.head, pace)
 
     def put_answers(self, answers: Iterable[Answers]) -> None:
-        """The same for a round that is there as arrays, a collector each."""
+        """The same for a round given as arrays, one for each collector."""
         told = sorted((one for one in answers if one.devices), key=_collector_of)
         if not told:
             return
@@ -72,9 +73,7 @@ class Window:
             take_in_answers(self.sources.setdefault(one.collector, Source(self.samples)), one, self.head, pace)
 
     def frozen(self) -> "Window":
-        """All of it as it is now: what is put in later changes nothing of it, and it refuses to be written to. Sources
-        that have not changed are copied once.
-        """
+        """A read-only copy: later rounds do not change it. Sources that have not changed are copied once."""
         for name, source in self.sources.items():
             if name not in self._frozen:
                 self._frozen[name] = source.frozen()
@@ -86,31 +85,31 @@ class Window:
 
     @property
     def pace(self) -> float:
-        """Seconds that usually lie between two samples: `step_seconds`, or more where fewer rounds are read."""
+        """Usual seconds between two samples: `step_seconds`, or more if rounds are less frequent."""
         begun = self.begun[self.order]
         return max(self.step_seconds, middle(np.diff(begun))) if len(begun) > 1 else self.step_seconds
 
     @property
     def order(self) -> Codes:
-        """The samples from the oldest to the newest; those that never began are left out."""
+        """The samples from the oldest to the newest, without those that never began."""
         order = (self.head + 1 + np.arange(self.samples)) % self.samples
         return np.asarray(order[~np.isnan(self.begun[order])])
 
     @property
     def oldest(self) -> float:
-        """When the oldest sample began, in Unix seconds; NaN without samples."""
+        """Start of the oldest sample, in Unix seconds; NaN without samples."""
         order = self.order
         return float(self.begun[order[0]]) if len(order) else float("nan")
 
     def columns(self) -> Iterator[tuple[str, Source, Series]]:
-        """Everything that is counted, with its source."""
+        """All series, each with its source."""
         for name, source in self.sources.items():
             for series in source.series.values():
                 yield name, source, series
 
     def _advance(self, at: float) -> None:
-        """Begins a new sample, unless the last one has just begun. Rounds that nobody read are samples without
-        anything: a service that was down, or a fleet that was silent, leaves a hole as long as that took.
+        """Begins a new sample, unless the last one has just begun. Rounds without readings are empty samples: a service
+        that was down, or a fleet that did not answer, leaves a gap of that length.
         """
         if self.head >= 0:
             before = float(self.begun[self.head])
@@ -121,9 +120,9 @@ class Window:
         self._begin(at)
 
     def _missed(self, before: float, at: float) -> list[float]:
-        """When the rounds should have been that were not read."""
+        """Times at which the missed rounds were due."""
         if len(self.order) < 2:
-            return []  # at what pace rounds come is not known yet
+            return []  # the interval of rounds is still unknown
         pace = self.pace
         missed = min(round((at - before) / pace) - 1, self.samples)
         return [at - pace * back for back in range(missed, 0, -1)]
@@ -138,7 +137,7 @@ class Window:
             self._forget()
 
     def _forget(self) -> None:
-        """Lets go of ports that were not told since the oldest sample. Once in a window."""
+        """Removes ports without data since the oldest sample. Runs once in a window."""
         oldest = self.begun[self.order[0]]
         kept: dict[str, Source] = {}
         for name, source in self.sources.items():
