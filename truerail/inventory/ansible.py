@@ -1,4 +1,4 @@
-"""Targets from an Ansible inventory: which variables and groups say what."""
+"""Targets from an Ansible inventory: what its variables and groups mean."""
 
 import re
 import shlex
@@ -29,7 +29,7 @@ def targets_of(groups: Groups, file: str) -> Inventory:
 
 
 class _Notes:
-    """What is said of devices, gathered so that it is said once for all of them."""
+    """Notes about devices, gathered so that each is reported once for all of them."""
 
     def __init__(self) -> None:
         self._devices: dict[str, list[str]] = {}
@@ -81,7 +81,7 @@ def _target(name: str, groups: Groups, file: str, notes: _Notes) -> Target:
 
 
 def _checked(said: dict[str, Variable], what: str, groups: Groups) -> str:
-    """An address or a user that nothing is wrong with."""
+    """A valid address or user."""
     if what not in said:
         return ""
     one = said[what]
@@ -116,7 +116,7 @@ def _role(name: str, groups: Groups, notes: _Notes) -> Role | None:
 
 
 def _platform(said: dict[str, Variable], name: str, notes: _Notes) -> str:
-    """What truerail's own variable says, which its Ansible role reads too, else Ansible's for network devices."""
+    """The value of truerail's own variable, which its Ansible role reads too, else Ansible's for network devices."""
     what = "own platform" if "own platform" in said else "platform"
     if what not in said:
         return ""

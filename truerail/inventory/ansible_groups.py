@@ -24,12 +24,12 @@ READ = {
     "truerail_device_platform": "own platform",
     "ansible_ssh_common_args": "arguments",
 }
-"""Variables whose values are kept, and what they say. Of all others only the name is ever held."""
+"""Variables whose values are stored, and their meaning. Of all others only the name is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable's value and where it stands. The value is empty unless the variable is one of `READ`."""
+    """A variable's value and its position. The value is empty unless the variable is one of `READ`."""
 
     value: str = field(repr=False)
     line: int = 0
@@ -39,7 +39,7 @@ Variables = dict[str, Variable]
 
 
 def variable(name: str, value: str, line: int) -> Variable:
-    """Holds the value only of what is read: passwords never get into memory that could be shown."""
+    """Stores only the values that are read: passwords never get into memory that could be shown."""
     return Variable(value if name in READ else "", line)
 
 
@@ -58,7 +58,7 @@ class Group:
 
 @dataclass
 class Groups:
-    """A whole inventory. Fill it, then ask."""
+    """A complete inventory. Fill it before queries."""
 
     faults: Faults
     groups: dict[str, Group] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Groups:
         return self.groups.setdefault(name, Group(name, line))
 
     def add_host(self, group: str, name: str, variables: Variables, line: int) -> None:
-        """A host of a group; what is said of it in several places adds up."""
+        """A host of a group; its values from several places add up."""
         self.groups[group].hosts.setdefault(name, line)
         self.hosts.setdefault(name, {}).update(variables)
         self.lines.setdefault(name, line)

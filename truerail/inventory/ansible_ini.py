@@ -1,7 +1,7 @@
 """An Ansible inventory in INI: `[group]`, `[group:vars]`, `[group:children]`, ranges.
 
-Format: the `ini` inventory plugin of ansible-core. Values are kept as text. A line that is not understood is named by
-its number and never shown: it may hold a password.
+Format: the `ini` inventory plugin of ansible-core. Values are kept as text. A line that cannot be parsed is reported by
+its number and never shown: it may contain a password.
 """
 
 import re

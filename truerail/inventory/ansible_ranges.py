@@ -16,7 +16,7 @@ _PORT = re.compile(r"^((?:[^:\[\]]|\[[^\[\]]*\])+):(\d{1,5})$", re.ASCII)
 
 
 def host_names(pattern: str, budget: Budget) -> tuple[list[str], str]:
-    """The names that a pattern stands for, and the port behind it, empty where there is none. Raises NodeSetError."""
+    """The names that a pattern expands to, and the port behind it, empty if there is none. Raises NodeSetError."""
     shape = _PORT.match(pattern)
     pattern, port = (shape[1], shape[2]) if shape else (pattern, "")
     choices: list[list[str]] = []

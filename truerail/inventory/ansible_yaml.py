@@ -24,7 +24,7 @@ def read_groups(tree: Node, faults: Faults) -> Groups:
 
 
 def _pairs(node: Node, what: str, faults: Faults) -> list[tuple[Node, Node]]:
-    """The pairs of a mapping; nothing for an empty value. What stands in its place is not shown."""
+    """The pairs of a mapping; none for an empty value. A value of another type is not shown."""
     if node.pairs is not None:
         return [(key, value) for key, value in node.pairs if key.text is not None]
     if node.text not in ("", "null", "~"):

@@ -1,4 +1,4 @@
-"""Inventory files: which reader a file gets, by its suffix and what stands in it."""
+"""Inventory files: which reader a file gets, by its suffix and its content."""
 
 import re
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ from truerail.inventory.value import Inventory, shared_addresses
 
 
 def read_netbox(netbox: NetBox, faults: InventoryFaults) -> Inventory:
-    """Asks NetBox for devices, cabled interfaces and cables. Raises InventoryError where it cannot be asked."""
+    """Queries NetBox for devices, cabled interfaces and cables. Raises InventoryError if the query fails."""
     api = Api(netbox, faults)
     rows = api.devices()
     targets, notes = read_devices(rows, netbox, faults.file)

@@ -110,7 +110,7 @@ def _cable(near: _End, far: _End, details: Mapping[int, Row]) -> Cable:
 
 
 def _rail(rows: Sequence[Row]) -> int | None:
-    """The first that says: custom field `rail`, or tag `rail-N`. Interfaces first, then cables, then the leaf."""
+    """The first one set: custom field `rail`, or tag `rail-N`. Interfaces first, then cables, then the leaf."""
     for row in rows:
         value = (row.get("custom_fields") or {}).get("rail")
         if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
@@ -138,7 +138,7 @@ def _speed(row: Row) -> float | None:
 
 
 def _length(segments: Sequence[Row]) -> float | None:
-    """Metres of one cable; of a path of several there is no telling, those between panels are not known."""
+    """Metres of one cable; unknown for a path of several, because those between panels are not known."""
     if len({row["id"] for row in segments}) != 1:
         return None
     length, unit = segments[0].get("length"), _value(segments[0], "length_unit")

@@ -24,7 +24,7 @@ _PLATFORM_SIGNS = (
     ("rocky", "linux"),
 )
 _SLUGS = frozenset(PLATFORMS) - {INFINIBAND}
-"""Platforms that a slug names by itself. Somebody's InfiniBand switches may well have the slug `infiniband`."""
+"""Platforms that a slug names by itself. InfiniBand switches may well have the slug `infiniband`."""
 
 
 def read_devices(rows: Iterable[Row], netbox: NetBox, file: str) -> tuple[dict[int, Target], list[str]]:
@@ -90,7 +90,7 @@ def _role(row: Row, netbox: NetBox) -> Role | None:
 
 
 def _platform(row: Row, netbox: NetBox) -> str:
-    """What the file says of the platform's slug, else what the slug itself names; empty: ask the device."""
+    """The file's entry for the platform's slug, else what the slug itself names; empty: query the device."""
     slug = _slug(row, "platform")
     if slug in netbox.platforms:
         return netbox.platforms[slug]

@@ -20,7 +20,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class NetBox:
-    """How to ask a NetBox, and how to read what it says."""
+    """How to query a NetBox, and how to read its answers."""
 
     url: str
     token: Secret
@@ -34,7 +34,7 @@ class NetBox:
 
 
 def read_netbox_file(tree: Node, faults: InventoryFaults) -> NetBox | None:
-    """What the file says; None where it has faults, which are noted."""
+    """The file's content; None if it has faults, which are noted."""
     values = InventoryValues(faults)
     sections = values.fields(tree, _KEYS, needs=("netbox",))
     access = read_access(read_defaults(sections.get("defaults"), values), values)

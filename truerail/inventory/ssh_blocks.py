@@ -17,7 +17,7 @@ DEEPEST_INCLUDE = 16
 """OpenSSH's READCONF_MAX_DEPTH."""
 _LINE = re.compile(r"(\w+)(?:\s*=\s*|\s+)(.*)")
 _PATTERN_SIGNS = set("*?![")
-"""`[` is none to OpenSSH, but whoever writes `Host gpu-[1-4]` does not mean one host of that name."""
+"""`[` is no wildcard in OpenSSH, but `Host gpu-[1-4]` is not meant as one host of that name."""
 
 
 @dataclass(slots=True)
@@ -37,13 +37,13 @@ class Block:
 
 
 def _fits(name: str, pattern: str) -> bool:
-    """Whether a pattern of `*` and `?` fits; brackets mean nothing to OpenSSH."""
+    """Whether a pattern of `*` and `?` fits; brackets have no meaning in OpenSSH."""
     return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 @dataclass
 class Config:
-    """The blocks in the order of the file, and what was passed over. Complete before it is asked."""
+    """The blocks in the order of the file, and what was skipped. Complete before any query."""
 
     faults: Faults
     blocks: list[Block] = field(default_factory=list)

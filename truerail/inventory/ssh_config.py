@@ -133,7 +133,7 @@ def _hops(name: str, config: Config) -> list[str]:
 
 
 def _resolved(hop: str, config: Config) -> str:
-    """`ops@10.0.0.5:2222` for a hop that is an entry of the configuration; what the hop itself says wins."""
+    """`ops@10.0.0.5:2222` for a hop that is an entry of the configuration; the hop's own values win."""
     login, _, place = hop.rpartition("@")
     alias, _, own_port = place.partition(":") if not place.startswith("[") else (place, "", "")
     options = config.options(alias)

@@ -12,7 +12,7 @@ MOST_SHOWN = 3
 class Inventory:
     """The devices of a fabric and how each is reached.
 
-    `plan` is there where the source knows the cables (NetBox). `notes` say what was left out, and why.
+    `plan` is set if the source has the cables (NetBox). `notes` list what was left out, and why.
     """
 
     targets: tuple[Target, ...]
@@ -30,7 +30,7 @@ def several(names: Sequence[str]) -> str:
 def shared_addresses(targets: Sequence[Target]) -> list[str]:
     """A note for each address that two devices have behind the same jump hosts: one of them is likely mistyped.
 
-    A host may tell its fabric too, in an entry of its own.
+    A host may also report its fabric, in an entry of its own.
     """
     at: dict[tuple[str, int, tuple[str, ...], bool], list[str]] = {}
     for target in targets:

@@ -1,6 +1,6 @@
-"""What may stand as a name, an address, a user, a jump host. Each check gives the reason, empty where all is well.
+"""Checks of names, addresses, users and jump hosts. Each check returns the reason, empty if the value is valid.
 
-No text may start with a dash: a program that is handed it could take it for an option.
+No text may start with a dash: a program that receives it could take it for an option.
 """
 
 import re
@@ -63,7 +63,7 @@ def hop_fault(hop: str) -> str:
 
 
 def role_in(text: str) -> Role | None:
-    """The role that a name speaks of: `leaf-3`, `gpu_nodes`, `tor-switch`; None where it names none, or two."""
+    """The role in a name: `leaf-3`, `gpu_nodes`, `tor-switch`; None if it names none, or two."""
     words = _WORD.findall(_SUPER.sub("superspine", text.lower()))
     roles = {_ROLE_WORDS[word] for word in words if word in _ROLE_WORDS}
     return roles.pop() if len(roles) == 1 else None

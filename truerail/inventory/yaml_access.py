@@ -1,4 +1,4 @@
-"""How devices are reached, as `defaults`, a device entry and a NetBox file say it in the same keys."""
+"""How devices are reached, in the same keys of `defaults`, a device entry and a NetBox file."""
 
 from dataclasses import dataclass, field
 
@@ -34,7 +34,7 @@ _SSH, _SNMP = SshAccess(), SnmpAccess()
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an entry says of all its devices."""
+    """The values that an entry gives all its devices."""
 
     role: Role | None = None
     platform: str = ""

@@ -33,7 +33,7 @@ def read_native(tree: Node, faults: InventoryFaults) -> Inventory:
 
 
 def read_defaults(node: Node | None, values: InventoryValues) -> dict[str, Node]:
-    """The keys of `defaults`; what they say is checked here once, so that a fault is told in its own line."""
+    """The keys of `defaults`; their values are checked here once, so that a fault is reported with its own line."""
     if node is None or node.text == "":
         return {}
     keys = values.fields(node, _DEFAULTS)

@@ -30,8 +30,8 @@ class InventoryValues(Values):
         return super().fields(Node(node.line, pairs=kept), known, () if bare else needs)
 
     def checked(self, node: Node | None, fault: Callable[[str], str]) -> str:
-        """One value as text that `fault` finds nothing wrong with; empty where the key is absent. A wrong one is not
-        shown: it may be `user:password`.
+        """One value as text that passes `fault`; empty if the key is absent. An invalid one is not shown: it may be
+        `user:password`.
         """
         text = self.text(node)
         if node is not None and node.text is not None and (summary := fault(text)):

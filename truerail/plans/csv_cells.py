@@ -1,4 +1,4 @@
-"""What the cells of a CSV line say of a device and of a link. Each distinct text comes here once."""
+"""The cells of a CSV line for a device and for a link. Each distinct text is read once."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ class DeviceCells:
         self.first_line: dict[str, int] = {}
 
     def read(self, line: int, names: Sequence[str], cells: Sequence[str]) -> tuple[str, int] | None:
-        """The device's name and tier; None with a fault noted where the cells do not say."""
+        """The device's name and tier; None with a fault noted if the cells do not contain them."""
         words = _words(names, cells)
         name, role = words["device"], _ROLES.get(words["role"].lower())
         fault = name_fault(name) or ("it must not contain / [ ] or a comma" if set("/[],") & set(name) else "")
@@ -73,7 +73,7 @@ class DeviceCells:
         return details
 
     def _merge(self, line: int, device: Device) -> None:
-        """Joins what this line says of a device with what earlier lines said."""
+        """Merges this line's values of a device with those of earlier lines."""
         old = self.devices.setdefault(device.name, device)
         first = self.first_line.setdefault(device.name, line)
         if old is device:
@@ -88,7 +88,7 @@ class DeviceCells:
 
 
 class LinkCells:
-    """Reads what lines say of links, of the fabric, and of its rails."""
+    """Reads a line's values of links, of the fabric, and of its rails."""
 
     def __init__(self, names: Sequence[str], faults: Faults) -> None:
         self.names = names
@@ -121,7 +121,7 @@ class LinkCells:
         return value
 
     def _fabric(self, line: int, words: dict[str, str]) -> None:
-        """What holds for the whole fabric must be the same on every line that says it."""
+        """A value of the whole fabric must be the same on every line that has it."""
         for name, known in _FABRIC:
             text = words.get(name, "")
             if not text:

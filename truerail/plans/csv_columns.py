@@ -3,12 +3,12 @@
 NEEDED = ("a_device", "a_role", "a_port", "b_device", "b_role", "b_port", "rail")
 """Columns that a file must have."""
 DEVICE_FIELDS = ("device", "role", "rack", "unit", "pod", "gpus", "platform", "address", "aliases", "chassis_ids")
-"""What a line says of each end's device, as `a_...` and `b_...`; names after `address` are lists, split at blanks."""
+"""Columns for the device at each end, as `a_...` and `b_...`; names after `address` are lists, split at blanks."""
 LINK_COLUMNS = (
     *("rail", "plane", "speed_gbps", "length_m"),
     *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
 )
-"""What a line says of the cable, of the fabric and of its rail, beside the ends' names and the label."""
+"""Columns for the cable, the fabric and its rail, besides the ends' names and the label."""
 FRONT = (*NEEDED, "plane", "speed_gbps")
 """The columns that every written file has, in this order."""
 BACK = (
@@ -28,7 +28,7 @@ BACK = (
     *("a_address", "b_address", "a_aliases", "b_aliases", "a_chassis_ids", "b_chassis_ids"),
     *("fabric", "transport", "load_balancing", "rail_name", "rail_vlans", "rail_subnets"),
 )
-"""The columns that are written where any line has something to say in them."""
+"""The columns that are written if any line has a value in them."""
 COLUMNS = (*FRONT, *BACK, "b_gpus")
 
 _RISKY = tuple("=+-@\t\r'")

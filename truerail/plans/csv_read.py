@@ -1,7 +1,7 @@
-"""A plan from native CSV: one line a cable.
+"""A plan from native CSV: one line per cable.
 
-Lines repeat themselves: 100,000 cables name a few thousand devices, eight rails and one speed. So what a line says of a
-device, and of the link, is read and checked once for each distinct text.
+Lines repeat themselves: 100,000 cables name a few thousand devices, eight rails and one speed. So the cells for a
+device and for the link are read and checked once for each distinct text.
 """
 
 import csv
@@ -116,7 +116,7 @@ class _Rows:
         return self.links.plan(self.devices.devices, cables, file)
 
     def _port(self, line: int, cell: str) -> str:
-        """A port's name, kept once; empty with a fault noted where it is none."""
+        """A port's name, interned; empty with a fault noted if it is not a valid name."""
         name = unguarded(cell.strip())
         fault = name_fault(name)
         if fault:

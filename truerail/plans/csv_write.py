@@ -1,4 +1,4 @@
-"""A plan as native CSV: every cable on a line, nothing implied."""
+"""A plan as native CSV: one line per cable, nothing implied."""
 
 import csv
 import io
@@ -9,9 +9,9 @@ from truerail.plans.numbers import plain
 
 
 def dump_csv(plan: Plan) -> str:
-    """The plan as CSV that `load` reads back: all cables, the devices they join, and what is said of them.
+    """The plan as CSV that `load` reads back: all cables, the devices they join, and their properties.
 
-    Devices without a cable have no line to stand on and are left out. Columns in which nothing would stand are, too.
+    Devices without a cable have no line and are left out. So are empty columns.
     """
     rows = [_row(cable, plan) for cable in plan.cables]
     used = {name for row in rows for name, cell in row.items() if cell}

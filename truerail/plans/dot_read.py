@@ -1,7 +1,7 @@
 """A plan from DOT: Cumulus PTM's topology files, and what `dump_dot` writes.
 
 PTM's lines are `"switch1":"swp1" -- "switch2":"swp41" [LLDP="..."]`, ports with or without quotes, comments as in C and
-shell. A file says roles and rails only where `dump_dot` wrote it; else roles are guessed from the devices' names.
+shell. A file has roles and rails only if `dump_dot` wrote it; else roles are guessed from the devices' names.
 """
 
 import re

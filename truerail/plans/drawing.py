@@ -10,7 +10,7 @@ from truerail.plans.numbers import plain
 from truerail.plans.shape import Shape, describe
 
 MOST_PODS = 4
-"""So many pods are drawn; of the rest, the number is told."""
+"""The number of pods drawn; of the rest, the drawing shows the number."""
 _MARGIN, _GAP, _TOP, _SWITCH, _TIER = 28.0, 22.0, 100.0, 26.0, 104.0
 _MOST_SWITCHES = 16
 _MOST_LINES = 1200
@@ -100,7 +100,7 @@ def _pods(plan: Plan) -> list[Pod]:
 
 
 def _tier(plan: Plan, role: Role, y: float, width: float, places: Places) -> list[str]:
-    """A row of switches; the last box stands for all that have no room. Notes where each one is."""
+    """A row of switches; the last box represents all that do not fit. Notes where each one is."""
     names = [device.name for device in plan.of_role(role)]
     cells = min(len(names), _MOST_SWITCHES)
     wide = min((width - 2 * _MARGIN) / cells, max(120.0, 7.0 * max(map(len, names)) + 24))

@@ -37,7 +37,7 @@ class Pod:
 
     @property
     def levels(self) -> dict[str, int]:
-        """Leaves that share columns stand above each other: two planes, or several leaves a rail."""
+        """Leaves that share columns are drawn above each other: two planes, or several leaves a rail."""
         taken: list[set[int]] = []
         levels: dict[str, int] = {}
         for leaf, (first, last) in self.spans.items():

@@ -27,7 +27,7 @@ def box(
     round_: float = 4,
     title: str = "",
 ) -> str:
-    """A rectangle, with a tooltip where `title` says something."""
+    """A rectangle, with a tooltip if `title` is not empty."""
     tip = f"<title>{escape(printable(title))}</title>" if title else ""
     shape = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{round_:g}"'
     return f"<rect {shape} fill={quoteattr(fill)} stroke={quoteattr(stroke)}>{tip}</rect>"

@@ -26,7 +26,7 @@ def load(path: Path) -> Plan:
 
 @garbage_collection_paused()
 def loads(text: str, suffix: str, file: str = "") -> Plan:
-    """The plan in `text`; `suffix` tells the format as for `load`, `file` is the name that problems show."""
+    """The plan in `text`; `suffix` determines the format as for `load`, `file` is the name that problems show."""
     if suffix in (".yaml", ".yml"):
         return read_yaml(text, file)
     if suffix == ".csv":

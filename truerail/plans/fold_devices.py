@@ -75,7 +75,7 @@ def _runs(names: list[str]) -> str:
 
 
 def _units_by_place(devices: Sequence[Device]) -> list[int]:
-    """The units of a rack in the order of its devices, where every rack has the same; else nothing."""
+    """The units of a rack in the order of its devices, if they are the same in every rack; else empty."""
     units: list[int] = []
     filled: dict[str, int] = defaultdict(int)
     for device in devices:

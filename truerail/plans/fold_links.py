@@ -14,7 +14,7 @@ from truerail.plans.numbers import plain
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """An entry of a section, and the cables that it stands for."""
+    """An entry of a section, and the cables that it describes."""
 
     entry: Entry
     cables: tuple[Cable, ...]

@@ -1,6 +1,6 @@
-"""What the discovery of an InfiniBand fabric adds to an inferred plan: who is a switch, who a host with which adapters.
+"""What the discovery of an InfiniBand fabric adds to an inferred plan: switches, and hosts with their adapters.
 
-A switch answers nobody, and few hosts may; but a discovery names all of them. A switch's ports have numbers, a host's
+No switch answers, and perhaps few hosts do; but a discovery names all of them. A switch's ports have numbers, a host's
 are RDMA devices. An adapter that announces no host is left out.
 """
 
@@ -23,9 +23,9 @@ def fabric_roles(snapshot: Snapshot) -> dict[str, Role]:
 
 
 def with_guids(plan: Plan, snapshot: Snapshot, renamed: Mapping[str, str]) -> Plan:
-    """The plan of an InfiniBand fabric with the GUIDs of its switches, but for those whose names seem exchanged.
+    """The plan of an InfiniBand fabric with the GUIDs of its switches, except those whose names seem swapped.
 
-    A label that is exchanged later is so told from a crossed bundle. Other plans stay as they are.
+    This distinguishes labels swapped later from a crossed bundle. Other plans stay as they are.
     """
     guids = _switches(snapshot)
     if not guids:
@@ -42,7 +42,7 @@ def _has_guid(name: str, guids: Mapping[str, str], renamed: Mapping[str, str]) -
 
 
 def adapters(snapshot: Snapshot, says: Mapping[str, HostSays]) -> dict[str, HostSays]:
-    """The RDMA devices of hosts that did not tell them, as the discoveries do. A host that lacks some that most hosts
+    """The RDMA devices of hosts that did not report them, from the discoveries. A host that lacks some that most hosts
     have is left out: its links may be down.
     """
     found: dict[str, set[str]] = defaultdict(set)

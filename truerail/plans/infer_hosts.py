@@ -1,7 +1,7 @@
-"""Which NICs of a host belong to rails, and in which order, as the host itself tells.
+"""Which NICs of a host belong to rails, and in which order, as the host itself reports.
 
 The order is that of the nearest GPU, then of the PCI address (NCCL's path order PIX, PXB, PHB, NODE, SYS; two GPUs that
-share two NICs take them in PCI order). A host that says nothing of its GPUs gives the order of PCI addresses.
+share two NICs take them in PCI order). A host that does not report its GPUs gives the order of PCI addresses.
 """
 
 import re
@@ -30,7 +30,7 @@ def name_shape(name: str) -> str:
 
 @dataclass
 class HostSays:
-    """What one host told of GPUs and NICs."""
+    """What one host reports of GPUs and NICs."""
 
     near: dict[str, tuple[int, int]] = field(default_factory=dict)
     """RDMA device to (nearness to its nearest GPU, lowest such GPU)."""
@@ -41,7 +41,7 @@ class HostSays:
 
 
 def hosts_say(snapshot: Snapshot) -> dict[str, HostSays]:
-    """What every host told. Equal answers are read once: their facts are one tuple."""
+    """What every host reports. Equal answers are read once: their facts are one tuple."""
     hosts: dict[str, HostSays] = defaultdict(HostSays)
     memo: dict[tuple[int, str], object] = {}
     bonds: dict[str, dict[str, tuple[str, ...]]] = {}

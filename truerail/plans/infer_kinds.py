@@ -67,7 +67,7 @@ def _takes_part(order: NicOrder, kinds: Counter[NicOrder], near: Counter[NicOrde
 def _place_partial(
     found: Members, host: str, ports: Mapping[str, Port], kinds: Counter[NicOrder], shapes: Counter[str]
 ) -> None:
-    """A host that does not report its NICs, or not all: the kind that has most of the ports seen."""
+    """The kind of a host that reports not all of its NICs, or none: the one with most of the observed ports."""
     share = {order: len(ports.keys() & by_name(order).keys()) for order in kinds}
     best = max(share, key=lambda order: (share[order], kinds[order]))
     if not share[best]:
@@ -89,8 +89,8 @@ def by_name(order: NicOrder) -> dict[str, Column]:
 def align(columns: Columns, found: Members) -> None:
     """Brings the other kinds to the rails of the main one, by the leaves that their NICs reach.
 
-    A server with four NICs may use rails 0, 2, 4, 6. Few hosts of a kind decide nothing by themselves: unless their
-    NICs reach the leaves in the order of the rails, they are unsure.
+    A server with four NICs may use rails 0, 2, 4, 6. A few hosts of a kind are not enough evidence: unless their NICs
+    reach the leaves in the order of the rails, they are unsure.
     """
     column_of = columns_of_leaves(columns, found)
     votes: dict[tuple[NicOrder, Column], Counter[Column]] = defaultdict(Counter)

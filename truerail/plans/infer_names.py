@@ -1,8 +1,8 @@
-"""What the names of leaves say about rails, over the whole fabric.
+"""Rails by the names of leaves, over the whole fabric.
 
 Sites number leaves by rail, by pod, or both: `leaf-0` to `leaf-7`, then `leaf-8` for rail 0 of the next pod;
 `IBLEAF-04-02` for rail 4 of pod 2. Each number in a name is taken as the sum of what the pod and the rail add. Where
-that holds for most leaves, it says which leaf belongs to a rail of a pod, also where few hosts vote.
+that holds for most leaves, it gives the leaf of each rail of a pod, also where few hosts vote.
 """
 
 import re
@@ -31,7 +31,7 @@ _T = TypeVar("_T", bound=Hashable)
 
 
 def mode(values: Sequence[_T]) -> _T | None:
-    """The value that stands there more often than any other; None where two are equally frequent."""
+    """The most frequent value; None if two are equally frequent."""
     top = Counter(values).most_common(2)
     return top[0][0] if top and (len(top) < 2 or top[0][1] > top[1][1]) else None
 
@@ -49,7 +49,7 @@ class _Field:
 
 
 class LeafNames:
-    """The leaf that the names say for each cell. `likely` has the leaf that most hosts of a cell are on."""
+    """The leaf of each cell by the names. `likely` has the leaf that most hosts of a cell are on."""
 
     def __init__(self, likely: Mapping[Cell, str], leaves: Sequence[str]) -> None:
         numbers = {leaf: _numbers(leaf) for leaf in leaves if not canonical_guid(leaf)}
@@ -68,7 +68,7 @@ class LeafNames:
             self._by_number[tuple(found_numbers[place] for place in self._fields)].append(leaf)
 
     def at(self, cell: Cell) -> str | None:
-        """The leaf of this cell by its name; None where names do not say."""
+        """The leaf of this cell by its name; None if names do not decide."""
         wanted = tuple(found.at(cell) for found in self._fields.values())
         leaves = self._by_number.get(wanted, []) if self._fields and None not in wanted else []  # type: ignore[arg-type] # without None
         return leaves[0] if len(leaves) == 1 else None

@@ -3,7 +3,7 @@
 On most fabrics a host has the same port number on all its leaves, or numbers at fixed distances. A port's number is
 taken as the sum of the host's place and the column's distance. What follows the rule on its right leaf is right. What
 does not is wrong only where the evidence goes one way: another cable sits in its place, or a whole block is off by the
-same amount. A single cable in a free port may be meant: it stays, undecided.
+same amount. A single cable in a free port may be intended: it stays, undecided.
 """
 
 from collections import Counter, defaultdict
@@ -28,8 +28,8 @@ Place = tuple[str, Column]
 @dataclass
 class Consensus:
     """Where every column of every host belongs. `expected` is the leaf port of each rail cable; one without a decision
-    stays where it is seen, and `undecided` has the reason. `renamed` maps a leaf's name as seen to the name that the
-    fabric expects there.
+    stays where it is, and `undecided` has the reason. `renamed` maps a leaf's actual name to the name that the fabric
+    expects there.
     """
 
     pods: dict[str, str]
@@ -78,7 +78,7 @@ def agree(columns: Columns, found: Members) -> Consensus:
 
 
 def _doubt_contested(agreed: Consensus, rule: "_Rule", leaves: Leaves) -> None:
-    """Leaves whose ports follow two rules; a host with few NICs whose place hangs on them is undecided as a whole."""
+    """Leaves whose ports follow two rules; a host with few NICs whose place depends on them is undecided entirely."""
     contested = [key for key in agreed.expected if rule.contested.get(rule.at(key))]
     hosts = {host for host, _ in contested if not rule.sure(host)}
     for key in contested:
@@ -104,7 +104,7 @@ def _own_port_on(leaf: str, host: str, columns: Columns, leaves: Leaves) -> Port
 
 
 def _keep_apart(agreed: Consensus, seen: dict[Key, Port]) -> None:
-    """No two cables in one port: of two, the one that is seen there has it; the other stays, undecided."""
+    """No two cables in one port: of two, the one that is actually there has it; the other stays, undecided."""
     own = {key: Port(agreed.renamed.get(port.device, port.device), port.name) for key, port in seen.items()}
     holders: dict[Port, list[Key]] = defaultdict(list)
     for key, port in agreed.expected.items():
@@ -156,7 +156,7 @@ class _Rule:
         return self._number[key] - self._place.get(key[0], 0) - self._distance.get(self.at(key), 0)
 
     def follows(self, key: Key) -> bool:
-        """Whether the cable's port number is as the rule says."""
+        """Whether the cable's port number follows the rule."""
         return key[0] in self._place and self._off(key) == 0
 
     def sure(self, host: str) -> bool:
@@ -172,7 +172,7 @@ class _Rule:
         return (self.at(key), self._off(key)) in self._blocks and self.sure(key[0])
 
     def target(self, key: Key, leaf: str) -> Port | None:
-        """The port that the rule says; None where no port of the fabric has that number or the host has no place."""
+        """The port by the rule; None if no port of the fabric has that number or the host has no place."""
         if not self._votes.get(key[0]) or self.torn(key[0]):
             return None
         place = self._place[key[0]] + self._distance.get(self.at(key), 0)

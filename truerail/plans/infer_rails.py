@@ -1,7 +1,7 @@
 """Rails by consensus: where most hosts of a pod have NIC N, there is rail N; a host that differs is an outlier.
 
-Few hosts decide nothing by themselves: what the whole fabric does decides (the names of its leaves), or nothing does.
-A cable whose place could be one or another stays where it is seen, and is *undecided*, with the reason.
+A few hosts are not enough evidence: the whole fabric decides (the names of its leaves), or the place is undecided. A
+cable with several possible places stays where it is, and is *undecided*, with the reason.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ FEWEST_VOTES = 3
 
 @dataclass
 class Columns:
-    """The rail cables as seen: `at[host][column]` is the leaf port, `name[host][column]` the host's own port."""
+    """The rail cables as observed: `at[host][column]` is the leaf port, `name[host][column]` the host's own port."""
 
     at: dict[str, dict[Column, Port]] = field(default_factory=lambda: defaultdict(dict))
     name: dict[str, dict[Column, str]] = field(default_factory=lambda: defaultdict(dict))
@@ -48,10 +48,10 @@ def clear(votes: Counter[_T]) -> _T | None:
 
 
 def common_orders(orders: Mapping[str, NicOrder], sure: frozenset[str]) -> tuple[dict[str, NicOrder], list[str]]:
-    """For each host the order that most hosts with the same NICs tell, and the hosts that told another.
+    """For each host the order that most hosts with the same NICs report, and the hosts that report another.
 
-    `sure` are the hosts that told how near their NICs are to GPUs. Of another host's NICs, those count that a sure host
-    with the same NICs has in rails: the rest is storage or management.
+    `sure` are the hosts that report how near their NICs are to GPUs. Of another host's NICs, those count that a sure
+    host with the same NICs has in rails: the rest is storage or management.
     """
     models: dict[frozenset[str], Counter[NicOrder]] = defaultdict(Counter)
     for host in sorted(orders, key=lambda host: host not in sure):
@@ -69,7 +69,7 @@ def common_orders(orders: Mapping[str, NicOrder], sure: frozenset[str]) -> tuple
 
 @dataclass
 class Leaves:
-    """Which leaf every column of every host belongs to, before `renamed` (a leaf's name as seen to the name that the
+    """Which leaf every column of every host belongs to, before `renamed` (a leaf's actual name to the name that the
     fabric expects there). `undecided` holds the cables without a decision, with the reason.
     """
 
@@ -123,7 +123,7 @@ def _why(counts: Counter[str], rail: int, named: str | None) -> str:
 
 
 def _renamed(leaf_at: Mapping[Cell, str], names: LeafNames) -> dict[str, str]:
-    """Leaves that all hosts have where the names of the other leaves say another, in closed exchanges: labels."""
+    """Leaves that all hosts have where the names of the other leaves imply another, in closed exchanges: labels."""
     stands: dict[str, set[str]] = defaultdict(set)
     for cell, leaf in leaf_at.items():
         stands[leaf].add(names.at(cell) or leaf)

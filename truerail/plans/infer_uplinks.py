@@ -1,4 +1,4 @@
-"""Cables above the leaves, as seen; and which switches are spines and superspines."""
+"""Cables above the leaves, as observed; and which switches are spines and superspines."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -11,8 +11,8 @@ from truerail.plans.infer_wires import Wires
 def uplinks(wires: Wires, leaves: set[str], renamed: dict[str, str]) -> tuple[dict[str, Role], list[Cable]]:
     """The roles of the switches above the leaves, and the cables to them.
 
-    `renamed` are leaves whose names seem exchanged. Where the ports above then follow the order of the leaves better,
-    the exchange is seen from above, too, and the cables are planned under the expected names.
+    `renamed` are leaves whose names seem swapped. Where the ports above then follow the order of the leaves better,
+    they confirm the swap, and the cables are planned under the expected names.
     """
     tiers = _tiers(wires, leaves)
     level = {Role.LEAF: 1, Role.SPINE: 2, Role.SUPERSPINE: 3}

@@ -8,7 +8,7 @@ from truerail.plans.infer_hosts import HostSays
 from truerail.plans.infer_wires import Wires
 
 _LISTENS = ("lldp", "ib_fabric")
-"""How the collectors are named that say what a port is wired to."""
+"""Display names of the collectors that report what a port is wired to."""
 
 
 def why_not(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], held_apart: Mapping[str, str]) -> str:

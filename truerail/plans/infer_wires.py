@@ -1,4 +1,4 @@
-"""What is plugged where, as LLDP of both ends or a discovery tells, without any plan."""
+"""What is plugged where, from LLDP of both ends or a discovery, without any plan."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class _Spelling:
         self._plain = all(name == short_name(device_key(name)) for name in roles)
 
     def of(self, port: Port) -> Port:
-        """The port as it is to stand in a plan."""
+        """The port's name for a plan."""
         return Port(self.device(port.device), self._own.get((port.device, port_key(port.name)), port.name))
 
     def device(self, name: str) -> str:
@@ -84,9 +84,9 @@ class _Spelling:
 
 
 def _roles(snapshot: Snapshot) -> dict[str, Role]:
-    """The devices that answered: a host is asked for GPUs and RDMA, a switch for its ports.
+    """The devices that answered: a host reports GPUs and RDMA, a switch its ports.
 
-    A Linux switch answers `lldpctl` as a host does, so LLDP alone makes a host only where nobody tells of GPUs or RDMA.
+    A Linux switch answers `lldpctl` as a host does, so LLDP alone makes a host only if no device reports GPUs or RDMA.
     """
     votes: dict[str, int] = defaultdict(int)
     for reading in snapshot.readings:
@@ -94,7 +94,7 @@ def _roles(snapshot: Snapshot) -> dict[str, Role]:
             votes[reading.device] += 4
         elif reading.collector in _SWITCH_COLLECTORS:
             votes[reading.device] -= 2
-        elif reading.collector != DISCOVERY:  # which may be told by any machine, of the fabric or not
+        elif reading.collector != DISCOVERY:  # which any machine may report, of the fabric or not
             votes[reading.device] += 0
     told = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
     shapes = {name_shape(name): role for name, role in told.items()}
@@ -107,7 +107,7 @@ def _told_apart(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str
     shapes: dict[str, Role] = {}
     for name, role in roles.items():
         shapes.setdefault(name_shape(name), role)
-    nodes = {name for name in names if name not in roles and canonical_guid(name)}  # adapters that nobody named
+    nodes = {name for name in names if name not in roles and canonical_guid(name)}  # adapters without a name
     found = {name: roles.get(name) or shapes.get(name_shape(name)) for name in names if name not in nodes}
     hosts = frozenset(name for name, role in found.items() if role is Role.HOST)
     switches = frozenset(name for name, role in found.items() if role is Role.LEAF)

@@ -42,19 +42,19 @@ class Inference:
     outliers: tuple[Outlier, ...]
     notes: tuple[str, ...]
     confidence: float
-    """Share of the rail cables seen that follow the consensus, 0 to 1; 0 where no rail was found."""
+    """Share of the observed rail cables that follow the consensus, 0 to 1; 0 if no rail was found."""
     apart: Mapping[str, str] = field(default_factory=dict)
     """Hosts that take no part in the rails, and why."""
     why_not: str = ""
-    """Why nothing could be inferred; empty where something was."""
+    """Why the inference failed; empty if it succeeded."""
 
 
 @garbage_collection_paused()
 def infer(snapshot: Snapshot) -> Inference:
     """Finds hosts, leaves, rails, planes and uplinks in a snapshot, without a plan. Linear in cables but for sorting.
 
-    The plan says where the majority has each NIC, so that checking the same snapshot against it finds who differs. It
-    never knows what was intended: a fabric that is wrong everywhere in the same way is right by consensus.
+    The plan has each NIC where the majority has it, so that checking the same snapshot against it finds the outliers.
+    The intent is unknown: a fabric that is wrong everywhere in the same way is right by consensus.
     """
     says, wires = hosts_say(snapshot), wires_of(snapshot)
     says |= adapters(snapshot, says)
@@ -79,7 +79,7 @@ def infer(snapshot: Snapshot) -> Inference:
 
 
 def _columns(wires: Wires, orders: dict[str, NicOrder], says: dict[str, HostSays]) -> tuple[Columns, Members]:
-    """Every rail cable seen, under its rail and plane, and the hosts that take part."""
+    """Every observed rail cable, by rail and plane, and the hosts that take part."""
     held: dict[str, dict[str, Port]] = defaultdict(dict)
     for port, peer in wires.peer.items():
         if port.device in wires.hosts and peer.device in wires.switches:
@@ -98,7 +98,7 @@ def _columns(wires: Wires, orders: dict[str, NicOrder], says: dict[str, HostSays
 
 
 def _add_vague(columns: Columns, wires: Wires, found: Members) -> None:
-    """Hosts that a leaf hears, without a port that could be named: the leaf's column tells which NIC it must be."""
+    """Hosts that a leaf hears without a port name: the leaf's column determines the NIC."""
     column_of = columns_of_leaves(columns, found)
     for port, host in wires.vague.items():
         column = column_of.get(port.device)
@@ -112,7 +112,7 @@ def _add_vague(columns: Columns, wires: Wires, found: Members) -> None:
 
 
 def _support(columns: Columns, agreed: Consensus) -> dict[int, tuple[int, int]]:
-    """For each rail, cables that follow the consensus and all that are seen. A leaf's name is judged apart."""
+    """For each rail, cables that follow the consensus and all observed ones. A leaf's name is evaluated separately."""
     counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for host, places in columns.at.items():
         for column, port in places.items():

@@ -10,7 +10,7 @@ from truerail.plans.numbers import plain
 
 
 def unknown_device(view: View) -> Iterator[Problem]:
-    """A cable ends at a device that the plan does not declare; told once for each device."""
+    """A cable ends at a device that the plan does not declare; reported once per device."""
     told: set[str] = set()
     for cable in view.plan.cables:
         for end in (cable.a, cable.b):

@@ -10,7 +10,7 @@ from truerail.plans.shape import SwitchShape, describe
 
 
 def oversubscription(view: View) -> Iterator[Problem]:
-    """A leaf that takes in more than it can pass up. The same ratio on every leaf is a design, and only told."""
+    """A leaf with more capacity down than up. The same ratio on every leaf is a design, reported as information."""
     leaves = [leaf for leaf in describe(view.plan).leaves if leaf.down_ports and leaf.oversubscription is not None]
     if not leaves:
         return

@@ -45,7 +45,8 @@ def no_rails(view: View) -> Iterator[Problem]:
 
 
 def fewer_rails_than_gpus(view: View) -> Iterator[Problem]:
-    """A host with more GPUs than rails. Alike on all hosts and evenly shared, it is a design, and only told."""
+    """A host with more GPUs than rails. Alike on all hosts and evenly shared, it is a design, reported as
+    information."""
     found: dict[tuple[int, int], list[str]] = defaultdict(list)
     for host, cables in view.of_host.items():
         gpus, rails = view.plan.devices[host].gpus, len({cable.rail for cable in cables})
@@ -63,7 +64,7 @@ def fewer_rails_than_gpus(view: View) -> Iterator[Problem]:
 
 
 def overlapping_subnets(view: View) -> Iterator[Problem]:
-    """Two rails whose subnets overlap: an address does not tell its rail."""
+    """Two rails whose subnets overlap: an address does not identify its rail."""
     spans: list[tuple[int, int, int, str, int]] = []
     for rail in view.plan.rails.values():
         for text in rail.subnets:

@@ -1,4 +1,4 @@
-"""A plan as the lint checks look at it: host cables by host, and which leaves stand together."""
+"""A plan as the lint checks use it: host cables by host, and leaves by pod."""
 
 from collections import defaultdict
 from functools import cached_property
@@ -38,7 +38,7 @@ class View:
 
     @cached_property
     def pod_of_host(self) -> dict[str, str]:
-        """Each host's pod: as planned, else the leaves that stand together as most of its cables see it."""
+        """Each host's pod: as planned, else the group of leaves that most of its cables reach."""
         groups = leaf_groups(self.leaves_of_host.values())
         pods = {leaves: pod_of(leaves, groups) for leaves in set(self.leaves_of_host.values())}
         devices = self.plan.devices

@@ -27,7 +27,7 @@ CHECKS: tuple[Check, ...] = (
     lint_capacity.oversubscription,
     lint_capacity.no_uplinks,
 )
-"""Every check of a plan; each is one function, its docstring says what it finds."""
+"""Every check of a plan; each is one function, its docstring describes what it finds."""
 
 
 def lint(plan: Plan) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""Port names as numbers, so that `swp5`, `Ethernet16` and `Ethernet1/5` can be told to be the fifth port each."""
+"""Port names as numbers, so that `swp5`, `Ethernet16` and `Ethernet1/5` are each recognized as the fifth port."""
 
 import re
 from collections.abc import Iterable

@@ -24,7 +24,7 @@ class SwitchShape:
     def oversubscription(self) -> float | None:
         """Capacity down over capacity up, 1.0 is non-blocking; by number of ports where speeds are not planned.
 
-        None where nothing goes up.
+        None without uplinks.
         """
         if not self.up_ports:
             return None

@@ -1,4 +1,4 @@
-"""Which leaves stand together: the pods of a fabric, told from what hosts are cabled to."""
+"""Groups leaves into the pods of a fabric, by what hosts are cabled to."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,8 +8,8 @@ from itertools import combinations
 def leaf_groups(leaves_of_hosts: Iterable[frozenset[str]]) -> dict[str, str]:
     """Maps each leaf to the leaf that its group is named after.
 
-    Leaves that share at least half of the hosts of one of them stand together. Half, so that one host cabled into a
-    foreign pod does not make two pods one.
+    Leaves that share at least half of the hosts of one of them form a group. Half, so that one host cabled into a
+    foreign pod does not merge two pods.
     """
     together: Counter[tuple[str, str]] = Counter()
     hosts: Counter[str] = Counter()

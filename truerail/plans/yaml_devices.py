@@ -23,7 +23,7 @@ Nics = list[tuple[str, ...]]
 
 @dataclass
 class Groups:
-    """What the device sections say: devices by name, and the NICs of each host."""
+    """The device sections: devices by name, and the NICs of each host."""
 
     devices: dict[str, Device] = field(default_factory=dict)
     nics: dict[str, Nics] = field(default_factory=dict)

@@ -26,7 +26,7 @@ class PortsBy(StrEnum):
 
 @dataclass
 class Links:
-    """Where the links are read: what they join, the speed they have unless they say otherwise, and the values."""
+    """Where the links are read: what they join, their default speed, and the values."""
 
     groups: Groups
     speed: float | None
@@ -154,7 +154,7 @@ def _port_sets(node: Node, each: int, keys: dict[str, Node], values: PlanValues)
 def uplinks(entry: Node, links: Links, rails_of: dict[str, tuple[int, ...]]) -> list[Cable]:
     """The cables of one `uplinks` entry: every device of `from` to every device of `to`, in equal numbers.
 
-    `rails_of` tells the rails that each leaf carries, for `by_rail`.
+    `rails_of` returns the rails that each leaf carries, for `by_rail`.
     """
     values = links.values
     keys = values.fields(entry, _UP_KEYS, needs=("ports", "to_ports"))

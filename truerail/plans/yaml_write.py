@@ -13,7 +13,7 @@ from truerail.plans.yaml_read import read_yaml
 def dump_yaml(plan: Plan) -> str:
     """The plan as YAML that `load` reads back to the same devices, rails and cables.
 
-    What is folded is read again and compared; where it would say anything else, the cables are listed one by one.
+    The folded form is read again and compared; if it differs, the cables are listed one by one.
     """
     nics = nics_of(plan)
     text = _text(plan, [*fold_host_links(plan, nics)], fold_uplinks(plan))

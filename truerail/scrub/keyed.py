@@ -1,4 +1,4 @@
-"""Keyed stand-ins for numbers: the same number gives the same one under one key, and nobody without the key goes back.
+"""Keyed pseudonyms for numbers: under one key a number always maps to the same one, irreversible without the key.
 
 MACs are permuted in blocks of 256, so that a device's consecutive MACs stay consecutive. Addresses keep what they have
 in common: two that share a prefix of n bits share one of n bits afterwards, so subnets stay subnets (Xu, Fan, Ammar,
@@ -14,18 +14,18 @@ _ROUNDS = 4
 
 
 class Keyed:
-    """The stand-ins of one capture. `key` is up to 32 bytes, made anew for each capture and then forgotten."""
+    """The pseudonyms of one capture. `key` is up to 32 bytes, random for each capture and not stored."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._flips: dict[tuple[int, int], int] = {}
 
     def number(self, purpose: str, text: str) -> int:
-        """64 bits that stand for a text."""
+        """A 64-bit pseudonym of a text."""
         return int.from_bytes(blake2s(f"{purpose}\0{text}".encode(), key=self._key, digest_size=8).digest(), "big")
 
     def mac(self, octets: bytes) -> bytes:
-        """The stand-in of a MAC, six octets. Group addresses, and zero, name nobody: they stay as they are."""
+        """The pseudonym of a MAC, six octets. Group addresses, and zero, identify no device: they stay as they are."""
         if octets[0] & 1 or not any(octets):
             return octets
         value = int.from_bytes(octets, "big")
@@ -41,7 +41,7 @@ class Keyed:
         return left << _HALF | right
 
     def address(self, address: IPv4Address | IPv6Address, bits: int | None = None) -> IPv4Address | IPv6Address:
-        """The stand-in of an address. Loopback, multicast and the unspecified address stay; of a link-local one the
+        """The pseudonym of an address. Loopback, multicast and the unspecified address stay; of a link-local one the
         prefix stays. `bits` limits it to a network's prefix; the bits behind it are zero.
         """
         if address.is_loopback or address.is_multicast or address.is_unspecified or address == _BROADCAST:

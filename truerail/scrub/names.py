@@ -1,4 +1,4 @@
-"""Stand-ins for names: `host-0007` for a host, `leaf-02` for a leaf, `other-0003` for who was only heard of.
+"""Pseudonyms for names: `host-0007` for a host, `leaf-02` for a leaf, `other-0003` for a device only named by others.
 
 A name counts by any spelling: in capitals, as FQDN, with something before or behind it as in `to-gpu-012-nic3`.
 """
@@ -21,7 +21,7 @@ enabled string integer hex ifname mac descr auto role host leaf spine switch gpu
 operstate unknown broadcast multicast true false null none device collectors commands
 """
 _WORDS = frozenset(_VOCABULARY.split())
-"""Words of the answers' own formats: a name like these cannot be told from them."""
+"""Words of the answers' own formats: a name like these cannot be distinguished from them."""
 
 
 class Names:
@@ -62,7 +62,7 @@ class Names:
         return re.compile("|".join(map(re.escape, found)), re.IGNORECASE) if found else None
 
     def name(self, name: str) -> str:
-        """The stand-in of a whole name, else the text with all names in it replaced."""
+        """The pseudonym of a whole name, else the text with all names in it replaced."""
         return self._of.get(device_key(name)) or self.text(name)
 
     def text(self, text: str) -> str:

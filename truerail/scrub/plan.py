@@ -1,4 +1,4 @@
-"""The plan of a scrubbed capture: the same cables between the same stand-ins."""
+"""The plan of a scrubbed capture: the same cables between the same pseudonyms."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +11,7 @@ from truerail.scrub.text import Text
 
 
 class _Numbered:
-    """Stand-ins of words that mean nothing elsewhere: racks, pods, labels."""
+    """Pseudonyms of words that occur only in the plan: racks, pods, labels."""
 
     def __init__(self, word: str, all_of_them: Iterable[str], keyed: Keyed) -> None:
         ordered = sorted(set(all_of_them) - {""}, key=lambda text: keyed.number(word, text))

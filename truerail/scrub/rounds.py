@@ -1,4 +1,4 @@
-"""A whole round: read once to learn whom it speaks of, written anew with stand-ins."""
+"""A whole round: read once to collect the names in it, then written with pseudonyms."""
 
 import re
 import secrets
@@ -28,7 +28,7 @@ def scrub_round(
     """Writes the round in folder `source` to the new folder `out`, and gives the plan that goes with it.
 
     `devices` are those of the inventory, with their roles. Files that answer no collector's question are left out:
-    nobody knows what is in them. The key is drawn anew and kept nowhere, unless `key` is given. Raises OSError, and
+    their content is unknown. The key is random for each call and not stored, unless `key` is given. Raises OSError, and
     `CannotScrub` before anything is written.
     """
     keyed = Keyed(key or secrets.token_bytes(32))
@@ -72,7 +72,7 @@ def _called(name: str) -> str:
 
 
 def _errors(content: bytes) -> bytes:
-    """Errors without what they say of the way in: users, files, fingerprints of host keys."""
+    """Errors without login details: users, files, fingerprints of host keys."""
     told = unanswered.load(content)
     told.device = _WAY_IN.sub(r"\1...", told.device)
     told.commands = {command: _WAY_IN.sub(r"\1...", why) for command, why in told.commands.items()}

@@ -1,4 +1,4 @@
-"""Answers with everything that identifies somebody replaced: names, addresses, MACs, GUIDs, serials, in any format."""
+"""Answers with all identifying values replaced: names, addresses, MACs, GUIDs, serials, in any format."""
 
 import re
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
@@ -35,7 +35,7 @@ class Text:
         self.names = names
 
     def __call__(self, text: str) -> str:
-        """The text without what identifies. Its format stays: every replacement has the shape of what it stands for."""
+        """The text without what identifies. Its format stays: every replacement has the shape of the original."""
         for pattern in _SERIALS:
             text = pattern.sub(lambda m: m.group(1) + self._serial(m.group(2)), text)
         text = _UUID.sub(lambda m: self._digits("uuid", m.group()), text)

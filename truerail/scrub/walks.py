@@ -1,7 +1,7 @@
-"""SNMP walks: only rows of tables that collectors read are kept, and what they hide in numbers is replaced, too.
+"""SNMP walks: only rows of tables that collectors read remain, and identifiers encoded as numbers are replaced, too.
 
-A whole walk has much more than cables: contacts, places, neighbours' addresses, software. LLDP-MIB puts management
-addresses into the index of their rows, and net-snmp prints a text with a line feed in hex.
+A full walk contains much more than cables: contacts, locations, neighbours' addresses, software. LLDP-MIB puts
+management addresses into the index of their rows, and net-snmp prints a text with a line feed in hex.
 """
 
 import re
@@ -40,7 +40,7 @@ def is_walk(text: str) -> bool:
 
 
 def scrubbed_walk(text: str, scrub: Text) -> str:
-    """The walk without what identifies somebody."""
+    """The walk without identifying values."""
     rows = [row for row in _rows(text) if _kept(row)]
     macs = set(_mac_columns(rows))
     return "".join(_row(row, scrub, macs) for row in rows)
@@ -90,7 +90,8 @@ def _unquoted(text: str) -> bytes:
 
 
 def _octets(digits: str, scrub: Text) -> str:
-    """Hex octets: a MAC, an address behind the octet of its family, a text, or something that names nobody."""
+    """Hex octets: a MAC, an address behind the octet of its family, a text, or something that identifies no device or
+    person."""
     octets = bytes.fromhex(digits)
     if len(octets) == 6:
         octets = bytes.fromhex(scrub.mac(octets.hex()))
