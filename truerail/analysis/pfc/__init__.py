@@ -1,1 +1,1 @@
-"""Who waits for whom: pauses as a graph for each priority, with its roots, their culprits and who suffers."""
+"""PFC pauses as a wait-for graph for each priority: roots, culprit ports and victims."""

@@ -1,4 +1,4 @@
-"""The culprit at the root of a pause tree: which port, why, who suffers, and how sure that is."""
+"""The culprit at the root of a pause tree: its port, the reason, the victims and the confidence."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,13 +15,13 @@ from truerail.model.kept import kept
 from truerail.model.plan import Role
 
 BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
-"""Confidence in a culprit: both ends of its link tell the pause and nothing else can be the root; one end does; there
-are several roots; the root stands behind what is monitored. Judgement.
+"""Confidence in a culprit: both ends of its link report the pause and nothing else can be the root; one end does; there
+are several roots; the root is beyond what is monitored. Engineering judgement.
 """
 MOST_PRESSED = 200
-"""Roots of back-pressure that are told at once, the worst first: more of them are no longer single slow ports."""
+"""Roots of back-pressure reported in one round, the worst first: more than that are no longer single slow ports."""
 MOST_WAITS, LEAST_WAITS = 200_000, 100
-"""Waits in all trees of a priority together, and in each tree in any case. Beyond that a tree is told in part."""
+"""Maximum waits in all trees of a priority together, and minimum in each tree. A larger tree is reported in part."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Wait:
     exact: bool
     both: bool
     seen: bool
-    """Whether the link between them is seen; else it is taken from the plan."""
+    """Whether the link between them was read; else it is taken from the plan."""
     level: int
 
 
 @dataclass(frozen=True)
 class Culprit:
-    """A root of a pause tree. `port` is its code, `waits` those behind it, the nearest first.
+    """A root of a pause tree. `port` is its code, `waits` are the waits upstream of it, the nearest first.
 
-    `unseen` says that the root stands behind `port`, where nobody looks. `pause_us` is NaN where not told, `since` Unix
-    seconds or NaN.
+    `unseen` means that the root is behind `port`, outside of what is monitored. `pause_us` is NaN if unknown, `since`
+    Unix seconds or NaN.
     """
 
     priority: int | None
@@ -60,18 +60,18 @@ class Culprit:
     roots: int
     watchdog: bool
     whole: bool
-    """Whether `waits` are all; else those nearest to the root."""
+    """Whether `waits` is complete; else it holds those nearest to the root."""
     others: int = 0
-    """Further roots that are not told because they are too many."""
+    """Further roots left out because there are too many."""
 
     @property
     def first(self) -> Wait:
-        """The wait that is strongest among those for the root itself."""
+        """The strongest wait for the root itself."""
         return max((w for w in self.waits if w.hops == 1), key=lambda w: w.share)
 
     @property
     def victims(self) -> dict[int, int]:
-        """Port code to hops of every port that is paused because of it, the nearest first."""
+        """Port code to hops of every victim port, the nearest first."""
         found: dict[int, int] = {}
         for wait in self.waits:
             if wait.waiting >= 0:
@@ -80,7 +80,7 @@ class Culprit:
 
     @property
     def confidence(self) -> float:
-        """How sure it is that this is the culprit, 0..1."""
+        """Confidence that this is the culprit, 0..1."""
         if self.unseen:
             return UNSEEN
         sure = BOTH_ENDS if self.first.both else ONE_END
@@ -89,12 +89,12 @@ class Culprit:
 
 @kept
 def storm_culprits(pauses: Pauses) -> tuple[Culprit, ...]:
-    """The culprits of all storms, one for each root and priority. Found once, kept with the pauses."""
+    """Culprits of all storms, one for each root and priority. Computed once and cached with the pauses."""
     return tuple(culprit for graph in pauses.graphs for culprit in _storms(pauses, graph))
 
 
 def pressure_culprits(pauses: Pauses) -> Iterator[Culprit]:
-    """The roots of lasting back-pressure, where no storm is about. Their share is that over five minutes."""
+    """Roots of lasting back-pressure outside of storms. Their share is that over five minutes."""
     for pg in pauses.graphs:
         calm = ~np.isin(pg.graph.part, pg.graph.part[pg.graph.tail[pg.waits.level > NOTHING]])
         lasting = ~np.isnan(pg.waits.lasting) & calm[pg.graph.tail]
@@ -119,7 +119,7 @@ def _storms(pauses: Pauses, pg: PauseGraph) -> Iterator[Culprit]:
 
 
 def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
-    """For storms that go round without a root: where it rose first. A deadlock is told as such, and has none."""
+    """For storms in a cycle without a root: the node where the pause began first. A deadlock is reported separately."""
     graph = pg.graph
     passing = graph.only(graph.passing)
     locked = np.zeros(graph.nodes, dtype=bool)
@@ -135,7 +135,7 @@ def _in_circles(pg: PauseGraph, endless: Mask) -> Iterator[int]:
 def _culprit(
     pauses: Pauses, pg: PauseGraph, graph: WaitGraph, root: int, edges: Codes, roots: int, most: int
 ) -> Culprit:
-    """The culprit at a root of a graph whose edges are these of the priority's waits."""
+    """The culprit at a root of a graph; `edges` are the priority's waits that the graph's edges belong to."""
     behind, whole = _behind(graph, root, edges, most)
     waits = [w for found, hops in behind for w in _waits(pauses, pg, found, hops)]
     nearest = behind[0][0]
@@ -162,7 +162,7 @@ def _culprit(
 
 
 def _behind(graph: WaitGraph, root: int, edges: Codes, most: int) -> tuple[list[tuple[Codes, int]], bool]:
-    """The waits behind a root with their hops, at most so many, the nearest first; and whether they are all."""
+    """Waits upstream of a root with their hops, at most `most`, the nearest first; and whether they are complete."""
     found: list[tuple[Codes, int]] = []
     left = most
     for level, hops in graph.behind(root):
@@ -185,7 +185,7 @@ def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[
 
 
 def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tuple[int, Reason, bool]:
-    """The culprit's port, its reason, and whether it stands behind what is monitored."""
+    """The culprit's port, its reason, and whether the root is beyond what is monitored."""
     waiting, on = int(pg.waits.waiting[strongest]), int(pg.waits.on[strongest])
     told, index = pauses.told, pauses.told.wiring.index
     if pg.is_switch(root):

@@ -1,4 +1,4 @@
-"""The egress at which a switch's congestion begins: the port that carries all it can, or less than it should."""
+"""The egress at which a switch's congestion begins: a port at its full capacity, or one below its planned speed."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,19 +9,21 @@ from truerail.analysis.pfc.reasons import Reason
 from truerail.model.columns import NONE, Codes, Mask
 
 SATURATED = 0.9
-"""Share of its speed at which an egress is full (incast, oversubscription). Judgement."""
+"""Share of its speed at which an egress is full (incast, oversubscription). Engineering judgement."""
 DEGRADED = 0.9
 """Share of the expected speed below which a link is degraded: at half speed it has 0.5, without a lane of four 0.75."""
 BUSY = 0.5
-"""Share of what is left of its speed that a degraded egress carries at least when it is the one that holds up."""
+"""Minimum load of a degraded egress that causes the congestion, as a share of its remaining speed."""
 MOST_MARKS = 0.5
-"""Share of a switch's congestion marks from which the one port that makes them is where its queue stands. Judgement."""
+"""Share of a switch's congestion marks from which the one port that sets them holds the queue.
+Engineering judgement.
+"""
 
 
 def egress_of(telemetry: Telemetry, device: int, pausing: Codes, last: int) -> tuple[int, Reason]:
-    """The port code of a switch's congested egress and why; (-1, `EGRESS_UNTOLD`) where no port of it shows that.
+    """Port code of a switch's congested egress and the reason; (-1, `EGRESS_UNTOLD`) if no port of it shows one.
 
-    `pausing` are the ports by which it pauses others: traffic comes in there, so they are looked at last.
+    `pausing` are the ports by which it pauses others: traffic enters there, so they are checked last.
     """
     ports = telemetry.ports_of(device)
     gained, span = telemetry.part(Quantity.TX_BYTES, None, ports, last)
@@ -40,8 +42,8 @@ def egress_of(telemetry: Telemetry, device: int, pausing: Codes, last: int) -> t
 
 
 def _marking(telemetry: Telemetry, ports: Codes, used: npt.NDArray[np.floating], last: int) -> tuple[int, Reason]:
-    """The busy port that makes most of the switch's marks: a switch marks what leaves by a port with a long queue. Jobs
-    send in bursts, so that port need not be full on average.
+    """The busy port that sets most of the switch's marks: a switch marks packets that leave by a port with a long
+    queue. Jobs send in bursts, so that port need not be full on average.
     """
     marks = np.zeros(len(ports))
     for priority in telemetry.priorities(Quantity.ECN_MARKED_PACKETS):
@@ -53,7 +55,7 @@ def _marking(telemetry: Telemetry, ports: Codes, used: npt.NDArray[np.floating],
 
 
 def _degraded(telemetry: Telemetry, ports: Codes) -> Mask:
-    """Ports whose link says a lower speed than planned, or, where the plan says none, than most of its like."""
+    """Ports whose link reports a lower speed than planned, or, without a planned speed, than most similar ports."""
     index = telemetry.wiring.index
     speed = telemetry.wiring.states.speed_gbps[ports]
     cable = index.cables_at(ports)

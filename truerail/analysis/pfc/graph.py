@@ -1,6 +1,7 @@
-"""A wait-for graph as arrays: who stands at its root, who waits for it how many hops away, and who waits in a circle.
+"""A wait-for graph as arrays: its roots, the nodes upstream of them with their hops, and its cycles.
 
-An edge `tail` to `head` says that `tail` waits for `head`. Everything runs over all edges at once; loops are over hops.
+An edge `tail` to `head` means that `tail` waits for `head`. Everything runs over all edges at once; loops are over
+hops.
 """
 
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from truerail.analysis.counters.hygiene import Floats
 from truerail.model.columns import NONE, Codes, Mask
 
 COMPARABLE = 0.5
-"""A node passes the pause on, and is not its root, where it waits itself for this share of what waits for it."""
+"""A node passes the pause on, and is not its root, if its own wait is at least this share of the waits for it."""
 FAINT = 0.1
-"""An edge is left out below this share of the strongest edge that it is joined with."""
+"""An edge is left out below this share of the strongest edge that it is connected to."""
 
 
 class WaitGraph:
@@ -29,7 +30,7 @@ class WaitGraph:
 
     @cached_property
     def awaited(self) -> Floats:
-        """The strongest wait for each node; 0 where nobody waits for it."""
+        """The strongest wait for each node; 0 without one."""
         return self._strongest(self.head)
 
     @cached_property
@@ -39,17 +40,17 @@ class WaitGraph:
 
     @property
     def roots(self) -> Mask:
-        """Nodes that somebody waits for and that wait for nobody to a comparable degree."""
+        """Nodes that are waited for and do not wait for others to a comparable degree."""
         return np.asarray((self.awaited > 0) & (self.waits < COMPARABLE * self.awaited), dtype=bool)
 
     @cached_property
     def passing(self) -> Mask:
-        """Edges by which a node passes on the pause that it is under."""
+        """Edges by which a node passes on the pause that it receives."""
         return np.asarray(self.weight >= COMPARABLE * self.awaited[self.tail], dtype=bool)
 
     @cached_property
     def part(self) -> Codes:
-        """The connected part of each node, by the smallest node in it. As many passes as a part is wide."""
+        """The connected component of each node, by its smallest node. Takes as many passes as a component is wide."""
         label = np.arange(self.nodes)
         while True:
             before = label.copy()
@@ -62,18 +63,18 @@ class WaitGraph:
 
     @property
     def faint(self) -> Mask:
-        """Edges that are weak beside the strongest of their part."""
+        """Edges that are weak compared with the strongest of their component."""
         strongest = np.zeros(self.nodes)
         part = self.part[self.tail]
         np.maximum.at(strongest, part, self.weight)
         return np.asarray(self.weight < FAINT * strongest[part], dtype=bool)
 
     def reached(self, start: Mask, *, backwards: bool = False) -> Mask:
-        """The nodes to which those of `start` come along the edges, themselves included."""
+        """Nodes reachable from `start` along the edges, `start` included."""
         return self.distance(start, backwards=backwards) >= 0
 
     def distance(self, start: Mask, *, backwards: bool = False) -> Codes:
-        """Hops from the nearest node of `start` to each node; -1 where there is no way."""
+        """Hops from the nearest node of `start` to each node; -1 if unreachable."""
         (order, bounds), target = (self._into, self.tail) if backwards else (self._out_of, self.head)
         distance = np.full(self.nodes, NONE, dtype=np.int64)
         at, hops = np.flatnonzero(start), 0
@@ -85,8 +86,8 @@ class WaitGraph:
         return distance
 
     def behind(self, root: int) -> Iterator[tuple[Codes, int]]:
-        """The edges by which a node is waited for, with their hops from it: 1 for those that wait for it itself, then
-        those that wait for them because they pass it on. Costs what it finds.
+        """Edges upstream of a node with their hops from it: 1 for edges into it, then edges into the nodes that pass it
+        on. Costs as much as it finds.
         """
         order, bounds = self._into
         passing, seen = self.passing, {root}
@@ -101,7 +102,7 @@ class WaitGraph:
             hops += 1
 
     def circles(self) -> list[Codes]:
-        """The nodes of every group that waits in a circle (strongly connected, two nodes at least), ascending."""
+        """The nodes of every cycle (strongly connected, two nodes at least), ascending."""
         found: list[Codes] = []
         core = self.only(self.tail != self.head)._core()
         while len(core.tail):
@@ -114,7 +115,7 @@ class WaitGraph:
         return sorted(found, key=lambda circle: int(circle[0]))
 
     def _core(self) -> "WaitGraph":
-        """Without the edges that lead into no circle or out of none, until all others are left."""
+        """The graph without edges that lead into no cycle or out of none, removed until none of them is left."""
         core = self
         while len(core.tail):
             inner = (core.awaited[core.tail] > 0) & (core.waits[core.head] > 0)
@@ -132,7 +133,7 @@ class WaitGraph:
         return self._sorted(self.tail)
 
     def _sorted(self, end: Codes) -> tuple[Codes, Codes]:
-        """The edges in order of one end, and where each node's begin. Shapes (edges,) and (nodes + 1,)."""
+        """The edges sorted by one end, and the start of each node's edges. Shapes (edges,) and (nodes + 1,)."""
         order = np.argsort(end, kind="stable")
         return order, np.searchsorted(end[order], np.arange(self.nodes + 1))
 
@@ -143,7 +144,7 @@ class WaitGraph:
 
 
 def _spans(low: Codes, high: Codes) -> Codes:
-    """The numbers of all half-open ranges, one after the other."""
+    """The numbers of all half-open ranges, concatenated."""
     length = high - low
     ends = np.cumsum(length)
     inside = np.arange(int(ends[-1]) if len(ends) else 0)

@@ -1,4 +1,4 @@
-"""Measures the waits on one priority: from counters of both ends to `PauseEdges`, vectorised over all of them."""
+"""Measures the waits on one priority: counters of both ends to `PauseEdges`, vectorised over all waits."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -41,19 +41,21 @@ _PAUSES = (Q.RX_PAUSE_US, Q.TX_PAUSE_US, Q.RX_PAUSE_FRAMES, Q.TX_PAUSE_FRAMES, Q
 
 FLOW_SIGNS = ((Q.TX_BYTES, True), (Q.TX_PACKETS, True), (Q.QUEUE_PACKETS, True), (Q.QUEUE_BYTES, True),
               (Q.RX_BYTES, False), (Q.RX_PACKETS, False))  # fmt: skip
-"""What shows that traffic of a priority still flows, and whether the waiting port counts it or the other one."""
+"""Counters that show that traffic of a priority still flows, and whether the waiting port counts
+them or the other one.
+"""
 
 
 @dataclass(frozen=True)
 class Priorities:
-    """The counters of one priority, with those over all priorities behind them where nothing else can be meant."""
+    """The counters of one priority, with those over all priorities as fallback where they can only mean this one."""
 
     told: Telemetry
     chosen: tuple[int | None, ...]
     last: int
 
     def part(self, quantity: Quantity, ports: Codes, last: int | None = None) -> tuple[Floats, Floats]:
-        """What some ports counted in each of the last samples, and in how many seconds; NaN not told."""
+        """Increments and seconds of some ports in each of the last samples; NaN is "no data"."""
         gained, span = self.told.part(quantity, self.chosen[0], ports, last or self.last)
         for priority in self.chosen[1:]:
             more, its_span = self.told.part(quantity, priority, ports, last or self.last)
@@ -61,13 +63,13 @@ class Priorities:
         return gained, span
 
     def rate(self, quantity: Quantity, ports: Codes, last: int | None = None) -> Floats:
-        """Counted per second by some ports in each of the last samples; NaN not told."""
+        """Rates per second of some ports in each of the last samples; NaN is "no data"."""
         gained, span = self.part(quantity, ports, last)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(gained / span, dtype=np.float32)
 
     def reaches(self, quantity: Quantity, per_second: "float | np.typing.NDArray[np.float64]") -> Mask:
-        """Planned ports that counted so much per second in any of the last samples."""
+        """Planned ports that reached `per_second` in any of the last samples."""
         found = np.zeros(self.told.ports, dtype=bool)
         for priority in self.chosen:
             found |= self.told.reaches(quantity, priority, per_second, self.last)
@@ -75,19 +77,19 @@ class Priorities:
 
 
 def polls(telemetry: Telemetry) -> int:
-    """How many polls a storm is judged by: those of a port that is read as often as rounds come."""
+    """Number of polls that a storm is evaluated over: those of a port that is read in every round."""
     return max(POLLS, ceil(POLL_SECONDS / _pace(telemetry)))
 
 
 def recent(telemetry: Telemetry) -> int:
-    """In how many of the last samples a port's newest polls lie: twice as many as it takes, by the slowest collector.
-    A port that is read every 60 seconds fills one in six samples of 10.
+    """Number of samples that hold a port's newest polls: twice as many as needed, by the slowest collector. A port that
+    is read every 60 seconds fills one in six samples of 10.
     """
     return max(2 * polls(telemetry), ceil(2 * POLLS * slowest_pace(telemetry) / _pace(telemetry)))
 
 
 def slowest_pace(telemetry: Telemetry) -> float:
-    """Seconds that usually lie between two readings of a port, by the collector of pauses that reads most rarely."""
+    """Usual seconds between two readings of a port, for the collector of pauses with the lowest rate."""
     columns = telemetry.window.columns() if telemetry.window else ()
     sources = {name: source for name, source, series in columns if series.column.quantity in _PAUSES}
     return max([_pace(telemetry), *(source.pace for source in sources.values())])
@@ -99,7 +101,7 @@ def _pace(telemetry: Telemetry) -> float:
 
 @dataclass(frozen=True)
 class Activity:
-    """Planned ports that pause or are paused on a priority by anything worth measuring. Shapes (planned ports,)."""
+    """Planned ports that send or receive enough pauses on a priority to be measured. Shapes (planned ports,)."""
 
     received: Mask
     sent: Mask
@@ -108,7 +110,7 @@ class Activity:
         return bool(self.received.any() or self.sent.any())
 
     def without(self, *others: "Activity") -> "Activity":
-        """Ports that are in none of the others either."""
+        """Ports that are in none of the others."""
         received, sent = self.received.copy(), self.sent.copy()
         for other in others:
             received &= ~other.received
@@ -116,26 +118,26 @@ class Activity:
         return Activity(received, sent)
 
     def touches(self, peers: Peers) -> Mask:
-        """Ports that pause, or whose neighbour is paused."""
+        """Ports that send pauses, or whose neighbour receives them."""
         inside = (peers.port >= 0) & (peers.port < len(self.received))
         told = self.received[np.where(inside, peers.port, 0)] if len(inside) else inside
         return np.asarray(self.sent | (inside & told), dtype=bool)
 
     @classmethod
     def none(cls, ports: int) -> "Activity":
-        """Of no port at all."""
+        """Without any port."""
         return cls(np.zeros(ports, dtype=bool), np.zeros(ports, dtype=bool))
 
 
 def counters_of(telemetry: Telemetry, priority: int | None, *, totals: bool) -> Priorities:
-    """The counters of a priority; `totals` takes those over all priorities for its own where it has none."""
+    """The counters of a priority; `totals` uses those over all priorities where it has none of its own."""
     return Priorities(
         telemetry, (priority, None) if totals and priority is not None else (priority,), recent(telemetry)
     )
 
 
 def activity_of(counters: Priorities) -> Activity:
-    """One look over the whole fabric for what is worth measuring."""
+    """Scans the whole fabric for ports to measure."""
     told = counters.told
     duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(told))
     frames = np.nan_to_num(LEAST_SHARE * told.speed() * 8 / QUANTUM_BITS)
@@ -146,8 +148,8 @@ def activity_of(counters: Priorities) -> Activity:
 
 
 def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
-    """Measures every wait on a priority. `nics` are NICs whose own watchdog spoke and that pause on no priority told:
-    this one is taken for theirs.
+    """Measures every wait on a priority. `nics` are NICs whose own watchdog fired and that report pauses on no
+    priority: this priority is assumed for them.
     """
     told = counters.told
     peer = peers_of(told.wiring).port
@@ -189,7 +191,7 @@ def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> Pa
 
 
 def _share_of_a_frame(telemetry: Telemetry, waiting: Codes, on: Codes) -> Floats:
-    """The share of a second that one frame a second pauses for at most, shape (waits, 1)."""
+    """Maximum share of a second that one frame a second pauses for, shape (waits, 1)."""
     of = [_of_planned(telemetry.speed(), end) for end in (waiting, on)]
     bits = np.where(np.isnan(of[0]), of[1], of[0]) * 8
     with np.errstate(divide="ignore"):
@@ -197,7 +199,7 @@ def _share_of_a_frame(telemetry: Telemetry, waiting: Codes, on: Codes) -> Floats
 
 
 def _at(ports: Mask, codes: Codes) -> Mask:
-    """Whether these ports, planned or not, are among some planned ones."""
+    """Whether each of these ports, planned or not, is among the planned ports of `ports`."""
     among = np.append(ports, False)
     planned = (codes >= 0) & (codes < len(ports))
     found: Mask = among[np.where(planned, codes, len(ports))]
@@ -205,8 +207,8 @@ def _at(ports: Mask, codes: Codes) -> Mask:
 
 
 def _lengths(paused_us: Floats, span: Floats, transitions: Floats) -> Floats:
-    """Mean pause in each sample, microseconds. A pause that is not over has no transition yet; where none is ever
-    counted, the platform may not count them, and only a pause without end is believed.
+    """Mean pause in each sample, microseconds. A pause that is not over has no transition yet. If transitions are never
+    counted, the platform may not count them, and only a pause without end is accepted.
     """
     counts = np.logical_or((transitions > 0).any(axis=1, keepdims=True), paused_us >= WHOLE_SHARE * 1e6)
     length = paused_us * span / np.maximum(transitions, 1)
@@ -214,12 +216,12 @@ def _lengths(paused_us: Floats, span: Floats, transitions: Floats) -> Floats:
 
 
 def _newest(known: Mask, number: int) -> Codes:
-    """The places of the newest known samples of every row, oldest first; unknown ones fill up in front."""
+    """Indices of the newest known samples of every row, oldest first; unknown ones pad the front."""
     return np.argsort(known, axis=1, kind="stable")[:, -number:]
 
 
 def _twice(hot: Mask) -> Mask:
-    """Whether two polls in a row are."""
+    """Whether two consecutive polls are hot."""
     return np.asarray((hot[:, 1:] & hot[:, :-1]).any(axis=1), dtype=bool)
 
 
@@ -253,7 +255,7 @@ def _flow(counters: Priorities, waiting: Codes, on: Codes, keep: Codes, hot: Mas
 
 def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Codes) -> Mask:
     """Samples in which these links carry no more than LLDP, BGP, BFD, LACP and pause frames do, by the bytes over all
-    priorities of every end that tells them, shape (waits, kept samples).
+    priorities of every end that reports them, shape (waits, kept samples).
     """
     told, shape = counters.told, keep.shape
     whole = Priorities(told, (None,), counters.last)
@@ -268,7 +270,7 @@ def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Code
 
 
 def _when_busy(whole: Priorities, quantity: Quantity, ends: Codes, control: Floats) -> Floats:
-    """The median of what these ports carry in samples of the window with traffic, shape (ports, 1); NaN without any."""
+    """Median load of these ports in samples of the window with traffic, shape (ports, 1); NaN without any."""
     rate = np.sort(whole.rate(quantity, ends, max(whole.told.samples, 1)), axis=1)  # NaN sorts behind all
     known = np.count_nonzero(~np.isnan(rate), axis=1)
     busy = np.count_nonzero(rate >= control, axis=1)
@@ -277,14 +279,14 @@ def _when_busy(whole: Priorities, quantity: Quantity, ends: Codes, control: Floa
 
 
 def _of_planned(values: "np.typing.NDArray[np.float64]", ports: Codes) -> "np.typing.NDArray[np.float64]":
-    """A column of planned ports at some ports; NaN at those that are not planned."""
+    """Values of a column of planned ports at some ports; NaN at unplanned ports."""
     planned = (ports >= 0) & (ports < len(values))
     return np.asarray(np.append(values, np.nan)[np.where(planned, ports, len(values))], dtype=np.float64)
 
 
 def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) -> Mask:
-    """Waits that a watchdog called a storm: the switch's of the paused port, or the NIC's own. Its silence says
-    nothing: watchdogs flap, and miss pauses that a host's software makes.
+    """Waits that a watchdog reported as a storm: the switch's on the paused port, or the NIC's own. A silent watchdog
+    proves nothing: watchdogs flap, and miss pauses that a host's software makes.
     """
     word = (counters.rate(Q.WATCHDOG_STORMS, waiting) > 0).any(axis=1)
     nic = Priorities(counters.told, (None,), counters.last)
@@ -304,16 +306,16 @@ def _level(hot: Mask, bound_hot: Mask, length: Floats, flow: Codes, watchdog: Ma
 
 
 def _stuck(share: Floats, hot: Mask, bound_hot: Mask, flow: Codes) -> Mask:
-    """Waits that a deadlock can be made of: paused for two polls, and nothing moves; without end, where that is not
-    told.
+    """Waits that can form a deadlock: paused for two polls without traffic; where traffic is unknown, paused without
+    end.
     """
     endless = _twice(share >= WHOLE_SHARE) & (flow == UNTOLD)
     return np.asarray(((_twice(hot) | _twice(bound_hot)) & (flow == STALLED)) | endless, dtype=bool)
 
 
 def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, per_frame: Floats) -> Floats:
-    """The paused share over the last five minutes, where it shows nearly all the time; NaN elsewhere. By the seconds
-    behind the samples, however far apart they are.
+    """Paused share over the last five minutes, where nearly all samples show it; NaN elsewhere. Measured by the seconds
+    of the samples, however far apart they are.
     """
     told = counters.told
     found = np.full(len(waiting), np.nan, dtype=np.float32)
@@ -340,7 +342,7 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
 
 
 def _seconds_behind(counters: Priorities, waiting: Codes, on: Codes, last: int) -> Floats:
-    """The seconds behind each sample of pauses, by whichever end tells them."""
+    """Seconds of each sample of pauses, from whichever end reports them."""
     found = np.zeros((len(waiting), min(last, counters.told.samples)), dtype=np.float32)
     for quantity, ends in (
         (Q.RX_PAUSE_US, waiting), (Q.TX_PAUSE_US, on), (Q.RX_PAUSE_FRAMES, waiting), (Q.TX_PAUSE_FRAMES, on),
@@ -350,8 +352,8 @@ def _seconds_behind(counters: Priorities, waiting: Codes, on: Codes, last: int) 
 
 
 def risen(counters: Priorities, waiting: Codes, on: Codes) -> "np.typing.NDArray[np.float64]":
-    """When each of these waits began to last until now, in Unix seconds, or before that where the window begins with
-    it; NaN where it does not show.
+    """Time at which each of these waits began to last until now, in Unix seconds; earlier than that where the window
+    begins with it; NaN without a wait.
     """
     told = counters.told
     samples = max(told.samples, 1)

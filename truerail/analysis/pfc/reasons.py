@@ -1,4 +1,4 @@
-"""Why a NIC pauses its switch, and what else a congestion begins with: in words, by what its counters say."""
+"""Reasons why a NIC pauses its switch, and other origins of congestion, derived from counters."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,17 +13,17 @@ Q = Quantity
 
 
 class Reason(StrEnum):
-    """The sub-cause of a pause tree's root; exactly these words in every output."""
+    """The sub-cause of a pause tree's root; exactly these words appear in every output."""
 
     NIC_WATCHDOG = "nic watchdog"
-    """The NIC's own stall prevention spoke: its receive pipeline stood still while it paused."""
+    """The NIC's own stall prevention fired: its receive pipeline stood still while it sent pauses."""
     PCIE_STALLED = "pcie stalled"
     NO_BUFFERS = "no receive buffers"
     SLOW_HOST = "slow host"
     SLOW_RECEIVER = "slow receiver"
-    """It takes traffic and drops none, too slowly: translation misses, memory, a busy host."""
+    """It accepts traffic without drops, but too slowly: translation misses, memory, a busy host."""
     NIC_OR_DRIVER = "nic or driver"
-    """It takes nothing, and nothing else is counted."""
+    """It accepts no traffic, and no other counter increases."""
     NIC_UNTOLD = "nic not read"
     INCAST = "incast"
     DEGRADED_LINK = "degraded link"
@@ -37,11 +37,11 @@ SIGNS: Sequence[tuple[Reason, tuple[Quantity, ...]]] = (
     (Reason.NO_BUFFERS, (Q.OUT_OF_BUFFER, Q.RNR_NAKS)),
     (Reason.SLOW_HOST, (Q.RX_DISCARDS,)),
 )
-"""What counts for each reason, the most telling first (mlx5 counters.rst; SIGCOMM'16 section 4 for slow receivers)."""
+"""Counters for each reason, the most specific first (mlx5 counters.rst; SIGCOMM'16 section 4 for slow receivers)."""
 
 
 def nic_reason(telemetry: Telemetry, port: int, priority: int | None, last: int) -> Reason:
-    """Why a host's NIC pauses, by what it counted in the last samples. Port code of the NIC."""
+    """Why a host's NIC sends pauses, by its counters in the last samples. `port` is the NIC's port code."""
     ports = np.array([port])
     known = False
     for reason, quantities in SIGNS:
@@ -58,8 +58,8 @@ def nic_reason(telemetry: Telemetry, port: int, priority: int | None, last: int)
 
 
 def _takes(telemetry: Telemetry, port: int, priority: int | None, last: int) -> bool | None:
-    """Whether traffic came in, by the newest sample; None where it is not told. Bytes over all priorities count from
-    what protocols and pause frames cannot be.
+    """Whether the NIC received traffic, by the newest sample; None if unknown. Bytes over all priorities count above
+    what protocols and pause frames can be.
     """
     for of in dict.fromkeys((priority, None)):
         for quantity in (Q.RX_BYTES, Q.RX_PACKETS) if of is not None else (Q.RX_BYTES,):

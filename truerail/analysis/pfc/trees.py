@@ -1,9 +1,9 @@
-"""Pause trees: who waits for whom on each priority, who is at the root of it, and who suffers how far away.
+"""Pause trees: the wait-for graph of each priority, its roots, and its victims with their distance.
 
-Nodes are switches, and each NIC of a host twice: a NIC that pauses its switch cannot take traffic in, and does so for
-reasons of its own; a NIC that is paused cannot send. A host passes no pause on, so the first is always a root, the
-second always a victim, and no storm crosses a host. Sources: the propagation ladder of "RDMA over Commodity Ethernet at
-Scale" (SIGCOMM'16) and the port-level wait-for graph of Hawkeye.
+Nodes are switches, and each NIC of a host twice: a NIC that pauses its switch cannot accept traffic, for reasons of its
+own; a NIC that is paused cannot send. A host passes no pause on, so the first is always a root, the second always a
+victim, and no storm crosses a host. Sources: the propagation ladder of "RDMA over Commodity Ethernet at Scale"
+(SIGCOMM'16) and the port-level wait-for graph of Hawkeye.
 """
 
 from dataclasses import dataclass
@@ -38,26 +38,26 @@ STORM_WORDS = (Q.WATCHDOG_STORMS, *NIC_EVENTS)
 
 @dataclass(frozen=True)
 class PauseGraph:
-    """The waits of one priority as a graph; edge e is wait `edges[e]` of `waits`. `waits` holds those that count."""
+    """The waits of one priority as a graph; edge e is wait `edges[e]` of `waits`. `waits` holds the relevant ones."""
 
     waits: PauseEdges
     counters: Priorities
     graph: WaitGraph
     node: Codes
-    """Node of the graph to what it stands for: a device's code, or beyond `devices` a NIC's or stranger's port."""
+    """Code of each node: a switch's device code, or from `devices` on a port of a NIC or of an unknown device."""
     devices: int
 
     def is_switch(self, node: int) -> bool:
-        """Whether a node stands for a switch of the plan."""
+        """Whether a node is a switch of the plan."""
         return int(self.node[node]) < self.devices
 
     def device(self, node: int) -> int:
-        """The switch that a node stands for."""
+        """The device code of a switch node."""
         return int(self.node[node])
 
     @cached_property
     def storms(self) -> tuple[Mask, Mask]:
-        """Roots of storms, and nodes in which a storm goes round without a root. Shapes (nodes,)."""
+        """Roots of storms, and nodes of storms in a cycle without a root. Shapes (nodes,)."""
         graph, level = self.graph, self.waits.level
         passing = graph.only(graph.passing)
         under = self._heads(level > NOTHING)
@@ -71,7 +71,7 @@ class PauseGraph:
         return found
 
     def _truest(self, roots: Mask) -> Mask:
-        """Roots that are under a storm themselves; where a part has none, the others: they were reached by one."""
+        """Roots that are in a storm themselves; in a component without one, the others: the storm reached them."""
         graph, waits = self.graph, self.waits
         untold = ~waits.exact & (waits.level == NOTHING) & (waits.share >= STORM_SHARE)
         true = roots & self._heads((waits.level > NOTHING) | untold)
@@ -81,13 +81,13 @@ class PauseGraph:
 
     @cached_property
     def deadlocks(self) -> list[Codes]:
-        """The nodes of every group of switches that wait for each other in a circle while nothing moves."""
+        """The nodes of every cycle of switches that wait for each other while no traffic moves."""
         return self.graph.only(self.waits.stuck).circles()
 
 
 @dataclass(frozen=True)
 class Pauses:
-    """All pause trees of a snapshot. `told.wiring.index` has the words for port codes."""
+    """All pause trees of a snapshot. `told.wiring.index` resolves port codes to names."""
 
     told: Telemetry
     peers: Peers
@@ -95,10 +95,10 @@ class Pauses:
 
 
 def pauses_of(plan: Plan, snapshot: Snapshot) -> Pauses:
-    """The pause trees of a snapshot under a plan. Made once for each pair, kept with the wiring.
+    """The pause trees of a snapshot under a plan. Computed once for each pair and cached with the wiring.
 
-    Raises Undecided where nobody counts pauses, where too few samples are there, or where frames are all that is
-    counted and nobody tells a link's speed.
+    Raises InsufficientDataError if no device counts pauses, if there are too few samples, or if only frames are counted
+    and the link speed is unknown.
     """
     told = telemetry_of(plan, snapshot)
     found: Pauses | None = told.wiring.__dict__.get("_pauses")
@@ -110,7 +110,7 @@ def pauses_of(plan: Plan, snapshot: Snapshot) -> Pauses:
 
 
 def counted(telemetry: Telemetry, what: str, *quantities: Quantity) -> None:
-    """Raises Undecided where nobody counts any of these, or too few polls are there."""
+    """Raises InsufficientDataError if no device counts any of these, or there are too few polls."""
     if not telemetry.counts(*quantities):
         raise InsufficientDataError(f"counters of {what}: no port that answered counts them")
     if telemetry.samples < polls(telemetry):
@@ -118,7 +118,7 @@ def counted(telemetry: Telemetry, what: str, *quantities: Quantity) -> None:
 
 
 def decidable(telemetry: Telemetry) -> None:
-    """Raises Undecided where nothing can be said of pauses."""
+    """Raises InsufficientDataError if pauses cannot be evaluated."""
     counted(telemetry, "pauses", *PAUSES, *STORM_WORDS)
     by_time = telemetry.counts(Q.RX_PAUSE_US, Q.TX_PAUSE_US, *STORM_WORDS)
     if not by_time and np.isnan(telemetry.speed()).all():
@@ -128,10 +128,10 @@ def decidable(telemetry: Telemetry) -> None:
 
 
 def _by_priority(telemetry: Telemetry) -> list[tuple[Priorities, Activity, Mask]]:
-    """What is to be measured: the counters, the ports, and the NICs whose watchdogs name no priority.
+    """What to measure: the counters, the ports, and the NICs whose watchdogs report no priority.
 
     Ports that count over all priorities (IEEE8021-PFC-MIB, EOS, NX-OS) join the one priority that is paused anywhere;
-    where it is none or several, they stand for themselves.
+    with none or several, they form a graph of their own.
     """
     numbers = [p for p in telemetry.priorities(*PAUSES, Q.WATCHDOG_STORMS) if p is not None]
     found = [(c, active) for p in numbers if (active := activity_of(c := counters_of(telemetry, p, totals=False)))]
@@ -154,7 +154,7 @@ def _by_priority(telemetry: Telemetry) -> list[tuple[Priorities, Activity, Mask]
 
 
 def graph_of(telemetry: Telemetry, counters: Priorities, active: Activity, nics: Mask) -> PauseGraph:
-    """The graph of one priority: waits that count, without those that are faint beside a strong one."""
+    """The graph of one priority: relevant waits, without those that are weak beside a strong one."""
     waits = waits_of(counters, active, nics)
     waits = waits.only((waits.share >= LEAST_SHARE) | (waits.level > NOTHING))
     pause_graph = _joined(telemetry, counters, waits)
@@ -173,8 +173,8 @@ def _joined(telemetry: Telemetry, counters: Priorities, waits: PauseEdges) -> Pa
 
 
 def _node(telemetry: Telemetry, port: Codes, other: Codes, devices: int, side: int) -> Codes:
-    """What a port stands for: its switch where the plan has it, else the port itself, apart for both directions. A port
-    that nobody knows is named after the other end.
+    """The node of a port: its switch if planned, else the port itself, one node for each direction. An unknown port is
+    named after the other end.
     """
     index = telemetry.wiring.index
     tier = np.array([*index.devices.tier, -1], dtype=np.int64)
@@ -186,7 +186,7 @@ def _node(telemetry: Telemetry, port: Codes, other: Codes, devices: int, side: i
 
 
 def began(graph: PauseGraph, edges: Codes) -> "np.typing.NDArray[np.float64]":
-    """When each of these waits began, in Unix seconds; NaN where nobody can tell."""
+    """Start of each of these waits, in Unix seconds; NaN if unknown."""
     return risen(graph.counters, graph.waits.waiting[edges], graph.waits.on[edges])
 
 
