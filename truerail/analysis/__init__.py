@@ -1,1 +1,1 @@
-"""What follows from a plan and a snapshot. No input, no output."""
+"""Derives results from a plan and a snapshot. No input, no output."""

@@ -1,5 +1,5 @@
-"""What was not asked: whole roles (a capture of the hosts alone does not make every switch unreachable), and planned
-devices that the inventory does not have.
+"""What was not queried: whole roles (a capture of the hosts alone does not make every switch unreachable), and planned
+devices that are not in the inventory.
 """
 
 import re
@@ -15,15 +15,15 @@ from truerail.model.plan import Plan, Role
 
 MOST_NEAR = 3
 MOST_RANGES = 8
-"""Near names and ranges of names that a sentence shows."""
+"""Maximum number of similar names and ranges of names in a sentence."""
 _NUMBER = re.compile(r"0*(\d+)")
 _LAST_NUMBER = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """Planned devices that the inventory does not have. `near` are names of the inventory that may be meant: those that
-    the plan does not have and that differ in their domain, case or leading zeros only.
+    """Planned devices that are not in the inventory. `near` are names of the inventory that may be meant: those that
+    are not in the plan and that differ in their domain, case or leading zeros only.
     """
 
     devices: tuple[str, ...]
@@ -31,7 +31,7 @@ class Unlisted:
 
     @property
     def summary(self) -> str:
-        """In a sentence, without its full stop."""
+        """One sentence, without its full stop."""
         many = len(self.devices) != 1
         told = f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'} not in the inventory"
         near = ", ".join(f"{theirs} for {ours}" for ours, theirs in list(self.near.items())[:MOST_NEAR])
@@ -40,7 +40,7 @@ class Unlisted:
 
 
 def unlisted(plan: Plan, inventory: Collection[str]) -> Unlisted:
-    """The planned devices that an inventory does not have under any spelling that names them."""
+    """The planned devices that are not in an inventory under any spelling that names them."""
     devices = Devices(plan)
     code = {name: devices.find(name) for name in inventory}
     listed = set(code.values())
@@ -52,7 +52,7 @@ def unlisted(plan: Plan, inventory: Collection[str]) -> Unlisted:
 
 
 def not_listed(wiring: Wiring) -> Unlisted:
-    """The same of a round: without whole roles that nobody was asked of, and those that a discovery met."""
+    """The same for a round: without whole roles that were not queried, and devices that a discovery met."""
     seen, devices = wiring.identity.seen, wiring.index.devices
     if seen.inventory is None:
         return Unlisted((), {})
@@ -91,7 +91,7 @@ def folded(names: Iterable[str]) -> str:
 def roles_not_asked(wiring: Wiring) -> tuple[Role, ...]:
     """Roles of which the plan has two devices or more and the snapshot not one reading, good or bad.
 
-    Whom the discovery of an InfiniBand fabric met has been asked: its switches answer nobody else.
+    Devices that the discovery of an InfiniBand fabric met count as queried: its switches answer no other query.
     """
     devices = wiring.index.devices
     tried = {wiring.identity.filed(name) for name in {reading.device for reading in wiring.identity.seen.readings}}

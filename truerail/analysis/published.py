@@ -1,4 +1,4 @@
-"""What the service shows: one judgement, what it was made from, and what is remembered of its findings."""
+"""The service's published state: one evaluation, its inputs, and the history of its findings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from truerail.model.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class CollectorRun:
-    """How the rounds of one collector go. `age_seconds` is derived from `last_at` by whoever shows it."""
+    """Statistics of one collector's rounds. `age_seconds` is derived from `last_at` on display."""
 
     collector: str
     every_seconds: float
@@ -25,23 +25,23 @@ class CollectorRun:
     devices_answered: int = 0
     rounds_total: int = 0
     failures_total: int = 0
-    """Devices that gave no readable answer, summed over rounds."""
+    """Devices without a readable answer, summed over rounds."""
     overruns_total: int = 0
     """Times it came due while its last round still ran: skipped, counted, not logged one by one."""
 
 
 class JournalHealth(StrEnum):
-    """Whether what is judged is also kept."""
+    """Whether evaluations are also stored."""
 
     KEEPING = "keeping"
     FAILING = "failing"
-    """The database does not take what is judged: judging goes on, rows wait in memory."""
+    """The database does not accept evaluations: evaluation goes on, rows wait in memory."""
     OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)
 class JournalState:
-    """How the journal stands. `waiting` rounds are not written yet; `lost_total` had to be dropped, oldest first."""
+    """The state of the journal. `waiting` rounds are not written yet; `lost_total` were dropped, oldest first."""
 
     health: JournalHealth = JournalHealth.OFF
     error: str = ""
@@ -53,10 +53,10 @@ class JournalState:
 
 @dataclass(frozen=True)
 class Published:
-    """One judgement as it is shown. Never changed; an acknowledgement makes a new one of the same `number`.
+    """One published evaluation. Immutable; an acknowledgement makes a new one of the same `number`.
 
     `lives` is by finding id, `cause_lives` by `Cause.key`, `mutes` by finding id. `pending_resolution` are findings
-    that are not in the judgement and not resolved either: recovering or unseen; their lives say which.
+    that are not in the evaluation and not resolved either: recovering or unseen; their lives show which.
     """
 
     number: int
@@ -71,21 +71,21 @@ class Published:
     runs: Mapping[str, CollectorRun] = field(default_factory=dict)
     journal: JournalState = JournalState()
     judged_seconds: float = 0.0
-    """What judging took, from snapshot to this."""
+    """Seconds from the snapshot to this evaluation."""
     traffic: Traffic | None = None
-    """What links carry, for metrics; None where nobody counts or nobody wants it."""
+    """Traffic on links, for metrics; None where there are no counters or it is not requested."""
 
     @property
     def at(self) -> datetime:
-        """When the newest answer in it was asked for."""
+        """When the newest answer in it was requested."""
         return self.evaluation.at
 
     @property
     def plan(self) -> Plan:
-        """What should be."""
+        """The planned cabling."""
         return self.evaluation.plan
 
     @property
     def wiring(self) -> Wiring:
-        """What is plugged where. Joined once for each snapshot."""
+        """The actual cabling. Joined once for each snapshot."""
         return wiring_of(self.evaluation.plan, self.snapshot)

@@ -1,4 +1,4 @@
-"""What is wired to what: names that devices use, neighbours that they hear, links that they have, and the plan."""
+"""Actual cabling: device names, neighbours received over LLDP, links, and their comparison with the plan."""
 
 from truerail.analysis.cabling.joined import State, Why, Wiring, evidence_of, wiring_of
 from truerail.analysis.cabling.macs import shared_macs

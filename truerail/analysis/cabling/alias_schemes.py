@@ -1,10 +1,10 @@
-"""Aliases that switches send instead of their ports' names, and how a platform numbers them.
+"""Aliases that switches send instead of port names, and how a platform numbers them.
 
 SONiC's lldpmgrd sends each port's alias (sonic-buildimage `device/*/port_config.ini` and `platform.json`): `etp3`,
 `Ethernet3/1`, `Eth3(Port3)`, `fourhundredGigE1/3`, `3`, and with a split port `etp3a`, `etp3b`, ... The port itself is
 `Ethernet` and the number of its first lane: cages count from 1, and each has 1, 2, 4 or 8 lanes. An alias may look like
-another port's name (`Ethernet1` is the alias of `Ethernet0` on some). So each way to read the aliases is tried, and one
-is taken where most of a device's cables agree with it: as the other end hears them, else as they are planned.
+another port's name (`Ethernet1` is the alias of `Ethernet0` on some). So each scheme is tried, and one is used where
+most cables of a device agree with it: as the other end hears them, else as planned.
 """
 
 import re
@@ -21,15 +21,15 @@ from truerail.model.names import port_key
 _NUMBER = re.compile(r"(\d{1,5})([a-h]?)(?![a-z0-9])", re.IGNORECASE)
 _LANES = (4, 8, 2, 1)
 MIN_VOTES = 2
-"""Cables that must agree with a scheme."""
+"""Minimum number of cables that must agree with a scheme."""
 
 Offer = tuple[Codes, Mask]
-"""The port that a scheme makes of each row, and whether the row's id has the scheme's form."""
+"""The port that a scheme yields for each row, and whether the row's id has the scheme's form."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """How an alias tells its port: which of its numbers is the cage, whether another is the lane, and lanes a cage."""
+    """How an alias maps to its port: which of its numbers is the cage, whether another is the lane, lanes per cage."""
 
     cage: int
     lane: int | None
@@ -41,8 +41,8 @@ _FORMS = tuple(_Form(cage, lane, lanes) for lanes in _LANES for cage, lane in ((
 
 @dataclass(frozen=True)
 class _Parts:
-    """The first lane of each alias's cage, and its lane in it: as a number, or as a letter whose step is to be found.
-    Shapes (names,); -1 where a name has not the form.
+    """The first lane of each alias's cage, and its lane in the cage: as a number, or as a letter whose step is to be
+    found. Shapes (names,); -1 where a name does not have the form.
     """
 
     start: Codes
@@ -51,7 +51,7 @@ class _Parts:
 
 
 def schemes(names: LocalNames, device: Codes, said: Codes) -> Iterator[Offer]:
-    """What each way to read aliases makes of them. `said` are codes of names; -1 where there is none."""
+    """The ports that each scheme yields for the aliases. `said` are codes of names; -1 where there is none."""
     distinct, code = np.unique(said, return_inverse=True)
     texts = [names.index.ports.spelled(int(name)) if name >= 0 else "" for name in distinct]
     for form in _FORMS:
@@ -106,8 +106,8 @@ def _ethernet(names: LocalNames, device: Codes, number: Codes) -> Codes:
 
 
 def agreeing(ports: Ports, device: Codes, reference: Codes, offers: Sequence[Offer]) -> tuple[Codes, Mask]:
-    """What the scheme with which most cables of a device agree makes of each row, else that of most cables of all
-    devices; -1 where none is agreed. And whether that is the first offer.
+    """The port of each row by the scheme with which most cables of the device agree, else by that of most cables of all
+    devices; -1 where there is no agreed scheme. And whether that is the first offer.
     """
     size = int(device.max(initial=NONE)) + 2
     found, best = np.full(len(device), NONE, dtype=np.int64), np.zeros(len(device), dtype=np.int64)
@@ -126,7 +126,7 @@ def agreeing(ports: Ports, device: Codes, reference: Codes, offers: Sequence[Off
 
 
 def _score(ports: Ports, device: Codes, reference: Codes, offer: Offer, size: int) -> tuple[Codes, Codes]:
-    """How many cables agree with an offer, by device and over all; 0 where that is not most of them."""
+    """How many cables agree with an offer, per device and in total; 0 where that is not most of them."""
     proposal, fits = offer
     judged = fits & (reference >= 0) & (device >= 0)
     agree = judged & (proposal >= 0) & (ports.name_of(proposal) == reference)

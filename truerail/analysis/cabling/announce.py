@@ -1,8 +1,8 @@
-"""Who announces whose name.
+"""Which device announces which name.
 
-A device may carry another's hostname, or one that no plan knows. Two witnesses tell: its MACs, which its own list of
-interfaces shows, and the other ends of its cables: where u hears port q of X, but it is D whose port q hears u, then
-D announces itself as X.
+A device may announce another device's hostname, or one that is not in the plan. Two witnesses show this: its MACs,
+which its own list of interfaces contains, and the other ends of its cables: where u hears port q of X, but port q of
+device D hears u, then D announces itself as X.
 """
 
 from collections import Counter
@@ -14,16 +14,17 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 
 _TIMES_ITS_OWN = 4
-"""How many times as often as under its own name a device has to be heard under another's to announce that."""
+"""How many times as often as under its own name a device must be heard under another's to count as announcing it."""
 
 
 def announced(
     index: PlanIndex, claims: Claims, more: Codes | None = None
 ) -> tuple[dict[int, int], dict[int, int], dict[int, tuple[int, ...]]]:
-    """Who announces whose name: (unplanned names and their owners, devices under another's name, shared names).
+    """Names and the devices that announce them: (unplanned names and their owners, devices under another's name, shared
+    names).
 
     A device that is heard under its own name as well does not announce another's: its MAC is found on both. A name that
-    no plan has and that several devices announce, as those that were never given one do, has no owner.
+    is not in the plan and that several devices announce, such as a factory default, has no owner.
 
     `more` are further votes: a name announced << 32 | the device that owns it.
     """
@@ -48,8 +49,8 @@ def announced(
 def _without_exchanged(
     index: PlanIndex, claims: Claims, votes: Counter[tuple[int, int]], says: dict[int, set[int]]
 ) -> None:
-    """Takes hosts from the names of others that only exchanged switches speak for: what hears such a switch hears the
-    other.
+    """Removes hosts from the names of others where the only evidence comes from swapped switches: what hears such a
+    switch hears the other.
     """
     exchanged = _exchanged_switches(index, votes) if any(len(owners) > 1 for owners in says.values()) else None
     if exchanged:
@@ -60,7 +61,7 @@ def _without_exchanged(
 
 
 def _exchanged_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> frozenset[int]:
-    """Planned switches under each other's names, by most of what speaks of each."""
+    """Planned switches under each other's names, by most of the evidence for each."""
     best: dict[int, tuple[int, int]] = {}
     for (name, owner), count in sorted(votes.items()):
         if max(name, owner) < index.devices.planned and not index.devices.is_host(owner):
@@ -69,7 +70,7 @@ def _exchanged_switches(index: PlanIndex, votes: Counter[tuple[int, int]]) -> fr
 
 
 def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tuple[int, int]]:
-    """(name announced, device that owns it) with the number of claims that say so, wherever a witness speaks."""
+    """(name announced, device that owns it) with the number of claims that support it, wherever there is a witness."""
     pairs = [_pack(claims.named, claims.witness), _reverse_votes(index, claims)]
     if more is not None:
         pairs.append(more)
@@ -80,8 +81,8 @@ def _votes(index: PlanIndex, claims: Claims, more: Codes | None) -> Counter[tupl
 
 
 def _reverse_votes(index: PlanIndex, claims: Claims) -> Codes:
-    """Votes of the other ends, packed: no port of X hears u, though u hears X, but one of device D does, and of no
-    other device.
+    """Votes of the other ends, packed: u hears X, no port of X hears u, but a port of device D does, and of no other
+    device.
     """
     ports = index.ports
     hears = np.flatnonzero((claims.v >= 0) & (claims.v != claims.u))

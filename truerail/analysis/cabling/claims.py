@@ -1,10 +1,10 @@
-"""LLDP's names, MACs and port ids brought to the devices and ports of the plan.
+"""Resolves LLDP names, MACs and port ids to devices and ports of the plan.
 
-Every neighbour that a device reports becomes a *claim*: "my port u is wired to port v of device w". The traps,
-each met in the field, and what is done about them:
+Every neighbour that a device reports becomes a *claim*: "my port u is wired to port v of device w". The known traps,
+each met in the field, and how they are handled:
 
-- A device is named by its short or its full name, in any case, with a serial behind it, by an alias, or not at all
-  (then its chassis id or its port's MAC says who it is).
+- A device is named by its short or full name, in any case, with a serial behind it, by an alias, or not at all (then
+  its chassis id or its port's MAC identifies it).
 - A port is named by its name, by a vendor's alias (`etp1` for `Ethernet0`), by a MAC, or by a number (`far_ports`).
 - A DPU in NIC mode may announce its MAC plus 0x10, its ARM one that is 0x10 or 0x25 more than the host's: a hint.
 """
@@ -27,12 +27,12 @@ from truerail.model.names import DEFAULT_NAMES, device_key, host_of_dpu, short_n
 
 @dataclass(frozen=True)
 class Claims:
-    """What LLDP says, a row per neighbour heard: shapes (rows,).
+    """LLDP claims, a row per neighbour heard: shapes (rows,).
 
-    `u` the reporting port, `v` the port it hears (-1 if that could not be told), `w` the device it hears (-1 likewise),
-    `named` the device by the name it gives alone,
-    `witness` the device that owns the MACs heard (-1 where nobody knows them), `row` the row of the Neighbor table,
-    `doubt` whether something suggests, without saying which, that an unknown port is not the planned one.
+    `u` the reporting port, `v` the port it hears (-1 if unknown), `w` the device it hears (-1 if unknown), `named` the
+    device by the announced name alone, `witness` the device that owns the MACs heard (-1 where unknown), `row` the row
+    of the Neighbor table, `doubt` whether something suggests, without naming it, that an unknown port is not the
+    planned one.
     """
 
     u: Codes
@@ -44,13 +44,13 @@ class Claims:
     doubt: Mask
 
     def and_(self, others: "Claims") -> "Claims":
-        """These claims and others behind them."""
+        """These claims followed by others."""
         pairs = zip(self._codes(), others._codes(), strict=True)
         u, v, w, named, witness, row = (np.concatenate(pair) for pair in pairs)
         return Claims(u, v, w, named, witness, row, np.concatenate([self.doubt, others.doubt]))
 
     def where(self, keep: Mask) -> "Claims":
-        """Those of these claims that are kept."""
+        """The claims selected by a mask."""
         u, v, w, named, witness, row = (column[keep] for column in self._codes())
         return Claims(u, v, w, named, witness, row, self.doubt[keep])
 
@@ -69,15 +69,15 @@ def read_claims(
     split: frozenset[int] = frozenset(),
     known_ids: Mapping[str, int] = MappingProxyType({}),
 ) -> Claims:
-    """Every neighbour heard over LLDP, resolved as far as the facts go.
+    """Every neighbour heard over LLDP, resolved as far as the facts allow.
 
-    `owners` maps names that no plan knows to the devices found to carry them; `split` are names that several devices
-    announce, which only MACs can tell apart; `known_ids` are chassis ids found out to be these devices'.
+    `owners` maps names that are not in the plan to the devices found to carry them; `split` are names that several
+    devices announce, which only MACs can distinguish; `known_ids` are chassis ids already resolved to these devices.
     """
     index, table = names.index, names.seen.table(Neighbor)
     if not len(table):
         return _no_claims()
-    spoken, words = factorize(table.column("via"))  # -1 where the source speaks of LLDP only
+    spoken, words = factorize(table.column("via"))  # -1 where the source reports LLDP only
     row = np.flatnonzero(np.array([*(word.upper().startswith("LLDP") for word in words), True], dtype=bool)[spoken])
     reporter = names.devices_of(table)[row]
     local = either(equals(table.column("port")[row], ""), None, table.column("port")[row])
@@ -112,9 +112,8 @@ def read_claims(
 
 
 def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
-    """Chassis ids of devices that were never given a name, or share one, to the devices that they are, as the other
-    ends of their cables tell: the only device that hears a port which hears the id. Two ports or more have to agree,
-    and none must say otherwise.
+    """Chassis ids of devices that have no name of their own, or share one, resolved by the other ends of their cables:
+    the only device that hears a port which hears the id. Two ports or more must agree, and none may contradict.
     """
     index = names.index
     lost = np.flatnonzero((claims.w < 0) & (claims.named >= 0))
@@ -134,14 +133,14 @@ def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
 
 
 def _named_devices(index: PlanIndex, system_names: Sequence[str], owners: Mapping[int, int]) -> Codes:
-    """The device of each name, -1 for a blank one; the last slot is that of no name."""
+    """The device of each name, -1 for a blank one; the last slot is for no name."""
     found = [index.devices.find_or_add(name) if name.strip() else NONE for name in system_names]
     return np.array([*(owners.get(code, code) for code in found), owners.get(NONE, NONE)], dtype=np.int64)
 
 
 def _dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
-    """The planned host whose DPU has each name; -1 where it is no DPU's. Its cable is the host's. The last slot is that
-    of no name.
+    """The planned host whose DPU has each name; -1 where no DPU has it. The DPU's cable is the host's. The last slot is
+    for no name.
     """
     found = np.full(len(system_names) + 1, NONE, dtype=np.int64)
     for number, name in enumerate(system_names):
@@ -153,18 +152,18 @@ def _dpu_hosts(index: PlanIndex, system_names: Sequence[str]) -> Codes:
 
 
 def _agrees(index: PlanIndex, u: Codes, w: Codes, hint: Codes) -> Mask:
-    """Whether a hint at the port heard on `u` goes with what else is known: it is the planned one, or the device heard
-    is another than planned. A hint alone never says that a cable is wrong.
+    """Whether a hint at the port heard on `u` is consistent with what else is known: it is the planned one, or the
+    device heard is not the planned one. A hint alone never makes a cable wrong.
     """
     wanted = index.far_ends(u)
     return np.asarray((wanted >= 0) & ((wanted == hint) | (index.ports.device_of(wanted) != w)), dtype=bool)
 
 
 def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) -> Mask:
-    """Ports heard in places that the plan does not give them, of hosts whose name two machines send: under two chassis
-    ids, never both on one port. Which of the two is heard there nobody can say, also where it is the only one.
+    """Ports heard in unplanned places, of hosts whose name two machines send: under two chassis ids, never both on one
+    port. Which of the two is heard there is unknown, also where it is the only one.
 
-    `chassis` is None where a MAC says which machine it is: NIC firmware sends that of each port.
+    `chassis` is None where a MAC identifies the machine: NIC firmware sends that of each port.
     """
     codes, _ = factorize(chassis)
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)
@@ -183,14 +182,14 @@ def _of_a_shared_name(index: PlanIndex, u: Codes, v: Codes, chassis: Objects) ->
 
 
 def _repeated(ordered: Codes) -> Codes:
-    """The values that are in an ordered column more than once."""
+    """The values that occur more than once in an ordered column."""
     return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
 
 
 def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
-    """Neighbours beside a younger one that is the planned one: the cable was put where it belongs, and the old entry
-    has not expired. `age` is that of the entry, not of its last frame. The other way round both stay: a cable that was
-    moved to and fro has the older entry. What the other end hears as well is not old.
+    """Neighbours beside a younger one that is the planned one: the cable was moved to its planned place, and the old
+    entry has not expired. `age` is that of the entry, not of its last frame. In the opposite case both remain: a cable
+    that was moved away and back has the older entry. An entry that the other end confirms is not old.
     """
     old = np.zeros(len(u), dtype=bool)
     told = np.flatnonzero((v >= 0) & (v < index.planned_ports) & (u >= 0) & (u < index.planned_ports))
@@ -216,13 +215,13 @@ def _heard_devices(
     split: frozenset[int],
     known_ids: Mapping[str, int],
 ) -> Codes:
-    """The device heard: by its name; by its MACs where it gives none, or one the plan does not know, or one it
-    shares.
+    """The device heard: by its name; by its MACs where there is no name, or it is not in the plan, or several devices
+    share it.
     """
     planned = index.devices.planned
     shared = np.isin(named, list(split))
     by_mac = (witness >= 0) & ((named < 0) | ((named >= planned) & (witness < planned)) | shared)
-    # a name that no plan has and several devices send says nothing of which one it is
+    # a name that is not in the plan and that several devices send does not identify the device
     w = np.where(by_mac, witness, np.where(shared & (named >= planned), NONE, named))
     nameless = w < 0
     if nameless.any():
@@ -240,7 +239,7 @@ def _heard_devices(
 
 
 def _never_named(index: PlanIndex, system: Codes, system_names: Sequence[str], chassis: Objects) -> frozenset[int]:
-    """Names that devices have before they are given one, where several devices send them."""
+    """Factory default names, where several devices send them."""
     usual = [code for code, name in enumerate(system_names) if short_name(device_key(name)) in DEFAULT_NAMES]
     ids = ((code, set(chassis[system == code].tolist())) for code in usual)
     found = {index.devices.find_or_add(system_names[code]) for code, sent in ids if len(sent) > 1}
@@ -248,7 +247,7 @@ def _never_named(index: PlanIndex, system: Codes, system_names: Sequence[str], c
 
 
 def _by_address(index: PlanIndex, w: Codes, addresses: Objects) -> Codes:
-    """The device heard, where nothing else says, by its management address: unless others send that as well."""
+    """The device heard, where nothing else identifies it, by its management address: unless others send it too."""
     rows = np.flatnonzero(w < 0)
     rows = rows[[bool(sent) for sent in addresses[rows]]] if len(rows) else rows
     if not len(rows):

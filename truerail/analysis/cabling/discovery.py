@@ -1,13 +1,13 @@
-"""The links of an InfiniBand fabric, which one device discovers and tells for all, brought to the plan's ports.
+"""The links of an InfiniBand fabric, discovered and reported by one device for all, resolved to the plan's ports.
 
-A discovery walks the fabric: each link is told with the node GUID, the node description and the port number of both
-ends. What it does not tell:
+A discovery walks the fabric: each link is reported with the node GUID, the node description and the port number of both
+ends. Its limits:
 
 - Both ends come from one walk: a link is *one* claim, of one witness, however its two ends are listed.
 - Descriptions are names that hosts and switches give themselves; GUIDs are burnt in. A GUID that the plan gives, or
-  that a host's own answers show, is a witness as a MAC is over LLDP.
+  that a host's own readings contain, is a witness as a MAC is over LLDP.
 - Several devices may have walked at different times: of each node the newest walk counts, of a link that of its ends.
-- A port that is in no link has none. A node that is not there at all may be without link, or beyond another subnet.
+- A port that is in no link has none. A node that is missing may be without link, or beyond another subnet.
 """
 
 from collections.abc import Mapping
@@ -25,17 +25,17 @@ from truerail.model.facts import Neighbor
 from truerail.model.snapshot import Snapshot
 
 COLLECTOR = "ib_fabric"
-"""The collector whose answers are walks over a whole fabric."""
+"""The collector whose readings are walks over a whole fabric."""
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What the discoveries of a snapshot tell.
+    """The result of a snapshot's discoveries.
 
     `votes` are names announced and the devices that own them, packed as `announce` counts them. `shared` are planned
-    names that several nodes bear, and the codes of those nodes. `devices` are those found, `ports` those with a link,
-    `at` the port of a node GUID and the name that the discovery has for it, `nameless` the codes of switches that bear
-    no name of their own and that nothing shows to be a planned one, `unnumbered` those with a link whose port of the
+    names that several nodes have, and the codes of those nodes. `devices` are those found, `ports` those with a link,
+    `at` the port of a node GUID and the name that the discovery has for it, `nameless` the codes of switches that have
+    no name of their own and that no evidence matches to a planned one, `unnumbered` those with a link whose port of the
     plan is unknown.
     """
 
@@ -58,7 +58,7 @@ def discoveries(snapshot: Snapshot) -> Codes:
 def discovered(
     names: LocalNames, owners: Mapping[int, int] = MappingProxyType({}), split: frozenset[int] = frozenset()
 ) -> Discovery | None:
-    """Every link of every discovery, resolved as far as the facts go; None where nobody discovered a fabric.
+    """Every link of every discovery, resolved as far as the facts allow; None where there is no discovery.
 
     `owners` and `split` are those of `claims.read_claims`.
     """
@@ -121,7 +121,7 @@ class _Ends:
         )
 
     def _end(self, guid: str, name: str, port: str, label: str | None) -> int:
-        """The number of an end. Its label is told by the row in which it is the far one."""
+        """The number of an end. Its label is in the row in which it is the far end."""
         number = self.number.setdefault((guid, port), len(self.ends))
         if number == len(self.ends):
             self.ends.append(End(guid, name, port, label))
@@ -147,7 +147,7 @@ def _claims(links: Codes, row: Codes, ends: list[End], nodes: Nodes, port: Codes
 
 def _shared(names: LocalNames, ends: list[End], nodes: Nodes) -> dict[int, tuple[int, ...]]:
     """Planned devices whose one port several nodes of their name claim to have, and those nodes by their GUIDs. HCAs
-    that a device tells to be its own are one device, whatever they are called.
+    that a device reports as its own are one device, whatever their names.
     """
     bearers: dict[tuple[int, str], dict[str, None]] = {}
     planned = names.index.devices.planned

@@ -1,17 +1,17 @@
-"""Which port of the device at the other end is meant, by the port id and the description that it sends.
+"""Resolves the port of the neighbour from the port id and the description that it sends.
 
-Decided in this order; what a later step says never contradicts an earlier one:
+Decided in this order; a later step never contradicts an earlier one:
 
 1. The MAC of one port, or the name of a port of that device.
-2. What the device itself says that it sends on its ports (`LocalNames.sent`).
+2. What the device itself reports that it sends on its ports (`LocalNames.sent`).
 3. The other end: port p of that device hears the port that hears this id.
 4. The scheme of aliases of the device's platform (`alias_schemes`), where most of its cables agree with it.
-5. A description that is the whole name of a port. A host that sends a MAC has no alias, so that its description is the
-   interface's own name (lldpd's interfaces.c). Elsewhere people write descriptions, mostly the planned neighbour's
-   name: one may confirm the planned port, and never says that a cable is in another one.
+5. A description that consists of the name of a port. A host that sends a MAC has no alias, so that its description is
+   the interface's own name (lldpd's interfaces.c). Elsewhere people write descriptions, mostly the planned neighbour's
+   name: one may confirm the planned port, and never shows that a cable is in another one.
 6. A name like those of the device's known ports is one that the plan does not have.
 
-What is left is the right device with its port unknown: it supports the planned cable of that device, and contradicts
+What remains is the right device with its port unknown: it supports the planned cable of that device, and contradicts
 nothing. Text with blanks is never a port's name.
 """
 
@@ -34,13 +34,13 @@ _LABEL = re.compile(r"(?:to )?([^\s:]+)(?::| )([^\s:]\S*)")
 _LONGEST_NUMBER = 10
 """Digits of the largest SNMP index."""
 MIN_IN_ORDER = 3
-"""Ports of a switch whose numbers make an order."""
+"""Minimum number of ports of a switch whose numbers define an order."""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What ports hear, a row for each neighbour: shapes (rows,). `u` is the port that hears, `w` the device heard,
-    `owner` the port that has the MAC in the port id; -1 where there is none.
+    """Neighbours that ports hear, a row each: shapes (rows,). `u` is the port that hears, `w` the device heard, `owner`
+    the port that has the MAC in the port id; -1 where there is none.
     """
 
     u: Codes
@@ -58,8 +58,8 @@ class Heard:
 
 
 def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
-    """The port heard in each row, -1 where it is unknown; and where the port is unknown, whether something suggests
-    another one than the planned.
+    """The port heard in each row, -1 where it is unknown; and where the port is unknown, whether something suggests a
+    port other than the planned one.
     """
     ports = names.index.ports
     is_mac, vague = equals(heard.kind, "mac"), equals(heard.kind, "local") | equals(heard.kind, None)
@@ -79,8 +79,8 @@ def far_ports(names: LocalNames, heard: Heard) -> tuple[Codes, Mask]:
 
 
 def _shared_macs(index: PlanIndex, heard: Heard) -> Mask:
-    """Where a switch sends a MAC that is no port's own: of its management port, or heard from several of its ports, as
-    SONiC's are until their aliases are set (sonic-buildimage#4300).
+    """Where a switch sends a MAC that belongs to no single port: of its management port, or heard from several of its
+    ports, as SONiC's are until their aliases are set (sonic-buildimage#4300).
     """
     switch = np.array([*index.devices.tier, NONE], dtype=np.int64)[index.ports.device_of(heard.owner)] > 0
     rows = np.flatnonzero(switch)
@@ -105,7 +105,7 @@ def _heard_back(index: PlanIndex, heard: Heard, v: Codes, rows: Codes) -> Codes:
 
 
 class _Open:
-    """Rows whose port id is no MAC that is known and no interface name of the device heard. Shapes (rows,)."""
+    """Rows whose port id is no known MAC and no interface name of the device heard. Shapes (rows,)."""
 
     def __init__(
         self, names: LocalNames, heard: Heard, id_name: Codes, direct: Codes, vague: Mask, back: Codes
@@ -144,9 +144,9 @@ class _Open:
         return v, self.doubt & (v < 0) & (self.ports.device_of(self.wanted) == self.heard.w)
 
     def _heard_back(self, by_scheme: Codes) -> Codes:
-        """Where an alias scheme and the other end contradict each other, one of them is old: neither is taken. No more
+        """Where an alias scheme and the other end contradict each other, one of them is old: neither is used. Neither
         is the other end where a switch sends a MAC and describes another port by its name: the other end may hear this
-        name from another switch, as with exchanged labels, and the port sends its own.
+        name from another switch, as with swapped labels, and the port sends its own.
         """
         described = self.names.as_planned(self.ports.find(self.heard.w, self._texts(np.arange(len(self.back)))))
         told = np.where(by_scheme >= 0, by_scheme, np.where(self.is_mac & ~self._hosts(), described, NONE))
@@ -167,7 +167,7 @@ class _Open:
             offers.append((proposal, fits))
         found, first = agreeing(self.ports, devices, self.reference, [o for o in offers if o[1].any()])
         own = self.vague & (self.direct >= 0) & (found < 0)
-        # an alias may look like another port's name: where nothing is agreed, such a name only confirms the plan
+        # an alias may look like another port's name: without an agreed scheme, such a name only confirms the plan
         rival = np.zeros(len(own), dtype=bool)
         for proposal, _ in offers[1:]:
             rival |= (proposal >= 0) & (self.ports.name_of(proposal) == self.reference)
@@ -175,7 +175,9 @@ class _Open:
         return np.where(take, self.direct, found), first
 
     def _by_what_others_call_it(self, rows: Codes) -> Codes:
-        """By what hosts that answer call the planned ports, and what other devices' ports were found to send."""
+        """By the names that hosts with readings use for the planned ports, and what other devices' ports were found to
+        send.
+        """
         numbers = np.array([_is_number(text) for text in self.heard.port_id[rows]], dtype=bool)
         told = np.flatnonzero((self.back >= 0) & (self.id_name >= 0))
         told = told[[not _is_number(text) for text in self.heard.port_id[told]]] if len(told) else told
@@ -207,7 +209,7 @@ class _Open:
         host = self._hosts()[rows]
         agrees = (found >= 0) & (self.ports.name_of(found) == self.reference[rows])
         own = self.is_mac[rows] & host
-        # a host's MAC that nobody has, with the name of an interface that the plan does not know: another adapter's?
+        # a host's MAC without an owner, with the name of an interface that is not in the plan: another adapter's?
         other = self.is_mac[rows] & (found < 0) & self._alike(self.heard.w[rows], text)
         self.doubt[rows] |= other | (self.is_mac[rows] & ~host & (found >= 0) & ~agrees)
         return np.where(agrees | own, found, NONE)
@@ -225,7 +227,7 @@ class _Open:
         return self.ports.find_or_add(w, np.where(use, name, NONE))
 
     def _alike(self, device: Codes, name: Codes) -> Mask:
-        """Whether these names are formed as those of the ports that are known of their devices."""
+        """Whether these names have the form of the known port names of their devices."""
         shapes: dict[str, int] = {}
         all_ports = np.arange(len(self.ports))
         names = np.unique(np.concatenate([self.ports.name_of(all_ports), name]))
@@ -236,8 +238,8 @@ class _Open:
         return np.asarray((name >= 0) & np.isin(device << 32 | shape[name], known), dtype=bool)
 
     def _out_of_order(self, rows: Codes) -> Codes:
-        """Ports that send numbers of their own (Junos) are numbered in their order: the planned ports that numbers out
-        of that order belong to, as far as the order tells; -1 elsewhere.
+        """Ports that send numbers of their own (Junos) are numbered in their order: the planned ports of the numbers
+        that are out of that order, as far as the order shows; -1 elsewhere.
         """
         found = np.full(len(self.vague), NONE, dtype=np.int64)
         rows = rows[[_is_number(text) for text in self.heard.port_id[rows]]] if len(rows) else rows
@@ -260,7 +262,7 @@ class _Open:
                 odd = of[offset[of] != usual]
                 due = (number[odd] + offset[odd] - usual).tolist()
                 name = np.array([name_of.get(one, NONE) for one in due], dtype=np.int64)
-                # on its own device also a port whose planned cable is not heard, of which no row tells: else it passed
+                # on its own device also a port whose planned cable is not heard and that is in no row: else it passed
                 others = self.ports.name_codes(f"{list(stems)[stem[of[0]]]}{one}" for one in due)
                 home = self.ports.device_of(self.wanted[rows[odd]]) == self.heard.w[rows[odd]]
                 name = np.where((name < 0) & home, others, name)
@@ -269,7 +271,7 @@ class _Open:
 
     def _labelled(self, rows: Codes) -> None:
         """Descriptions that name a planned neighbour (`gpu-003:enp1s0`): where most name the port that hears them, one
-        that names another is reason to doubt. Nothing more: it may be an old one.
+        that names another is a reason for doubt. Nothing more: it may be an old one.
         """
         # some tables have one column for both (Junos' brief form)
         either_ = zip(self.heard.description[rows], self.heard.port_id[rows], strict=True)

@@ -9,13 +9,13 @@ import re
 from functools import lru_cache
 
 _MANAGED = re.compile(r"MF\d+;(?P<host>[^:]+):(?P<model>[^/]*)(?P<chip>/.+)?")
-"""What a managed switch makes of its host name: `MF0;leaf-1:MQM9700/U1`."""
+"""The description that a managed switch builds from its host name: `MF0;leaf-1:MQM9700/U1`."""
 _FACTORY = re.compile(r"\bTechnologies\b|\bAggregation Node$", re.IGNORECASE)
-"""What firmware calls a switch that nobody named: `Quantum-2 Mellanox Technologies`."""
+"""Factory names of switches without a configured name: `Quantum-2 Mellanox Technologies`."""
 _ONLY_CHIP = "/U1"
 _GUID = re.compile(r"[0-9a-f]{16}")
 _IPOIB_DIGITS, _GUID_DIGITS = 59, 23
-"""`00:00:10:49:fe:80:...` in all, and its last 8 octets."""
+"""Digits of `00:00:10:49:fe:80:...` in total, and of its last 8 octets."""
 _PLAIN = re.compile(r"(?:p|port|ib|ibp)?[ _-]?(\d{1,4})", re.IGNORECASE)
 _LABEL = re.compile(r"(?:ib)?[ _-]?(\d{1,3}(?:/\d{1,3}){1,3})", re.IGNORECASE)
 
@@ -32,7 +32,7 @@ def ipoib_guid(address: str | None) -> str | None:
 
 
 def spellings(description: str) -> tuple[str, ...]:
-    """The names that a node description may stand for, as it is first: `MF0;leaf-1:MQM9700/U1` is also `leaf-1`.
+    """The names that a node description may represent, itself first: `MF0;leaf-1:MQM9700/U1` is also `leaf-1`.
 
     A chip of a switch with several is a switch of its own: `MF0;core:CS8500/L03/U1` is `core/L03/U1`.
     """
@@ -50,12 +50,12 @@ def chip_of(description: str) -> tuple[str, str] | None:
 
 
 def is_only_chip(chip: str) -> bool:
-    """Whether a switch of one chip calls it so."""
+    """Whether this is the chip name in a switch with one chip."""
     return f"/{chip}" == _ONLY_CHIP
 
 
 def is_factory_name(description: str) -> bool:
-    """Whether firmware gave this name, which many switches share."""
+    """Whether this is a factory name, which many switches share."""
     return _FACTORY.search(description) is not None
 
 
@@ -89,7 +89,7 @@ def _labelled(parts: list[int]) -> int | None:
 
 
 def like(name: str, number: int) -> str:
-    """A port's number written as another port of the same switch is written."""
+    """A port number in the notation of another port name of the same switch."""
     text = name.strip()
     label = _LABEL.fullmatch(text)
     if label and label[1].count("/") == 2:

@@ -1,8 +1,8 @@
-"""Which device of the plan each node of an InfiniBand fabric is.
+"""Resolves each node of an InfiniBand fabric to a device of the plan.
 
-A switch is one node, a host one for each of its HCAs. A node is known by what it calls itself, which somebody may have
-set wrongly, and by its GUID, where the plan gives it (a chassis id, or the device's name), or where a host tells the
-GUIDs of its own HCAs: `RdmaLink.guid`, or the address of an IPoIB interface.
+A switch is one node, a host one for each of its HCAs. A node is identified by its own name, which may be misconfigured,
+and by its GUID, where the plan gives it (a chassis id, or the device's name), or where a host reports the GUIDs of its
+own HCAs: `RdmaLink.guid`, or the address of an IPoIB interface.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from truerail.model.index import Devices, PlanIndex
 
 
 class End(NamedTuple):
-    """One end of a link: the node's GUID and what it calls itself, its port, and the label on it where that is told."""
+    """One end of a link: the node's GUID and its own name, its port, and the label on the port where reported."""
 
     guid: str
     name: str
@@ -37,9 +37,9 @@ class End(NamedTuple):
 @dataclass(frozen=True)
 class Nodes:
     """Columns over ends of links, shape (ends,): `device` the device of the end's node, `named` the device whose name
-    it announces, `witness` the one that its GUID belongs to (-1 where nobody knows it), `owner` the port that the GUID
-    belongs to, likewise. `chip` is the chip of the end's node where it is one of several in a planned switch: the ports
-    of each are numbered from 1. `nameless` are codes of switches that bear no name of their own.
+    it announces, `witness` the one that its GUID belongs to (-1 where unknown), `owner` the port that the GUID belongs
+    to, likewise. `chip` is the chip of the end's node where it is one of several in a planned switch: the ports of each
+    are numbered from 1. `nameless` are codes of switches that have no name of their own.
     """
 
     device: Codes
@@ -51,7 +51,7 @@ class Nodes:
 
 
 def nodes_of(names: LocalNames, ends: Sequence[End], owners: Mapping[int, int], split: frozenset[int]) -> Nodes:
-    """Finds the device of every end. A name that the plan has decides, unless several devices announce it (`split`)."""
+    """Finds the device of every end. A planned name decides, unless several devices announce it (`split`)."""
     index = names.index
     devices, planned = index.devices, index.devices.planned
     of_plan, of_port = _by_guid(index), _ports_by_guid(names)
@@ -89,8 +89,8 @@ def _is_board(name: str) -> bool:
 
 
 def _boxes(devices: Devices, ends: Sequence[End]) -> dict[str, tuple[int, str]]:
-    """Descriptions of chips that are several in one planned switch, with its code and the chip: nothing but the box is
-    in the plan.
+    """Descriptions of chips of planned switches with several chips, with the switch's code and the chip: the plan
+    contains only the box.
     """
     chips: dict[str, dict[str, str]] = {}
     for name in {end.name for end in ends}:
@@ -118,7 +118,7 @@ def _by_guid(index: PlanIndex) -> dict[str, int]:
 
 
 def _ports_by_guid(names: LocalNames) -> dict[tuple[str, int], int]:
-    """The port of each HCA whose GUID its host tells, by GUID and number of the HCA's port."""
+    """The port of each HCA whose host reports its GUID, by GUID and number of the HCA's port."""
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     macs = zip(links.column("mac").tolist(), names.link_ports().tolist(), strict=True)
     found = {(guid, 1): port for mac, port in macs if (guid := ipoib_guid(mac))}
@@ -133,7 +133,7 @@ def _hca_port(port: str) -> int:
 
 
 def _nameless(devices: Devices, ends: Sequence[End]) -> set[str]:
-    """What is no name of one device: a GUID, what firmware says, and what several switches say that no plan has."""
+    """Texts that do not name a single device: a GUID, a factory name, an unplanned name that several switches have."""
     switches: dict[str, set[str]] = {}
     for end in ends:
         if end.port.isdigit():
@@ -147,7 +147,7 @@ def _nameless(devices: Devices, ends: Sequence[End]) -> set[str]:
 
 
 def _named(devices: Devices, end: End, nameless: set[str], known: dict[str, int]) -> int:
-    """The device of a node by its name alone; one that the plan does not have is added."""
+    """The device of a node by its name alone; an unplanned one is added."""
     code = known.get(end.name)
     if code is None:
         found = [devices.find(one) for one in spellings(end.name)]

@@ -1,10 +1,10 @@
-"""Which planned switch a node is that bears no name of its own: by the places in which it stands.
+"""Matches nodes without a name of their own to planned switches by their places in the fabric.
 
-Unmanaged switches all call themselves `Quantum-2 Mellanox Technologies`, and the chips of a director are named by its
-boards (`MF0;core:MCS8500/L03/U1`). Where the plan has names of its own for them and no GUIDs, only the wiring tells
-which is which: a node is the planned switch to which the plan wires more than two thirds of what is seen on it, where
+Unmanaged switches all have the name `Quantum-2 Mellanox Technologies`, and the chips of a director are named by its
+boards (`MF0;core:MCS8500/L03/U1`). Where the plan has names of its own for them and no GUIDs, only the wiring
+identifies them: a node is the planned switch to which the plan wires more than two thirds of what is seen on it, where
 that is also more than two thirds of what is seen of the switch's planned cables. Leaves are found by their hosts, then
-spines by the leaves. A whole switch in another's place, with all its cables, is therefore the switch of that place.
+spines by the leaves. A switch in another's place, with all its cables, is therefore the switch of that place.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,8 +23,8 @@ _SHARE = 2 / 3
 
 
 def placed(index: PlanIndex, claims: Claims, nameless: Collection[int], free: Collection[int]) -> dict[int, int]:
-    """Nodes without a name, by code, to the planned switches in whose places they stand. `free` are planned switches
-    that no node is known to be.
+    """Nodes without a name, by code, to the planned switches in whose places they are. `free` are planned switches that
+    no node is known to be.
     """
     ports = index.ports
     node = np.concatenate([ports.device_of(claims.u), claims.w])
@@ -42,8 +42,8 @@ def placed(index: PlanIndex, claims: Claims, nameless: Collection[int], free: Co
 
 
 def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, int]) -> dict[int, int]:
-    """Planned switches that a node is taken for by its hosts, and most of whose uplinks are in places of the uplinks of
-    one other switch of its tier: that one by each.
+    """Planned switches that a node matches by its hosts, while most of its uplinks are in the places of the uplinks of
+    one other switch of its tier: the switch by hosts to the switch by uplinks.
     """
     ports, tier = index.ports, np.array([*index.devices.tier, NONE], dtype=np.int64)
     node = np.concatenate([ports.device_of(claims.u), claims.w])
@@ -62,8 +62,8 @@ def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, in
 
 
 def boxes(index: PlanIndex, claims: Claims, nodes: Collection[int], switches: Collection[int]) -> frozenset[int]:
-    """Of these planned switches, those of which more nodes (`nodes`, without a name) have most of their cables: chips
-    of one box, or a switch of its own in a wrong place. A cable that is not on the known node may be on these.
+    """Of these planned switches, those to which further nodes (`nodes`, without a name) have most of their cables:
+    chips of one box, or a switch of its own in a wrong place. A cable that is not on the known node may be on these.
     """
     ports = index.ports
     node = np.concatenate([ports.device_of(claims.u), claims.w])
@@ -76,7 +76,7 @@ def boxes(index: PlanIndex, claims: Claims, nodes: Collection[int], switches: Co
 
 
 def unplaced(index: PlanIndex, met: Collection[int]) -> frozenset[int]:
-    """Planned switches that no node is known to be, and that the plan gives by their names alone."""
+    """Planned switches that no node is known to be, and that the plan identifies by their names alone."""
     devices = index.plan.devices.items()
     return frozenset(
         code
@@ -88,7 +88,7 @@ def unplaced(index: PlanIndex, met: Collection[int]) -> frozenset[int]:
 
 
 def without(claims: Claims, index: PlanIndex, nodes: Collection[int]) -> Claims:
-    """The claims that have none of these nodes at an end."""
+    """The claims that have none of these nodes at either end."""
     ends = np.array([*nodes], dtype=np.int64)
     keep = ~np.isin(claims.w, ends) & ~np.isin(index.ports.device_of(claims.u), ends)
     return claims.where(keep)

@@ -1,8 +1,8 @@
-"""Which port of the plan each end of an InfiniBand link is.
+"""Resolves each end of an InfiniBand link to a port of the plan.
 
 A switch's port is a number, which a plan may write as the label on its front (see `ib_names`). A host's is an RDMA
-device, which a plan may name by its netdev, its PCI address or `nicN`: the host's own answers say which belong
-together, else those of all hosts that answered, else the order in which the whole fabric names its devices.
+device, which a plan may name by its netdev, its PCI address or `nicN`: the host's own readings show which names belong
+together, else those of all hosts with readings, else the order in which the whole fabric names its devices.
 """
 
 import re
@@ -24,7 +24,7 @@ _RDMA = re.compile(r"[a-z]+\d*_\d+", re.IGNORECASE)
 
 
 def ports_of(names: LocalNames, ends: Sequence[End], nodes: Nodes) -> Codes:
-    """The port of every end, -1 where it cannot be told. Shape (ends,)."""
+    """The port of every end, -1 where it is unknown. Shape (ends,)."""
     index = names.index
     tier = np.array([*index.devices.tier, NONE], dtype=np.int64)[nodes.device]
     name = index.ports.name_codes([end.port or None for end in ends])
@@ -44,7 +44,9 @@ def ports_of(names: LocalNames, ends: Sequence[End], nodes: Nodes) -> Codes:
 
 
 def _of_boxes(index: PlanIndex, ends: Sequence[End], nodes: Nodes, found: Codes) -> Codes:
-    """Planned ports of switches of several chips: a label names one, or chip and number; the number alone does not."""
+    """Planned ports of switches of several chips: a label identifies one, or chip and number; the number alone does
+    not.
+    """
     spelled = [f"{chip}/{end.port}" if chip else None for chip, end in zip(nodes.chip, ends, strict=True)]
     by_chip = index.ports.find(nodes.device, index.ports.name_codes(spelled))
     label = index.ports.find(nodes.device, index.ports.name_codes([end.label for end in ends]))
@@ -76,7 +78,7 @@ def _number_switches(index: PlanIndex, ends: Sequence[End], device: Codes, where
 
 
 def _hosts(names: LocalNames, device: Codes, name: Codes, owner: Codes) -> Codes:
-    """Ports of hosts: by the GUID, by what the host calls the device, by name, by what all others call it."""
+    """Ports of hosts: by the GUID, by the host's own name of the device, by name, by the name on all other hosts."""
     ports, index = names.index.ports, names.index
     rdma = names.seen.table(RdmaLink)
     host, port = names.devices_of(rdma), names.rdma_ports()
@@ -98,7 +100,7 @@ def _hosts(names: LocalNames, device: Codes, name: Codes, owner: Codes) -> Codes
 def _in_order(index: PlanIndex, hosts: Codes, name: Codes) -> dict[int, int]:
     """`nic3` or `HCA-4` is the fourth RDMA device, where the fabric has as many names as the plan; by code of names.
 
-    The names of all hosts are counted together, for a host whose link is down lacks one.
+    The names of all hosts are counted together, because a host whose link is down lacks one.
     """
     ports = index.ports
     wanted = np.unique(ports.name_of(index.a[np.isin(index.a_device, hosts)]))
@@ -113,7 +115,9 @@ def _in_order(index: PlanIndex, hosts: Codes, name: Codes) -> dict[int, int]:
 
 
 def _by_rdma(index: PlanIndex, device: Codes, name: Codes) -> Mask:
-    """Whether the plan names the ports of these hosts as the discovery does: what is not among them is not in it."""
+    """Whether the plan names the ports of these hosts as the discovery does: a name that is not planned is then no
+    planned port.
+    """
     names, code = np.unique(index.ports.name_of(index.a), return_inverse=True)
     is_rdma = np.array([one >= 0 and bool(_RDMA.fullmatch(index.ports.spelled(int(one)))) for one in names], dtype=bool)
     is_rdma |= np.isin(names, name[name >= 0])
@@ -124,7 +128,7 @@ def _by_rdma(index: PlanIndex, device: Codes, name: Codes) -> Mask:
 
 
 def _guids(index: PlanIndex, name: Codes) -> Mask:
-    """Whether a port is known by its GUID alone, which is no name that a plan could have."""
+    """Whether a port is known by its GUID alone, which no plan uses as a name."""
     distinct, code = np.unique(name, return_inverse=True)
     is_guid = np.array(
         [one < 0 or bool(canonical_guid(index.ports.spelled(int(one)).partition("/")[0])) for one in distinct]

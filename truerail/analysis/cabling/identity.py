@@ -1,9 +1,9 @@
-"""Who is who, decided in one place: which device answers, and what every neighbour it hears is in the plan.
+"""Resolves identities in one place: which device a reading is from, and which planned device every neighbour is.
 
-`claims` resolves what is heard, `local` what a device calls its own ports, `macs` whose MAC it is. A device may also
-announce another device's name (`announce`): its own report is then filed under the name it announces, so that both ends
-speak of the same thing, and `Identity.announces` keeps who it really is. Two devices that announce one name are told
-apart by their MACs, and reported (`Identity.duplicates`).
+`claims` resolves neighbours, `local` a device's own port names, `macs` the owners of MACs. A device may also announce
+another device's name (`announce`): its own reading is then filed under the name it announces, so that both ends refer
+to the same device, and `Identity.announces` contains its real identity. Two devices that announce one name are
+distinguished by their MACs, and reported (`Identity.duplicates`).
 """
 
 from collections.abc import Mapping
@@ -25,25 +25,25 @@ from truerail.model.snapshot import Snapshot, Table
 
 @dataclass(frozen=True)
 class Identity:
-    """The claims of a snapshot in the plan's terms, and what was found out about names on the way."""
+    """The claims of a snapshot in the plan's terms, and the identities found on the way."""
 
     names: LocalNames
     claims: Claims
     strange: Mapping[int, int] = field(default_factory=dict)
-    """Names that no plan has, of devices found out by their MACs or cables: code of the name to that of the device."""
+    """Unplanned names of devices identified by their MACs or cables: code of the name to that of the device."""
     duplicates: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     """Names announced by more than one device: code of the name to the codes of those devices."""
     discovery: Discovery | None = None
-    """What the discovery of an InfiniBand fabric tells, where there was one."""
+    """The result of the discovery of an InfiniBand fabric, where there is one."""
     placed: Mapping[int, int] = field(default_factory=dict)
     """Switches without a name of their own that the wiring shows to be planned ones: code to code."""
     contested: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Of the unplaced, those that are one planned switch by their hosts and another by their uplinks: code to codes."""
     unplaced: frozenset[int] = frozenset()
-    """Switches without a name of their own that may be any of the planned ones that nothing else is known to be."""
+    """Switches without a name of their own, while planned switches remain without a node: each may be any of these."""
     misnamed: Mapping[int, int] = field(default_factory=dict)
-    """Hosts that announce another planned host's name while nobody announces theirs: device code to that of the name.
-    They are themselves by their MACs, and their reports stay their own.
+    """Hosts that announce another planned host's name while no device announces theirs: device code to that of the
+    name. They are identified by their MACs, and their readings stay their own.
     """
 
     @property
@@ -108,8 +108,8 @@ def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
 
 
 def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) -> dict[int, int]:
-    """Of the devices that announce another's name, the hosts whose own name nobody is heard to send: they did not
-    exchange it for the other's, as a clone of the other's image has not.
+    """Of the devices that announce another's name, the hosts whose own name is not heard from any device: the names are
+    not swapped; this is, for example, a clone of the other's image.
     """
     heard = set(np.unique(claims.named).tolist())
     return {
@@ -120,8 +120,8 @@ def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) ->
 
 
 def _by_number(names: LocalNames, claims: Claims) -> frozenset[int]:
-    """Hosts that number their RDMA devices otherwise than their fellows, and more of whose cables are right by these
-    numbers than by the addresses of the NICs: they are meant by number.
+    """Hosts that number their RDMA devices otherwise than other hosts, and more of whose cables are right by these
+    numbers than by the addresses of the NICs: the plan means them by number.
     """
     hosts = names.renumbered
     if not hosts:
@@ -141,8 +141,9 @@ def _right_cables(index: PlanIndex, claims: Claims) -> Codes:
 def _placed(
     names: LocalNames, found: Discovery, owners: Mapping[int, int], split: frozenset[int]
 ) -> tuple[Discovery, dict[int, int], dict[int, tuple[int, int]], frozenset[int]]:
-    """The discovery with its nameless switches brought to the planned ones in whose places they stand, layer by layer;
-    which they are, those that are another by their uplinks than by their hosts, and those that may be any planned one.
+    """The discovery with its nameless switches resolved to the planned ones in whose places they are, layer by layer;
+    their identities, those that are another by their uplinks than by their hosts, and those that may be any planned
+    one.
     """
     by_place: dict[int, int] = {}
     free = unplaced(names.index, frozenset(found.devices.tolist()))

@@ -1,13 +1,13 @@
-"""Which port is wired to which, as both ends say, joined once per round; and what that means for every planned cable.
+"""Joins what both ends report into port pairs, once per round, and derives the state of every planned cable.
 
-Each end of a cable may name the other. A pair that both ends name is certain. A pair that one end names is taken if
+Each end of a cable may name the other. A pair that both ends name is certain. A pair that one end names is accepted if
 nothing contradicts it: the other end may be unread, or its LLDP silent. Where claims contradict each other, a pair that
-both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on
-one port are normal for up to two minutes after a re-cabling (the old one has not expired; only where the younger one is
-the planned one does age tell which is true), so this is not an error but a reason to look again.
+both ends name decides; if there is none, the ports are *ambiguous*: never right, never wrong. Two neighbours on one
+port are normal for up to two minutes after a re-cabling (the old one has not expired; only where the younger one is the
+planned one does age show which is true), so this is not an error but a reason to look again.
 
-On InfiniBand a discovery names both ends of a link: that is one witness, and what it met counts as read. A port of a
-switch that it met, and where it found no link, has none.
+On InfiniBand a discovery names both ends of a link: that is one witness, and the devices it met count as read. A port
+of a switch that it met, and where it found no link, has none.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from truerail.model.snapshot import Snapshot
 
 
 class State(IntEnum):
-    """What is known of a planned cable."""
+    """The known state of a planned cable."""
 
     RIGHT = 0
     WRONG = 1
@@ -45,30 +45,30 @@ class Why(IntEnum):
     SEEN = 0
     LINK_DOWN = 1
     DISABLED = 2
-    """No link, and the operator of an end switched its port off."""
+    """No link, and the operator disabled the port at one end."""
     SILENT = 3
-    """Both ends listened and heard nothing: missing where nobody reports link, or where another cable is in its place;
+    """Both ends listened and heard nothing: missing where no end reports link, or where another cable is in its place;
     unknown where an end has link, also where only one end listened and the other is heard on other cables.
     """
     NOT_READ = 4
     AMBIGUOUS = 5
     DEVICE_SILENT = 6
-    """The device as a whole hears nothing and is not heard: its LLDP is off, which says nothing of its cables."""
+    """The device hears nothing on any port and is not heard: its LLDP is off, which shows nothing about its cables."""
     PENDING = 7
     """Host down: all of its ports are without link, and it does not answer."""
     NIC_ABSENT = 8
     """The host answers and has no such NIC."""
     UNDECIDED = 9
-    """It is seen, but an inferred plan could not decide where it belongs."""
+    """It is seen, but its place in an inferred plan is undecided."""
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """The joined picture. Port columns have shape (ports,), cable columns (cables,).
+    """The joined cabling. Port columns have shape (ports,), cable columns (cables,).
 
     `partner[port]` is the port at the other end as seen (-1 unknown), `sure[port]` the confidence in that,
-    `ambiguous[port]` whether claims contradict each other there, `heard[port]` the device heard where no port of
-    it could be named.
+    `ambiguous[port]` whether claims contradict each other there, `heard[port]` the device heard where its port is
+    unknown.
     `state[cable]` and `why[cable]` are `State` and `Why`; `place[cable]` is the port where the cable's `a` end is seen.
     """
 
@@ -83,21 +83,21 @@ class Wiring:
     why: Codes
     place: Codes
     listened: Mask
-    """Per device code: whether it answered the question for its LLDP neighbours."""
+    """Per device code: whether it returned its LLDP neighbours."""
     read: Mask
-    """Per device code: whether it answered anything."""
+    """Per device code: whether it returned any data."""
 
     @cached_property
     def met(self) -> frozenset[int]:
-        """Codes of the devices that the discovery of an InfiniBand fabric met: their cabling is told, though nobody may
-        have logged into them.
+        """Codes of the devices that the discovery of an InfiniBand fabric met: their cabling is known, even without a
+        login to them.
         """
         found = self.identity.discovery
         return frozenset() if found is None else frozenset(found.devices.tolist())
 
     @cached_property
     def hears(self) -> Mask:
-        """Per device code: whether it hears somebody on a planned port."""
+        """Per device code: whether it hears a neighbour on a planned port."""
         told = self.identity.claims.u
         hears = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
         hears[self.index.ports.device_of(told[told < self.index.planned_ports])] = True
@@ -105,7 +105,7 @@ class Wiring:
 
     @cached_property
     def blind_bonds(self) -> Mask:
-        """Per device code: whether an RDMA device of it is that of a bond whose members were not read."""
+        """Per device code: whether one of its RDMA devices is that of a bond whose members were not read."""
         return self.identity.names.blind()
 
     def cables(self, state: State) -> Codes:
@@ -113,12 +113,12 @@ class Wiring:
         return np.flatnonzero(self.state == state)
 
     def confidence(self, cable: int) -> float:
-        """How sure the observation of this cable is."""
+        """Confidence in the observation of this cable."""
         a, b = int(self.index.a[cable]), int(self.index.b[cable])
         return float(max(self.sure[a], self.sure[b] if self.partner[b] == a else 0.0))
 
     def evidence(self, *ports: int) -> tuple[Evidence, ...]:
-        """What was told about these ports: LLDP heard there, LLDP that names them, their link states."""
+        """Evidence for these ports: LLDP heard there, LLDP that names them, their link states."""
         return tuple(self._evidence(ports))
 
     def _evidence(self, ports: tuple[int, ...]) -> Iterator[Evidence]:
@@ -149,14 +149,14 @@ class Wiring:
 
 
 def evidence_of(snapshot: Snapshot, kind: type[Fact], row: int) -> Evidence:
-    """A row of a table as evidence: the fact and who told it when."""
+    """A row of a table as evidence: the fact, its source and its time."""
     table = snapshot.table(kind)
     reading = snapshot.readings[int(table.reading[row])]
     return Evidence(reading.device, reading.collector, reading.at, table.rows[row])
 
 
 def wiring_of(plan: Plan, snapshot: Snapshot) -> Wiring:
-    """The wiring of a snapshot under a plan. Computed once for each pair, kept with the snapshot."""
+    """The wiring of a snapshot under a plan. Computed once for each pair, cached with the snapshot."""
     cache: dict[int, tuple[Plan, Wiring]] = snapshot.__dict__.setdefault("_wirings", {})
     found = cache.get(id(plan))
     if found is None or found[0] is not plan:
@@ -186,8 +186,8 @@ def _join(plan: Plan, snapshot: Snapshot) -> Wiring:
 
 
 def _without_the_past(identity: Identity, states: PortStates) -> Claims:
-    """The claims but those of a port that has no carrier, as its own device says, of which the port heard does not say
-    that it has: no frame came since, and the entry shows what was cabled before.
+    """The claims without those of a port that has no carrier by its own device's report, unless the port heard reports
+    carrier: no frame came since, and the entry shows the previous cabling.
     """
     claims = identity.claims
     return claims.where(~(states.dark(claims.u) & ~states.up(claims.v)))
@@ -197,7 +197,7 @@ def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     devices = identity.index.devices
     answers: dict[str, bool] = {}
     for name in dict.fromkeys(reading.device for reading in identity.seen.readings):
-        identity.filed(name)  # now: who is filed later would have no place in what is made here
+        identity.filed(name)  # now: a device that is filed later would have no place in the columns made here
     for reading in identity.seen.readings:
         if not reading.error and not answers.get(reading.device):
             answers[reading.device] = reading.collector.startswith("lldp")
@@ -207,13 +207,13 @@ def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     for code, lldp in codes:
         read[code] = True
         listened[code] |= lldp
-    if identity.discovery is not None:  # who was met in a discovery has its cabling told, whoever logged in
+    if identity.discovery is not None:  # the cabling of a device met in a discovery is known, whoever logged in
         read[identity.discovery.devices] = listened[identity.discovery.devices] = True
     return read, listened
 
 
 def _judge_cables(wiring: Wiring) -> None:
-    """Fills `state`, `why` and `place`: every planned cable is right, wrong, missing or unknown, and says why."""
+    """Fills `state`, `why` and `place`: every planned cable is right, wrong, missing or unknown, with the reason."""
     index = wiring.index
     a, b = index.a, index.b
     seen_at = wiring.partner[a]
@@ -242,7 +242,7 @@ def _judge_cables(wiring: Wiring) -> None:
 
 def _heard_too_often(wiring: Wiring) -> Mask:
     """Cables whose planned upper port hears another host, without its port, all of whose own places hear it as well: it
-    has no NIC left for this place. The one heard is a machine that sends its name, or an old neighbour.
+    has no NIC left for this place. The device heard is a machine that sends the same name, or an old neighbour.
     """
     index = wiring.index
     away = index.from_host & (wiring.heard[index.b] != index.a_device) & (wiring.partner[index.a] != index.b)
@@ -255,8 +255,8 @@ def _heard_too_often(wiring: Wiring) -> Mask:
 
 
 def _heard_elsewhere(wiring: Wiring) -> Mask:
-    """Cables whose planned upper port hears nobody, where another port of its switch hears the cable's lower device and
-    is not planned for it.
+    """Cables whose planned upper port hears nothing, where another port of its switch hears the cable's lower device
+    and is not planned for it.
     """
     index, planned = wiring.index, np.full(len(wiring.heard), NONE, dtype=np.int64)
     planned[index.b], planned[index.a] = index.a_device, index.b_device
@@ -268,7 +268,7 @@ def _heard_elsewhere(wiring: Wiring) -> Mask:
 
 
 def _judge_unseen(wiring: Wiring, cables: Codes) -> None:
-    """Tells apart why these cables are not seen. The order matters: evidence first, ignorance last."""
+    """Determines why these cables are not seen. The order matters: evidence first, missing data last."""
     index, states = wiring.index, wiring.states
     a, b, a_device, b_device = index.a[cables], index.b[cables], index.a_device[cables], index.b_device[cables]
     a_hears, b_hears = _hears_anything(wiring, a_device), _hears_anything(wiring, b_device)
@@ -314,7 +314,7 @@ def _judge_unseen(wiring: Wiring, cables: Codes) -> None:
 
 
 def _hears_anything(wiring: Wiring, device: Codes) -> Mask:
-    """Whether a device is heard of at all over LLDP on planned ports: hears somebody, or is heard by somebody."""
+    """Whether a device hears a neighbour, or is heard by one, over LLDP on planned ports."""
     alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     ports = np.arange(wiring.index.planned_ports)
     active = (wiring.partner[ports] >= 0) | wiring.ambiguous[ports]
@@ -331,10 +331,10 @@ def _is_told_of(wiring: Wiring, device: Codes) -> Mask:
 
 
 def _has_links(wiring: Wiring, device: Codes) -> Mask:
-    """Whether a device told of its interfaces at all, so that one not among them is not there.
+    """Whether a device reported its interfaces at all, so that one not among them is absent.
 
-    An InfiniBand adapter does not tell the interface above it: only a host that told of one planned port speaks of
-    ports as the plan does.
+    An InfiniBand adapter does not report the interface above it: only a host that reported one planned port names ports
+    as the plan does.
     """
     told = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     rows = np.flatnonzero((wiring.states.link_row[:-1] >= 0) | (wiring.states.rdma_row[:-1] >= 0))
@@ -345,7 +345,7 @@ def _has_links(wiring: Wiring, device: Codes) -> Mask:
 
 
 def _pending(wiring: Wiring, cables: Codes, down: Mask) -> Mask:
-    """Cables of hosts that do not answer, that nobody hears, and whose switches see no link on any cable and see it
+    """Cables of hosts that do not answer and are not heard, and whose switches see no link on any cable and see it
     missing on two or more (on one, if it has no second): the host is down.
     """
     device, size = wiring.index.a_device, len(wiring.index.devices.names) + 1

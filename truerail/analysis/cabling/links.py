@@ -1,13 +1,13 @@
-"""The state of every port as its own device tells it: carrier, administrative state, RDMA state, speed, MTU.
+"""The state of every port as its own device reports it: carrier, administrative state, RDMA state, speed, MTU.
 
-What no carrier looks like (Linux 6.12, each driver's query_port): mlx5, mlx4, bnxt_re, irdma, erdma, mana, hns, qedr,
-ocrdma and siw report `DOWN` and `DISABLED` for a RoCE port without carrier, ionic and rxe `DOWN` and `POLLING`. So the
-physical state of a RoCE port does not say whether its operator switched it off: only the missing `UP` flag of its
-interface does. On InfiniBand `DISABLED` is the operator's. EFA reports `ACTIVE` whatever happens: its state is unknown.
+How missing carrier is reported (Linux 6.12, each driver's query_port): mlx5, mlx4, bnxt_re, irdma, erdma, mana, hns,
+qedr, ocrdma and siw report `DOWN` and `DISABLED` for a RoCE port without carrier, ionic and rxe `DOWN` and `POLLING`.
+So the physical state of a RoCE port does not show whether its operator disabled it: only the missing `UP` flag of its
+interface does. On InfiniBand `DISABLED` is the operator's. EFA always reports `ACTIVE`: its state is unknown.
 
-An IPoIB interface may be down, or never set up, above an InfiniBand port that works: what it says of itself is its own.
+An IPoIB interface may be down, or never configured, above an InfiniBand port that works: its state is its own.
 
-Columns over all rows are made when one is first wanted, and each kind of state is looked at once.
+Columns over all rows are computed on first use, and each kind of state is evaluated once.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,18 +31,18 @@ _ACTIVE = {"ACTIVE", "ACTIVE_DEFER"}
 _TRAINED = {"INIT", "ARMED"}
 RDMA_CAP_GBPS = 400.0
 _ALWAYS_ACTIVE = ("efa", "rdmap")
-"""How names of EFA devices begin: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
+"""Prefixes of EFA device names: its driver's own, and udev's for an RDMA device without a link layer (rdma-core
 kernel-boot/rdma_rename.c). Linux drivers/infiniband/hw/efa/efa_verbs.c, efa_query_port: always ACTIVE, LINK_UP.
 """
 
 
 @dataclass(frozen=True)
 class PortStates:
-    """What ports say of themselves. 1 is yes, 0 is no, -1 is not told; NaN is not told.
+    """Port states by their own devices. 1 is yes, 0 is no, -1 is unknown; NaN is unknown.
 
     `link_row`, `rdma_row` and `speed_row` are the rows of the NetLink, RdmaLink and LinkSpeed tables by port code, -1
-    where no row is; the last slot is that of port -1. Columns have the same shape. `found` is whether the discovery of
-    an InfiniBand fabric found a link there; None where there was none.
+    where there is no row; the last slot is that of port -1. Columns have the same shape. `found` is whether the
+    discovery of an InfiniBand fabric found a link there; None where there was none.
     """
 
     links: list[NetLink]
@@ -53,19 +53,18 @@ class PortStates:
     speed_row: Codes
     found: Codes | None = None
     shared: Mask | None = None
-    """Per row of the RdmaLink table: whether it stands for several ports, the members of a bond; None where none does.
-    """
+    """Per row of the RdmaLink table: whether it covers several ports, the members of a bond; None where none does."""
     infiniband: bool = False
-    """Whether an RDMA port that does not report its link layer is one of InfiniBand."""
+    """Whether an RDMA port that does not report its link layer is an InfiniBand port."""
 
     def down(self, port: Codes) -> Mask:
-        """Whether the port's own device, or else a discovery, says that it has no link. False where nothing is known,
-        and for port -1.
+        """Whether the port's own device, or else a discovery, reports no link. False where nothing is known, and for
+        port -1.
         """
         return np.asarray(self.dark(port) | (self.unlinked(port) & ~self.lit(port)), dtype=bool)
 
     def dark(self, port: Codes) -> Mask:
-        """Whether the port's own device says that it has no link."""
+        """Whether the port's own device reports no link."""
         carrier, active = self._carrier(port), self.rdma_active[port]
         return np.asarray((carrier == NO) | ((active == NO) & (carrier != YES) & ~self._trained[port]), dtype=bool)
 
@@ -78,7 +77,7 @@ class PortStates:
         return np.asarray(by_row[self.rdma_row], dtype=bool)
 
     def lit(self, port: Codes) -> Mask:
-        """Whether the port's own device says that it has link."""
+        """Whether the port's own device reports link."""
         carrier, active = self._carrier(port), self.rdma_active[port]
         return np.asarray((carrier == YES) | ((active == YES) & (carrier != NO)), dtype=bool)
 
@@ -91,14 +90,14 @@ class PortStates:
         return np.asarray(self._found(port) == NO, dtype=bool)
 
     def up(self, port: Codes) -> Mask:
-        """Whether the port's own device, or else a discovery, says that it has link."""
+        """Whether the port's own device, or else a discovery, reports link."""
         return np.asarray(self.lit(port) | (self.linked(port) & ~self.dark(port)), dtype=bool)
 
     def _found(self, port: Codes) -> Codes:
         return np.full(len(port), NONE, dtype=np.int64) if self.found is None else self.found[port]
 
     def disabled(self, port: Codes) -> Mask:
-        """Whether the port's operator switched it off: down by design. False where nothing says so."""
+        """Whether the port's operator disabled it: down by design. False where no data shows it."""
         off = self._ask(self.rdma_row[port], self._off)
         return np.asarray((self._enabled(port) == NO) | (off == YES), dtype=bool)
 
@@ -107,9 +106,10 @@ class PortStates:
 
     @cached_property
     def _link_words(self) -> tuple[Codes, Codes]:
-        """Whether each row of the NetLink table has carrier, and whether its operator left it on; row -1 is the last.
+        """Whether each row of the NetLink table has carrier, and whether its operator left it enabled; row -1 is the
+        last.
 
-        A fabric has a handful of different flags and states: each is looked at once.
+        A fabric has a handful of different flags and states: each is evaluated once.
         """
         kind, kinds = factorize(map(_FLAGS_AND_STATE, self.links))
         carrier = np.array([*(_has_carrier(*words) for words in kinds), NONE], dtype=np.int64)[[*kind, NONE]]
@@ -123,19 +123,21 @@ class PortStates:
         return self._link_words[1][self.link_row[port]]
 
     def empty(self, port: Codes) -> Mask:
-        """Whether the port's cage has no module, as its device reports, and its operator left it on, or may have."""
+        """Whether the port's cage has no module, as its device reports, and the port is or may be
+        administratively up.
+        """
         bare = [row >= 0 and self.links[row].down_reason == "no module" for row in self.link_row[port].tolist()]
         return np.asarray(np.array(bare, dtype=bool) & ~self.disabled(port), dtype=bool)
 
     def down_reasons(self, port: Codes) -> list[DownReason | None]:
-        """Why each port has no link, as its own device reports it; None where it gives no reason, or has link."""
+        """Why each port has no link, as its own device reports it; None where it reports no reason, or has link."""
         given = [self.links[row].down_reason if row >= 0 else None for row in self.link_row[port].tolist()]
         off = (self.disabled(port) & self.down(port)).tolist()
         return ["switched off" if by_operator else reason for by_operator, reason in zip(off, given, strict=True)]
 
     def unread_below_rdma(self, port: Codes) -> Mask:
-        """Whether the RDMA port of Ethernet is down, and nothing was read of the interface that says whether its
-        operator switched it off.
+        """Whether the RDMA port of Ethernet is down, without data from the interface that shows whether its operator
+        disabled it.
         """
         ethernet = [row >= 0 and not self._of_infiniband(self.rdma[row]) for row in self.rdma_row[port].tolist()]
         unread = self._enabled(port) == NONE
@@ -154,8 +156,8 @@ class PortStates:
 
     @cached_property
     def rdma_active(self) -> Codes:
-        """Whether the RDMA port is active; -1 for a device that is always so, and for the members of a bond whose
-        device is active: it is while one of them has carrier.
+        """Whether the RDMA port is active; -1 for a device that always is, and for the members of a bond whose device
+        is active: it is while one of them has carrier.
         """
         active = [
             NONE
@@ -178,8 +180,8 @@ class PortStates:
 
     @cached_property
     def speed_is_capped(self) -> Mask:
-        """Whether the speed is known from an RDMA device of Ethernet alone and may be higher: what runs at more than
-        200 Gb/s is reported as 400 where the driver gives no number of lanes (Linux drivers/infiniband/core/verbs.c,
+        """Whether the speed is known from an RDMA device of Ethernet alone and may be higher: more than 200 Gb/s is
+        reported as 400 where the driver gives no number of lanes (Linux drivers/infiniband/core/verbs.c,
         ib_get_width_and_speed).
         """
         of_link, of_file, of_rdma = self._speeds
@@ -199,12 +201,14 @@ class PortStates:
 
     @cached_property
     def able_gbps(self) -> npt.NDArray[np.float64]:
-        """What both ends of the port's link support in Gb/s, where that is told to be more than it runs at."""
+        """The speed in Gb/s that both ends of the port's link support, where it is reported to be above the current
+        speed.
+        """
         return np.array([*(speed.able_gbps for speed in self.speeds), None], dtype=np.float64)[self.speed_row]
 
     @cached_property
     def _speeds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """What the interface, the system's files and the RDMA device report of each port."""
+        """Speeds of each port by the interface, the system's files and the RDMA device."""
         of_link = np.array([*map(_GBPS, self.links), None], dtype=np.float64)
         of_rdma = np.array([*map(_rate_gbps, self.rdma), None], dtype=np.float64)
         return of_link[self.link_row], _file_gbps(self.speeds)[self.speed_row], of_rdma[self.rdma_row]
@@ -230,7 +234,7 @@ def _is_enabled(flags: tuple[str, ...]) -> int:
 
 def _rate_gbps(link: RdmaLink) -> float | None:
     """The rate of an RDMA port, where it is that of its link: one that is down reports its driver's default (40 Gb/s
-    with mlx5, 2.5 with bnxt_re), an EFA 100 whatever it is.
+    with mlx5, 2.5 with bnxt_re), an EFA always 100.
     """
     if link.rate_gbps is None:
         return None
@@ -262,8 +266,8 @@ def port_states(identity: Identity) -> PortStates:
 
 
 def _speed_ports(identity: Identity) -> Codes:
-    """The port of every row of the LinkSpeed table: an RDMA device is the port that its host says it is. -1 where
-    nothing else was told of the port.
+    """The port of every row of the LinkSpeed table: an RDMA device is the port that its host reports for it. -1 where
+    no other data exists for the port.
     """
     names, table, ports = identity.names, identity.seen.table(LinkSpeed), identity.index.ports
     device, name = names.devices_of(table), ports.name_codes(table.column("port"))
@@ -278,8 +282,8 @@ def _speed_ports(identity: Identity) -> Codes:
 
 
 def _found(identity: Identity, size: int) -> Codes | None:
-    """Whether each port has a link as a discovery tells. A host's adapter that it did not meet may be in another
-    fabric; a switch that it met has no link where it tells none, unless it tells a link without saying at which port.
+    """Whether each port has a link by the discovery. A host's adapter that it did not meet may be in another fabric; a
+    switch that it met has no link where it reports none, unless it reports a link without its port.
     """
     if identity.discovery is None:
         return None
@@ -295,7 +299,7 @@ def _found(identity: Identity, size: int) -> Codes | None:
 
 
 def _rows(size: int, port: Codes, row: Codes | None = None) -> Codes:
-    """The row of each port, -1 without one; rows are counted in order where none are given."""
+    """The row of each port, -1 without one; without given rows, rows are counted in order."""
     rows = np.full(size + 1, NONE, dtype=np.int64)
     rows[port] = np.arange(len(port)) if row is None else row
     rows[size] = NONE

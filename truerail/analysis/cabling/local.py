@@ -1,7 +1,7 @@
-"""A device's own names for itself and its ports, brought to the plan's.
+"""Resolves a device's own names for itself and its ports to the plan's.
 
 A reading is filed under the name that its device announces. A plan may name a host's port by netdev, RDMA device, PCI
-address, or `nicN`; what the host itself calls it is one of these, and its other answers say which belong together.
+address, or `nicN`; the host's own name for it is one of these, and its other readings show which belong together.
 """
 
 import re
@@ -30,9 +30,9 @@ _ORDINAL_NIC = re.compile(r"^nic[-_ ]?(\d+)$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class LocalNames:
-    """Who answers, and which of its ports it means. `announces`: device code to the code of the name it announces;
-    `planned`: a port that a switch names otherwise than the plan, to the planned one; `by_number`: hosts whose RDMA
-    devices the plan means by their numbers, whatever numbers other hosts give to the NICs in the same slots.
+    """The readings' devices and their ports in the plan's terms. `announces`: device code to the code of the name it
+    announces; `planned`: a port that a switch names otherwise than the plan, to the planned one; `by_number`: hosts
+    whose RDMA devices the plan means by their numbers, whatever numbers other hosts give to the NICs in the same slots.
     """
 
     index: PlanIndex
@@ -61,12 +61,12 @@ class LocalNames:
         return found[1]
 
     def ports(self, device: Codes, names: Codes) -> Codes:
-        """Port codes of a device's own names for its ports, brought to the plan's names where the plan uses others."""
+        """Port codes of a device's own names for its ports, mapped to the plan's names where the plan uses others."""
         return self.as_planned(self._by_number(self.index.ports.find_or_add(device, names)))
 
     def _by_number(self, ports: Codes) -> Codes:
-        """The ports under their interfaces' names where they are told by RDMA devices that are numbered otherwise than
-        planned.
+        """The ports under their interfaces' names where they are reported by RDMA devices that are numbered otherwise
+        than planned.
         """
         of_host, rdma = self.renumbered, self.seen.table(RdmaLink)
         if not of_host:
@@ -86,7 +86,7 @@ class LocalNames:
         return _renumbered(self)
 
     def as_planned(self, ports: Codes) -> Codes:
-        """The planned port for each port that its device has told to be the same one; the port itself elsewhere."""
+        """The planned port for each port that its device has reported to be the same one; the port itself elsewhere."""
         alias = self._aliases
         if not len(alias):
             return ports
@@ -94,7 +94,7 @@ class LocalNames:
         return np.where(known, alias[np.where(known, ports, 0)], ports)
 
     def sent(self, device: Codes, ids: Codes) -> Codes:
-        """The ports that send these ids, as their own devices say; -1 where they do not. Shapes (n,)."""
+        """The ports that send these ids, by their own devices' reports; -1 where there is none. Shapes (n,)."""
         keys, ports = self._sent
         wanted = np.where((device >= 0) & (ids >= 0), device << 32 | ids, NONE)
         if not len(keys):
@@ -121,7 +121,9 @@ class LocalNames:
     def _told_ids(
         self, kind: type[Neighbor] | type[NetLink] | type[PortIdentity], port: str, column: str
     ) -> tuple[Codes, Codes, Codes]:
-        """Devices, codes of the ids that they say their ports send, and codes of the ports' names: of switches."""
+        """Devices, codes of the ids that they report their ports to send, and codes of the ports' names: of
+        switches.
+        """
         table, of = self.seen.table(kind), self.index.ports
         device, ids = self.devices_of(table), table.column(column)
         tier = np.array([*self.index.devices.tier, NONE], dtype=np.int64)
@@ -143,7 +145,7 @@ class LocalNames:
         return self._kept("_rdma_ports", lambda: self.as_planned(self._own(RdmaLink)))
 
     def rdma_members(self) -> tuple[Codes, Codes]:
-        """Rows of the RdmaLink table, and the port of each: a bond's RDMA device stands for all members of the bond, in
+        """Rows of the RdmaLink table, and the port of each: a bond's RDMA device covers all members of the bond, in
         several rows. Shapes (n,).
         """
         row, own = self._own_members
@@ -196,8 +198,8 @@ class LocalNames:
         return self.ports(device, self.index.ports.name_codes(name for _, name in names))
 
     def blind(self) -> Mask:
-        """Hosts with an RDMA device on a bond whose members were not read, shape (devices + 1,): which of the planned
-        NICs it stands for is unknown.
+        """Hosts with an RDMA device on a bond whose members were not read, shape (devices + 1,): its planned NICs are
+        unknown.
         """
         blind = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
         table = self.seen.table(RdmaLink)
@@ -205,11 +207,11 @@ class LocalNames:
             codes, names = factorize(table.column(column))
             bonded = np.array([*map(of_a_bond, names), False], dtype=bool)
             blind[self.devices_of(table)[bonded[codes]]] = True
-        blind[self.devices_of(self.seen.table(NetLink))] = False  # who lists interfaces lists members
+        blind[self.devices_of(self.seen.table(NetLink))] = False  # a reading with interfaces contains members
         return blind
 
     def rdma_called(self, device: Codes, names: Codes) -> Codes:
-        """The ports whose RDMA devices bear these names on these devices, as the hosts themselves tell; -1 elsewhere.
+        """The ports whose RDMA devices have these names on these devices, as the hosts themselves report; -1 elsewhere.
 
         The second port of `mlx5_0` is called `mlx5_0/2`. Shapes (n,).
         """
@@ -235,9 +237,9 @@ class LocalNames:
         return self._kept(f"_own_{kind.__name__}", read)
 
     def learned(self) -> dict[int, int]:
-        """What hosts that answered call the plan's ports, name code to name code, where all of them agree.
+        """Names that hosts with readings use for the plan's ports, name code to name code, where all of them agree.
 
-        Says which planned NIC is meant where a leaf hears a host that did not answer itself.
+        Shows which planned NIC is meant where a leaf hears a host without readings.
         """
         ports, alias = self.index.ports, self._aliases
         own = np.flatnonzero(alias != np.arange(len(alias)))
@@ -269,7 +271,7 @@ class LocalNames:
 
 
 def _with(aliases: Codes, more: Mapping[int, int], size: int) -> Codes:
-    """A table of planned ports with more of them; empty where it would say nothing."""
+    """A table of planned ports with more of them; empty where it would map nothing."""
     if not more:
         return aliases
     table = np.arange(size, dtype=np.int64)
@@ -301,7 +303,7 @@ def _aliases(names: LocalNames) -> Codes:
     pairs.append((link_own[at], index.ports.find(link_device[at], index.ports.name_codes(a for _, a in others))))
     planned_for = np.arange(len(index.ports), dtype=np.int64)
     for own, other in pairs:
-        # a netdev that the plan knows under its own name needs no alias; ifAlias is free text and must not give one
+        # a netdev that the plan contains under its own name needs no alias; ifAlias is free text and must not give one
         use = (other >= 0) & (other < index.planned_ports) & (own >= index.planned_ports) & ~np.isin(other, link_own)
         planned_for[own[use]] = other[use]
     for rows in names.renumbered.values():
@@ -315,7 +317,7 @@ def _aliases(names: LocalNames) -> Codes:
 
 
 def _ipoib(names: LocalNames, lone: Codes) -> Codes:
-    """The interface above each of these RDMA devices, which do not tell it: the one with its GUID (IPoIB)."""
+    """The interface above each of these RDMA devices, which do not report it: the one with its GUID (IPoIB)."""
     links, rdma = names.seen.table(NetLink), names.seen.table(RdmaLink)
     of_link = zip(names.devices_of(links).tolist(), links.column("mac").tolist(), strict=True)
     known = {
@@ -356,7 +358,7 @@ def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
 
 def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:
     """`nic3` in a plan is the fourth RDMA device of the host, in the order of names, of those that the plan can mean.
-    Where some are bonded, the names of bonds are counted by themselves: the members count, in the order of their PCI
+    Where some are bonded, the names of bonds are counted separately: the members count, in the order of their PCI
     addresses.
     """
     index, rdma, bonded = names.index, names.seen.table(RdmaLink), names._bonded

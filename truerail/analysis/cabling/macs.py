@@ -13,7 +13,7 @@ from truerail.model.names import canonical_mac
 
 _DPU_MAC_OFFSET = 0x10
 _ARM_MAC_OFFSETS = (_DPU_MAC_OFFSET, 0x25)
-"""What the MAC of a BlueField's ARM may be more than that of the host's port: tools use either (dsx-ai-factory
+"""Offsets of the MAC of a BlueField's ARM above that of the host's port: tools use either (dsx-ai-factory
 infra-controller, issues 4503 and 4804).
 """
 _NO_MAC = "00:00:00:00:00:00"
@@ -26,7 +26,7 @@ def shared_macs(names: LocalNames) -> Mapping[str, tuple[int, ...]]:
 
 
 class MacTable:
-    """Ports and devices by MAC. A MAC on two devices belongs to nobody."""
+    """Ports and devices by MAC. A MAC on two devices has no owner."""
 
     def __init__(self, names: LocalNames) -> None:
         links, planned = names.seen.table(NetLink), names.index.planned_ports
@@ -46,8 +46,8 @@ class MacTable:
             self._settle(rows, planned, members)
 
     def _settle(self, rows: Iterable[tuple[str, int]], planned: int, members: Collection[int]) -> None:
-        """MACs that stand on several interfaces: a bond and its member mean the planned one, without a plan the only
-        member; anything else nobody.
+        """MACs of several interfaces: for a bond and its member the owner is the planned one, without a plan the only
+        member; in all other cases there is no owner.
         """
         by_mac: dict[str, list[int]] = {}
         for mac, port in rows:
@@ -71,7 +71,7 @@ class MacTable:
         return found
 
     def offset_ports(self, port_id: Objects, where: Mask) -> Codes:
-        """The port whose MAC is 0x10 less, for chosen rows: so a DPU in NIC mode announces itself.
+        """The port whose MAC is 0x10 less, for selected rows: a DPU in NIC mode announces itself with this offset.
 
         Only a hint (nv-config-manager tolerates the same offset): the next host's MACs may be 0x10 away as well.
         """
@@ -84,8 +84,8 @@ class MacTable:
         return found
 
     def arm_ports(self, ids: Iterable[Objects], where: Mask, host: Codes) -> Codes:
-        """For chosen rows, sent by the ARM of a DPU: the port of the DPU's `host` whose MAC is a known offset less than
-        one of the ids; -1 where it is none, or not the only one, or where two rows hint at one port.
+        """For selected rows, sent by the ARM of a DPU: the port of the DPU's `host` whose MAC is a known offset less
+        than one of the ids; -1 where there is none, or not exactly one, or where two rows hint at one port.
         """
         found = np.full(len(where), NONE, dtype=np.int64)
         columns = list(ids)
@@ -106,5 +106,5 @@ class MacTable:
 
 @kept
 def mac_table(names: LocalNames) -> MacTable:
-    """The MACs that all devices list. Read once for each set of names, kept with it."""
+    """The MACs that all devices list. Read once for each set of names, cached with it."""
     return MacTable(names)

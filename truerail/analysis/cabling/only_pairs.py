@@ -1,9 +1,9 @@
-"""Ports of two devices that hear each other's device alone, brought together where no others can be meant.
+"""Pairs ports of two devices that hear only each other's device, where no other ports are possible.
 
-A brief answer may name the neighbour and not its port (Junos without `lldp-remote-port-id`, and numbers that nobody
-translates). Where only one port of a host hears a leaf, and only one port of that leaf hears the host, they are the two
-ends of one cable: unless another cable between the two is heard at neither of them. So every planned port of one of the
-two devices must hear somebody, and each of the two ports one device alone.
+A brief table may name the neighbour and not its port (Junos without `lldp-remote-port-id`, and numbers without a
+translation). Where only one port of a host hears a leaf, and only one port of that leaf hears the host, they are the
+two ends of one cable: unless another cable between the two is heard at neither of them. So every planned port of one of
+the two devices must hear a neighbour, and each of the two ports one device alone.
 """
 
 from collections.abc import Collection
@@ -16,8 +16,7 @@ from truerail.model.index import PlanIndex
 
 def only_pairs(index: PlanIndex, u: Codes, v: Codes, w: Codes, usable: Mask, split: Collection[int]) -> Codes:
     """The far ports `v` of what ports `u` hear of devices `w`, completed at the lower ends of such cables. Shapes
-    (rows,). Rows that are not `usable` hear a device whose port is in doubt; several devices bear names that are
-    `split`.
+    (rows,). Rows that are not `usable` hear a device whose port is in doubt; `split` names belong to several devices.
     """
     heard = np.flatnonzero((u >= 0) & (w >= 0))
     pairs = np.unique(np.stack([u[heard], w[heard]], axis=1), axis=0)
@@ -41,7 +40,7 @@ def only_pairs(index: PlanIndex, u: Codes, v: Codes, w: Codes, usable: Mask, spl
 
 
 def _silent_ports(index: PlanIndex, hearing: Codes) -> Codes:
-    """How many planned ports of each device hear nobody, shape (devices + 1,)."""
+    """The number of planned ports of each device that hear nothing, shape (devices + 1,)."""
     planned = np.arange(index.planned_ports)
     silent = planned[~np.isin(planned, hearing)]
     return np.bincount(index.ports.device_of(silent), minlength=len(index.devices.names) + 1)

@@ -1,8 +1,8 @@
-"""What a switch calls ports that the plan calls otherwise.
+"""A switch's own names of ports that the plan names otherwise.
 
-A plan may name a switch's ports by their aliases (`etp1`), while the switch tells of `Ethernet0`. Where it does not say
-itself which are one port, two things do: the scheme of its platform's aliases, with which most of its cables have to
-agree; and the other end, which hears the alias on the cable on which the switch hears that end.
+A plan may name a switch's ports by their aliases (`etp1`), while the switch reports `Ethernet0`. Where it does not
+report itself which are one port, two sources do: the scheme of its platform's aliases, with which most of its cables
+must agree; and the other end, which hears the alias on the cable on which the switch hears that end.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def own_names(names: LocalNames, claims: Claims) -> Mapping[int, int]:
 
 
 def _by_scheme(names: LocalNames, claims: Claims, own: Mask) -> Mapping[int, int]:
-    """By the aliases' scheme: the planned ports of these switches read as aliases of the names that they have."""
+    """By the aliases' scheme: the planned ports of these switches, read as aliases of their own names."""
     index, ports = names.index, names.index.ports
     planned = np.unique(np.concatenate([index.a, index.b]))
     planned = planned[(planned >= 0) & np.isin(ports.device_of(planned), np.unique(ports.device_of(claims.u[own])))]
@@ -49,9 +49,9 @@ def _by_scheme(names: LocalNames, claims: Claims, own: Mask) -> Mapping[int, int
 
 
 def _by_other_end(index: PlanIndex, claims: Claims, own: Mask, known: Codes) -> Mapping[int, int]:
-    """By cables whose one end hears a planned port, which is none that the switch has (`known`), and whose other end is
-    another. Where that end hears the other's own name as well, the switch sends its own names, and the planned port is
-    an old neighbour.
+    """By cables of which one end hears a planned port that is none of the switch's own (`known`), and the other end is
+    another. Where that end also hears the other's own name, the switch sends its own names, and the planned port is an
+    old neighbour.
     """
     ports = index.ports
     hears = np.flatnonzero((claims.v >= 0) & (claims.v < index.planned_ports) & ~np.isin(claims.v, known))

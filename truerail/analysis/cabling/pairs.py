@@ -1,4 +1,4 @@
-"""Claims of neighbours joined into pairs of ports: which stand, how sure they are, and where claims contradict."""
+"""Claims of neighbours joined into pairs of ports: which are valid, how certain, and where claims contradict."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,13 +8,13 @@ from truerail.model.columns import NONE, Codes, Mask
 from truerail.model.index import PlanIndex
 
 BOTH_ENDS, ONE_END, DEVICE_ONLY = 0.99, 0.9, 0.7
-"""Confidence in an observation by who tells it: detection.md's source reliabilities, and a leaf named without its
-port.
+"""Confidence in an observation by its source: detection.md's source reliabilities, and a leaf named without
+its port.
 """
 
 
 def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.NDArray[np.float64], Mask]:
-    """Joins claims into pairs and decides which stand. Linear in claims but for sorting."""
+    """Joins claims into pairs and decides which are valid. Linear in claims but for sorting."""
     partner = np.full(size + 1, NONE, dtype=np.int64)
     sure = np.zeros(size + 1)
     ambiguous = np.zeros(size + 1, dtype=bool)
@@ -32,7 +32,7 @@ def partners(index: PlanIndex, claims: Claims, size: int) -> tuple[Codes, npt.ND
     if not single.all():
         single &= ~_remembered(index, claims, low, high, says, single)
     _marry(partner, sure, low[single], high[single], BOTH_ENDS)
-    contested = strong & ~single  # who hears only a port that others claim as well does not know either
+    contested = strong & ~single  # a port that hears only a port that others claim as well does not decide either
     ambiguous[low[contested]] = ambiguous[high[contested]] = True
 
     speaker, silent = np.where(says == 1, low, high)[~strong], np.where(says == 1, high, low)[~strong]
@@ -74,8 +74,8 @@ def _remembered(index: PlanIndex, claims: Claims, low: Codes, high: Codes, says:
 
 
 def heard_devices(claims: Claims, planned: int, ambiguous: Mask) -> Codes:
-    """The device heard at each port that hears one which does not name its port. Two on one port contradict each
-    other; a bridge or a virtual machine beside a planned device does not count.
+    """The device at each port that hears one without its port. Two on one port contradict each other; a bridge or a
+    virtual machine beside a planned device does not count.
     """
     heard = np.full(len(ambiguous), NONE, dtype=np.int64)
     vague = (claims.v < 0) & (claims.w >= 0)

@@ -1,9 +1,9 @@
-"""From GPU to NIC to rail: which rail each NIC should serve, as the host's own PCI topology says.
+"""From GPU to NIC to rail: which rail each NIC should serve, according to the host's own PCI topology.
 
 `nvidia-smi topo -m` ranks the NICs of a host for every GPU. GPU g of G belongs to rail g * R // G; where the whole
-fabric agrees on another convention (a vendor's slot order), that convention is taken. A NIC whose nearest GPUs
-belong to another rail than the plan gives it was enumerated in another order than the plan assumes: nothing is
-wrong with its cable. Equal hosts give equal answers, so each distinct answer is read once.
+fabric agrees on another convention (a vendor's slot order), that convention applies. A NIC whose nearest GPUs belong to
+another rail than planned was enumerated in another order than the plan assumes: its cable is right. Equal hosts give
+equal topologies, so each distinct one is evaluated once.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from truerail.model.kept import kept
 from truerail.model.plan import Transport
 
 CLOSENESS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 3, "SYS": 4, "SOC": 4}
-"""nvidia-smi's words from near to far; NCCL ranks them alike (src/graph/topo.h)."""
+"""nvidia-smi's terms from near to far; NCCL ranks them alike (src/graph/topo.h)."""
 
 _MAX_RAILS = 62
 """Rails are bits of a signed 64-bit integer."""
@@ -33,7 +33,7 @@ _MAX_RAILS = 62
 class GpuRails:
     """Rails as bit sets (bit r is rail r), by port code, and per host the GPUs that the plan's NIC order does not suit.
 
-    `near[port]`: the rails whose GPUs are nearest to this NIC; 0 where the topology does not tell.
+    `near[port]`: the rails whose GPUs are nearest to this NIC; 0 where the topology does not show it.
     `misordered[host code]`: GPU to (rails by convention, rails that the plan gives to its nearest NICs).
     `nearest[host code]`: for the same hosts, GPU to the ports of its nearest NICs.
     """
@@ -42,20 +42,20 @@ class GpuRails:
     misordered: Mapping[int, Mapping[int, tuple[int, int]]]
     nearest: Mapping[int, Mapping[int, tuple[int, ...]]]
     row: Mapping[int, int]
-    """Host code to the index of the reading that holds its topology."""
+    """Host code to the index of the reading that contains its topology."""
     unjudged: tuple[int, ...] = ()
-    """Codes of planned hosts that reported a topology of which nothing follows: none of its NICs could be tied to a
-    planned one, or no GPU is nearer to some of them than to others.
+    """Codes of planned hosts whose topology is inconclusive: none of its NICs could be matched to a planned one, or no
+    GPU is nearer to some of them than to others.
     """
     untested: tuple[int, ...] = ()
-    """GPUs whose nearest NICs have another rail in the plan than their index says, on most hosts, where no NIC is seen
-    at a switch port that would show it: the vendor's order, or all hosts of a model name their NICs in another one.
+    """GPUs whose nearest NICs have another rail in the plan than their index gives, on most hosts, where no NIC is seen
+    at a switch port that would confirm it: the vendor's order, or all hosts of a model name their NICs in another one.
     """
     _told: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def alike(self) -> "list[Alike]":
-        """Every host that told its topology, those that are alike together."""
+        """Every host with a known topology, grouped with those that are alike."""
         grouped: dict[int, list[_Host]] = {}
         for host in self._told:
             grouped.setdefault(id(host.pattern), []).append(host)
@@ -71,8 +71,8 @@ class GpuRails:
 @dataclass(frozen=True)
 class Alike:
     """Hosts of one topology and one order of rails. `ports` are their planned NICs, shape (hosts, NICs); `nearest` is
-    GPU to positions among these NICs; `suits` tells whether those carry the GPU's own rails, and leaves out GPUs of
-    which nobody can say.
+    GPU to positions among these NICs; `suits` is whether those carry the GPU's own rails, without GPUs for which that
+    is unknown.
     """
 
     ports: Codes
@@ -87,7 +87,7 @@ def rails_in(bits: int) -> tuple[int, ...]:
 
 @kept
 def gpu_rails(wiring: Wiring) -> GpuRails:
-    """Joins topology, RDMA devices and planned rails. Computed once for each wiring, kept with it."""
+    """Joins topology, RDMA devices and planned rails. Computed once for each wiring, cached with it."""
     return _join(wiring)
 
 
@@ -103,8 +103,8 @@ class _Host:
 
 @dataclass(frozen=True)
 class _Pattern:
-    """GPU to its nearest NICs, as positions in `_Host.ports`; the rails planned for each NIC, and those seen; how many
-    GPUs there are, as far as their numbers tell, with those that are near to none.
+    """GPU to its nearest NICs, as positions in `_Host.ports`; the rails planned for each NIC, and those seen; the
+    number of GPUs, as far as their numbers show it, with those that are near to none.
     """
 
     gpus: Mapping[int, tuple[int, ...]]
@@ -151,7 +151,7 @@ def _join(wiring: Wiring) -> GpuRails:
 def _is_untested(
     key: tuple[int, int], rails: int, convention: int, by_sight: Mapping[tuple[int, int], Counter[int]]
 ) -> bool:
-    """Whether the plan alone says that a GPU has other rails than that of its own index."""
+    """Whether only the plan gives a GPU other rails than that of its own index."""
     gpu, gpus = key
     return convention != 0 and not convention & 1 << (gpu * rails // gpus) and key not in by_sight
 
@@ -187,8 +187,8 @@ def _convention(key: tuple[int, int], rails: int, by_plan: Counter[int], by_sigh
 def _of_few(
     convention: Mapping[tuple[int, int], int], by_plan: Mapping[tuple[int, int], Counter[int]], rails: int
 ) -> dict[tuple[int, int], int]:
-    """GPUs that most hosts of their size show no NIC nearby, so that the few that do would only agree with themselves:
-    they have their own index's rail where all other GPUs have theirs.
+    """GPUs for which most hosts of their size show no NIC nearby, so that the few that do would only agree with
+    themselves: they have their own index's rail where all other GPUs have theirs.
     """
     shown: dict[int, int] = {}
     for (_, gpus), votes in by_plan.items():
@@ -200,7 +200,7 @@ def _of_few(
 
 
 def _rail_bits(wiring: Wiring) -> tuple[Codes, Codes]:
-    """Per port: the rail the plan gives its cable, and the rail of the place where it is seen, as bit sets."""
+    """Per port: the planned rail of its cable, and the rail of the place where it is seen, as bit sets."""
     index = wiring.index
     size = len(wiring.partner)
     own = np.zeros(size, dtype=np.int64)
@@ -227,8 +227,8 @@ def _add_heard(wiring: Wiring, cables: Codes, seen: Codes) -> None:
 
 
 def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]]:
-    """Every host that told its topology and its RDMA devices; the reading that holds the topology; and the planned
-    hosts whose topology could not be used.
+    """Every host that reported its topology and its RDMA devices; the reading that contains the topology; and the
+    planned hosts whose topology could not be used.
     """
     nics_of = _planned_nics(wiring)
     planned, seen = _rail_bits(wiring)
@@ -264,12 +264,12 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
 def _nearest(
     paths: tuple[GpuNicPath, ...], nics: tuple[str, ...], rails: tuple[int, ...], *, whole: bool
 ) -> dict[int, tuple[int, ...]]:
-    """GPU to the positions of its nearest NICs among `nics`, with their planned `rails`. GPUs that are equally near
-    to all of them are left out, and those that share no more than a NUMA node with NICs of several rails: such a tie is
-    no affinity.
+    """GPU to the positions of its nearest NICs among `nics`, with their planned `rails`. GPUs that are equally near to
+    all of them are left out, and those that share no more than a NUMA node with NICs of several rails: such a tie is no
+    affinity.
 
-    A plan is `whole` if somebody wrote it; an inferred one lacks the NICs whose cables were not seen, so that a GPU to
-    which one of these is nearest is left out, too.
+    A plan is `whole` if it was written by hand; an inferred one lacks the NICs whose cables were not seen, so that a
+    GPU to which one of these is nearest is left out, too.
     """
     position: dict[str, list[int]] = {}
     for number, name in enumerate(nics):
@@ -297,8 +297,8 @@ def _nearest(
 
 def _planned_nics(wiring: Wiring) -> dict[int, tuple[tuple[str, ...], tuple[int, ...]]]:
     """Host code to its planned NICs: names of the RDMA devices, and their ports. NICs outside the plan are left out.
-    The device of a bond stands for each of the bond's members, so its name comes once for each. A host that does not
-    report its RDMA devices is taken by the names in the plan: on InfiniBand they are RDMA devices.
+    The device of a bond covers each of the bond's members, so its name comes once for each. For a host that does not
+    report its RDMA devices the names in the plan are used: on InfiniBand they are RDMA devices.
     """
     identity, index = wiring.identity, wiring.index
     rdma = identity.seen.table(RdmaLink)

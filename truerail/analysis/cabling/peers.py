@@ -1,4 +1,4 @@
-"""Which port is at the other end of a port's cable: as it is seen, else as it is planned."""
+"""The port at the other end of a port's cable: as seen, else as planned."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from truerail.model.kept import kept
 
 @dataclass(frozen=True)
 class Peers:
-    """`port[p]` is the code of the port at the other end of planned port p, -1 where nobody can tell; it need not be
-    planned itself. `seen[p]` is False where only the plan says so. Shapes (planned ports,).
+    """`port[p]` is the code of the port at the other end of planned port p, -1 where unknown; it need not be planned
+    itself. `seen[p]` is False where only the plan gives it. Shapes (planned ports,).
     """
 
     port: Codes
@@ -26,9 +26,9 @@ class Peers:
 
 @kept
 def peers_of(wiring: Wiring) -> Peers:
-    """The other end of every planned port. The plan's word is taken where neither end is seen anywhere else.
+    """The other end of every planned port. The planned one is used where neither end is seen anywhere else.
 
-    Computed once for each wiring, kept with it.
+    Computed once for each wiring, cached with it.
     """
     index, ports = wiring.index, wiring.index.planned_ports
     own = np.arange(ports)

@@ -1,7 +1,7 @@
-"""Where every planned cable was seen, round by round, and when it was moved: what `Replugged` is made from.
+"""Where every planned cable was seen, round by round, and when it was moved: the input of `Replugged`.
 
-The neighbour before and after decides, not the fall: a cable that comes back in its place was not moved. LLDP is read
-more rarely than counters, so the times are those of the readings, not of the rounds: the last one that had the old
+The neighbour before and after decides, not the loss of link: a cable that returns to its place was not moved. LLDP is
+read less often than counters, so the times are those of the readings, not of the rounds: the last one that had the old
 neighbour, and the round that first has the new one.
 """
 
@@ -19,16 +19,16 @@ from truerail.model.plan import Plan
 _ELSEWHERE = 1 << 40
 """Codes from here on are places that the plan does not have."""
 MOST_SPANS = 16
-"""Of one port: a plug that is moved more often within the counters' window is remembered by its newest moves."""
+"""Per port: of a plug that is moved more often within the counters' window, only the newest moves are stored."""
 
 LONGEST_UNSEEN_SECONDS = 180.0
-"""So long before a change that the journal has the plug may have been moved: LLDP is read every minute, and a switch
-remembers a neighbour for two (IEEE 802.1AB, a TTL of 120 seconds).
+"""A move is up to this long before the change in the journal: LLDP is read every minute, and a switch remembers a
+neighbour for two (IEEE 802.1AB, a TTL of 120 seconds).
 """
 
 
 class Plugs:
-    """One for each run that judges several rounds under one plan; another plan begins with empty hands."""
+    """Created once per run that evaluates several rounds under one plan; another plan starts without history."""
 
     def __init__(self) -> None:
         self._plan: Plan | None = None
@@ -40,12 +40,12 @@ class Plugs:
         self._kept_at = float("nan")
 
     def restore(self, seen: Mapping[str, str], at: float) -> None:
-        """Takes over where an earlier run saw cables last, by the port at their nearer end, at this Unix time."""
+        """Restores where an earlier run saw cables last, by the port at their nearer end, at this Unix time."""
         if self._plan is None:
             self._kept, self._kept_at = seen, at
 
     def update(self, wiring: Wiring, before: Replugged) -> Replugged:
-        """Takes in a round: what was known of moved plugs `before`, and what the round adds."""
+        """Adds a round: the moved plugs known `before`, and those that the round adds."""
         index = wiring.index
         if self._plan is not index.plan:
             self._begin(index)
@@ -86,7 +86,7 @@ class Plugs:
         self._kept = {}
 
     def _places(self, wiring: Wiring) -> Codes:
-        """Where each cable is known to be: a planned port, or a number for any other place; -1 where it is not."""
+        """Where each cable is known to be: a planned port, or a number for any other place; -1 where it is unknown."""
         index, place = wiring.index, wiring.place.copy()
         place[wiring.state == State.RIGHT] = index.b[wiring.state == State.RIGHT]
         place[wiring.state > State.WRONG] = NONE
@@ -100,7 +100,7 @@ class Plugs:
 
 
 def moved_before(changes: Iterable[LinkChange], known: Replugged) -> Replugged:
-    """What an earlier run saw of moved plugs, from its journal: the changes come oldest first."""
+    """The moved plugs that an earlier run saw, from its journal: the changes come oldest first."""
     spans = {port: list(kept) for port, kept in known.spans.items()}
     left: dict[str, tuple[str, float]] = {}
     for change in changes:
@@ -119,7 +119,7 @@ def _newest(spans: Iterable[tuple[str, list[Span]]]) -> dict[str, tuple[Span, ..
 
 
 def _read_at(wiring: Wiring) -> Times:
-    """When each device answered last for its neighbours, in Unix seconds, by device code; NaN if never."""
+    """When each device last returned its neighbours, in Unix seconds, by device code; NaN if never."""
     identity = wiring.identity
     at = np.full(len(wiring.index.devices.names) + 1, np.nan)
     for reading in identity.seen.readings:

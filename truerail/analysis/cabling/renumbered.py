@@ -1,10 +1,10 @@
-"""Hosts that number their RDMA devices otherwise than the plan, because a card is there or missing before them.
+"""Hosts that number their RDMA devices otherwise than planned, because of an added or missing card before them.
 
 `mlx5_3`, `bnxt_re3` and `ionic_3` are numbered in the order in which the kernel finds the cards (Linux
 drivers/infiniband/core/device.c, alloc_name: the first free number), so one card more or less shifts all later numbers.
-Where the plan names NICs so, other hosts whose plan has the same names tell at which PCI address each of them is. A
-host that has its NICs at the same addresses and in the same order has the same NICs under other numbers. Where two have
-exchanged their numbers, the order is another: cards may have been exchanged then, and nothing is taken for granted.
+Where the plan names NICs so, other hosts whose plan has the same names show the PCI address of each. A host that has
+its NICs at the same addresses and in the same order has the same NICs under other numbers. Where two numbers are
+swapped, the order is another: cards may have been swapped then, and no conclusion is drawn.
 """
 
 import re
@@ -17,7 +17,7 @@ from truerail.model.names import natural_key
 
 _NUMBERED = re.compile(r"(?:mlx\d+_|bnxt_re|ionic_|irdma|hns_|rxe|siw|erdma_|mana_)\d+", re.IGNORECASE)
 MIN_FELLOWS = 2
-"""Hosts that must agree on the addresses: of two hosts that differ, either may be the odd one."""
+"""Minimum number of hosts that must agree on the addresses: of two hosts that differ, either may be the odd one."""
 
 _Addresses = tuple[str, ...]
 

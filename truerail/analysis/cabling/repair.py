@@ -1,7 +1,7 @@
-"""Why a cable without link carries nothing, and what mends it: one text for the finding and for its cause.
+"""Why a cable without link carries nothing, and how to repair it: one text for the finding and for its cause.
 
-A switch that gives a reason narrows the repair down to one port. A cable at its planned place is never moved: it is
-seated again, or replaced, or the module is.
+A switch that reports a reason narrows the repair down to one port. A cable at its planned place is never moved: it is
+reseated or replaced, or the module is.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _SAYS: Mapping[DownReason, str] = {
     "error-disabled": "{device} shut {port} after an error",
     "no light": "{port} receives no light",
 }
-"""The reason that decides first where two ends give different ones: what is missing before what is dark."""
+"""Order of the reasons where the two ends report different ones: a missing part before a dark one."""
 _DO: Mapping[DownReason, str] = {
     "no module": "Put a module into {port}, or reseat the one in it, and seat the cable of {other} there.",
     "module not accepted": "Replace the module in {port} by one that {device} supports at this speed.",

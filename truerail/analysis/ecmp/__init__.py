@@ -1,1 +1,1 @@
-"""How switches spread flows over their uplinks, and what chance, a repeated hash or a dead member make of it."""
+"""How switches spread flows over their uplinks, and the effects of chance, a repeated hash or a dead member."""

@@ -1,8 +1,8 @@
-"""How evenly every switch spreads what it sends upwards: its uplinks as a group, with the measures of their loads.
+"""How evenly every switch spreads its upward traffic: its uplinks as a group, with the measures of their loads.
 
-A group is the uplinks of one switch: the next hops among which it hashes. Uplinks that are down or switched off are no
-members; a group with a member of which nobody tells the load is not `judged`. Member columns have shape (uplinks,),
-group columns (switches with uplinks,); loads are bytes per second.
+A group is the uplinks of one switch: the next hops among which it hashes. Uplinks that are down or disabled are no
+members; a group with a member of unknown load is not `judged`. Member columns have shape (uplinks,), group columns
+(switches with uplinks,); loads are bytes per second.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ Numbers = npt.NDArray[np.float64]
 IDLE = 0.05
 """A member that carries less than this share of its group's mean is idle (detection.md 2.2)."""
 WARM_MEMBER, WARM_MEAN = 0.20, 0.05
-"""A group is judged where its busiest member runs at this share of its speed, or all on average at the other one
+"""A group is evaluated where its busiest member runs at this share of its speed, or all on average at the other one
 (detection.md 2.5).
 """
 
 
 @dataclass(frozen=True)
 class Balance:
-    """Loads and measures of every group; `member` says which uplinks are members."""
+    """Loads and measures of every group; `member` marks the uplinks that are members."""
 
     telemetry: Telemetry
     carried: Carried
@@ -46,25 +46,25 @@ class Balance:
     """Each uplink's place among those of its switch, in the plan's order."""
     member: Mask
     load: Numbers
-    """Of each uplink over all windows; 0 where it is no member, NaN where it is one and nobody tells."""
+    """Load of each uplink over all windows; 0 where it is no member, NaN where it is a member of unknown load."""
     speed: Numbers
     members: Codes
     total: Numbers
     idle: Mask
-    """Members that carried next to nothing over all windows together."""
+    """Members that carried almost nothing over all windows together."""
     idle_members: Codes
     uneven: Numbers
-    """Coefficient of variation of the members' loads, as they are or by speed, whichever is more even."""
+    """Coefficient of variation of the members' loads, as they are or relative to speed, whichever is more even."""
     peak: Numbers
     """The busiest member's load over the mean, likewise."""
     told: Mask
-    """Groups of two members or more, all of them told."""
+    """Groups of two members or more, all with known load."""
     judged: Mask
-    """Those of them that carry enough to be judged."""
+    """Those of them with enough load to be evaluated."""
 
     @cached_property
     def reached(self) -> Mask:
-        """Uplinks to a neighbour that some switch sends to, or that sends down itself: it is part of the routing."""
+        """Uplinks to a neighbour that a switch sends to, or that sends down itself: it is part of the routing."""
         with np.errstate(invalid="ignore"):
             least = IDLE * (self.total / self.members)[self.group]
             busy = (self.load > least) | (overall(self.carried.rx[self.port]) > least)
@@ -84,7 +84,7 @@ class Balance:
         return np.arange(low, high)
 
     def shares(self, group: int) -> Sequence[tuple[str, float]]:
-        """Each member's share of what the group sends, by port name."""
+        """Each member's share of the group's traffic, by port name."""
         rows = [row for row in self.uplinks(group).tolist() if self.member[row]]
         spell = self.telemetry.wiring.index.spell
         return [(spell(int(self.port[row])).name, round(float(self.load[row] / self.total[group]), 4)) for row in rows]
@@ -96,7 +96,7 @@ class Balance:
 
 @kept
 def balance_of(telemetry: Telemetry) -> Balance:
-    """The groups of a fabric. Computed once for each telemetry, kept with it."""
+    """The groups of a fabric. Computed once for each telemetry, cached with it."""
     index, carried = telemetry.wiring.index, carried_or_packets(telemetry)
     cable = np.flatnonzero(~index.from_host & (index.a >= 0) & (index.b >= 0))
     cable = cable[np.argsort(index.a_device[cable], kind="stable")]
@@ -136,7 +136,7 @@ def _by_group(values: npt.NDArray[np.generic], group: Codes, size: int) -> Numbe
 
 
 def _out_of_use(telemetry: Telemetry, port: Codes, peer: Codes) -> Mask:
-    """Whether either end says that it has no link or is switched off."""
+    """Whether either end reports no link or is disabled."""
     states = telemetry.wiring.states
     out = states.down(port) | states.disabled(port)
     far = np.flatnonzero((peer != NONE) & ~out)

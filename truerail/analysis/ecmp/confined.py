@@ -1,12 +1,13 @@
-"""What two tiers with one hash leave to each switch of the upper one: members known before any flow is looked at.
+"""The members that one hash at two tiers leaves to each switch of the upper tier: known before any flow is observed.
 
-A switch that stands at place j of K below gets the flows whose hash leaves j as remainder, or falls into the j-th of K
-parts of its range. Asked for one of N members, that same hash gives the remainders that agree with j by the greatest
-common divisor, or the parts of the range that overlap. So each switch has members that it may use, its siblings at
-other places have others, and every flow that keeps to them is evidence: chance gives it any of N.
+A switch at place j of K below gets the flows whose hash leaves j as remainder, or falls into the j-th of K parts of its
+range. Applied to N members, that same hash gives the remainders that agree with j by the greatest common divisor, or
+the parts of the range that overlap. So each switch has members that it may use, its siblings at other places have
+others, and every flow that keeps to them is evidence: chance gives it any of N.
 
 Places are numbers among the members that are up, in the plan's order. Switches may number their uplinks otherwise: then
-what siblings at equal places use must fit into one class each, and all the ways to form such classes are counted.
+the members used by siblings at equal places must fit into one class each, and all the ways to form such classes are
+counted.
 """
 
 from collections import Counter
@@ -22,13 +23,13 @@ from truerail.model.columns import NONE, Codes
 
 Places = frozenset[int]
 EXCEPTIONS = 4
-"""One in so many siblings may not fit: a member that routing leaves out, say, gives it another divisor."""
+"""One in this many siblings may not fit: a member that routing leaves out, for example, gives it another divisor."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Siblings that keep to what one hash leaves them. `allowed` are numbers of members, one set for each of `groups`;
-    `ways` is the logarithm of how many patterns as good as this one there are.
+    """Siblings that use only what one hash leaves them. `allowed` are numbers of members, one set for each of `groups`;
+    `ways` is the logarithm of the number of patterns as good as this one.
     """
 
     groups: Codes
@@ -37,13 +38,13 @@ class Pattern:
 
     @property
     def classes(self) -> int:
-        """How many different sets are allowed."""
+        """The number of different allowed sets."""
         return len(set(self.allowed))
 
 
 @dataclass(frozen=True)
 class Sibling:
-    """A switch: its places among how many below, how many members it has, and the numbers of those in use."""
+    """A switch: its places and the number of places below, its number of members, and the numbers of those in use."""
 
     group: int
     below: int
@@ -53,11 +54,11 @@ class Sibling:
 
     @property
     def divisor(self) -> int:
-        """What the two numbers of next hops have in common."""
+        """The greatest common divisor of the two numbers of next hops."""
         return gcd(self.below, self.members)
 
     def residues(self, turn: int) -> Places:
-        """The members that remainders leave, if one order begins so much later than the other."""
+        """The members that remainders leave, if one order begins this much later than the other."""
         at = {(place + turn) % self.divisor for place in self.places}
         return frozenset(n for n in range(self.members) if n % self.divisor in at)
 
@@ -70,14 +71,14 @@ class Sibling:
 
 
 class Sorted:
-    """Rows by a code of theirs."""
+    """Rows by one of their codes."""
 
     def __init__(self, codes: Codes) -> None:
         self._rows = np.argsort(codes, kind="stable")
         self._codes = codes[self._rows]
 
     def of(self, wanted: Codes) -> Codes:
-        """The rows that have any of these codes, each of which is there once."""
+        """The rows that have any of these codes, each of which occurs once."""
         low, high = (np.searchsorted(self._codes, wanted, side) for side in ("left", "right"))
         return np.concatenate([self._rows[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)])
 
@@ -88,7 +89,7 @@ class Numbered:
     def __init__(self, b: Balance) -> None:
         self.b = b
         self.number = _numbers(b)
-        """Of each uplink among the members of its switch; -1 for what is no member."""
+        """Of each uplink among the members of its switch; -1 for an uplink that is no member."""
         self._feeding = Sorted(b.above)
         index = b.telemetry.wiring.index
         self._hosted = index.b[index.from_host & (index.b >= 0)]
@@ -134,14 +135,16 @@ def patterns(siblings: Sequence[Sibling]) -> Iterator[Pattern]:
 
 
 def _in_order(siblings: Sequence[Sibling], allowed: Sequence[Places], ways: float) -> Pattern | None:
-    """Those who keep to what is allowed, where that is less than all; None where fewer than two do, or too few."""
+    """The siblings that use only what is allowed, where that is less than all; None where fewer than two do, or too
+    few.
+    """
     bound = [(one, may) for one, may in zip(siblings, allowed, strict=True) if len(may) < one.members]
     fits = [(one, may) for one, may in bound if one.used <= may]
     return _pattern([one for one, _ in fits], [may for _, may in fits], len(bound), ways)
 
 
 def _pattern(siblings: Sequence[Sibling], allowed: Sequence[Places], of: int, ways: float) -> Pattern | None:
-    """So many of them fit: None if that is too few."""
+    """The pattern that so many of them fit: None if that is too few."""
     fit, out = len(siblings), of - len(siblings)
     if fit < 2 or EXCEPTIONS * out > of:
         return None
@@ -167,8 +170,8 @@ def _reordered(siblings: Sequence[Sibling], allowed: Sequence[Places]) -> Patter
 
 
 def matched(needs: Sequence[Places], offers: Sequence[Places]) -> Sequence[int] | None:
-    """For each need another offer that has all of it; None where there are not enough. By augmenting paths, the largest
-    needs first.
+    """For each need a different offer that contains all of it; None where there are not enough. By augmenting paths,
+    the largest needs first.
     """
     taken: dict[int, int] = {}
 

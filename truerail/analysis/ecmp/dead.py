@@ -1,8 +1,8 @@
-"""Members that are up and get nothing, and whether that may be chance: by the flows that are there at least, and by how
-evenly the others are loaded, which few flows never are.
+"""Members that are up and get nothing, and whether that may be chance: by the minimum number of flows, and by the
+evenness of the other members' loads, which few flows never produce.
 
-One switch's scatter says little of its flows, that of all its siblings says much: leaves of one pod carry the same
-jobs, one rail each. So the scatter of siblings that carry as much is pooled with its own.
+One switch's scatter shows little about its flows, that of all its siblings shows much: leaves of one pod carry the same
+jobs, one rail each. So the scatter of siblings with as much load is pooled with its own.
 """
 
 from collections.abc import Sequence
@@ -21,27 +21,29 @@ from truerail.model.plan import LoadBalancing
 EVEN = 0.25
 """Coefficient of variation up to which the others are even where switches steer or spray (detection.md 2.5)."""
 CHANCE = 1e-4
-"""A member without flows by chance, less likely than this: a fabric has a thousand groups."""
+"""A member is idle by chance only below this probability: a fabric has a thousand groups."""
 DOUBT = 1e-2
-"""How often an estimate of flows is wrong: what hosts claim or the tier below shows, and what siblings show. Without
-one of them chance must be below `CHANCE / DOUBT`, without both below `CHANCE / DOUBT**2`.
+"""How often an estimate of flows is wrong: from the hosts' claims or the tier below, and from siblings. Without one of
+them chance must be below `CHANCE / DOUBT`, without both below `CHANCE / DOUBT**2`.
 """
 MANY, DOUBT_OF_MANY = 3, 1e-3
-"""From so many siblings on that carry as much and as evenly, their flows are less often other ones. Judgement."""
+"""From this many siblings on with as much load and as even, their flows are less often different. Judgement."""
 LEAST_MEMBERS = 3
 """Of two members one idle is no pattern."""
 AS_MUCH = 1.5
-"""Siblings that carry up to so many times as much, or as little, have as many flows."""
+"""Siblings with up to this many times as much load, or as little, have as many flows."""
 FULL = 0.95
-"""Share of its speed from which a member holds flows back."""
+"""Share of its speed from which a member limits flows."""
 UNLIKE = 0.1
-"""A switch as uneven as chance makes it less often than this, by its siblings' flows, has fewer than they have."""
+"""A switch whose unevenness is less likely than this by chance, given its siblings' flows, has fewer flows than they
+have.
+"""
 _TRIED = 64
-"""How many numbers of flows are tried."""
+"""The number of flow counts that are tried."""
 
 
 class _Scatter(NamedTuple):
-    """How unevenly some members in use are loaded: coefficient of variation, and how many they are."""
+    """Unevenness of the loads of some members in use: coefficient of variation, and the number of members."""
 
     uneven: float
     members: int
@@ -85,8 +87,8 @@ def _dead(b: Balance, group: int, *, hashed: bool) -> float:
 
 
 def _scatter(b: Balance, rows: Codes) -> _Scatter:
-    """Of these members, as they are or by speed, whichever is more even. Nothing is known of it where one is full: what
-    does not fit makes few flows look even.
+    """The scatter of these members, as they are or relative to speed, whichever is more even. Unknown where one is
+    full: dropped load makes few flows look even.
     """
     load = b.load[rows]
     if not (load < FULL * b.speed[rows]).all():
@@ -96,7 +98,7 @@ def _scatter(b: Balance, rows: Codes) -> _Scatter:
 
 
 def _pooled(b: Balance, group: int, own: _Scatter) -> list[_Scatter]:
-    """The group's scatter and that of the siblings that carry as much; its own alone where it has fewer flows."""
+    """The group's scatter and that of the siblings with as much load; its own alone where it has fewer flows."""
     beside = np.flatnonzero(b.judged & (families(b) == families(b)[group]) & (b.idle_members <= 1))
     alike = (b.total[beside] <= AS_MUCH * b.total[group]) & (b.total[group] <= AS_MUCH * b.total[beside])
     found = []
@@ -114,7 +116,8 @@ def _pooled(b: Balance, group: int, own: _Scatter) -> list[_Scatter]:
 
 
 def _chance(members: int, scatters: Sequence[_Scatter], least: int) -> float:
-    """How likely one of these members is idle and the others so even, by any number of flows from the least on.
+    """The probability that one of these members is idle and the others are this even, for any number of flows from the
+    least on.
 
     Few flows leave a member idle but are uneven over the others, many are even but leave none. Given which members are
     in use, the others' squares follow chi-square, by the number of flows if they are equally large; of unequal ones

@@ -1,4 +1,4 @@
-"""How many flows a switch spreads over its uplinks at least, which no interface counter tells: bounds from below.
+"""Lower bounds of the number of flows that a switch spreads over its uplinks, which no interface counter reports.
 
 Three sources, from the surest to the boldest.
 
@@ -6,13 +6,13 @@ Three sources, from the surest to the boldest.
 switch's own lower ports inflates what comes in, so of these only as many count as are needed to bring what leaves.
 
 `from_below`: the tier below hashed the same flows. Loads that random hashing spreads over K uplinks scatter with
-variance sum(w^2)(K-1)/K of the flows' rates w, so their scatter tells sum(w^2) of all that a switch gets; and flows
+variance sum(w^2)(K-1)/K of the flows' rates w, so their scatter gives sum(w^2) of all that a switch gets; and flows
 that carry U in all are at least U^2 / sum(w^2), whatever else there is (Cauchy-Schwarz). Local traffic can only lower
 this bound, by the square of its share. The scatter is an estimate: the bound is lowered by its error.
 
 `claimed`: half of the RC queue pairs of the hosts below (a connection sends one way on each), by the share that leaves.
-Hosts that do not tell count for none. Queue pairs may be idle, so alone they are believed to a quarter, and they cap
-`from_below` where all hosts tell.
+Hosts without data count for none. Queue pairs may be idle, so alone a quarter of them counts, and they cap `from_below`
+where all hosts report them.
 
 Group columns, as in `Balance`; 0 where nothing is known.
 """
@@ -29,7 +29,7 @@ from truerail.model.kept import kept
 from truerail.model.plan import Role
 
 ALL_BUT = 0.999
-"""Ingress ports are counted until they bring this share of what leaves (detection.md 2.4)."""
+"""Ingress ports are counted until they bring this share of the traffic that leaves (detection.md 2.4)."""
 MOST = 0.95
 """The same for the NICs of several switches, which are read at other times than the uplinks that they send over."""
 ERRORS = 3.1
@@ -38,10 +38,10 @@ LEAST_FREEDOM = 15.0
 """Degrees of freedom below which the scatter of the tier below is no estimate."""
 SPRAYED = 0.05
 """Uplinks of the tier below that scatter less than this are sprayed or steered, not hashed (detection.md 2.6): their
-scatter tells nothing of flows, and siblings do not get different flows.
+scatter shows nothing about flows, and siblings do not get different flows.
 """
 BELIEVED = 0.25
-"""Share of the claimed flows that is believed where nothing confirms them."""
+"""Share of the claimed flows that counts where no other source confirms them."""
 SENDING = 0.5
 """Of the two queue pairs of a connection one sends the data."""
 
@@ -52,7 +52,7 @@ class FlowBounds:
 
     least: Codes
     rates: Numbers
-    """What `least` says as a number of equally large flows: its flows may differ in rate."""
+    """`least` as a number of equally large flows: its flows may differ in rate."""
     from_below: Codes
     claimed: Codes
     sprayed: Mask
@@ -61,7 +61,7 @@ class FlowBounds:
 
 @kept
 def flow_bounds(b: Balance) -> FlowBounds:
-    """The bounds of every group. Computed once for each balance, kept with it."""
+    """The bounds of every group. Computed once for each balance, cached with it."""
     index, groups = b.telemetry.wiring.index, len(b.switch)
     of_device = np.full(len(index.devices.names) + 1, NONE, dtype=np.int64)
     of_device[b.switch] = np.arange(groups)
@@ -83,8 +83,8 @@ def flow_bounds(b: Balance) -> FlowBounds:
 
 
 def senders(b: Balance, port: Codes, total: float) -> int:
-    """The fewest of these ports to hosts that can bring so many bytes per second: each of them has a flow in it. What
-    next to nothing comes in at is not needed, however little is left to bring.
+    """The fewest of these ports to hosts that can bring this many bytes per second: each of them has a flow in it. A
+    port with almost no input is not needed, however little is left to bring.
     """
     rate, speed = overall(b.carried.rx[port]), b.telemetry.speed()[port]
     could = np.where(np.isnan(rate), np.where(np.isnan(speed), 1e15, speed), rate)
@@ -100,7 +100,7 @@ def _floor(values: Numbers) -> Codes:
 
 def _ingress(b: Balance, group: Codes, rate: Numbers, speed: Numbers) -> tuple[Codes, Numbers]:
     """The fewest ports that can bring what leaves, of those that bring enough to be seen; and the same as equally large
-    flows. A port of which nobody tells counts for none and may bring all that it can.
+    flows. A port without data counts for none and may bring up to its full speed.
     """
     index = b.telemetry.wiring.index
     unknown = np.isnan(rate)
@@ -126,7 +126,7 @@ def _ingress(b: Balance, group: Codes, rate: Numbers, speed: Numbers) -> tuple[C
 
 def _scatter(b: Balance, group: Codes, below: Codes) -> tuple[Numbers, Numbers, Mask]:
     """The sum of squares of the rates of all flows that come from below, its degrees of freedom (Satterthwaite), and
-    whether the tier below spreads too evenly for a hash. NaN where a switch below is not told or has one uplink.
+    whether the tier below spreads too evenly for a hash. NaN where a switch below has no data or has one uplink.
     """
     size = len(b.switch)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -151,7 +151,7 @@ def _low(freedom: Numbers) -> Numbers:
 
 
 def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes, untold: float) -> Numbers:
-    """Flows by the hosts' queue pairs; `untold` for a host that does not tell them."""
+    """Flows by the hosts' queue pairs; `untold` for a host that does not report them."""
     index = b.telemetry.wiring.index
     size = len(b.switch)
     if not b.telemetry.counts(Quantity.FLOWS):

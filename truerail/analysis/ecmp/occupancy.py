@@ -1,7 +1,7 @@
-"""How likely it is that a fair hash leaves members of a group idle: flows are balls, members are bins.
+"""The probability that a fair hash leaves members of a group idle: flows are balls, members are bins.
 
-All of these are upper bounds of the chance that what is seen is chance, and stay so when there were more flows than
-are known of: more balls leave fewer bins empty.
+All of these are upper bounds of the probability that the observation is chance, and remain so with more flows than
+known: more balls leave fewer bins empty.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 LEAST = 1e-300
-"""What is less likely than this is said to be as likely as this."""
+"""Probabilities below this are reported as this."""
 MOST_FLOWS = 1 << 16
-"""Beyond this many flows nothing changes any more. Over 64 uplinks, as many as a switch of 51.2 Tb/s has at 800 Gb/s, a
-fair hash leaves one of them idle less often than `LEAST` (64 e^-1024), and the busiest stays within an eighth of the
-mean (`spread.expected`).
+"""Beyond this many flows nothing changes. Over 64 uplinks, as many as a switch of 51.2 Tb/s has at 800 Gb/s, a fair
+hash leaves one of them idle less often than `LEAST` (64 e^-1024), and the busiest stays within an eighth of the mean
+(`spread.expected`).
 """
 
 
@@ -34,7 +34,7 @@ def idle_chance(flows: int, members: int, idle: int) -> float:
 
 
 def _round(flows: int) -> int:
-    """A little fewer flows, so that few different numbers occur: five binary digits are kept."""
+    """Slightly fewer flows, so that few different numbers occur: five binary digits are significant."""
     flows = min(flows, MOST_FLOWS)
     drop = max(flows.bit_length() - 5, 0)
     return flows >> drop << drop
@@ -49,7 +49,7 @@ def _at_least_idle(flows: int, members: int) -> npt.NDArray[np.float64]:
 
 
 def joint_chance(chances: Sequence[float]) -> float:
-    """Fisher's method: how likely independent chances as small as these are all together, 0..1.
+    """Fisher's method: the probability that independent chances are all together as small as these, 0..1.
 
     The tail of chi-square with 2n degrees of freedom has a closed form.
     """
@@ -72,12 +72,12 @@ def chi_square_below(value: float, freedom: int) -> float:
 
 
 def classes_chance(members: int, used: Iterable[frozenset[int]]) -> tuple[float, int]:
-    """How likely it is that sets, drawn at random in their sizes, fall into disjoint classes, and the classes found.
+    """The probability that sets, drawn at random in their sizes, fall into disjoint classes, and the classes found.
 
-    Switches that share one hash with the tier below use members by residue: what two of them use is nested or
+    Switches that share one hash with the tier below use members by residue: the members of two of them are nested or
     disjoint. Of sets drawn at random in the sizes seen, each does that with a chance known before it is drawn, so one
-    over the product is an e-value, and the product bounds the chance (Ville's inequality). It does not depend on how
-    many flows there were. (1, 0) where some two sets overlap in part.
+    over the product is an e-value, and the product bounds the chance (Ville's inequality). It does not depend on the
+    number of flows. (1, 0) where some two sets overlap in part.
     """
     classes: list[frozenset[int]] = []
     chance = 1.0

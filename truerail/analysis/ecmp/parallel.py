@@ -1,8 +1,8 @@
-"""Parallel links downwards: what a switch makes of its bundles where it hashes as the tier below did.
+"""Parallel links downwards: how a switch uses its bundles where it hashes as the tier below did.
 
-Where a leaf has several links to each spine, the spine chooses among them for what it sends down. With the leaf's hash
-it finds all its flows equal, because the same hash has brought them to it: of a bundle it uses one link, or the share
-that a common divisor leaves, and another spine uses others. Groups of `Balance` look upwards and do not see it.
+Where a leaf has several links to each spine, the spine chooses among them for its downward traffic. With the leaf's
+hash it finds all its flows equal, because the same hash has brought them to it: of a bundle it uses one link, or the
+share that a common divisor leaves, and another spine uses others. Groups of `Balance` look upwards and do not show it.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,14 @@ from truerail.model.columns import Codes, Mask, factorize
 from truerail.model.kept import kept
 
 ALIGNED = 2
-"""Switches that use links at other places of their bundles are no drained or weighted links: from so many sets on."""
+"""Minimum number of sets: switches that use links at other places of their bundles have no drained or
+weighted links.
+"""
 
 
 @dataclass(frozen=True)
 class Bundled:
-    """One switch whose bundles leave links idle, as a repeated hash leaves them. `chance` is of all its siblings."""
+    """One switch whose bundles leave links idle, as a repeated hash does. `chance` is of all its siblings."""
 
     switch: int
     """Device code."""
@@ -32,10 +34,10 @@ class Bundled:
     members: int
     """Links of each bundle."""
     used: frozenset[int]
-    """Places in the bundles that carry something."""
+    """Places in the bundles that carry traffic."""
     chance: float
     shares: tuple[tuple[str, float], ...]
-    """Each link's share of what the switch sends down over its bundles, by port name."""
+    """Each link's share of the switch's downward traffic over its bundles, by port name."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,12 @@ class _Links:
     """Upper device of each bundle."""
     members: Codes
     told: Mask
-    """Bundles all of whose links are counted, and that carry enough to be judged."""
+    """Bundles all of whose links have counters, and with enough load to be evaluated."""
 
 
 @kept
 def bundled(b: Balance) -> tuple[Bundled, ...]:
-    """Switches with parallel links down, and how likely it is that the links they leave idle are idle by chance.
+    """Switches with parallel links down, and the probability that their idle links are idle by chance.
 
     Computed once for each balance.
     """
@@ -69,7 +71,7 @@ def bundled(b: Balance) -> tuple[Bundled, ...]:
 
 
 def _links(b: Balance) -> _Links | None:
-    """The links that stand beside another one between the same two switches; None where there are none."""
+    """Links with another link between the same two switches; None where there are none."""
     index, size = b.telemetry.wiring.index, len(b.telemetry.wiring.index.devices.names) + 1
     low, high = index.a_device[b.cable], index.b_device[b.cable]
     bundle, count = np.unique(high * size + low, return_inverse=True, return_counts=True)[1:]

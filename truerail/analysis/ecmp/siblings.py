@@ -1,5 +1,5 @@
-"""Switches of one tier and pod beside each other: whether what they leave idle can be chance, and whether it is one
-pattern. A hash that is the same at two tiers leaves the same number of members idle on every sibling.
+"""Switches of one tier and pod compared: whether their idle members can be chance, and whether they form one pattern. A
+hash that is the same at two tiers leaves the same number of members idle on every sibling.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,42 +17,42 @@ from truerail.model.kept import kept
 from truerail.model.plan import Role
 
 CHANCE = 1e-6
-"""Less likely than this is no chance (detection.md 2.5: no false alarm in 10,000 simulated switches)."""
+"""A lower probability is not chance (detection.md 2.5: no false alarm in 10,000 simulated switches)."""
 IDLE_SHARE = 0.5
 """The smallest share that a common divisor leaves idle, that of 2."""
 APART, APART_SHARE = 1, 0.1
-"""Siblings leave as many members idle, but for one or a tenth of all (detection.md 2.5)."""
+"""Siblings leave equally many members idle, within one member or a tenth of all (detection.md 2.5)."""
 DOUBT = 1e-3
-"""How often a number of flows that is estimated and not counted may be wrong, or routing may lead over no members but
-those that some sibling uses: what is seen must be less likely than `CHANCE / DOUBT` even then.
+"""How often a number of flows that is estimated and not counted may be wrong, or routing may lead only over members
+that some sibling uses: the observation must be less likely than `CHANCE / DOUBT` even then.
 """
 KINDS = 5
-"""Kinds of patterns that are looked for, each with its share of the chance."""
+"""Kinds of patterns that are tested, each with its share of the chance."""
 WEIGHTED_SIBLINGS, WEIGHTED_WITHIN = 3, 0.05
-"""Shares that differ by no more than this, on so many siblings and in every window, are weights and no hash."""
+"""Shares that differ by no more than this, on this many siblings and in every window, are weights and no hash."""
 
 
 @dataclass(frozen=True)
 class Siblings:
-    """Judged groups of one tier, pod and number of uplinks, and the chance that what they leave idle is chance."""
+    """Judged groups of one tier, pod and number of uplinks, and the probability that their idle members are chance."""
 
     groups: Codes
     idle: Codes
     """Idle members of each."""
     members: Codes
     chance: float
-    """All of it together."""
+    """The probability of all of it together."""
     classes: int
     """Disjoint classes into which the members in use fall; 0 where they overlap in part."""
 
 
 def polarized(b: Balance) -> tuple[Siblings, ...]:
-    """Those siblings whose idle members are what a repeated hash leaves, and are no chance."""
+    """Siblings whose idle members match a repeated hash, and are not chance."""
     return tuple(one for one in _explained(b) if one.chance < CHANCE)
 
 
 def unclear(b: Balance) -> tuple[Siblings, ...]:
-    """Those siblings whose idle members are what a repeated hash leaves, or chance: nobody can tell."""
+    """Siblings whose idle members match a repeated hash, or are chance: undecided."""
     return tuple(one for one in _explained(b) if one.chance >= CHANCE)
 
 
@@ -66,7 +66,7 @@ def _explained(b: Balance) -> tuple[Siblings, ...]:
 
 
 def _siblings_of(b: Balance) -> Iterator[Codes]:
-    """Judged groups beside each other, of which two or more leave members idle."""
+    """Sibling groups that are judged, of which two or more have idle members."""
     family = families(b)
     order = np.flatnonzero(b.judged & hashed_twice(b))
     order = order[np.argsort(family[order], kind="stable")]
@@ -89,7 +89,7 @@ Routed = Callable[[Codes], Mask]
 
 
 class _Family:
-    """Siblings with what is known of their flows: counted from below (`least`), and estimated (`bold`)."""
+    """Siblings with the known bounds of their flows: counted from below (`least`), and estimated (`bold`)."""
 
     def __init__(self, b: Balance, numbered: Numbered, groups: Codes) -> None:
         self.b, self.numbered, self.groups = b, numbered, groups
@@ -103,16 +103,16 @@ class _Family:
         self._used = np.unique(np.concatenate(self.busy))
 
     def reached(self, rows: Codes) -> Mask:
-        """Members to neighbours that somebody's traffic reaches."""
+        """Members to neighbours that any traffic reaches."""
         return np.asarray(self.b.member[rows] & self.b.reached[rows])
 
     def used(self, rows: Codes) -> Mask:
-        """Members at places that some sibling uses. Leaves all use the same ones, so there it tells nothing."""
+        """Members at places that some sibling uses. Leaves all use the same ones, so there it shows nothing."""
         return np.asarray(self.b.member[rows] & np.isin(self.b.position[rows], self._used))
 
     @property
     def most(self) -> "_Family":
-        """The same without the one that uses most, where three or more are there: it may be the one that differs."""
+        """The same without the one that uses most, where there are three or more: it may be the one that differs."""
         if len(self.groups) < 3:
             return self
         widest = int(np.argmax([len(busy) for busy in self.busy]))
@@ -130,7 +130,7 @@ def _likeliest(family: _Family) -> Siblings | None:
 
 
 def _kept_to(family: _Family, pattern: Pattern) -> Siblings:
-    """Siblings of which each keeps to its own members: chance does that with few members, or with few flows.
+    """Siblings of which each uses only its own members: chance does that with few members, or with few flows.
 
     Sets of members in use are drawn at random in their sizes, whatever the flows are; and their sizes are the smaller,
     the fewer flows there are. Both are e-values, the second before the first, so their product bounds the chance.
@@ -152,7 +152,7 @@ def _kept_to(family: _Family, pattern: Pattern) -> Siblings:
 
 
 def _sizes(family: _Family, routed: Routed, group: int, allowed: Places) -> tuple[int, int, int]:
-    """How many members of a group there are, how many of them are allowed, and how many are in use."""
+    """The number of members of a group, of those allowed, and of those in use."""
     rows = family.b.uplinks(group)
     rows = rows[routed(rows)]
     may = np.isin(family.numbered.number[rows], sorted(allowed))
@@ -177,7 +177,7 @@ def _any_members(family: _Family) -> Siblings | None:
 
 
 def _idle(family: _Family, flows: Codes, routed: Routed) -> float:
-    """How likely so many flows leave so many of these members idle."""
+    """The probability that this many flows leave this many of these members idle."""
     of = [rows[routed(rows)] for rows in family.rows]
     sizes = [(len(rows), int(np.count_nonzero(family.b.idle[rows]))) for rows in of]
     single = [idle_chance(n, *size) for n, size in zip(flows[family.groups].tolist(), sizes, strict=True)]
@@ -185,7 +185,7 @@ def _idle(family: _Family, flows: Codes, routed: Routed) -> float:
 
 
 def _both(one: float, other: float) -> float:
-    """How likely two independent chances as small as these are together (Fisher's method for two)."""
+    """The probability that two independent chances are together as small as these (Fisher's method for two)."""
     product = max(one * other, LEAST)
     return min(one, product * (1 - log(product)))
 

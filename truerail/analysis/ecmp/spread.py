@@ -1,8 +1,8 @@
-"""How evenly every switch spreads its load over its uplinks, beside what chance allows for so many flows.
+"""How evenly every switch spreads its load over its uplinks, compared with chance for the number of flows.
 
 A fixed limit on busiest over mean fires on healthy AI traffic: 32 flows over 8 uplinks reach 1.75 in every second case
-and 2.25 in one of twenty (detection.md 2.3). So the load is shown beside what a fair hash of the fewest flows that can
-be there exceeds in one case of a hundred.
+and 2.25 in one of twenty (detection.md 2.3). So the load is shown beside the value that a fair hash of the fewest
+possible flows exceeds in one case of a hundred.
 """
 
 from dataclasses import dataclass
@@ -24,18 +24,18 @@ RARE = 0.01
 
 @dataclass(frozen=True)
 class Spread:
-    """Of each switch with uplinks, shape (switches,); ratios are NaN where they are not known."""
+    """Of each switch with uplinks, shape (switches,); ratios are NaN where unknown."""
 
     switch: Codes
     """Device codes."""
     peak: Numbers
-    """Load of the busiest uplink over the mean of all, over the windows that rules judge."""
+    """Load of the busiest uplink over the mean of all, over the windows that rules evaluate."""
     expected: Numbers
-    """What chance allows it to be, for the fewest flows that can be there. Not known where nothing bounds the flows,
-    and where the fabric does not hash flows.
+    """The value that chance allows for the fewest possible flows. Unknown where nothing bounds the flows, and where the
+    fabric does not hash flows.
     """
     judged: Mask
-    """Whether the switch carries enough, enough of it is counted, and its flows are bounded, so that rules can say
+    """Whether the switch carries enough, enough of it is counted, and its flows are bounded, so that rules can decide
     whether it is even.
     """
 
@@ -55,8 +55,8 @@ def spread_of(plan: Plan, balance: Balance) -> Spread:
 
 
 def peak_by_chance(flows: Numbers, members: Codes) -> Numbers:
-    """Busiest over mean that a fair hash of so many equal flows over so many members exceeds in one case of a hundred
-    at most; NaN where there is no flow or one member. Shapes (n,).
+    """Busiest over mean that a fair hash of this many equal flows over this many members exceeds in at most one case of
+    a hundred; NaN where there is no flow or one member. Shapes (n,).
     """
     pairs = zip(np.floor(np.minimum(flows, MOST_FLOWS)).tolist(), members.tolist(), strict=True)
     known = (_peak(int(count), size) if count >= 1 and size > 1 else np.nan for count, size in pairs)
@@ -65,7 +65,9 @@ def peak_by_chance(flows: Numbers, members: Codes) -> Numbers:
 
 @lru_cache(maxsize=65536)
 def _peak(flows: int, members: int) -> float:
-    """The flows of one member are binomial; that any of them has as many is at most the sum over all."""
+    """The flows of one member are binomial; the probability that any of them has as many is at most the sum
+    over all.
+    """
     share, mean = 1 / members, flows / members
     most = min(flows, ceil(mean + 20 * sqrt(mean) + 20))
     counts = range(ceil(mean), most + 1)

@@ -1,5 +1,5 @@
-"""What the load rules could look at. A switch whose uplinks nobody tells, or that carries too little to be judged, is
-unknown, and so is what too few flows leave open: a rule says so instead of passing, and beside its findings.
+"""What the load rules can evaluate. A switch without data on its uplinks, or with too little load, is unknown, and so
+is what too few flows leave open: a rule reports this instead of passing, and beside its findings.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ from truerail.model.columns import Mask
 from truerail.model.rule import InsufficientDataError, Unjudged
 
 SILENT = 0.001
-"""Share of their speed below which uplinks carry no traffic but what switches say to each other."""
+"""Share of their speed below which uplinks carry no traffic except control traffic between switches."""
 
 
 def balance_to_judge(plan: Plan, snapshot: Snapshot) -> Balance:
-    """The groups of a fabric. Raises Undecided where no group can be judged."""
+    """The groups of a fabric. Raises InsufficientDataError where no group can be judged."""
     b = balance_of(telemetry_of(plan, snapshot))
     if not b.carried.enough:
         raise InsufficientDataError(TOO_FEW)
@@ -35,7 +35,7 @@ def unjudged(b: Balance) -> Iterator[Unjudged]:
 
 def unclear_tiers(b: Balance) -> Iterator[Unjudged]:
     """The same of tiers that a repeated hash can polarize, and tiers in which it may have done so, where there are too
-    few flows to tell it from chance.
+    few flows to distinguish it from chance.
     """
     yield from _not_judged(b, hashed_twice(b))
     if doubtful := unclear(b):
@@ -46,9 +46,7 @@ def unclear_tiers(b: Balance) -> Iterator[Unjudged]:
 
 
 def idle_switches(b: Balance, explained: Mask) -> Iterator[Unjudged]:
-    """Judged switches that leave uplinks idle in every window, where nothing but few flows or a dead member explains
-    it.
-    """
+    """Judged switches that leave uplinks idle in every window, where only few flows or a dead member explain it."""
     groups = np.flatnonzero(b.judged & (b.idle_members > 0) & ~explained)
     idle = [group for group in groups.tolist() if _always_idle(b, group)]
     if idle:
@@ -63,7 +61,7 @@ def _always_idle(b: Balance, group: int) -> bool:
 
 
 def uneven_switches(b: Balance, uneven: Sequence[int]) -> Iterator[Unjudged]:
-    """These groups are uneven for as long as they are told, and few flows may be why."""
+    """These groups are uneven in all their data, and few flows may be the reason."""
     if uneven:
         yield _few_flows(b, uneven, "uneven, by a fault or as so few flows do")
 
