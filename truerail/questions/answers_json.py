@@ -1,4 +1,4 @@
-"""Answers from the API's JSON: what `as_json` made, made an answer again, field by field by its type."""
+"""Parses answers from the API's JSON: the inverse of `as_json`, field by field by its type."""
 
 import types
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ A = TypeVar("A")
 
 
 def answer_from_json(kind: type[A], value: Any) -> A:
-    """The answer of this kind. Fields that it does not know are left out, so that a newer service may say more.
+    """The answer of this kind. Unknown fields are ignored, so that a newer service may send more.
 
-    Raises BadAnswer where a field is missing or is of another type.
+    Raises AnswerError if a field is missing or is of another type.
     """
     made: A = _made(kind, value, kind.__name__)
     return made

@@ -1,7 +1,7 @@
-"""`blast DEVICE|PORT`: who is hurt if it goes down, or because it is; and what may be drained.
+"""`blast DEVICE|PORT`: the impact if it goes down, or of its being down; and what may be drained.
 
-What is seen goes before what is planned: a cable that sits on the wrong leaf is hurt by that leaf, and not by the one
-it belongs on. A cable without link counts with the leaf it belongs on, a cable of which nobody can tell too.
+The actual position goes before the plan: a cable on the wrong leaf is affected by that leaf, not by its planned one. A
+cable without link, or in unknown state, counts with its planned leaf.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from truerail.views.view import View, view_of
 
 @dataclass(frozen=True)
 class _Target:
-    """What may go down: the host cables and the uplinks that go with it. `device` is -1 for a port."""
+    """What may go down, with its host cables and uplinks. `device` is -1 for a port."""
 
     name: str
     matched_type: str
@@ -34,10 +34,11 @@ class _Target:
 
 
 def blast(publication: Published, of: str) -> Blast:
-    """Who is hurt while a device, or a port `device/port` and with it its cable, is down.
+    """The impact while a device, or a port `device/port` with its cable, is down.
 
-    `hosts` are those that lose bandwidth of their NICs. A switch above the leaves takes none of that, only a share of
-    the uplinks: then `hosts` is empty, and `hosts_hurt` counts the hosts below it. Raises NotFound.
+    `hosts` are those that lose NIC bandwidth. A switch above the leaves takes only a share of the uplinks: then `hosts`
+    is
+    empty, and `hosts_affected` counts the hosts below it. Raises NotFoundError.
     """
     view, standing = view_of(publication), rail_status_of(publication)
     target = _target(view, standing, of)
@@ -97,7 +98,7 @@ def _target(view: View, standing: RailStatus, of: str) -> _Target:
 
 
 def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
-    """The cables that go with a port: on a switch the one that is in it now, which need not be the planned one."""
+    """The cables of a port: on a switch the one actually in it, which need not be the planned one."""
     index = standing.index
     if meant.port == NONE or meant.port in index.a[meant.cables[:1]]:
         return meant.cables[:1] if meant.port != NONE else meant.cables
@@ -107,7 +108,7 @@ def _through(view: View, standing: RailStatus, meant: ResolvedTarget) -> Codes:
 
 
 def _stays(view: View, standing: RailStatus, cable: int) -> bool:
-    """Whether a cable is, as far as anybody can tell, in the port that is planned for its upper end."""
+    """Whether a cable is in the port planned for its upper end, as far as is known."""
     return bool(standing.renamed[cable]) or view.wiring.state[cable] != State.WRONG
 
 
@@ -116,13 +117,15 @@ def _none() -> Codes:
 
 
 def _hanging(standing: RailStatus, device: int) -> Codes:
-    """Cables whose upper end is on this switch: those that end there now, and planned ones that end nowhere."""
+    """Cables whose upper end is on this switch: those that actually end there, and planned ones without any actual
+    end.
+    """
     planned = standing.above.of(device)
     return np.union1d(standing.ends.of(device), planned[standing.end[planned] < 0])
 
 
 def _hosts(view: View, standing: RailStatus, target: _Target) -> tuple[BlastHost, ...]:
-    """The hosts that lose NIC bandwidth, those that lose most first."""
+    """The hosts that lose NIC bandwidth, largest loss first."""
     index = standing.index
     lost = np.bincount(index.a_device[target.host_cables], weights=_weights(standing, target.host_cables))
     found = []
@@ -137,14 +140,14 @@ def _hosts(view: View, standing: RailStatus, target: _Target) -> tuple[BlastHost
 
 
 def _weights(standing: RailStatus, cables: Codes) -> "np.typing.NDArray[np.float64]":
-    """The planned bandwidth of cables; all alike unless the plan gives every speed."""
+    """The planned bandwidth of cables; all equal unless the plan gives every speed."""
     speed = standing.index.speed_gbps
     host_speed = speed[standing.index.from_host]
     return np.ones(len(cables)) if np.isnan(host_speed).any() else speed[cables]
 
 
 def _below(standing: RailStatus, target: _Target) -> Codes:
-    """The hosts below the switches whose uplinks are lost."""
+    """The hosts below the switches that lose uplinks."""
     devices = set(standing.index.a_device[target.uplinks].tolist())
     for _ in (Role.SUPERSPINE, Role.SPINE):
         lower = standing.index.a_device[np.concatenate([_none(), *(_hanging(standing, one) for one in devices)])]
@@ -153,7 +156,7 @@ def _below(standing: RailStatus, target: _Target) -> Codes:
 
 
 def _rails(standing: RailStatus, target: _Target) -> tuple[int, ...]:
-    """The rails that lose something: those of the host cables, else those of the hosts' cables on the leaves below."""
+    """The affected rails: those of the host cables, else those of the hosts' cables on the leaves below."""
     cables = target.host_cables
     if not len(cables):
         lower = set(standing.index.a_device[target.uplinks].tolist())
@@ -173,7 +176,7 @@ def _share(standing: RailStatus, target: _Target, hosts: Codes) -> float:
 
 
 def _uplink_share(standing: RailStatus, target: _Target) -> float:
-    """What goes of the uplinks of the switches below; of its own for a leaf, which has none below."""
+    """The lost share of the uplinks of the switches below; of its own uplinks for a leaf, which has none below."""
     own = standing.index.a_device[target.uplinks] == target.device
     lost = target.uplinks if own.all() else target.uplinks[~own]
     total = sum(len(standing.below.of(one)) for one in set(standing.index.a_device[lost].tolist()))
@@ -181,7 +184,7 @@ def _uplink_share(standing: RailStatus, target: _Target) -> float:
 
 
 def _pairs_cut(standing: RailStatus, target: _Target) -> int:
-    """Pairs of hosts that lose their last way on a rail, each rail counted."""
+    """Pairs of hosts that lose their last path on a rail, summed over rails."""
     index = standing.index
     cables = target.host_cables
     peers = np.unique(index.a_device[standing.ends.of_all(np.unique(standing.end[cables]).tolist())])
@@ -193,7 +196,7 @@ def _pairs_cut(standing: RailStatus, target: _Target) -> int:
 
 
 def _down(standing: RailStatus, target: _Target) -> bool | None:
-    """Whether it is down as seen: no cable of it is seen, and of all that somebody could tell of, none has link."""
+    """Whether it is actually down: no cable is seen, and none of those with a known state has link."""
     cables = np.concatenate([target.host_cables, target.uplinks])
     states = standing.wiring.state[cables]
     if bool(((states == State.RIGHT) | (states == State.WRONG)).any()):
@@ -205,8 +208,8 @@ def _down(standing: RailStatus, target: _Target) -> bool | None:
 
 
 def _elsewhere(view: View, standing: RailStatus, target: _Target) -> tuple[list[str], list[str]]:
-    """Where what is seen differs from the plan: ports that sit here and do not belong, and those that belong and sit
-    elsewhere.
+    """Differences from the plan: ports that are actually here but planned elsewhere, and those planned here but
+    actually elsewhere.
     """
     if target.device < 0 or standing.is_host(target.device):
         return [], []
@@ -220,7 +223,7 @@ def _elsewhere(view: View, standing: RailStatus, target: _Target) -> tuple[list[
 
 
 def _weak(view: View, standing: RailStatus, target: _Target, hosts: Codes) -> list[str]:
-    """Hosts that are not whole on what would be left to them: a drain takes more from them than it seems."""
+    """Hosts that already have faults on the bandwidth that would remain: a drain takes more from them than it seems."""
     left = np.setdiff1d(standing.below.of_all(hosts.tolist()), target.host_cables)
     weak: list[int] = standing.index.a_device[left[standing.stand[left] != Stand.ON]].tolist()
     return in_order(view, set(weak))

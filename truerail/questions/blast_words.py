@@ -14,9 +14,9 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class Hurt:
-    """What is known of the damage. `below` are all hosts that notice, `of_rails` all rails that these have, `elsewhere`
-    the ports that sit here against the plan and those that belong here and sit elsewhere, `weak` hosts that are not
-    whole on what would be left to them.
+    """The impact. `below` are all affected hosts, `of_rails` all rails that these have, `elsewhere` the ports that are
+    here but planned elsewhere or planned here but elsewhere, `weak` hosts that already have faults on what would
+    remain.
     """
 
     matched_type: str
@@ -35,12 +35,12 @@ class Hurt:
 
     @property
     def host(self) -> bool:
-        """Whether it is a host as a whole."""
+        """Whether it is a whole host."""
         return self.matched_type == "host"
 
 
 def summary(hurt: Hurt) -> str:
-    """The damage: what is lost and what is left, who notices, and whether it is so now."""
+    """The impact: what is lost, what remains, which hosts are affected, and whether it is down now."""
     parts = [_now(hurt), _damage(hurt)]
     if hurt.pairs_cut:
         verb = "are" if hurt.down else "would be"
@@ -85,12 +85,12 @@ def _damage(hurt: Hurt) -> str:
 
 
 def _on(hurt: Hurt) -> str:
-    """Which rails; nothing where it is all that these hosts have."""
+    """The affected rails; empty if these are all rails of the hosts."""
     return f" on {rail_words(hurt.rails)}" if hurt.rails and hurt.rails != hurt.of_rails else ""
 
 
 def drain(hurt: Hurt) -> str:
-    """What fails at once if it is taken out, what is left afterwards, and what to do first."""
+    """What fails at once if it is drained, what remains afterwards, and what to do first."""
     if hurt.down:
         return "It is down: there is nothing left to drain."
     if hurt.host:
@@ -127,7 +127,7 @@ def drain(hurt: Hurt) -> str:
 
 
 def named(names: Sequence[str]) -> str:
-    """Names as a node set, the first few."""
+    """Names as a node set, limited to the first few."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     whole = fold(names)
     return whole if len(whole) <= 60 else fold(names[:MOST_NAMED]) + more

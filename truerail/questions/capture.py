@@ -1,4 +1,4 @@
-"""A publication from a capture: the same answers as the service's, without a history."""
+"""A publication from a capture: the same answers as from the service, without a history."""
 
 from truerail.analysis.published import Published
 from truerail.model.finding import Evaluation
@@ -8,5 +8,5 @@ from truerail.rounds import judge
 
 
 def publication_of(plan: Plan, snapshot: Snapshot, evaluation: Evaluation | None = None, fabric: str = "") -> Published:
-    """What is shown of a snapshot under a plan. It is judged here where no judgement is given."""
+    """The publication of a snapshot under a plan. Evaluates the snapshot if no evaluation is given."""
     return Published(0, fabric, evaluation or judge(plan, snapshot), snapshot)

@@ -1,5 +1,5 @@
-"""The way up from a leaf and down to another, over links that are seen: which switches stand between, and how many
-equal links lead to each.
+"""The path up from a leaf and down to another, over links that are seen: the switches between them, and the number of
+equal links to each.
 """
 
 from collections import Counter
@@ -10,12 +10,12 @@ from itertools import pairwise
 from truerail.questions.rail_status import RailStatus, Stand
 
 MOST_TIERS = 3
-"""Leaf, spine, superspine: a way goes up twice at most."""
+"""Leaf, spine, superspine: a path goes up at most twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The switches of one tier on the way, any of which may be taken, and the links that lead into them."""
+    """The switches of one tier of the path, any of which may be used, and the links that lead into them."""
 
     switches: tuple[int, ...]
     links: int
@@ -24,7 +24,7 @@ class Step:
 def between(standing: RailStatus, source: int, target: int, *, maybe: bool = False) -> tuple[Step, ...] | None:
     """The tiers between two leaves, from the source up and down to the target, which is the last step.
 
-    Empty for one leaf, None where no link leads there. `maybe` uses also links of which nobody can tell.
+    Empty for one leaf, None if no link leads there. `maybe` also uses links in unknown state.
     """
     if source == target:
         return ()
@@ -39,7 +39,7 @@ def between(standing: RailStatus, source: int, target: int, *, maybe: bool = Fal
 
 
 def links_up(standing: RailStatus, device: int, *, maybe: bool = False) -> Mapping[int, int]:
-    """The switches above one, as seen, and how many links lead to each."""
+    """The switches above a switch by actual links, and the number of links to each."""
     cables = standing.below.of(device)
     stand, end = standing.stand[cables], standing.end[cables]
     use = ((stand == Stand.ON) | ((stand == Stand.UNKNOWN) & maybe)) & (end >= 0)
@@ -57,7 +57,7 @@ def _above(standing: RailStatus, switches: Iterable[int], maybe: bool) -> dict[i
 def _steps(
     standing: RailStatus, up: list[dict[int, int]], down: list[dict[int, int]], top: Iterable[int], maybe: bool
 ) -> tuple[Step, ...]:
-    """Of every tier only the switches that lead to the top ones, both ways."""
+    """For each tier only the switches that lead to the top ones, in both directions."""
     rising = _leading(standing, up, set(top), maybe)
     falling = _leading(standing, down, set(top), maybe)
     tiers = [*rising, set(top), *reversed(falling)]
@@ -77,5 +77,5 @@ def _leading(standing: RailStatus, tiers: list[dict[int, int]], top: set[int], m
 
 
 def _links(standing: RailStatus, one: int, other: int, maybe: bool) -> int:
-    """Links between two switches of neighbouring tiers, whichever is the lower."""
+    """Links between two switches of neighbouring tiers, in either order."""
     return links_up(standing, one, maybe=maybe).get(other, 0) or links_up(standing, other, maybe=maybe).get(one, 0)

@@ -1,4 +1,4 @@
-"""`diff`: what changed in links and findings, between two times or against the plan."""
+"""`diff`: changes of links and findings, between two times or against the plan."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ from truerail.views.lines import STATES, seen_end, why_words
 from truerail.views.view import View, view_of
 
 MOST_ROWS = 1000
-"""So many links, and as many findings, are told; `Diff.whole` says whether there were more."""
+"""Maximum number of links, and of findings, in an answer. `Diff.whole` is False if there were more."""
 _CAME = (EventKind.APPEARED, EventKind.REGRESSED, EventKind.FLAPPING)
 
 K = TypeVar("K", bound=Hashable)
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 
 def diff(publication: Published, history: History, start: datetime, end: datetime) -> Diff:
-    """What is different at `end` from what was at `start`, newest first.
+    """The differences between `start` and `end`, newest first.
 
     A link that changed and changed back, and a finding that came and went, are counted in `summary` only. Raises
-    HistoryGone where the journal cannot be read.
+    JournalUnavailableError if the journal cannot be read.
     """
     page = RowRange(limit=MOST_ROWS + 1)
     changes = history.link_changes(start, end, page=page)
@@ -43,7 +43,7 @@ def diff(publication: Published, history: History, start: datetime, end: datetim
 
 
 def diff_plan(publication: Published) -> Diff:
-    """What is different from the plan now: every cable that is not known to be right, and the findings."""
+    """The current differences from the plan: every cable that is not known to be right, and the findings."""
     view = view_of(publication)
     bad = np.flatnonzero(view.wiring.state != State.RIGHT)
     ordered: Codes = bad[np.lexsort((view.layout.place[bad], view.wiring.state[bad] == State.UNKNOWN))]
@@ -60,7 +60,7 @@ def diff_plan(publication: Published) -> Diff:
 
 
 def _by(rows: Sequence[T], keys: Sequence[K]) -> Iterable[list[T]]:
-    """Rows by key, each group in the order given, in order of the first of each."""
+    """Rows by key: each group in the order given, groups in the order of their first rows."""
     groups: dict[K, list[T]] = {}
     for row, key in zip(rows, keys, strict=False):
         groups.setdefault(key, []).append(row)
@@ -68,7 +68,7 @@ def _by(rows: Sequence[T], keys: Sequence[K]) -> Iterable[list[T]]:
 
 
 def _net_link(publication: Published, rows: Sequence[LinkChange]) -> LinkLine | None:
-    """The changes of one link, newest first, as one; None where they come to nothing."""
+    """The changes of one link, newest first, merged into one; None if they cancel out."""
     last, first = rows[0], rows[-1]
     if (first.was, first.was_state) == (last.now, last.now_state):
         return None
@@ -89,7 +89,7 @@ def _place(port: str | None, state: str) -> str:
 
 
 def _net_finding(rows: Sequence[FindingEvent]) -> FindingChange | None:
-    """The events of one finding, newest first, as one; None where it came and went."""
+    """The events of one finding, newest first, merged into one; None if it came and went."""
     last, first = rows[0], rows[-1]
     if first.kind in (EventKind.APPEARED, EventKind.REGRESSED) and last.kind is EventKind.RESOLVED:
         return None

@@ -1,4 +1,4 @@
-"""The search box: a few letters of anything that has a name, answered while they are typed."""
+"""The search box: finds anything with a name from a few letters, while they are typed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from truerail.views.view import View, view_of
 
 _MAC_DIGITS = 12
 _FEWEST_DIGITS = 4
-"""Fewer digits of a MAC address say nothing."""
+"""Fewer digits of a MAC address are too ambiguous."""
 _FEWEST_LETTERS = 3
 LONGEST_QUERY = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing that a search found. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`,
-    `pod`, `cable label`, `finding`, `rule`, or `gpu`; `name` is what `where`, a page or a filter understands.
+    """One search result. `kind` is `host`, `switch`, `port`, `rdma device`, `mac address`, `rack`, `rail`, `pod`,
+    `cable label`, `finding`, `rule`, or `gpu`; `name` is valid for `where`, a page or a filter.
     """
 
     name: str
@@ -34,9 +34,9 @@ class Found:
 
 
 def find(publication: Published, text: str, limit: int = 20) -> tuple[Found, ...]:
-    """At most `limit` things whose name begins with `text`, then those that contain it; letters' case does not matter.
+    """At most `limit` things whose name begins with `text`, then those that contain it; case-insensitive.
 
-    A port, an RDMA device or a GPU is looked for on the devices that stand before `/`, `:` or a blank: `gpu-012/enp`.
+    Ports, RDMA devices and GPUs are searched on the devices named before `/`, `:` or a blank: `gpu-012/enp`.
     """
     low = text.strip().lower()[:LONGEST_QUERY]
     if not low or limit < 1:
@@ -58,7 +58,7 @@ def _distinct(view: View, low: str, ways: Iterable[Callable[[View, str], Iterabl
 
 
 def _exactly(view: View, low: str) -> Iterator[Found]:
-    """What `where` understands by the whole text; MAC addresses are looked for by their digits."""
+    """What `where` resolves from the whole text, except MAC addresses, which are searched by their digits."""
     if canonical_mac(low) is not None:
         return
     try:
@@ -79,7 +79,7 @@ def _devices(view: View, low: str) -> Iterator[Found]:
 
 
 def _of_devices(view: View, low: str) -> Iterator[Found]:
-    """Ports and RDMA devices on the devices that stand before the first `/`, `:` or blank."""
+    """Ports and RDMA devices on the devices named before the first `/`, `:` or blank."""
     at = min((at for mark in "/: " if (at := low.find(mark)) > 0), default=0)
     if not at:
         return
@@ -151,7 +151,7 @@ def _macs(view: View, low: str) -> Iterator[Found]:
 
 
 def _ports(view: View, low: str) -> Iterator[Found]:
-    """Ports by their own name, wherever there are ports of that name."""
+    """Ports by their own name, on all devices that have one."""
     for port in names_of(view.sight).ports_called(low):
         yield Found(str(view.index.spell(port)), "port", _peer(view, port))
 
@@ -167,7 +167,7 @@ def _kind(view: View, code: int) -> str:
 
 
 def _place(view: View, code: int) -> str:
-    """`leaf, pod p1, rack A03`: what the plan knows of a device."""
+    """`leaf, pod p1, rack A03`: the plan's data of a device."""
     if not view.is_planned(code):
         return "not in the plan"
     device = view.layout.devices[code]
@@ -176,7 +176,7 @@ def _place(view: View, code: int) -> str:
 
 
 def _peer(view: View, port: int) -> str:
-    """`rail 3, to leaf-3/swp12`: what the plan has on a port."""
+    """`rail 3, to leaf-3/swp12`: the plan's data of a port."""
     cable = int(view.index.cables_at(np.array([port]))[0])
     if cable < 0:
         return "no cable planned"

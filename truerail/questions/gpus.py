@@ -1,4 +1,4 @@
-"""Which GPUs of a host a rail serves."""
+"""The GPUs of a host by rail."""
 
 from collections.abc import Collection
 
@@ -8,8 +8,8 @@ from truerail.views.view import View
 
 
 def gpus_of(view: View, host: int, rails: Collection[int] | None = None) -> tuple[int, ...]:
-    """The GPUs of a host whose rail is one of these (of any, for None): GPU g of G belongs to the host's rail number
-    g * R // G. Where the plan does not say how many there are, it is one for each rail; hosts without rails have none.
+    """The GPUs of a host whose rail is one of these (any for None): GPU g of G belongs to the host's rail number
+    g * R // G. If the plan does not give the number of GPUs, it is one for each rail; hosts without rails have none.
     """
     own = np.unique(view.layout.rail[view.layout.host_cables_of(host)])
     of_host: list[int] = own[own >= 0].tolist()

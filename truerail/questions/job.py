@@ -1,4 +1,4 @@
-"""`job NODESET`: which rails of these hosts are whole, which are not, and what NCCL does about it."""
+"""`job NODESET`: which rails of these hosts are right, which are not, and how NCCL reacts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from truerail.views.pieces import CauseLine
 from truerail.views.view import View, view_of
 
 MOST_HOSTS = 1000
-"""So many hosts that are not whole are told one by one, the worst; `Job.rails` has all of them as node sets."""
+"""Maximum number of faulty hosts listed one by one, worst first. `Job.rails` has all of them as node sets."""
 WHOLE, DEGRADED, LOST, UNKNOWN = range(4)
 
 
 @dataclass(frozen=True)
 class Cells:
-    """How each host of a job stands on each of its rails, shapes (cells,). `state` is one of the four above."""
+    """The state of each host of a job on each of its rails, shapes (cells,). `state` is one of the four above."""
 
     host: Codes
     rail: Codes
@@ -33,14 +33,14 @@ class Cells:
 
 
 UPLINK_RULES = ("CAP001", "LBL001", "LBL002", "LBL003")
-"""Rules whose findings are about what a switch sends upwards."""
+"""Rules whose findings are about a switch's traffic on its uplinks."""
 
 
 def job(publication: Published, nodeset: str) -> Job:
-    """What a job on these hosts meets, worst first.
+    """The network status of a job on these hosts, worst first.
 
-    Raises BadQuestion for a node set that is none or names a switch, NotFound where the plan has not one of the hosts.
-    Hosts that the plan does not have are named in the answer and counted nowhere.
+    Raises QueryError for an invalid node set or one with a switch, NotFoundError if none of the hosts is in the plan.
+    Hosts that are not in the plan are named in the answer and not counted.
     """
     view, standing = view_of(publication), rail_status_of(publication)
     asked = hosts_asked(view, nodeset)
@@ -68,7 +68,9 @@ def job(publication: Published, nodeset: str) -> Job:
 
 
 def _affected(view: View, cables: Codes, hosts: Codes) -> dict[str, int]:
-    """How many of the job's hosts each cause affects, by its key; causes that affect none of them are left out."""
+    """The number of the job's hosts that each cause affects, by its key; causes that affect none of them are left
+    out.
+    """
     own = np.zeros(len(view.index.a_device), dtype=bool)
     own[cables] = True
     wanted = set(hosts.tolist())
@@ -85,13 +87,13 @@ def _affected(view: View, cables: Codes, hosts: Codes) -> dict[str, int]:
 
 
 def _by_hosts(lines: tuple[CauseLine, ...], affected: Mapping[str, int]) -> tuple[CauseLine, ...]:
-    """Causes that affect most of the job's hosts first; among those that affect as many, in order of harm."""
+    """Causes that affect most of the job's hosts first; ties in order of impact."""
     return tuple(sorted(lines, key=lambda line: -affected.get(line.key, 0)))
 
 
 def cells_of(standing: RailStatus, cables: Codes) -> Cells:
-    """Host cables gathered by host and rail. A rail with a cable that nobody can tell is unknown, never whole; it is
-    degraded where a part of its cables is known to be lost and another known to stand.
+    """Host cables grouped by host and rail. A rail with a cable in unknown state is unknown, never right; it is
+    degraded if some of its cables are known to be lost and another is known to work.
     """
     index = standing.index
     key, group = np.unique(index.a_device[cables] << 16 | (index.rail[cables] + 1), return_inverse=True)
@@ -104,7 +106,7 @@ def cells_of(standing: RailStatus, cables: Codes) -> Cells:
 
 
 def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
-    """Every rail of the job: those in trouble first, as many hosts as it hurts."""
+    """Every rail of the job: faulty ones first, by the number of affected hosts."""
     made = []
     for rail in np.unique(cells.rail).tolist():
         on = cells.rail == rail
@@ -121,7 +123,7 @@ def _rails(view: View, cells: Cells) -> Iterator[JobRail]:
 def _worst(
     view: View, standing: RailStatus, cells: Cells, hurt_by: Mapping[int, Mapping[str, None]]
 ) -> Iterator[JobHost]:
-    """Hosts that are not whole, those with most rails lost first."""
+    """Hosts with faults, those with most rails lost first."""
     bad = np.flatnonzero(cells.state != WHOLE)
     rails: dict[int, dict[int, list[int]]] = {}
     for host, rail, state in zip(
@@ -144,7 +146,7 @@ def _worst(
 
 
 def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> Codes:
-    """Places of the findings that touch a job: on its hosts, their cables, its leaves as devices, and, where the job
+    """Indices of the findings that concern a job: on its hosts, their cables, its leaves as devices, and, if the job
     has a rail on several leaves, the uplinks of these.
     """
     index, findings = view.index, view.findings
@@ -161,7 +163,7 @@ def _touching(view: View, standing: RailStatus, hosts: Codes, cables: Codes) -> 
     host = np.zeros_like(device)
     host[hosts] = True
     on_device = (findings.cable < 0) & (device | host)[findings.device]
-    if not climbs:  # how evenly or how tightly a leaf's uplinks carry is nothing to a job that stays below it
+    if not climbs:  # the balance and load of a leaf's uplinks do not affect a job whose traffic stays on the leaf
         on_device &= ~np.isin(findings.rule.astype(str), UPLINK_RULES)
     return np.flatnonzero(cable[findings.cable] | on_device | host[findings.device])
 
@@ -177,6 +179,6 @@ def _by_host(view: View, places: Codes) -> dict[int, dict[str, None]]:
 
 
 def _tally(cells: Cells) -> tuple[int, int, int]:
-    """Hosts with a rail lost, with a rail degraded, with a rail that nobody can tell."""
+    """Hosts with a lost rail, with a degraded rail, with a rail in unknown state."""
     lost, degraded, unknown = (len(np.unique(cells.host[cells.state == state])) for state in (LOST, DEGRADED, UNKNOWN))
     return lost, degraded, unknown

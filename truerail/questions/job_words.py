@@ -1,4 +1,4 @@
-"""The sentences of a job's answer, and what is said of one host's cables."""
+"""The sentences of a job's answer, and the description of one host's cables."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _DOES = {
     CauseKind.MAINTENANCE: ("maintenance", "touches {}"),
     CauseKind.UNKNOWN: ("a fault that is not understood", "affects {}"),
 }
-"""What a kind of cause is called in a sentence, and what it does to hosts. The others put cables on wrong rails."""
+"""The name of a kind of cause in a sentence, and its effect on hosts. The others put cables on wrong rails."""
 _WRONG_RAIL = "puts {} on a wrong rail"
 TRAFFIC_RULES = ("PFC", "RAL", "LNK", "LBL", "ECN", "INC", "NIC004", "NIC005")
 """Rules whose findings may slow a job."""
@@ -42,9 +42,9 @@ def verdict(
     tally: tuple[int, int, int],
     evaluation: Evaluation,
 ) -> str:
-    """The answer to "is the network slowing this job?": yes and why, perhaps, or no; and what could not be judged.
+    """The answer to "is the network slowing this job?": yes and why, perhaps, or no; and what could not be evaluated.
 
-    `causes` stand with those first that affect most hosts, `affected` says how many by the cause's key.
+    `causes` are sorted by the number of affected hosts, most first; `affected` has that number by the cause's key.
     """
     found = _fault(causes, affected, hosts, tally[0])
     if found:
@@ -54,7 +54,7 @@ def verdict(
 
 
 def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
-    """What slows the job, or may; empty where nothing is known to. `lost` hosts have lost a rail."""
+    """What slows the job, or may; empty if no fault is known. `lost` hosts have lost a rail."""
     touching = [cause for cause in causes if affected.get(cause.key)]
     hurting = [cause for cause in touching if cause.kind != CauseKind.UNREACHABLE and not cause.undecided]
     if hurting:
@@ -75,19 +75,19 @@ _NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NI
 
 
 def unjudged(evaluation: Evaluation) -> str:
-    """What could not be judged that may slow a job, behind a comma; empty where all was."""
+    """What may slow a job and could not be evaluated, after a comma; empty if everything was evaluated."""
     words = _incomplete(one for one in evaluation.verdicts if one.incomplete)
     return f", but {words}" if words else ""
 
 
 def beside(evaluation: Evaluation) -> str:
-    """What rules that found something could not judge beside it, as a sentence behind a space; empty where nothing."""
+    """What rules with findings could not evaluate, as a sentence after a blank; empty if nothing."""
     words = _incomplete(one for one in evaluation.verdicts if one.incomplete and one.status is Status.FAIL)
     return f" Beside what is found, {words}." if words else ""
 
 
 def _incomplete(verdicts: Iterable[Verdict]) -> str:
-    """The commonest reason among rules about traffic, the rules that it keeps from judging, and how many more."""
+    """The commonest reason among traffic rules, the rules that it keeps from evaluating, and how many more."""
     unknown = [one for one in verdicts if one.rule.startswith(TRAFFIC_RULES)]
     if not unknown:
         return ""
@@ -124,7 +124,7 @@ def _of_hosts(number: int, hosts: int) -> str:
 
 
 def headline(hosts: int, unplanned: Sequence[str], tally: tuple[int, int, int], rails: int, pairs: Pairs) -> str:
-    """The job in one sentence: hosts that lose a rail, what becomes of the pairs, and what nobody can tell.
+    """The job in one sentence: hosts that lose a rail, the effect on pairs, and what is unknown.
 
     `tally` is hosts with a rail lost, degraded, unknown. Pairs are counted on each rail.
     """
@@ -149,7 +149,7 @@ def _has(number: int) -> str:
 
 
 def _fate(pairs: Pairs) -> Iterator[str]:
-    """What becomes of pairs that do not stay within their rail; one sentence where all do."""
+    """The effect on pairs that do not stay on their rail; one sentence if all do."""
     if pairs.cut:
         yield f"{pairs.cut:,} of {count(pairs.total, 'pair')} cut: NCCL drops these connections"
     if pairs.rerouted:
@@ -161,7 +161,7 @@ def _fate(pairs: Pairs) -> Iterator[str]:
 
 
 def rail_says(hosts: int, whole: int, lost: str, degraded: str, unknown: str) -> str:
-    """One rail in a line."""
+    """One rail as a line."""
     if whole == hosts:
         return "whole on its one host" if hosts == 1 else f"whole on all {hosts:,} hosts"
     parts = [f"whole on {whole:,} of {hosts:,}"]
@@ -172,7 +172,7 @@ def rail_says(hosts: int, whole: int, lost: str, degraded: str, unknown: str) ->
 
 
 def host_says(view: View, standing: RailStatus, host: int) -> str:
-    """Why a host is not whole: each of its cables that does not stand, the first few."""
+    """Why a host has faults: each of its cables that does not carry its rail, the first few."""
     bad = [cable for cable in view.layout.host_cables_of(host).tolist() if standing.stand[cable] != Stand.ON]
     told = [_cable(view, standing, cable) for cable in bad[:MOST_NAMED]]
     if len({why for _, why in told}) == 1 and len(bad) > 1 and "seen on" not in told[0][1]:
@@ -195,7 +195,7 @@ def _rails(standing: RailStatus, cables: Sequence[int]) -> str:
 
 
 def to_do(worst: Sequence[JobHost], causes: Sequence[CauseLine], *, cut: bool) -> str:
-    """One thing to do: mend what hurts the worst host; where pairs are cut, the job must leave the hosts until then."""
+    """One action: repair what affects the worst host; if pairs are cut, the job must leave the hosts until then."""
     lost = [host.host for host in worst if host.lost]
     first = worst[0].causes if worst else ()
     mend = next((cause.action for cause in causes if cause.key in first), "") or next(

@@ -1,4 +1,4 @@
-"""The answers to the questions of on-call."""
+"""The answers to the on-call questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from truerail.views.pieces import CablePath, CauseLine, FindingLine
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """`where PORT`. `matched_type` says what was recognised: `host port`, `switch port`, `gpu`, `rdma device`,
-    `mac address`, `host`, `switch`. A name that fits several things gives all their paths.
+    """`where PORT`. `matched_type` is the type of the name: `host port`, `switch port`, `gpu`, `rdma device`, `mac
+    address`, `host`, `switch`. A name that fits several things gives all their paths.
     """
 
     query: str
@@ -22,8 +22,8 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class JobRail:
-    """One rail under a job. `broken`, `unknown` and `degraded` are hosts as a node set; with those that are whole they
-    add up to `hosts`. Degraded hosts stand on the rail with a part of their cables only: one plane of two.
+    """One rail of a job. `broken`, `unknown` and `degraded` are hosts as a node set; with the healthy ones they add up
+    to `hosts`. Degraded hosts have only a part of their cables on the rail: one plane of two.
     """
 
     rail: int | None
@@ -37,7 +37,7 @@ class JobRail:
 
 @dataclass(frozen=True, slots=True)
 class JobHost:
-    """A host that is not whole. `lost` are rails without a usable same-rail path, `unknown` those nobody can tell,
+    """A host with faults. `lost` are rails without a usable same-rail path, `unknown` those in unknown state,
     `degraded` those that have lost a plane and still work.
     """
 
@@ -54,8 +54,8 @@ class JobHost:
 class Pairs:
     """Pairs of hosts of the job, over all rails, by what NCCL would do between them. They add up to `total`.
 
-    `same_rail`: NIC to NIC within the rail. `rerouted`: it still goes, but by a detour (PXN through another GPU of the
-    sender, or across the spine). `cut`: no path (rail-only fabric, rails that share none). `unknown`: nobody can tell.
+    `same_rail`: NIC to NIC within the rail. `rerouted`: a detour (PXN through another GPU of the sender, or across the
+    spine). `cut`: no path (rail-only fabric, rails that share none). `unknown`: not enough data.
     """
 
     total: int
@@ -82,7 +82,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class BlastHost:
-    """A host that is hurt. `share_lost` is the share of its planned bandwidth, 0..1."""
+    """An affected host. `share_lost` is the share of its planned bandwidth, 0..1."""
 
     host: str
     gpus: tuple[int, ...]
@@ -92,11 +92,13 @@ class BlastHost:
 
 @dataclass(frozen=True, slots=True)
 class Blast:
-    """`blast DEVICE|PORT`: who is hurt if it goes down, or because it is.
+    """`blast DEVICE|PORT`: the impact if it goes down, or of its being down.
 
-    `share_lost` is the share of the bandwidth of all hurt hosts together that goes, `uplink_share_lost` that of the
-    rail's uplinks. `pairs_cut` are pairs of hosts that lose their last path on a rail-only fabric.
-    `drain` says what can be taken out, one rail at a time, and what then still works.
+    `share_lost` is the lost share of the bandwidth of all affected hosts together, `uplink_share_lost` that of the
+    rail's
+    uplinks. `pairs_cut` are pairs of hosts that lose their last path on a rail-only fabric. `drain` says what can be
+    taken
+    out, one rail at a time, and what then still works.
     """
 
     query: str
@@ -116,7 +118,7 @@ class Blast:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a path: the port by which it is entered and left, where known."""
+    """One step of a path: its ingress and egress ports, where known."""
 
     device: str
     role: str | None
@@ -124,23 +126,23 @@ class Hop:
     out_port: str
     rail: int | None
     choices: int = 1
-    """Equal ways at this hop (uplinks)."""
+    """Number of equal links at this hop (uplinks)."""
     nvlink: str = ""
-    """The way inside the host, from GPU to GPU: PXN."""
+    """The path inside the host, from GPU to GPU: PXN."""
 
 
 @dataclass(frozen=True, slots=True)
 class RailPath:
-    """The way from one host to another over one rail, as seen. `stays` is None where it cannot be told."""
+    """The actual path from one host to another over one rail. `stays` is None if unknown."""
 
     rail: int | None
     hops: tuple[Hop, ...]
     stays: bool | None
     leaves_at: str
-    """The device where it leaves its rail; empty where it does not."""
+    """The device where the path leaves its rail; empty if it does not."""
     summary: str
     from_rail: int | None = None
-    """The rail of the GPU that sends, where that is another one: PXN brings its data to this rail."""
+    """The rail of the sending GPU, if it is another one: PXN brings its data to this rail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,7 @@ class FindingChange:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """`diff`. `whole` is False where the answer was cut at its limit."""
+    """`diff`. `whole` is False if the answer was cut at its limit."""
 
     start: datetime | None
     end: datetime | None
@@ -196,7 +198,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceLine:
-    """One fact and who told it. `source` is the command or file, `answer` the raw fact as JSON values."""
+    """One fact and its source. `source` is the command or file, `answer` the raw fact as JSON values."""
 
     device: str
     collector: str
@@ -208,8 +210,8 @@ class EvidenceLine:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """`why FINDING`: what it rests on and what else it could be. `ruled_out` are sentences: what would look alike,
-    and the evidence against it.
+    """`why FINDING`: its evidence and the alternatives. `ruled_out` are sentences: each alternative and the evidence
+    against it.
     """
 
     finding: FindingLine
@@ -229,7 +231,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEvent:
-    """One thing that happened. `kind` is an `EventKind` word."""
+    """One event. `kind` is an `EventKind` word."""
 
     at: datetime
     kind: str
@@ -252,8 +254,8 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class StormNode:
-    """A device in a pause tree. `kind` is `culprit`, `between` (it is paused and pauses others) or `victim`; `hops` are
-    those from the culprit, 0 for itself.
+    """A device in a pause tree. `kind` is `culprit`, `between` (it is paused and pauses others) or `victim`; `hops` is
+    the distance from the culprit, 0 for itself.
     """
 
     device: str
@@ -264,9 +266,8 @@ class StormNode:
 
 @dataclass(frozen=True, slots=True)
 class StormEdge:
-    """One paused link of a pause tree: port `waiting` is stopped by port `on`; an empty one is not known. `share` is
-    that of time, 0..1, an upper bound where not `exact`. `source` is `both ends` or `one end`, `link` `seen` or
-    `planned`.
+    """One paused link of a pause tree: port `on` pauses port `waiting`; an empty one is unknown. `share` is that of
+    time, 0..1, an upper bound where not `exact`. `source` is `both ends` or `one end`, `link` `seen` or `planned`.
     """
 
     waiting: str
@@ -280,16 +281,16 @@ class StormEdge:
 
 @dataclass(frozen=True, slots=True)
 class StormTree:
-    """One storm: its culprit, and who waits for it. `finding` is the id of the finding that tells it.
+    """One storm: its root and its victims. `finding` is the id of the finding that reports it.
 
-    `level` is `storm` or `suspect`. `priority` is None where no counter names it. `hosts` are those whose NICs are
-    paused. `since` is when the pauses began, or the begin of what is remembered where they are older.
+    `level` is `storm` or `suspect`. `priority` is None if no counter names it. `hosts` are those whose NICs are
+    paused. `since` is the start of the pauses, or the start of the available counters if the pauses are older.
     """
 
     finding: str
     culprit: str
     behind: bool
-    """The culprit stands behind this port and is not monitored."""
+    """The root is behind this port and is not monitored."""
     sub_cause: str
     level: str
     priority: int | None
@@ -307,10 +308,9 @@ class StormTree:
 
 @dataclass(frozen=True, slots=True)
 class Storm:
-    """`storm [PORT|DEVICE]`, the worst first: all storms, or those in which a port or device takes part.
+    """`storm [PORT|DEVICE]`, worst first: all storms, or those that involve a port or device.
 
-    `told` is False where nobody can tell whether there is one. `deadlocks` are circles of switches that wait for each
-    other.
+    `told` is False if there is no data on pauses. `deadlocks` are cycles of switches that pause each other.
     """
 
     query: str | None

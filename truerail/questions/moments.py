@@ -15,9 +15,11 @@ HOW = "write 2h, 14:00, yesterday, or 2026-11-20T14:00Z"
 def moment(text: str, now: datetime) -> datetime:
     """The time that `text` means at `now` (aware).
 
-    A duration counts back from now; a time of day is the last such time of today's date in its zone (UTC without one),
-    and where that is still to come, yesterday's; `today` and `yesterday` are midnights in UTC; a date is its midnight;
-    ISO 8601 without a zone is UTC. Raises BadQuestion that names the value.
+    A duration counts back from now. A time of day is today's in its zone (UTC without one), or yesterday's if that is
+    still
+    to come. `today` and `yesterday` are midnights in UTC; a date is its midnight; ISO 8601 without a zone is UTC.
+    Raises
+    QueryError that names the value.
     """
     word = text.strip().lower()
     if word == "now":
@@ -32,9 +34,9 @@ def moment(text: str, now: datetime) -> datetime:
 
 
 def span(since: str | None, start: str | None, end: str | None, now: datetime) -> tuple[datetime, datetime]:
-    """From when to when a question asks: `since` up to now, or `start` to `end` (now, where it is left out).
+    """The start and end of a question's time range: `since` up to now, or `start` to `end` (default: now).
 
-    Raises BadQuestion where both or neither are given, or the end is not behind the start.
+    Raises QueryError if both or neither are given, or the end is not after the start.
     """
     if (since is None) == (start is None) or (since is not None and end is not None):
         raise QueryError(f"say since when, or from when to when: {HOW}")

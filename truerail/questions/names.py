@@ -1,4 +1,4 @@
-"""What the search box looks through, made when it is first wanted and kept with the judgement."""
+"""The names that the search box searches, computed on first use and cached with the evaluation."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -12,13 +12,13 @@ from truerail.model.names import natural_key
 from truerail.views.index import EvaluationIndex
 
 _PER_NAME = 20
-"""Of ports or RDMA devices of one name no more than these are shown: a longer text tells which are meant."""
+"""Maximum number of ports or RDMA devices shown for one name: a longer text selects among them."""
 
 _MAC_LENGTH, _MAC_RECORD = 17, 13
 
 
 class Matching:
-    """Names and their codes, joined into one text: a search through a hundred thousand is one pass."""
+    """Names and their codes, joined into one text: searching a hundred thousand is one pass."""
 
     def __init__(self, names: Iterable[tuple[str, int]]) -> None:
         found = list(names)
@@ -44,7 +44,7 @@ class Matching:
 
 
 class Names:
-    """The names of one judgement, by kind."""
+    """The names of one evaluation, by kind."""
 
     def __init__(self, sight: EvaluationIndex) -> None:
         self._sight = sight
@@ -57,7 +57,7 @@ class Names:
 
     @cached_property
     def racks(self) -> dict[str, int]:
-        """How many devices each rack holds, in natural order."""
+        """The number of devices in each rack, in natural order."""
         codes, names = factorize([device.rack for device in self._sight.layout.devices if device.rack])
         counts = np.bincount(codes, minlength=len(names)).tolist()
         return dict(sorted(zip(names, counts, strict=True), key=lambda one: natural_key(one[0])))
@@ -108,12 +108,12 @@ class Names:
         identity = self._sight.wiring.identity
         column, ports = identity.seen.table(NetLink).column("mac"), identity.names.link_ports()
         is_mac = np.array([mac is not None and len(mac) == _MAC_LENGTH for mac in column], dtype=bool)
-        use = np.flatnonzero(is_mac & (ports >= 0))  # an InfiniBand port has 20 bytes, which nobody types
+        use = np.flatnonzero(is_mac & (ports >= 0))  # an InfiniBand port has 20 bytes, too many to type
         macs = column[use].tolist()
         return "\n".join(macs).replace(":", ""), macs, ports[use]
 
 
 @kept
 def names_of(sight: EvaluationIndex) -> Names:
-    """The names of a judgement. Made once, kept with it."""
+    """The names of an evaluation. Computed once, cached with it."""
     return Names(sight)

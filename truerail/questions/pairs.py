@@ -1,14 +1,14 @@
-"""Pairs of hosts by what NCCL would do between them, counted per rail and never looped over.
+"""Pairs of hosts by what NCCL would do between them, counted per rail without a loop over pairs.
 
-Hosts that stand alike on a rail (same connected leaves per plane, same ways round) are one kind; there are few kinds,
-and every pair of kinds is judged once, as matrices of shape (kinds, kinds).
+Hosts with the same status on a rail (same connected leaves per plane, same detours) are one kind. There are few kinds,
+and every pair of kinds is evaluated once, as matrices of shape (kinds, kinds).
 
-On a rail, two hosts are on the *same rail* if, on one plane, both stand on leaves that reach each other, or both end on
-one leaf, be it the wrong one (all cables of two leaves crossed harm nobody but the reader of labels). Else the
-traffic goes round only if each reaches the other's NIC: senders may use any NIC of theirs (PXN hands the data over
-NVLink to the GPU of that NIC), receivers cannot choose: they are met where their rail's NIC is, or, where that has no
-link, where their other NICs are. Without a switch above the leaves nothing leads from rail to rail, and the pair is cut
-(see rule RAL003). A pair counts as what it is in its worse direction.
+On a rail, two hosts are on the *same rail* if, on one plane, both are on leaves that reach each other, or both end on
+one leaf, even the wrong one (if all cables of two leaves are swapped, only the labels are wrong). Otherwise traffic is
+rerouted only if each reaches the other's NIC: senders may use any of their NICs (PXN hands the data over NVLink to the
+GPU of that NIC), receivers cannot choose: they are reached where their rail's NIC is, or, if that has no link, where
+their other NICs are. Without a switch above the leaves no path leads from rail to rail, and the pair is cut (see rule
+RAL003). A pair counts as the worse of its two directions.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ from truerail.questions.rail_status import RailStatus, Stand
 
 @dataclass(frozen=True)
 class OnRail:
-    """Hosts on one rail, ascending, and how they stand there: `sure` and `maybe` have shape (hosts, 2, cables a host).
+    """Hosts on one rail, ascending, and their status there: `sure` and `maybe` have shape (hosts, 2, cables a host).
 
-    Of each cable: the connected part it stands in, and the leaf it ends on; -1 where it does not. `planes` is the plane
+    For each cable: the connected part it belongs to, and the leaf it ends on; -1 if it does not. `planes` is the plane
     of each of a host's cables.
     """
 
@@ -37,13 +37,13 @@ class OnRail:
 
 
 def rails_of(standing: RailStatus, cables: Codes) -> list[int]:
-    """The rails of some host cables, ascending; those without a rail left out."""
+    """The rails of some host cables, ascending; cables without a rail are left out."""
     rails: list[int] = np.unique(standing.index.rail[cables]).tolist()
     return [rail for rail in rails if rail >= 0]
 
 
 def count_pairs(standing: RailStatus, cables: Codes) -> Pairs:
-    """The pairs of hosts over all rails of these cables (all cables of the hosts that are meant), each rail counted."""
+    """The pairs of hosts over all rails of these cables (all cables of the hosts in question), each rail counted."""
     ways = None if standing.rail_only else _Ways(standing, cables)
     counted = [_on_rail(standing, cables, rail, ways) for rail in rails_of(standing, cables)]
     total, same, rerouted, cut = (sum(column) for column in zip(*counted, strict=True)) if counted else (0, 0, 0, 0)
@@ -91,7 +91,7 @@ def _nth(standing: RailStatus, cables: Codes) -> list[int]:
 
 
 def _on_rail(standing: RailStatus, cables: Codes, rail: int, ways: "_Ways | None") -> tuple[int, int, int, int]:
-    """Total, same rail, rerouted and cut; what is left of the total is unknown."""
+    """Total, same rail, rerouted and cut; the rest of the total is unknown."""
     on = on_rail(standing, cables, rail)
     size = len(on.hosts)
     parts = [on.sure.reshape(size, -1), on.maybe.reshape(size, -1)]
@@ -118,13 +118,13 @@ def _meet(kinds: Codes, planes: list[int]) -> Mask:
 
 
 def _count(which: Mask, number: Codes) -> int:
-    """Pairs of hosts from a symmetric matrix over kinds, of which there are so many each."""
+    """The number of pairs of hosts from a symmetric matrix over kinds, given the number of hosts of each kind."""
     ordered = int(number @ (which.astype(np.int64) @ number))
     return (ordered - int(number[np.diagonal(which)].sum())) // 2
 
 
 class _Ways:
-    """The ways round: which connected parts each host touches with any NIC, and where its rail's NIC is met."""
+    """The detours: the connected parts that each host touches with any NIC, and where its rail's NIC is reached."""
 
     def __init__(self, standing: RailStatus, cables: Codes) -> None:
         self._standing = standing
@@ -134,7 +134,7 @@ class _Ways:
         self._touch = (self._table(self._alive, standing.certain), self._table(self._open, standing.possible))
 
     def kinds(self, hosts: Codes, rail: int) -> Iterator[Codes]:
-        """Columns that tell hosts with different ways apart, shapes (hosts, 1)."""
+        """Columns that distinguish hosts with different detours, shapes (hosts, 1)."""
         for table in (*(touch[hosts] for touch in self._touch), *self._met(hosts, rail)):
             packed = np.packbits(table, axis=1)
             yield np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1, 1).astype(np.int64)
@@ -148,7 +148,7 @@ class _Ways:
         return found[0], found[1]
 
     def _met(self, hosts: Codes, rail: int) -> tuple[Mask, Mask]:
-        """Where each host's NIC of this rail is met, for sure and perhaps, shapes (hosts, parts)."""
+        """Where each host's NIC of this rail is reached, for sure and perhaps, shapes (hosts, parts)."""
         on_rail = self._standing.index.rail[self._cables] == rail
         sure = self._table(self._alive & on_rail, self._standing.certain)[hosts]
         maybe = self._table(self._open & on_rail, self._standing.possible)[hosts]

@@ -1,7 +1,8 @@
-"""`path HOST HOST [--rail N]`: the hops as seen, and where the way leaves its rail.
+"""`path HOST HOST [--rail N]`: the actual hops, and where the path leaves its rail.
 
-Two GPUs (or NICs) may be named instead: on one rail the way is that rail's. From one rail to another NCCL takes PXN,
-which the sender alone does: its GPU hands the data over NVLink to the GPU on the receiver's rail, whose NIC sends it
+Two GPUs (or NICs) may be given instead: on one rail the path is that rail's. From one rail to another NCCL uses PXN,
+which concerns the sender alone: its GPU hands the data over NVLink to the GPU on the receiver's rail, whose NIC sends
+it
 (NVIDIA, "Doubling all2all Performance with NCCL 2.12"; NCCL's documentation of NCCL_PXN_DISABLE).
 """
 
@@ -26,12 +27,12 @@ from truerail.questions.subjects import host_asked, in_order, rail_words
 from truerail.views.view import View, view_of
 
 _PART = re.compile(r"[/:\s]")
-"""What stands between a host and its GPU or NIC."""
+"""The separator between a host and its GPU or NIC."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The cables on which a way begins and ends."""
+    """The cables at both ends of a path."""
 
     source: int
     target: int
@@ -39,7 +40,7 @@ class _Ends:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """A host, as it was named, and the rail of what was named on it; None where that is the host itself."""
+    """A host as given, and the rail of its named GPU or NIC; None for the host itself."""
 
     host: int
     name: str
@@ -48,11 +49,12 @@ class _End:
 
 
 def path(publication: Published, source: str, target: str, rail: int | None = None) -> PathAnswer:
-    """The way from one host to another on one rail, or on each; or between the rails of two GPUs or NICs.
+    """The path from one host to another on one rail, or on each; or between the rails of two GPUs or NICs.
 
-    Where a tier has several equal switches, the hop names them as a node set, and `choices` are the links into it.
-    Raises NotFound for a host or a rail that the plan does not have, BadQuestion for a switch, for one host twice, and
-    for a rail that is not that of the GPUs named.
+    If a tier has several equal switches, the hop names them as a node set, and `choices` are the links into it. Raises
+    NotFoundError for a host or a rail that is not in the plan, QueryError for a switch, for one host twice, and for a
+    rail
+    other than that of the given GPUs.
     """
     view, standing = view_of(publication), rail_status_of(publication)
     one, other = _end(view, source), _end(view, target)
@@ -85,7 +87,7 @@ def _end(view: View, text: str) -> _End:
 
 
 def _by_pxn(view: View, standing: RailStatus, source: _End, rail: int, found: RailPath) -> RailPath:
-    """The way on the receiver's rail, with the leg inside the sender's host before it."""
+    """The path on the receiver's rail, preceded by the part inside the sender's host."""
     start = NONE if source.rail is None else source.rail
     own = (source.gpu,) if source.gpu is not None else gpus_of(view, source.host, [start])
     leg = f"{_gpu_words(own, start)} to {_gpu_words(gpus_of(view, source.host, [rail]), rail)}"
@@ -110,7 +112,7 @@ def _rails(view: View, one: int, other: int, wanted: int | None) -> Iterator[int
 
 
 def _on_rail(view: View, standing: RailStatus, one: int, other: int, rail: int) -> RailPath:
-    """The best way on a rail: on a plane where both stand, before one where either does not."""
+    """The best path on a rail: a plane where both hosts are connected goes before one where either is not."""
     ways = [_way(view, standing, ends, rail) for ends in _planes(standing, one, other, rail)]
     best = min(ways, key=lambda way: (way.stays is not True, way.stays is None, not way.reaches))
     hops = tuple(_hops(view, standing, best))
@@ -118,7 +120,7 @@ def _on_rail(view: View, standing: RailStatus, one: int, other: int, rail: int) 
 
 
 def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[_Ends]:
-    """The cables of the two hosts on a rail, plane with plane; all with all where none is shared."""
+    """The cables of the two hosts on a rail, plane with plane; all with all if they share no plane."""
     index = standing.index
 
     def of(host: int) -> Codes:
@@ -131,7 +133,7 @@ def _planes(standing: RailStatus, one: int, other: int, rail: int) -> Iterator[_
 
 
 def _way(view: View, standing: RailStatus, ends: _Ends, rail: int) -> Way:
-    """One way, with what is known of it."""
+    """One path, with all that is known of it."""
     stand = [int(standing.stand[cable]) for cable in (ends.source, ends.target)]
     leaves = [int(standing.end[cable]) for cable in (ends.source, ends.target)]
     unknown = Stand.UNKNOWN in stand
@@ -149,7 +151,7 @@ def _way(view: View, standing: RailStatus, ends: _Ends, rail: int) -> Way:
 
 
 def _hops(view: View, standing: RailStatus, way: Way) -> Iterator[Hop]:
-    """Host, leaf, switches above, leaf, host; as far as the way leads."""
+    """Host, leaf, switches above, leaf, host; as far as the path leads."""
     a, b = view.plan.cables[way.source], view.plan.cables[way.target]
     yield Hop(a.a.device, Role.HOST.value, "", a.a.name, a.rail)
     ends = [int(standing.end[cable]) for cable in (way.source, way.target)]
@@ -175,7 +177,7 @@ def _leaf(view: View, device: int, into: str, out: str, rail: int, choices: int 
 
 
 def _rail_at(view: View, device: int, port: str, rail: int) -> int | None:
-    """The rail that the plan gives a leaf's port, else the only one that the leaf carries; None where it tells none."""
+    """The rail that the plan gives a leaf's port, else the leaf's only rail, else `rail` if it has that; or None."""
     names = view.index.devices.names
     carried = np.unique(view.layout.rail[view.layout.cables_of(device)])
     rails = [one for one in carried.tolist() if one >= 0]
@@ -193,7 +195,7 @@ def _tier(view: View, step: Step) -> Hop:
 
 
 def _switch_port(view: View, standing: RailStatus, cable: int) -> str:
-    """The leaf's port in which a host cable is: as seen, else as planned where it stands there."""
+    """The leaf's port with a host cable: the actual one, else the planned one if the cable is on that leaf."""
     place = int(view.wiring.place[cable])
     if place >= 0 and not standing.renamed[cable]:
         return view.index.spell(place).name

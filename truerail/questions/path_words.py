@@ -13,8 +13,8 @@ from truerail.views.view import View
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way on one rail between two host cables. `steps` are the tiers between their leaves, None where no link leads
-    there; `stays` is None where nobody can tell; `leaves_at` the leaf of another rail that it begins or ends on.
+    """A path on one rail between two host cables. `steps` are the tiers between their leaves, None if no link leads
+    there; `stays` is None if unknown; `leaves_at` is the leaf of another rail that it begins or ends on.
     """
 
     rail: int
@@ -44,7 +44,7 @@ def headline(source: str, target: str, rails: Sequence[RailPath]) -> str:
 
 
 def rail_says(view: View, standing: RailStatus, way: Way) -> str:
-    """One way in a sentence: how it goes, or why it does not."""
+    """One path as a sentence: its hops, or why there is none."""
     broken = [cable for cable in (way.source, way.target) if standing.stand[cable] == Stand.OFF]
     if way.stays:
         over = "" if not way.steps else f" over {_over(view, way.steps)}"
@@ -62,7 +62,7 @@ def rail_says(view: View, standing: RailStatus, way: Way) -> str:
 
 
 def pxn_says(leg: str, from_rail: int, found: RailPath, *, rail_only: bool) -> str:
-    """The way from one rail to another, in sentences."""
+    """The path from one rail to another, as sentences."""
     without = "there is no other way" if rail_only else f"it would cross the spines from rail {from_rail}"
     return (
         f"By PXN: inside the sending host over NVLink from {leg}, then on rail {found.rail}. {found.summary} "
@@ -75,14 +75,14 @@ def _why(view: View, cable: int) -> str:
 
 
 def _off_plan(view: View, standing: RailStatus, broken: Sequence[int]) -> str:
-    """Both ends on one leaf, which is not the planned one."""
+    """Both ends are on one leaf, which is not the planned one."""
     if not broken:
         return ""
     return f", though not where it is planned: {'; '.join(_why(view, cable) for cable in broken)}"
 
 
 def _over(view: View, steps: Sequence[Step]) -> str:
-    """`8 uplinks to 4 spines`, and what stands above them."""
+    """`8 uplinks to 4 spines`, and the switches above them."""
     first = steps[0]
     words = []
     for step in steps[:-1]:

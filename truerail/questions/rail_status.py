@@ -1,10 +1,10 @@
-"""Which planned cables carry their rail now, and where the others end: what the reasoning questions rest on.
+"""Which planned cables carry their rail now, and where the others end: the basis of the reasoning questions.
 
-Computed once for each judgement, in numpy, and kept with it. A cable stands `ON` its rail where it is seen on the
-planned leaf (a wrong port of the right leaf harms nobody), `OFF` where it is seen elsewhere or has no link, and is
-`UNKNOWN` where nobody can tell. Where a cause says that names are exchanged and no cable is to be moved (labels of two
-switches, of two hosts, NICs under other names), the cables it explains are taken as planned: traffic does not read
-labels. A cable on the other plane of its rail is off: NCCL does not mix planes (see rule CAB008).
+Computed once for each evaluation, in numpy, and cached with it. A cable is `ON` its rail if it is seen on the planned
+leaf (a wrong port of the right leaf has no impact), `OFF` if it is seen elsewhere or has no link, and `UNKNOWN`
+otherwise. If a cause says that names are swapped and no cable has to move (labels of two switches, of two hosts, NICs
+under other names), the cables it explains are taken as planned: traffic does not read labels. A cable on the other
+plane of its rail is off: NCCL does not mix planes (see rule CAB008).
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _NAMES_ONLY = (CauseKind.LEAF_SWAP, CauseKind.HOST_SWAP, CauseKind.GPU_NIC_ORDER
 
 
 class Stand(IntEnum):
-    """Whether a cable carries what the plan wants of it."""
+    """Whether a cable carries its planned rail."""
 
     ON = 0
     OFF = 1
@@ -42,7 +42,7 @@ class Groups:
         self._starts = np.searchsorted(codes[self._order], np.arange(size + 1))
 
     def of(self, code: int) -> Codes:
-        """The cables under one code, in the plan's order; empty for a code that nothing has."""
+        """The cables under one code, in the plan's order; empty for a code without cables."""
         if not 0 <= code < len(self._starts) - 1:
             return np.empty(0, dtype=np.int64)
         return self._order[self._starts[code] : self._starts[code + 1]]
@@ -55,12 +55,12 @@ class Groups:
 
 @dataclass(frozen=True)
 class RailStatus:
-    """Columns over cables. `end[cable]` is the switch on which its lower end is now: the planned one where it stands or
-    nobody can tell, the one it is seen on otherwise, -1 where it ends nowhere. `renamed` marks cables that are as
-    planned under other names.
+    """Columns over cables. `end[cable]` is the switch on which its lower end is now: the planned one if it is there or
+    unknown, the one it is seen on otherwise, -1 if it ends nowhere. `renamed` marks cables that are as planned under
+    other names.
 
     `certain[device]` and `possible[device]` number the connected parts of the switches: two leaves with one number
-    reach each other, over uplinks that are seen, or over those and the ones that nobody can tell.
+    reach each other, over uplinks that are seen, or over those and the uplinks in unknown state.
     """
 
     wiring: Wiring
@@ -84,16 +84,16 @@ class RailStatus:
 
     @property
     def rail_only(self) -> bool:
-        """Whether no switch stands above the leaves."""
+        """Whether there is no switch above the leaves."""
         return bool(self.index.from_host.all())
 
     def is_host(self, device: int) -> bool:
-        """Whether the plan has this device as a host."""
+        """Whether this device is a host in the plan."""
         return device >= 0 and self.index.devices.is_host(device)
 
 
 def rail_status_of(publication: Published) -> RailStatus:
-    """How every cable of a publication stands. Computed once for each judgement."""
+    """The status of every cable of a publication. Computed once for each evaluation."""
     kept = publication.evaluation.__dict__
     found: RailStatus | None = kept.get("_standing")
     if found is None:
@@ -127,7 +127,7 @@ def _stands(wiring: Wiring, sorted_: Places, renamed: Mask, perhaps_renamed: Mas
 
 
 def _inactive(wiring: Wiring) -> Mask:
-    """Host cables whose NIC says that RDMA is not active: they carry nothing, wherever they end."""
+    """Host cables whose NIC reports that RDMA is not active: they carry nothing, wherever they end."""
     return np.asarray(wiring.index.from_host & (wiring.states.rdma_active[wiring.index.a] == 0), dtype=bool)
 
 
@@ -137,8 +137,8 @@ def _moved_uplink(index: PlanIndex, wiring: Wiring, renamed: Mask) -> Mask:
 
 
 def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
-    """Wrong cables that a cause about names alone explains; `open_too`: also where exchanged cables are as likely.
-    So are cables in another port of their own leaf, behind its wrong name.
+    """Wrong cables that a names-only cause explains; `open_too`: also if swapped cables are as likely. Includes cables
+    in another port of their own leaf, behind its wrong name.
     """
     causes = [c for c in evaluation.causes if c.kind in _NAMES_ONLY and not c.moves]
     told = {finding for c in causes if open_too or not c.undecided for finding in c.explains}

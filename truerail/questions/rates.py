@@ -1,6 +1,6 @@
-"""`rates DEVICE|PORT`: what its ports carry, how long they are paused, and what errors they counted lately.
+"""`rates DEVICE|PORT`: recent traffic, pause time and errors of its ports.
 
-Everything is read from the arrays of the window for these few ports alone.
+Reads only these ports from the arrays of the window.
 """
 
 from copy import copy
@@ -28,12 +28,14 @@ ERRORS = (
     Q.RX_ERRORS, Q.TX_ERRORS, Q.CRC_ERRORS, Q.SYMBOL_ERRORS, Q.FEC_UNCORRECTED, Q.RX_DISCARDS, Q.TX_DISCARDS,
     Q.LINK_DOWNS,
 )  # fmt: skip
-"""What should not be counted on a healthy link. Bits that FEC corrected are left out: every fast link has them."""
+"""Counters that should stay at zero on a healthy link. Bits corrected by FEC are left out: every fast link has them."""
 _BITS_TO_GBPS = 8 / 1e9
 
 
 def rates(publication: Published, of: str) -> Rates:
-    """What the planned ports of a device count, or one port, by any spelling. Raises NotFound with the nearest name."""
+    """The counters of a device's planned ports, or of one port, by any spelling. Raises NotFoundError with the nearest
+    name.
+    """
     view = view_of(publication)
     meant = recognise(view, of)
     told = telemetry_of(publication.plan, publication.snapshot)
@@ -56,7 +58,7 @@ def _says(name: str, counting: int, ports: int) -> str:
 
 
 def _ports(view: View, meant: ResolvedTarget) -> Codes:
-    """The ports that are meant: one, those of a host in order of its rails, those of a switch in natural order."""
+    """The requested ports: one, those of a host in order of its rails, those of a switch in natural order."""
     index = view.index
     if meant.port != NONE:
         return np.array([meant.port])
@@ -70,8 +72,8 @@ def _ports(view: View, meant: ResolvedTarget) -> Codes:
 def _settled(
     view: View, telemetry: Telemetry, window: Window, ports: Codes
 ) -> tuple[tuple[datetime, ...], tuple[PortRates, ...]]:
-    """The begin of each sample, and the ports' lines. The window goes on while it is read: where a new sample began
-    meanwhile, all is read once more, so that every column is what it is said to be.
+    """The start of each sample, and the ports' lines. The window advances during the read: if a new sample began
+    meanwhile, all is read once more, so that every column matches its time.
     """
     speed = _speed(telemetry, ports)
     while True:
@@ -122,14 +124,14 @@ def _rate(telemetry: Telemetry, quantity: Quantity, priority: int | None, ports:
 
 
 def _total(telemetry: Telemetry, quantity: Quantity, ports: Codes) -> list[float]:
-    """Counted by each port in all samples; NaN where none was told."""
+    """Total of each port over all samples; NaN without data."""
     gained = telemetry.part(quantity, None, ports)[0]
     counted = np.nansum(gained, axis=1, dtype=np.float64)
     return [float(one) for one in np.where(np.isnan(gained).all(axis=1), np.nan, counted)]
 
 
 def _speed(telemetry: Telemetry, ports: Codes) -> Floats:
-    """Bytes per second of each port's link; NaN where nobody knows, or the port is not planned."""
+    """Bytes per second of each port's link; NaN if unknown, or if the port is not planned."""
     planned = (ports >= 0) & (ports < telemetry.ports)
     return np.where(planned, telemetry.speed()[np.where(planned, ports, 0)], np.nan).astype(np.float32)
 
@@ -138,7 +140,7 @@ def _share(
     telemetry: Telemetry, counted: tuple[Quantity, Quantity], ports: Codes, speed: Floats
 ) -> tuple[Floats, Mask]:
     """Share of time of the priority with most of it, shape (ports, samples), and whether it was measured: from
-    durations where a port counts any, else the upper bound that frames give.
+    durations where a port counts any, else the upper bound from frames.
     """
     duration, frames = counted
     measured = _most(telemetry, duration, ports) / 1e6
@@ -148,7 +150,7 @@ def _share(
 
 
 def _most(telemetry: Telemetry, quantity: Quantity, ports: Codes) -> Floats:
-    """The highest rate among the priorities by which a quantity is counted."""
+    """The highest rate among the priorities of a quantity."""
     found: Floats = np.full((len(ports), telemetry.samples), np.nan, dtype=np.float32)
     for priority in telemetry.priorities(quantity):
         found = np.fmax(found, _rate(telemetry, quantity, priority, ports))
@@ -156,6 +158,6 @@ def _most(telemetry: Telemetry, quantity: Quantity, ports: Codes) -> Floats:
 
 
 def _told(row: Floats, digits: int) -> tuple[float | None, ...]:
-    """A row of samples, None where one was not told; empty where none was."""
+    """A row of samples, None for a sample without data; empty if none has data."""
     values = row.astype(np.float64).round(digits).tolist()
     return () if all(map(isnan, values)) else tuple(None if isnan(value) else value for value in values)

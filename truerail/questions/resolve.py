@@ -1,4 +1,4 @@
-"""What somebody means by a name: a device, a port in any spelling, a GPU, a MAC address, or a cable's label."""
+"""Resolves a name: a device, a port in any spelling, a GPU, a MAC address, or a cable's label."""
 
 import re
 from collections.abc import Callable
@@ -19,10 +19,10 @@ _GPU = re.compile(r"gpu[ _-]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 
 
 class ResolvedTarget(NamedTuple):
-    """What was recognised, in `Where.matched`'s words, its proper name, and the planned cables on it, in order.
+    """The type in the words of `Where.matched_type`, the canonical name, and the planned cables on it, in order.
 
-    `device` is its code (-1 for a label), `port` its port's code (-1 where it is no single port), `note` what a reader
-    should know beside it.
+    `device` is its code (-1 for a label), `port` its port's code (-1 if it is no single port), `note` a remark for the
+    reader.
     """
 
     matched_type: str
@@ -34,7 +34,7 @@ class ResolvedTarget(NamedTuple):
 
 
 def recognise(view: View, text: str) -> ResolvedTarget:
-    """What `text` names. Raises `NotFoundError` that names it, and the nearest known name where there is one."""
+    """The target of `text`. Raises `NotFoundError` that names it, and the nearest known name if there is one."""
     asked = text.strip()
     if not asked or len(asked) > LONGEST_NAME:
         raise NotFoundError(f"{printable(asked, 80)!r} is no name of a device, a port, a GPU, a MAC address or a cable")
@@ -79,7 +79,7 @@ def _head(text: str) -> str:
 
 def _device(view: View, text: str) -> ResolvedTarget | None:
     if "." in text and _SEPARATOR.search(text) and text not in view.plan.devices:
-        return None  # `gpu-012.example.net/eth0` is a port, though `gpu-012` is what its name is short for
+        return None  # `gpu-012.example.net/eth0` is a port, though `gpu-012` is the short form of its name
     code = view.device(text)
     if code == NONE:
         return None
@@ -95,7 +95,7 @@ def _device(view: View, text: str) -> ResolvedTarget | None:
 
 
 def _part_of_device(view: View, text: str) -> ResolvedTarget | None:
-    """`gpu-012/enp26s0f0np0`, `gpu-012:mlx5_3`, `gpu-012 GPU 3`: a device that is known, and something of it."""
+    """`gpu-012/enp26s0f0np0`, `gpu-012:mlx5_3`, `gpu-012 GPU 3`: a known device, and a part of it."""
     device = NONE
     for gap in _SEPARATOR.finditer(text):
         code, rest = view.device(text[: gap.start()]), text[gap.end() :]
@@ -118,13 +118,13 @@ def _no_such_port(view: View, device: int, text: str) -> str:
 
 
 def _port(view: View, device: int, name: str) -> ResolvedTarget | None:
-    """A port by a spelling of the name that the plan or the snapshot gives it."""
+    """A port by any spelling of its name in the plan or the snapshot."""
     key = port_key(name)
     return _of_ports(view, device, lambda port: view.index.ports.key(port) == key, _port_word(view, device))
 
 
 def _other_name(view: View, device: int, name: str) -> ResolvedTarget | None:
-    """A port by its RDMA device, or by what else its own device calls it."""
+    """A port by its RDMA device, or by any other name that its own device reports."""
     key = port_key(name)
     rdma = _of_ports(view, device, lambda port: view.nics.is_rdma(port, name), "rdma device")
     return rdma or _of_ports(
@@ -142,7 +142,7 @@ def _of_ports(view: View, device: int, fits: Callable[[int], bool], matched_type
 
 
 def port_meant(view: View, port: int, matched_type: str) -> ResolvedTarget:
-    """One port: the cable planned there, and behind it the one that is seen there instead."""
+    """One port: the cable planned there, followed by the one actually there instead."""
     own = view.index.cables_at(np.array([port]))
     cables = np.concatenate([own[own >= 0], view.sight.cables_seen_on(port)])
     note = "the second path is that of the cable seen on it" if len(cables) > 1 else ""

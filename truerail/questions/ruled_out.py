@@ -1,5 +1,6 @@
-"""What a finding could be mistaken for, and what speaks against it. Each sentence is derived from what was seen; where
-nothing speaks against a look-alike, nothing is said.
+"""Alternatives to a finding, and the evidence against them. Each sentence is derived from the snapshot; without
+evidence
+against an alternative there is no sentence.
 """
 
 from collections.abc import Iterator
@@ -14,11 +15,11 @@ from truerail.questions.rail_status import RailStatus
 from truerail.views.view import View
 
 _MOST_TELLS = 0.75
-"""A device bears its own name where at least so many of its other cables are where they are planned."""
+"""A device has the right name if at least this share of its other cables is where planned."""
 
 
 def ruled_out(view: View, standing: RailStatus, cable: int, cause: Cause | None) -> tuple[str, ...]:
-    """The sentences for a finding on a planned cable. `cause` is what explains it: it is never ruled out."""
+    """The sentences for a finding on a planned cable. `cause` explains it and is never ruled out."""
     state = view.wiring.state[cable]
     kind = cause.kind if cause else None
     told: list[str] = []
@@ -31,7 +32,7 @@ def ruled_out(view: View, standing: RailStatus, cable: int, cause: Cause | None)
 
 
 def _names(view: View, standing: RailStatus, cable: int, kind: CauseKind | None) -> Iterator[str]:
-    """Exchanged labels of switches or hosts: told apart by the other cables of the device."""
+    """Swapped labels of switches or hosts: distinguished by the other cables of the device."""
     index, names = view.index, view.index.devices.names
     at = int(standing.places.at[cable])
     planned = int(index.b_device[cable])
@@ -50,7 +51,7 @@ def _names(view: View, standing: RailStatus, cable: int, kind: CauseKind | None)
 
 
 def _label(view: View, switch: int, cable: int) -> Iterator[str]:
-    """A switch bears its own label: by its uplinks, else by its other cables."""
+    """Whether a switch has the right label: by its uplinks, else by its other cables."""
     name, uplinks = view.index.devices.names[switch], np.setdiff1d(view.layout.uplinks_of(switch), [cable])
     right, total = _right(view, uplinks)
     what = "uplinks land"
@@ -62,13 +63,13 @@ def _label(view: View, switch: int, cable: int) -> Iterator[str]:
 
 
 def _right(view: View, cables: Codes) -> tuple[int, int]:
-    """How many of the cables that somebody can tell of are right, and how many these are."""
+    """How many of the cables in a known state are right, and how many are in a known state."""
     states = view.wiring.state[cables]
     return int(np.count_nonzero(states == State.RIGHT)), int(np.count_nonzero(states != State.UNKNOWN))
 
 
 def _nic_order(view: View, cable: int, kind: CauseKind | None) -> Iterator[str]:
-    """The NIC is the one that the plan means: its host's topology puts the rail's GPUs nearest to it."""
+    """The NIC is the planned one: in its host's topology the rail's GPUs are nearest to it."""
     index, rail = view.index, int(view.index.rail[cable])
     host, port = int(index.a_device[cable]), int(index.a[cable])
     if (
@@ -96,14 +97,14 @@ def _reading(view: View, cable: int) -> Iterator[str]:
 
 
 def _both_ends(view: View, cable: int) -> Iterator[str]:
-    """A neighbour that has not expired yet is named by one end only."""
+    """A neighbour that has not expired yet is reported by one end only."""
     port = int(view.index.a[cable])
     if view.wiring.sure[port] >= BOTH_ENDS and not view.wiring.ambiguous[port]:
         yield "It is not a stale neighbour: both ends name each other, and nobody else is heard on either port."
 
 
 def _no_link(view: View, cable: int) -> Iterator[str]:
-    """No link is told by a port, not by silence; and not by design."""
+    """No link is reported by a port rather than concluded from no data; and it is not by design."""
     why = view.wiring.why[cable]
     if why == Why.LINK_DOWN:
         ends = np.array([view.index.a[cable], view.index.b[cable]])

@@ -1,4 +1,4 @@
-"""`storm [PORT|DEVICE]`: the pause trees, each with its culprit, and who waits for it how far away."""
+"""`storm [PORT|DEVICE]`: the pause trees, each with its root, its victims and their distance."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ STORM_RULE, DEADLOCK_RULE = "PFC001", "PFC003"
 
 
 def storm(publication: Published, of: str | None = None) -> Storm:
-    """All storms, or those in which a device or a port takes part as culprit, victim or in between. Raises NotFound."""
+    """All storms, or those that involve a device or a port as root, victim or in between. Raises NotFoundError."""
     view = view_of(publication)
     meant = recognise(view, of) if of else None
     locks = finding_lines_of(view, (f for f in view.findings.all if f.rule == DEADLOCK_RULE and _in_lock(f, meant)))
@@ -61,7 +61,7 @@ def _unlock(locks: tuple[FindingLine, ...]) -> str:
 
 
 def _in_lock(finding: Finding, meant: ResolvedTarget | None) -> bool:
-    """Whether what was asked for takes part in a deadlock."""
+    """Whether the target takes part in a deadlock."""
     if meant is None:
         return True
     detail = dict(finding.detail)
@@ -71,7 +71,7 @@ def _in_lock(finding: Finding, meant: ResolvedTarget | None) -> bool:
 
 
 def _in_tree(view: View, culprit: Culprit, meant: ResolvedTarget | None) -> bool:
-    """Whether what was asked for takes part in a storm: a port itself, else any port of its device or cables."""
+    """Whether the target takes part in a storm: a port itself, else any port of its device or cables."""
     if meant is None:
         return True
     ports = np.array([culprit.port, *(end for wait in culprit.waits for end in (wait.waiting, wait.on))])
@@ -124,7 +124,7 @@ def _name(view: View, port: int) -> str:
 
 
 def _nodes(view: View, culprit: Culprit) -> Iterator[StormNode]:
-    """Every device of a tree once, the nearest first."""
+    """Every device of a tree once, nearest first."""
     pausing = {_device(view, wait.on) for wait in culprit.waits}
     hops: dict[int, int] = {_device(view, culprit.first.on): 0}
     for wait in culprit.waits:

@@ -1,4 +1,4 @@
-"""The hosts that a reasoning question is about, and names of devices in order."""
+"""The hosts of a reasoning question, and names of devices in order."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from truerail.views.view import View
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The planned hosts of a node set by code, ascending, and the names that the plan does not have."""
+    """The planned hosts of a node set by code, ascending, and the names that are not in the plan."""
 
     codes: Codes
     unplanned: tuple[str, ...]
 
 
 def hosts_asked(view: View, nodeset: str) -> Hosts:
-    """The hosts of a node set. Raises BadQuestion for a set that is none or names a switch, and NotFound where the plan
-    has not one of them.
+    """The hosts of a node set. Raises QueryError for an invalid set or one with a switch, and NotFoundError if none of
+    them is in the plan.
     """
     codes = {name: view.device(name) for name in dict.fromkeys(view.expand(nodeset))}
     planned = {name: code for name, code in codes.items() if view.is_planned(code)}
@@ -35,7 +35,7 @@ def hosts_asked(view: View, nodeset: str) -> Hosts:
 
 
 def host_asked(view: View, name: str) -> int:
-    """The code of a planned host. Raises NotFound with the nearest name, and BadQuestion for a switch."""
+    """The code of a planned host. Raises NotFoundError with the nearest name, and QueryError for a switch."""
     code = view.device(name.strip())
     if not view.is_planned(code):
         raise NotFoundError(f"the plan has no host {printable(name, 80)!r}{view.nearest.hint(name)}")

@@ -1,4 +1,4 @@
-"""`timeline PORT|DEVICE`: all that happened to it, newest first."""
+"""`timeline PORT|DEVICE`: all its events, newest first."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from truerail.views.view import View, view_of
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGES = 20
-"""So many pages of a device's events are read for one of its ports: the rest is older than anybody asks for."""
+"""Maximum number of pages of a device's events read for one of its ports: older events are not needed."""
 MOST_SCOPED = 250_000
-"""Names of a window that was announced: as many as a fabric of 100,000 GPUs has devices, twice."""
+"""Maximum number of names of an announced window: twice the number of devices of a fabric of 100,000 GPUs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What belongs to the answer: devices whose rows are asked for, and the subjects that count (all, where empty)."""
+    """The scope of the answer: devices whose rows are read, and the subjects that count (all, if empty)."""
 
     devices: frozenset[str]
     subjects: frozenset[str]
@@ -31,14 +31,14 @@ class _Scope:
     pods: frozenset[str]
 
     def has(self, subject: str) -> bool:
-        """Whether something about this subject belongs here."""
+        """Whether this subject is in scope."""
         return not self.subjects or subject in self.subjects
 
 
 def timeline(publication: Published, history: History, of: str, limit: int = 100) -> Timeline:
-    """What happened to a port or a device: findings, links, acknowledgements, maintenance, new plans.
+    """The events of a port or a device: findings, links, acknowledgements, maintenance, new plans.
 
-    Raises NotFound, and HistoryGone where the journal cannot be read.
+    Raises NotFoundError, and JournalUnavailableError if the journal cannot be read.
     """
     view = view_of(publication)
     meant = recognise(view, of)
@@ -66,7 +66,7 @@ def _scope(view: View, meant: ResolvedTarget) -> _Scope:
 
 
 def _open_findings(view: View, meant: ResolvedTarget, scope: _Scope) -> set[str]:
-    """Ids of the findings that stand on it now."""
+    """Ids of the current findings on it."""
     findings = view.findings
     places = {place for subject in scope.subjects for place in findings.by_subject.get(subject, ())}
     return {
@@ -76,7 +76,7 @@ def _open_findings(view: View, meant: ResolvedTarget, scope: _Scope) -> set[str]
 
 
 def _until(publication: Published) -> datetime:
-    """Behind the newest row: a row may bear the time of the judgement itself."""
+    """After the newest row: a row may have the time of the evaluation itself."""
     return publication.at + timedelta(days=1)
 
 

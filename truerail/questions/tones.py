@@ -1,4 +1,6 @@
-"""How an answer sounds: good, bad, or in doubt. The command line's exit code and the mark before the first line."""
+"""The tone of an answer: good, bad, or unknown. It sets the command line's exit code and the mark before the first
+line.
+"""
 
 from collections.abc import Iterable
 
@@ -10,7 +12,7 @@ Answer = Where | Job | Blast | PathAnswer | Diff | Why | Storm | Timeline
 
 
 def tone_of(answer: Answer) -> Tone:
-    """Good only where everything asked about is known to be as planned."""
+    """Good only if everything in question is known to be as planned."""
     match answer:
         case Where():
             return _worst(_OF_STATE.get(path.state, Tone.BAD) for path in answer.paths)
@@ -32,16 +34,16 @@ def tone_of(answer: Answer) -> Tone:
 
 _OF_STATE = {"right": Tone.GOOD, "unknown": Tone.DOUBT}
 SIGHT = {True: Tone.GOOD, False: Tone.BAD, None: Tone.DOUBT}
-"""By whether something is as it should be; None where nobody can tell."""
+"""By whether something is as planned; None if unknown."""
 
 
 def _worst(tones: Iterable[Tone]) -> Tone:
-    """The worst; of nothing nobody can tell."""
+    """The worst; unknown without any."""
     return max(tones, key=(Tone.GOOD, Tone.DOUBT, Tone.BAD).index, default=Tone.DOUBT)
 
 
 def _blast(blast: Blast) -> Tone:
-    """Good where it can be taken out and no connection of any host ends; in doubt where its state is unknown."""
+    """Good if it can be taken out and no host loses a connection; unknown if its state is unknown."""
     if blast.down_now or blast.hosts or blast.uplink_share_lost >= 1:
         return Tone.DOUBT if blast.down_now is None else Tone.BAD
     return Tone.DOUBT if blast.down_now is None else Tone.GOOD

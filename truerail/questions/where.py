@@ -1,4 +1,4 @@
-"""`where PORT`: the whole path of a cable from GPU to uplinks, whatever of it is named."""
+"""`where PORT`: the full path of a cable from GPU to uplinks, by the name of any part."""
 
 from collections import Counter
 
@@ -20,8 +20,8 @@ def where(publication: Published, text: str, history: History | None = None) -> 
     `gpu-012:mlx5_3`, `leaf-3/swp12`), a GPU (`gpu-012:gpu3`, `gpu-012 GPU 3`), a MAC address, a cable's label, a host
     or a switch (all its cables).
 
-    A switch port that another cable sits in gives the path planned there first, then that of the cable. Raises
-    `NotFound`.
+    For a switch port with another cable than planned, the planned path comes first, then that of the actual cable.
+    Raises `NotFoundError`.
     """
     view = view_of(publication)
     meant = recognise(view, text)
@@ -32,14 +32,14 @@ def where(publication: Published, text: str, history: History | None = None) -> 
 
 
 def _names_alone(view: View, paths: tuple[CablePath, ...]) -> str:
-    """What is to be known of one cable that is wrong by name alone, before anybody moves it."""
+    """A warning for a cable where only a name is wrong, to read before moving it."""
     names = {cause.key for cause in view.publication.evaluation.causes if cause.names_only}
     causes = {cause.key for path in paths for cause in path.causes}
     return "; only names are wrong, and no cable has to move" if len(paths) == 1 and causes and causes <= names else ""
 
 
 def _says(meant: ResolvedTarget, paths: tuple[CablePath, ...]) -> str:
-    """One sentence for one cable, one with numbers for several."""
+    """One sentence for one cable, or one with counts for several."""
     note = f"; {meant.note}" if meant.note else ""
     if not paths:
         return f"{meant.name}: {meant.note or 'the plan has no cable there'}"

@@ -1,4 +1,4 @@
-"""`why FINDING`: what it rests on, what else it could be, what was ruled out, since when, and who knows of it."""
+"""`why FINDING`: its evidence, the alternatives, what was ruled out, since when, and who acknowledged it."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,9 +23,9 @@ from truerail.views.view import View, view_of
 
 
 def why(publication: Published, history: History, finding: str) -> Why:
-    """All about one finding, by its id. One that is resolved is told from the journal, without evidence.
+    """Everything about one finding, by its id. A resolved one comes from the journal, without evidence.
 
-    Raises NotFound for an id that neither the judgement nor the journal has.
+    Raises NotFoundError for an id that is neither in the evaluation nor in the journal.
     """
     view = view_of(publication)
     wanted = finding.strip().lower()
@@ -64,7 +64,7 @@ def _present(view: View, history: History, found: Finding, record: FindingRecord
 
 
 def _remembered(record: FindingRecord) -> Why:
-    """A finding that is not there any more, as it was last seen."""
+    """A finding that is resolved, in its last known state."""
     line = FindingLine(
         record.life.id, record.rule, record.name, record.severity, record.subject, record.rail, record.expected,
         record.observed, record.summary, record.action, 1.0, record.cause,
@@ -84,7 +84,7 @@ def _record(history: History, finding: str) -> FindingRecord | None:
 
 
 def _cable(view: View, found: Finding) -> int:
-    """The cable that the finding is about; -1 where it is about a device."""
+    """The finding's cable; -1 if it is about a device."""
     return int(view.findings.cable[view.findings.number[found.id]])
 
 
@@ -100,7 +100,7 @@ def _evidence(view: View, evidence: Evidence) -> EvidenceLine:
 
 
 def _source(view: View, evidence: Evidence) -> str:
-    """The command or file that was answered; empty where its reading is not in the snapshot any more."""
+    """The command or file of the reading; empty if the reading is no longer in the snapshot."""
     device = view.wiring.identity.filed(evidence.device)
     wanted: tuple[str, str, datetime] = (evidence.device, evidence.collector, evidence.at)
     for reading in view.sight.readings.get(device, ()):

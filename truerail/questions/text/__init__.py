@@ -1,4 +1,4 @@
-"""The answers for people at a terminal: the sentence that answers first, what to do, then what it rests on."""
+"""The answers as text for a terminal: the summary first, then what to do, then the evidence."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from truerail.questions.tones import Answer, tone_of
 
 
 def answer_text(answer: Answer, options: Options) -> str:
-    """An answer as text, at most `options.width` columns wide, foreign words made safe to show."""
+    """An answer as text, at most `options.width` columns wide, with foreign text made safe to show."""
     return drawn(_blocks(answer, options), options)
 
 

@@ -1,4 +1,4 @@
-"""`blast` as text: the damage, what may be drained, who is hurt."""
+"""`blast` as text: the impact, what may be drained, the affected hosts."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -15,7 +15,7 @@ from truerail.questions.text.pieces import MOST_LINES, more, rows
 
 
 def blast_text(answer: Blast, options: Options) -> Iterator[RenderableType]:
-    """What may be drained, the figures, and the hosts that lose alike together."""
+    """What may be drained, the figures, and the affected hosts, grouped by equal loss."""
     yield hanging("do", Text(sentence(answer.drain), style="bold"), indent=2)
     yield Text()
     yield rows(_figures(answer))

@@ -1,4 +1,4 @@
-"""`job` as text: the rails, the hosts that are not whole, the causes."""
+"""`job` as text: the rails, the hosts with faults, the causes."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""`path` as text: a rail a line, from NIC to NIC."""
+"""`path` as text: one line for each rail, from NIC to NIC."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from truerail.questions.tones import SIGHT
 
 
 def path_text(answer: PathAnswer) -> Iterator[RenderableType]:
-    """Every rail: the hops, and what is said of them where it is not as planned."""
+    """Every rail: the hops, and a remark if it is not as planned."""
     yield Text()
     for path in answer.rails:
         yield _rail(path, alone=len(answer.rails) == 1)

@@ -1,4 +1,4 @@
-"""What the texts of several answers share."""
+"""Parts that several answers share as text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -17,19 +17,19 @@ MOST_LINES = 12
 
 
 def verdict(tone: Tone, summary: str) -> RenderableType:
-    """The sentence that answers, with its mark."""
+    """The summary, with its mark."""
     mark, style = TONE_MARKS[tone]
     return hanging(Text(mark, style), Text(as_sentence(summary), style), indent=0)
 
 
 def to_do(action: str) -> Iterator[RenderableType]:
-    """What to do, where there is something."""
+    """What to do, if anything."""
     if action:
         yield hanging("do", Text(sentence(action), style="bold"), indent=2)
 
 
 def finding(line: FindingLine) -> RenderableType:
-    """A finding in a line, and under it what it says."""
+    """A finding on one line, with its message below."""
     title = Text().append_text(severity_word(line.severity))
     title.append(f" {name(line.rule)} ").append(name(line.subject), style=PORT)
     muted = f", {name(line.muted)}" if line.muted else ""
@@ -39,7 +39,7 @@ def finding(line: FindingLine) -> RenderableType:
 
 
 def cause(line: CauseLine, *, told: bool = False) -> Iterator[RenderableType]:
-    """A cause: what it is, what it harms, and, where that is not `told` already, what to do."""
+    """A cause: what it is, its impact, and, unless already `told`, what to do."""
     title = Text().append(name(line.kind), style="bold").append(f"  {as_sentence(line.summary)}")
     impact = f", {count(line.impact, 'GPU')} hurt" if line.impact else ""
     muted = f", {name(line.muted)}" if line.muted else ""
@@ -64,7 +64,7 @@ _SEVERITIES = {severity.value: style for severity, style in SEVERITY_STYLES.item
 
 
 def end(one: End | None) -> Text:
-    """A port with where it stands."""
+    """A port with its location."""
     if one is None:
         return Text("nothing", style=QUIET)
     line = Text().append(name(one.name), style=PORT)
@@ -74,7 +74,7 @@ def end(one: End | None) -> Text:
 
 
 def rows(pairs: Iterable[tuple[str, RenderableType | str]], *, indent: int = 2) -> RenderableType:
-    """Words and what they stand for, in two columns."""
+    """Words and their meaning, in two columns."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True, style=QUIET)
     grid.add_column(overflow="fold")
@@ -86,12 +86,12 @@ def rows(pairs: Iterable[tuple[str, RenderableType | str]], *, indent: int = 2) 
 def more(
     hidden: Sequence[object] | int, what: str, how: str = "--format json has them all"
 ) -> Iterator[RenderableType]:
-    """Says that rows were left out, and how to see them."""
+    """Reports that rows were left out, and how to see them."""
     number = hidden if isinstance(hidden, int) else len(hidden)
     if number > 0:
         yield Text(f"  … and {number:,} more {what}: {how}", style=QUIET)
 
 
 def when(at: datetime | None) -> str:
-    """A time as it is read at night: date and time, to the second, with its zone."""
+    """Date and time to the second, with the zone."""
     return f"{at:%Y-%m-%d %H:%M:%S %Z}".strip() if at else "nobody knows when"

@@ -1,4 +1,4 @@
-"""`storm` as text: each storm as a tree, the culprit at its root, those that wait for it under it."""
+"""`storm` as text: each storm as a tree, with the root on top and its victims below."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from truerail.questions.text.pieces import finding, more, rows, to_do, when
 
 MOST_STORMS = 6
 FOLDED = 4
-"""More hosts than this that wait at one switch and pause nobody stand on one line."""
+"""More hosts than this that are paused at one switch and pause no other device share one line."""
 Under = Mapping[tuple[str, int], Sequence[StormEdge]]
 
 
@@ -49,7 +49,7 @@ def _facts(tree: StormTree) -> Iterator[tuple[str, RenderableType | str]]:
 
 
 def _drawn(tree: StormTree, options: Options) -> Iterator[Text]:
-    """The tree, one wait a line, under the device that it waits for."""
+    """The tree, one paused port on a line, below the device that pauses it."""
     under: dict[tuple[str, int], list[StormEdge]] = defaultdict(list)
     for edge in tree.edges:
         under[_device(edge.on), edge.hops].append(edge)

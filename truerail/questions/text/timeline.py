@@ -1,4 +1,4 @@
-"""`timeline` as text: a line an event, newest first."""
+"""`timeline` as text: one line for each event, newest first."""
 
 from collections.abc import Iterator
 

@@ -16,7 +16,7 @@ MOST_PATHS = 4
 
 
 def where_text(answer: Where) -> Iterator[RenderableType]:
-    """One cable in full; of more than a few, a line each."""
+    """One cable in full; more than a few as one line each."""
     if len(answer.paths) > MOST_PATHS:
         yield from _lines(answer.paths)
     else:
@@ -70,7 +70,7 @@ def _uplinks(one: Uplinks) -> str:
 
 
 def _lines(paths: tuple[CablePath, ...]) -> Iterator[RenderableType]:
-    """A line a cable; what is right is counted once they are many."""
+    """One line for each cable; if there are many, the right ones are only counted."""
     bad = [path for path in paths if path.state != "right"]
     shown = paths if len(paths) <= 16 else bad[:40]
     grid = Table.grid(padding=(0, 2, 0, 0))

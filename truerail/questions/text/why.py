@@ -15,7 +15,7 @@ from truerail.questions.text.where import path_block
 
 
 def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
-    """The whole case, the conclusion first."""
+    """The full answer, conclusion first."""
     yield finding(answer.finding)
     yield from to_do(answer.cause.action if answer.cause else answer.finding.action)
     yield rows(_life(answer))
