@@ -35,7 +35,7 @@ class Lanes:
         return self.seen.table(Optic).rows[int(self.row[lane])]
 
     def drop(self, leaf: Codes, *, least_peers: int, least_db: float, sigmas: float) -> Mask:
-        """Lanes whose light is far weaker than that of the same parts on the same leaf (`leaf[port]`), shape (lanes,)."""
+        """Lanes whose light is far weaker than the same parts on the same leaf (`leaf[port]`), shape (lanes,)."""
         parts, _ = factorize([row.part for row in self.seen.table(Optic).rows])
         parts = parts[self.row]
         at = np.flatnonzero(~np.isnan(self.rx) & (leaf[self.port] >= 0) & (parts >= 0))

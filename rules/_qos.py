@@ -59,7 +59,7 @@ class Settings:
 
 
 def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_told: int) -> Settings:
-    """The settings of the snapshot. A majority needs at least `least_told` ports of the role that report the setting."""
+    """The settings of the snapshot. A majority needs `least_told` ports of the role or more that report the setting."""
     table = wiring.identity.seen.table(PortQos)
     ports = wiring.index.planned_ports
     kind, distinct = factorize(table.rows)  # ports with one name and the same settings, on any number of devices

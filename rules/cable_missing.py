@@ -5,34 +5,33 @@ A host without one of its rails stops every collective that spans it, or falls b
 members of the job. A leaf without one of its uplinks has less capacity than planned.
 
 ## How it is seen
-The reason is in `reason`, and decided by what devices say, never by silence alone:
+The reason is in `reason`. It is based on what devices report, never on silence alone:
 
-- `link down`: a port's own device says that it has no carrier (`NO-CARRIER`, operstate `DOWN`, ifOperStatus 2), or
-  that its RDMA port is not active while no carrier is told; or the discovery of an InfiniBand fabric met the switch and
-  found no link at the port.
-- `silent`: both ends answer, hear other neighbours, and hear nobody here; or the switch port is taken by another
-  cable; or the host's InfiniBand port has a link that the discovery of the fabric does not have; or the lower end has
-  link and the upper one has none: the cable is in another port, or carries one direction only. Where an end reports
-  link and nobody else is in the place, the cable counts as unknown, not as missing: the link may be too young for a
-  frame (30 seconds), or the switch lost rows of its table (SONiC after a restart, sonic-buildimage#24685). So it does
-  where one end only listens, and the other, which speaks, is heard on its other cables.
-- `switched off`: the port's operator turned it off: an interface without the `UP` flag, an administratively down port
-  of a switch, on InfiniBand the physical state `DISABLED`. On RoCE `DISABLED` is what most drivers report without
-  carrier (mlx5, bnxt_re, irdma, ...), so it is no link, not an operator's will; so is a port whose interface was not
-  read. A port of a switch that is on and has no module is `link down`, even where the other end is switched off.
-- `pending`, host down: the host does not answer, nobody hears it, and its switches see no link on two of its cables or
-  more, and link on none. It is not powered yet, or lost its power.
+- `link down`: a port's own device reports no carrier (`NO-CARRIER`, operstate `DOWN`, ifOperStatus 2), or an RDMA port
+  that is not active while its carrier is unknown; or the discovery of an InfiniBand fabric found the switch and no link
+  at the port.
+- `silent`: both ends answer, hear other neighbours, and hear none here; or another cable is in the switch port; or the
+  host's InfiniBand port has a link that the discovery of the fabric does not have; or the lower end has link and the
+  upper one has none: the cable is in another port, or carries one direction only. Where an end reports link and no
+  other cable is in the place, the cable counts as unknown, not as missing: the link may be too young for a frame (30
+  seconds), or the switch lost rows of its table (SONiC after a restart, sonic-buildimage#24685). It is also unknown
+  where one end only listens, and the other, which sends, is heard on its other cables.
+- `switched off`: the operator turned the port off: an interface without the `UP` flag, an administratively down switch
+  port, on InfiniBand the physical state `DISABLED`. On RoCE most drivers report `DISABLED` without carrier (mlx5,
+  bnxt_re, irdma, ...), so it means no link, not switched off; the same applies to a port whose interface was not read.
+  A switch port that is on and has no module is `link down`, even where the other end is switched off.
+- `pending`, host down: the host does not answer, no switch hears it, and its switches report no link on two or more of
+  its cables, and link on none. It is not powered yet, or lost its power.
 
-Critical for a host's cable without link, warning for an uplink and for silence, info for what is switched off and for
-hosts that are down. A host that does not answer while its switch ports have link is TEL001, a NIC that is not there
+Critical for a host's cable without link, warning for an uplink and for silence, info for ports that are switched off
+and hosts that are down. A host that does not answer while its switch ports have link is TEL001, a missing NIC is
 NIC003.
 
 ## What to do
 `link down`: where the switch gives a reason (no module, module not accepted, error-disabled, no light), the finding
 names it and the repair. Otherwise reseat both ends, look at the transceiver (`ethtool -m`, `show interface
-transceiver`), then replace the cable. `silent`: look for a second cable in a neighbouring port; check that LLDP is sent
-on this port (TEL003).
-`pending`: power the host and check again.
+transceiver`), then replace the cable. `silent`: look for a second cable in a neighbouring port; check that this port
+sends LLDP (TEL003).
 
 ## Decide
 - `has no module`: put a module into the named port, or reseat the one in it.
@@ -43,8 +42,8 @@ on this port (TEL003).
   ports (TEL003).
 
 ## False positives
-A link younger than 30 seconds has sent no LLDP frame yet. A host that reboots takes all of its links down at once: with
-two or more of them, and no answer, it is `host down` and no alert.
+A link younger than 30 seconds has sent no LLDP frame yet. All links of a host go down at once when it reboots: with two
+or more of them, and no answer, it is `host down` and no alert.
 """
 
 from collections.abc import Iterator
@@ -136,7 +135,7 @@ def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str
 
 
 def _unheard(wiring: Wiring, cable: int) -> str:
-    """Who does not hear whom."""
+    """Which end does not hear which."""
     a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
     hears = wiring.hears[[wiring.index.a_device[cable], wiring.index.b_device[cable]]].tolist()
     if all(hears):
@@ -146,7 +145,7 @@ def _unheard(wiring: Wiring, cable: int) -> str:
 
 
 def _witnesses(wiring: Wiring, cable: int) -> list[str]:
-    """Who says that there is no link: the ports themselves, and a discovery, which is one witness for both ends."""
+    """What reports that there is no link: the ports themselves, and a discovery, which is one witness for both ends."""
     index, states = wiring.index, wiring.states
     ends = ((index.a[[cable]], index.a_port(cable)), (index.b[[cable]], index.b_port(cable)))
     found = [str(port) for code, port in ends if states.dark(code)[0]]
@@ -175,7 +174,7 @@ _INFINIBAND = """
 
 
 def _link(switch: str, port: str, host: str, device: str) -> tuple[Neighbor, Neighbor]:
-    """A link as a discovery tells it, from both ends."""
+    """A link as a discovery reports it, from both ends."""
     return (
         Neighbor(port, system_name=host, port_id=device, port_id_type="ifname", via="InfiniBand", of=switch),
         Neighbor(device, system_name=switch, port_id=port, port_id_type="ifname", via="InfiniBand", of=host),

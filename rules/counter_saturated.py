@@ -1,17 +1,17 @@
-"""A counter stands still at its highest value, so that what happens since is not told.
+"""A counter is stuck at its highest value, so that new events are unknown.
 
 ## Why it matters
-InfiniBand's port counters do not begin anew when they are full: they stay at all ones. A link whose error counter is
-full looks as quiet as a clean one, while every rule that would tell of its errors is blind.
+InfiniBand's port counters do not wrap when they are full: they stay at all ones. A link whose error counter is full
+looks as quiet as a clean one, and no rule can detect its errors.
 
 ## How it is seen
-The newest reading of a counter that is known to stop is exactly its highest value: 255 of `link_downed`, 65535 of
-`symbol_error`, `port_rcv_errors` and `port_xmit_discards`, 2^32 - 1 of `port_xmit_wait`. The rules take it as not
-told, never as "no new errors".
+The newest reading of a counter that saturates is exactly its highest value: 255 of `link_downed`, 65535 of
+`symbol_error`, `port_rcv_errors` and `port_xmit_discards`, 2^32 - 1 of `port_xmit_wait`. The rules treat it as unknown,
+never as "no new errors".
 
 ## What to do
-Write down what it says, then clear it, on the host or from the subnet manager's: `perfquery -R` for the port. truerail
-itself clears nothing. A counter that is full again soon after is a fault of its own: look at the link.
+Note its value, then clear it, on the host or from the subnet manager's: `perfquery -R` for the port. truerail itself
+clears nothing. A counter that is full again soon after is a fault of its own: look at the link.
 
 ## Decide
 - `symbol_errors`: errors of the link since the last clearing. Note the value, clear it, and look again in ten minutes:
@@ -19,7 +19,7 @@ itself clears nothing. A counter that is full again soon after is a fault of its
 - `counts no more`: what happens since is unknown. Clear this one port's counters only: `perfquery -R LID PORT`.
 
 ## False positives
-A counter that filled up over months and was never cleared. The link may be in order.
+A counter that filled up over months and was never cleared. The link may be healthy.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ from truerail.model.rule import Alert, Case, rule
     ),
 )
 def counter_saturated(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Planned ports of which a counter is full."""
+    """Planned ports with a full counter."""
     telemetry = telemetry_of(plan, snapshot)
     by_port: dict[int, list[str]] = {}
     for quantity, ports in telemetry.full().items():

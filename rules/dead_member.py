@@ -1,20 +1,20 @@
 """One uplink of a switch stays unused while all others share the load evenly.
 
 ## Why it matters
-The link is paid for and lost: routing gives it no weight, its next hop is a black hole, or it is drained and forgotten.
-The others carry its share, and nothing complains, because the port is up and counts no errors.
+The link's capacity is lost: routing gives it no weight, its next hop is a black hole, or it is drained and forgotten.
+The others carry its share, and nothing alerts, because the port is up and counts no errors.
 
 ## How it is seen
 Exactly one member of the group carries under 5 % of the mean, in every window, while its link is up. With few flows
-that is chance; but few flows also load the others unevenly. The finding needs that both together, a member without any
-flow and others so even, happen less than once in 10,000 times, whatever the number of flows from the lower bounds of
-LBL001 on. Siblings of the pod that carry as much are counted in: their evenness shows how many flows such a switch has,
-as long as its own loads agree. What hosts and siblings lead to expect may be wrong, so chance must be small without
-either too. Uplinks that are full show nothing: what does not fit makes few flows look even. So a switch with 16 uplinks
-needs some 200 flows, one with eight some 100; of four uplinks it is rarely sure. Adaptive routing and spraying leave no
-member out by chance: there the others must differ by no more than a quarter. Uplinks that are down or switched off are
-no members. Unknown instead of passed: a switch whose uplinks are not all told or carry too little to be judged, and one
-that leaves uplinks idle as so few flows do.
+that happens by chance; but few flows also load the other members unevenly. The finding requires that both together, a
+member without any flow and others so even, happen by chance less than once in 10,000 times, whatever the number of
+flows from the lower bounds of LBL001 on. Siblings of the pod with the same load are included: their evenness shows how
+many flows such a switch has, as long as its own loads agree. The flows expected from hosts and siblings may be wrong,
+so chance must be small without either too. Full uplinks prove nothing: the limit makes few flows look even. So a
+switch with 16 uplinks needs some 200 flows, one with eight some 100; with four uplinks the rule is rarely sure.
+Adaptive routing and spraying leave no member out by chance: there the others must differ by no more than a quarter.
+Uplinks that are down or switched off are not members. Unknown instead of passed: a switch with uplinks without data or
+with too little load to be judged, and one that leaves uplinks idle as so few flows do.
 
 ## What to do
 Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,
@@ -59,7 +59,7 @@ from truerail.model.rule import Alert, Case, report_unjudged, rule
     first="where SWITCH/PORT",
 )
 def dead_member(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Uplinks that are up and get nothing."""
+    """Uplinks that are up and carry no traffic."""
     b = balance_to_judge(plan, snapshot)
     found = dead_members(b)
     for group, chance in found.items():

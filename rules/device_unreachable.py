@@ -1,27 +1,28 @@
 """A planned device did not answer.
 
 ## Why it matters
-What only this device could tell is not known: it is neither right nor wrong. Its cables may still be known from their
-other ends, and then little is lost.
+Facts that only this device reports are unknown: neither right nor wrong. Its cables may still be known from their other
+ends, and then little is lost.
 
 ## How it is seen
-There is no answer of the device at all, or every answer was an error; the errors are named. Warning where cables of
-the device stay unknown for it, info where each of them is known from its other end, or the host is down (CAB003
-`pending`). Where the answers hold not one device of a role, as in a capture of the hosts alone, nobody was asked: that
-is said once, in the notes. Planned devices that the inventory does not have were never asked: they are one finding
-together, with the names of the inventory that may be meant, and no cause.
+The device did not answer at all, or every answer was an error; the errors are named. Warning where cables of the device
+stay unknown because of it, info where each of them is known from its other end, or the host is down (CAB003 `pending`).
+Where there are no answers from a whole role, as in a capture of the hosts alone, its devices were not queried: the
+notes say so once. Planned devices that are not in the inventory were never queried: they are one finding together, with
+the names of the inventory that may be meant, and no cause.
 
-On InfiniBand a device that the discovery met is known by it: unless it was asked and failed, it is named only where
-most of its role were asked. One that it did not meet is named. So is a machine that was asked for the fabric and did
-not tell it, whether the plan has it or not: warning where nobody else told it. A switch without a name of its own
-that is one planned switch by its host cables and another by its uplinks is neither: warning.
+On InfiniBand a device that the discovery found is known by it: unless it was queried and failed, it is named only where
+most of its role were queried. A device that the discovery did not find is named. So is a machine that was queried for
+the fabric and failed, whether the plan has it or not: warning where no other machine reported the fabric. A switch
+without a name of its own that is one planned switch by its host cables and another by its uplinks matches neither:
+warning.
 
 ## What to do
 Try the same access by hand: name and address in the inventory, route, login, right to run the command. In a capture,
-look whether the device's folder is there and carries the device's name. A host that is down for good belongs out of
-the plan. Where a machine does not tell its fabric, run `ibnetdiscover` there under the account of the inventory: it
-comes with infiniband-diags, wants access to `/dev/infiniband/umad*`, and an InfiniBand port that is up. Where host
-cables and uplinks disagree about a switch, either bundle is crossed: read its label before any cable moves, and give
+check that the device's folder exists and carries the device's name. Remove a host that is down for good from the plan.
+Where a machine does not report its fabric, run `ibnetdiscover` there under the account of the inventory: it comes with
+infiniband-diags, and requires access to `/dev/infiniband/umad*` and an InfiniBand port that is up. Where host cables
+and uplinks disagree about a switch, one of the bundles is crossed: read its label before any cable moves, and give
 GUIDs as chassis_ids in the plan.
 
 ## Decide
@@ -35,7 +36,7 @@ GUIDs as chassis_ids in the plan.
   `ibnetdiscover` there under truerail's account.
 
 ## False positives
-A device in maintenance, or taken out of service but still in the plan. Many at once are the management network or
+A device in maintenance, or taken out of service but still in the plan. Many at once indicate the management network or
 truerail's own access: TruerailManyDevicesUnreachable.
 """
 
@@ -126,7 +127,7 @@ def device_unreachable(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _untold(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
-    """Machines that were asked for the links of the fabric and did not tell them, but for those `named` already."""
+    """Machines that were queried for the links of the fabric and did not report them, except those already `named`."""
     count = int(((wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)).sum())
     left = (
         "another machine told it" if wiring.met else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
@@ -134,7 +135,9 @@ def _untold(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
     readings = wiring.identity.seen.readings
     others = {reading.device for reading in readings if reading.collector != DISCOVERY}
     for reading in readings:
-        asked = reading.source or reading.device not in others  # who answers nothing has an error for each question
+        asked = (
+            reading.source or reading.device not in others
+        )  # a device without any answer has an error for each query
         if reading.collector != DISCOVERY or not reading.error or not asked or reading.device in named:
             continue
         name = printable(reading.device, 64)
@@ -148,7 +151,7 @@ def _untold(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
 
 
 def _known_without(wiring: Wiring, asked: Collection[int]) -> set[int]:
-    """Devices that a discovery tells of and that nobody asked, where most of their role were not asked either."""
+    """Devices that a discovery reports and that were not queried, where most of their role were not queried either."""
     tier, planned = wiring.index.devices.tier, range(wiring.index.devices.planned)
     of_role = Counter(tier[: wiring.index.devices.planned])
     asked_of_role = Counter(tier[code] for code in asked if code in planned)
@@ -160,7 +163,7 @@ def _known_without(wiring: Wiring, asked: Collection[int]) -> set[int]:
 
 
 def _because(errors: Mapping[str, str]) -> str:
-    """The distinct errors; where there are several, each with the first question that met it."""
+    """The distinct errors; where there are several, each with the first query that returned it."""
     if len(errors) == 1:
         return f" ({next(iter(errors))})"
     told = [f"{collector}: {error}" for error, collector in errors.items()]

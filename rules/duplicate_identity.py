@@ -1,16 +1,16 @@
 """A device announces another device's name, or two devices announce the same one, or have one MAC address.
 
 ## Why it matters
-LLDP knows a device by the name that it gives itself. With two machines of one name every neighbour report of either
-is doubtful, and monitoring mixes them up. Two machines that carry each other's names look like two crossed bundles of
-cables; but no cable has to move, the names do. A cloned image gives two machines one chassis id: lldpd keeps one record
-for each, and shows the name of one of them on the ports of both (lldpd's `lldpd.c`).
+LLDP identifies a device by the name that it announces. With two machines of one name every neighbour report of either
+is ambiguous, and monitoring mixes them up. Two machines with swapped names look like two crossed bundles of cables; but
+no cable has to move, the names do. A cloned image gives two machines one chassis id: lldpd keeps one record for each
+id, and shows the name of one of them on the ports of both (lldpd's `lldpd.c`).
 
 ## How it is seen
 A neighbour's MAC addresses belong, by its own list of interfaces (`ip link`, IF-MIB), to another device than the name
 it announces; or the ports that hear the name are those that the other device hears back. At least two reports must
-say so. Info where the shared name is none of the plan's, as `localhost` is. Planned ports of several hosts that list
-one MAC address share it: such an address tells nobody apart, and is a warning.
+agree. Info where the shared name is not in the plan, as `localhost` is. Planned ports of several hosts with one MAC
+address share it: such an address does not identify a host, and is a warning.
 
 ## What to do
 Compare serial number or management MAC of both machines with the inventory. Then set the right host name
@@ -54,7 +54,7 @@ _SHOWN = 4
     first="where DEVICE",
 )
 def duplicate_identity(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Names and MAC addresses that several devices have, and devices that announce another one's name."""
+    """Names and MAC addresses that several devices have, and devices that announce the name of another one."""
     wiring = wiring_of(plan, snapshot)
     names = wiring.index.devices.names
     for name, owners in sorted(wiring.identity.duplicates.items()):
@@ -101,7 +101,7 @@ def duplicate_identity(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _one_chassis_id(wiring: Wiring, name: int, owners: tuple[int, ...]) -> str | None:
-    """The chassis id under which all these devices are heard; None where each has its own, or where none is told."""
+    """The chassis id under which all these devices are heard; None where each has its own, or where it is unknown."""
     claims, rows = wiring.identity.claims, wiring.identity.seen.table(Neighbor).rows
     heard = [
         {rows[row].chassis_id for row in claims.row[(claims.named == name) & (claims.witness == owner)].tolist()}

@@ -1,28 +1,28 @@
 """Switches hash flows as the tier below did, so that a part of their uplinks stays idle (ECMP polarization).
 
 ## Why it matters
-A switch whose hash and seed are those of the tier below only gets the flows that this hash has sent to it, and finds
-them all equal: of K uplinks only K/gcd(K, K below) are used, whatever the load. The others stay idle while the used
-ones carry twice or four times their share, mark, pause and slow every collective that crosses the tier.
+A switch with the hash and seed of the tier below receives only the flows that this hash has sent to it, and maps them
+all alike: of K uplinks only K/gcd(K, K below) are used, whatever the load. The others stay idle while the used ones
+carry two or four times their share, mark, pause and slow every collective that crosses the tier.
 
 ## How it is seen
-Members that carry under 5 % of the mean over the whole window are idle. A repeated hash says which: a switch at place j
-of K below uses the uplinks whose number leaves the remainder of j by the greatest common divisor, or those in j's part
-of the range, and its siblings at other places use others. Switches that keep to such a pattern, in the plan's order of
-ports or in one order of their own, are named where chance explains it less than once in a million times, over the
-siblings together. How likely chance is depends on how many members are in use and on the number of flows, which no
+Members that carry under 5 % of the mean over the whole window are idle. A repeated hash determines which: a switch at
+place j of K below uses the uplinks whose number leaves the remainder of j by the greatest common divisor, or those in
+j's part of the range, and its siblings at other places use others. Switches that follow such a pattern, in the plan's
+order of ports or in one order of their own, are named where chance explains it less than once in a million times, over
+the siblings together. The probability depends on how many members are in use and on the number of flows, which no
 interface counts; so it is bounded from below: by the ports that bring the traffic, by the fewest NICs that can send it,
-by the scatter of the uplinks one tier below, and by the hosts' queue pairs where they tell. Estimates alone never
-decide. Siblings that leave half of their uplinks or more idle, whichever, are named by the same bounds.
+by the scatter of the uplinks one tier below, and by the hosts' queue pairs where reported. Estimates alone are never
+decisive. Siblings that leave any half of their uplinks or more idle are named by the same bounds.
 
-Downwards the same shows where a leaf has several links to each spine: a spine with the leaves' hash uses one link of
-each bundle, or half of them. It is named where that is no chance, by the flows that its loads need at least, and where
-another spine uses links at other places: what all leave out is drained.
+The same happens downwards where a leaf has several links to each spine: a spine with the leaves' hash uses one link of
+each bundle, or half of them. It is named where chance is excluded by the least number of flows that its loads require,
+and where another spine uses links at other places: links that all spines leave out are drained.
 
-No finding: members idle by a few large flows; uplinks that are down; uplinks to a neighbour without any traffic, or the
-same ones on all siblings, which routing may leave out. One sibling in four may not fit the pattern (a member that is
-out of the routing gives it another divisor). A single switch cannot show it. Unknown instead of passed: a switch
-whose uplinks are not all told or carry too little, and idle uplinks that fit a pattern but may be chance.
+No finding: members idle because of a few large flows; uplinks that are down; uplinks to a neighbour without any
+traffic, or the same ones on all siblings, which routing may leave out. One sibling in four may not fit the pattern (a
+member that is out of the routing gives it another divisor). A single switch cannot show it. Unknown instead of passed:
+a switch with uplinks without data or with too little load, and idle uplinks that fit a pattern but may be chance.
 
 ## What to do
 Give each tier another hash seed (`hash seed`, `ecmp-hash-seed`, `net.ipv4.fib_multipath_hash_seed`), or another hash
@@ -34,8 +34,8 @@ algorithm or set of fields; or use adaptive routing. Then look whether all uplin
 - `parallel links to each of`: the spines repeat the leaves' hash downwards. Give the spines another seed.
 
 ## False positives
-Few large flows leave uplinks idle by chance; the rule bounds that, below one in a million. Uplinks taken out of routing
-on purpose on several siblings.
+Few large flows leave uplinks idle by chance; the rule bounds that to less than one in a million. Uplinks taken out of
+routing on purpose on several siblings.
 """
 
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ from truerail.model.rule import Alert, Case, Unjudged, report_unjudged, rule
     first="where SWITCH",
 )
 def ecmp_polarization(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Switches that leave the share of their uplinks idle that a repeated hash does."""
+    """Switches that leave as many of their uplinks idle as a repeated hash does."""
     b = balance_to_judge(plan, snapshot)
     found = polarized(b)
     for siblings in found:

@@ -1,22 +1,23 @@
 """Much of what a NIC receives is marked as congested, or the loop that should slow its senders down is broken.
 
 ## Why it matters
-Marks are how RoCE learns of congestion before anything is paused: a few are healthy, many say that senders share an
-egress that is too small for them. Where the loop is broken somewhere (marks that nobody makes, notices that never come
-back, senders that ignore them), nobody slows down, and PFC pauses do instead, which spread.
+Marks signal congestion to RoCE before anything is paused: a few are healthy, many show that senders share an egress
+that is too small for them. Where the loop is broken (a switch does not mark, notices do not come back, senders ignore
+them), no sender slows down, and PFC pauses take over, which spread.
 
 ## How it is seen
-A switch counts the packets that it marks; a NIC those that reach it marked (`np_ecn_marked_roce_packets`), the
-notices it sends for them (`np_cnp_sent`), those it handles as a sender (`rp_cnp_handled`) and those it ignores. Over
-the window, and over two minutes at least:
+A switch counts the packets that it marks; a NIC counts the marked packets it receives (`np_ecn_marked_roce_packets`),
+the notices it sends for them (`np_cnp_sent`), those it handles as a sender (`rp_cnp_handled`) and those it ignores.
+Over the window, and over at least two minutes:
 
 - Marked share of received packets: critical above 10 %; warning above 1 % in four samples of five; above 0.1 % info,
   for all NICs of a leaf together. 100,000 notices a second of one NIC are critical as well.
-- A switch marks what it sends to a NIC, and the NIC receives no marked packet; or the NIC receives marks and sends no
-  notice; or it ignores the notices that it gets.
-- The NICs of a rail send 1,000 notices or more, nearly all of them (80 %) tell what they handle, and that is none.
-- A switch pauses a neighbour for 5 % of the time (100 times a second where only frames are counted), nobody pauses the
-  switch, nearly all its ports count marks, and it made none: PFC acts before ECN.
+- A switch marks packets that it sends to a NIC, and the NIC receives no marked packet; or the NIC receives marks and
+  sends no notice; or it ignores the notices that it receives.
+- The NICs of a rail send 1,000 notices or more, nearly all of them (80 %) report how many they handle, and that is
+  zero.
+- A switch pauses a neighbour for 5 % of the time (100 times a second where only frames are counted), is not paused
+  itself, nearly all its ports count marks, and it made none: PFC acts before ECN.
 
 ## What to do
 Look which flows meet at that NIC (incast: INC001; a slow receiver: PFC001). For a broken loop compare the DSCP and
@@ -60,17 +61,17 @@ SUSTAINED = 0.8
 CNP_PER_SECOND = 1e5
 """Notices a second of one NIC that are critical by themselves. Judgement."""
 LEAST_SECONDS = 120.0
-"""A window shorter than this says nothing of a habit."""
+"""A shorter window does not show a lasting condition."""
 LEAST_COUNTED = 1000.0
-"""Marks or notices before the lack of what should follow means anything."""
+"""The least number of marks or notices from which a lack of the response is significant."""
 PAUSED_SHARE = 0.05
-"""Share of time paused from which marks should have come first: that of PFC002."""
+"""Share of time paused from which marks are expected first: that of PFC002."""
 PAUSE_FRAMES = 100.0
-"""Pause frames a second from which a port counts as paused where the time is not told: that of INC001."""
+"""Pause frames a second from which a port counts as paused where the paused time is unknown: that of INC001."""
 BUSY = 0.5
 """A link that carries less than this on average and receives marks gets bursts."""
 INFERRED, TOLD = 0.8, 0.9
-"""Confidence in what several devices' counters add up to, and in what the NIC tells itself."""
+"""Confidence in what the counters of several devices add up to, and in what the NIC itself reports."""
 _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it gets (PFC001)"
 
 
@@ -124,7 +125,7 @@ def _marked(scene: Scene) -> None:
 
 
 def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
-    """One word about each leaf: ports of one leaf stand together once they are sorted by it."""
+    """One finding for each leaf: ports of one leaf are adjacent once they are sorted by it."""
     leaf = leaf_of(scene.t.wiring.index, scene.other)[ports]
     ports, leaf = ports[leaf >= 0], leaf[leaf >= 0]
     order = np.argsort(leaf, kind="stable")
@@ -161,7 +162,7 @@ def _lost_marks(scene: Scene) -> None:
 
 
 def _no_notices(scene: Scene) -> None:
-    """NICs that receive marks and tell nobody."""
+    """NICs that receive marks and send no notices."""
     marked = told_of(scene.t, Q.ECN_RECEIVED_PACKETS).gained
     mute = (marked >= LEAST_COUNTED) & told_of(scene.t, Q.CNP_SENT).nothing(LEAST_SECONDS)
     for port in np.flatnonzero(mute).tolist():
@@ -171,7 +172,7 @@ def _no_notices(scene: Scene) -> None:
 
 
 def _ignored(scene: Scene) -> None:
-    """NICs that are told to slow down and do not listen."""
+    """NICs that receive congestion notices and ignore them."""
     ignored = told_of(scene.t, Q.CNP_IGNORED).gained
     for port in np.flatnonzero(ignored > 0).tolist():
         summary = f"it ignored {ignored[port]:,.0f} congestion notices: its congestion control is off for that priority"
@@ -180,7 +181,7 @@ def _ignored(scene: Scene) -> None:
 
 
 def _unanswered(scene: Scene) -> None:
-    """Rails on which notices are sent, nearly all NICs tell what they handle, and none handles any."""
+    """Rails on which notices are sent, nearly all NICs report how many they handle, and none handles any."""
     t = scene.t
     sent, handled, ignored = (told_of(t, q) for q in (Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED))
     index = t.wiring.index

@@ -1,10 +1,10 @@
-"""What is said about a cable contradicts itself, so it is called neither right nor wrong.
+"""The reports about a cable contradict each other, so it is judged neither right nor wrong.
 
 ## Why it matters
 After a cable was moved without its link going down for more than a second, the old neighbour stays listed beside the
 new one until its time to live (TTL) has run out: up to 120 seconds with lldpd's defaults (30 s x 4). The younger of two
-is taken where it is the planned one. Else its age does not tell which of them is true: after a swap back the older one
-is. A verdict now would send somebody to a cable that is right.
+is used where it is the planned one. Otherwise the age does not show which of them is true: after a swap back it is the
+older one. A verdict now would send a technician to a cable that is right.
 
 ## How it is seen
 A port names two neighbours, two ports name one, or the two ends name different neighbours, and no pair of ports is
@@ -12,9 +12,9 @@ named by both of its ends.
 
 ## What to do
 Wait until the TTL has run out and check again. If it stays, a device in between forwards LLDP frames (a bridge or a
-media converter), or two devices carry one name (CAB007). It is only noted where the planned neighbour is among those
-named, with its port or by its device alone, or where all who are named are named in their own places as well; else it
-is a warning.
+media converter), or two devices carry one name (CAB007). It is info where the planned neighbour is among those named,
+with its port or by its device alone, or where all named neighbours are named in their own places as well; else it is a
+warning.
 
 ## Decide
 - `warning CAB005`: the planned neighbour is not among those named. Check again in two minutes; if it stays, look for a
@@ -24,7 +24,7 @@ is a warning.
 - `unreachable`: the device that could decide does not answer. Restore its access first (TEL001).
 
 ## False positives
-Every moved cable looks so for up to two minutes, the usual time to live of LLDP. The finding ends by itself.
+Every moved cable looks like this for up to two minutes, the usual time to live of LLDP. The finding ends by itself.
 """
 
 from collections import defaultdict
@@ -41,7 +41,7 @@ from truerail.model.columns import Codes
 from truerail.model.rule import Alert, Case, rule
 
 _TTL_SECONDS = 120
-"""IEEE 802.1AB: msgTxHold 4 x msgTxInterval 30 s; taken where a neighbour does not tell its own."""
+"""IEEE 802.1AB: msgTxHold 4 x msgTxInterval 30 s; used where a neighbour does not report its own."""
 
 _WAIT = "Check again in {wait} s, when the older entry has expired; if it stays, look for a bridge in between."
 _NAMES = "Give each device a name of its own (CAB007), then discover the fabric again."
@@ -60,7 +60,7 @@ _NAMES = "Give each device a name of its own (CAB007), then discover the fabric 
     ),
 )
 def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Cables whose ends cannot be told, because what is said about them contradicts itself."""
+    """Cables whose ends are unknown, because the reports about them contradict each other."""
     sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     torn = np.flatnonzero((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
@@ -81,8 +81,8 @@ def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _plan_may_hold(wiring: Wiring, told: "_Told", a: int, b: int) -> bool:
-    """Whether nothing speaks against the plan yet: one end names the other, as planned, among its neighbours, or all
-    whom they name are old neighbours, as it seems, because their own places name them, too.
+    """Whether nothing contradicts the plan yet: one end names the other, as planned, among its neighbours, or all
+    neighbours that they name seem to be old ones, because their own places name them, too.
     """
     device = wiring.index.ports.device_of(np.array([a, b])).tolist()
     planned = {(b, device[1]): told.by[a], (a, device[0]): told.by[b]}
@@ -96,8 +96,8 @@ def _plan_may_hold(wiring: Wiring, told: "_Told", a: int, b: int) -> bool:
 
 
 class _Claim(NamedTuple):
-    """Port `u` says that it hears port `v` of device `w`; -1 where it does not tell. `doubt`: something suggests that
-    an unknown port is not the planned one.
+    """Port `u` reports that it hears port `v` of device `w`; `v` is -1 where unknown. `doubt`: there are signs that an
+    unknown port is not the planned one.
     """
 
     u: int
@@ -109,7 +109,7 @@ class _Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class _Told:
-    """The claims that ports make, and those that others make about them."""
+    """The claims that ports make, and those that other ports make about them."""
 
     by: Mapping[int, list[_Claim]]
     about: Mapping[int, list[_Claim]]
@@ -129,7 +129,7 @@ def _about(wiring: Wiring, cables: Codes) -> _Told:
 
 
 def _said(wiring: Wiring, told: _Told, a: int, b: int) -> Iterator[str]:
-    """What each end names, and who else names it."""
+    """What each end names, and which ports name it."""
     spell = wiring.index.spell
     for end in (a, b):
         names = dict.fromkeys(_heard(wiring, claim) for claim in told.by[end])

@@ -6,19 +6,19 @@ another order than the plan assumes, every rail of this host carries another GPU
 or lands on another leaf than its peers', although no cable is wrong.
 
 ## How it is seen
-`nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` tells
-which netdev each is; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G
-belongs to rail g * R // G, unless most hosts of the fabric agree on another order. A GPU that is equally near to all
-NICs says nothing. The RDMA device of a bond (`mlx5_bond_0`) stands for all members of the bond, so the order of GPUs
-inside a bond cannot be judged. Where a host's matrix cannot be joined to the plan at all (the members of its bonds
-were not read, all NICs are equally far), the answer is "unknown"; so it is where most hosts agree with the plan on
-another order and no NIC is seen at a switch port. Confidence is 0.9 where at least five hosts tell
-their topology, else 0.7.
+`nvidia-smi topo -m` ranks the NICs of each GPU (PIX, PXB, PHB, NODE, SYS from near to far) and `rdma link` reports the
+netdev of each; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G belongs to
+rail g * R // G, unless most hosts of the fabric agree on another order. A GPU that is equally near to all NICs shows
+nothing. The RDMA device of a bond (`mlx5_bond_0`) represents all members of the bond, so the order of GPUs inside a
+bond cannot be judged. Where a host's matrix cannot be joined to the plan at all (the members of its bonds were not
+read, all NICs are equally far), the answer is "unknown"; the same applies where most hosts agree with the plan on
+another order and no NIC is seen at a switch port. Confidence is 0.9 where at least five hosts report their topology,
+else 0.7.
 
 ## What to do
 Move no cable. Look why this host differs: a card in another slot, another BIOS (PCI enumeration), another driver or
-udev naming rule. Put the order back, or correct the plan's NIC names for this model; until then NCCL_IB_HCA can name
-the NIC of each rail in the right order.
+udev naming rule. Restore the order, or correct the plan's NIC names for this model; until then NCCL_IB_HCA can name the
+NIC of each rail in the right order.
 
 ## Decide
 - `Move no cable`: the host counts its cards in another order than its peers. Compare BIOS, driver and udev rules with a
@@ -60,7 +60,7 @@ _SHOWN = 4
     first="where HOST",
 )
 def gpu_nic_order(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Hosts whose GPUs' nearest NICs carry other rails in the plan than the GPUs do."""
+    """Hosts where the NIC nearest to a GPU is on another rail in the plan than the GPU."""
     wiring = wiring_of(plan, snapshot)
     paths = gpu_rails(wiring)
     confidence = _SURE if len(paths.row) >= _HOSTS_FOR_TRUST else _UNSURE
@@ -85,7 +85,7 @@ def gpu_nic_order(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _unjudged(wiring: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
-    """Why some hosts' topologies say nothing."""
+    """The reasons why some hosts' topologies cannot be judged."""
     if blind := blind_bonds(wiring):
         return blind
     if paths.untested:

@@ -6,21 +6,22 @@ host's memory, or every transfer climbs to the CPU's root complex: half the band
 host, and so for the whole job. No cable and no counter shows why.
 
 ## How it is seen
-What the host says of itself, and how near its GPUs are to NICs (`nvidia-smi topo -m`), beside other hosts:
+The settings that the host reports, and the distance of its GPUs to NICs (`nvidia-smi topo -m`), compared with other
+hosts:
 
-- NVIDIA's driver is there and nvidia-peermem is not loaded. NCCL can use DMA-BUF in its place where the driver's open
-  kernel module is installed: a warning where most hosts have it loaded, else info.
-- ACS redirects traffic between devices below a PCIe bridge up to the root complex. A warning, unless all of at least
-  three hosts that tell do so: virtual machines and Grace hosts need it.
+- NVIDIA's driver is loaded and nvidia-peermem is not. NCCL can use DMA-BUF instead where the driver's open kernel
+  module is installed: a warning where most hosts have nvidia-peermem loaded, else info.
+- ACS redirects traffic between devices below a PCIe bridge up to the root complex. A warning, unless all hosts that
+  report it, at least three, do so: virtual machines and Grace hosts need it.
 - The IOMMU translates the NICs' addresses (not `passthrough`): the same.
 - A GPU's nearest NIC is further away than on most hosts with as many GPUs and NICs, three of them at least.
 
-A host that does not tell one of these is not judged by it; `lspci` shows ACS to root alone.
+A host is not judged by a setting that it does not report; `lspci` shows ACS to root alone.
 
 ## What to do
-`modprobe nvidia-peermem`, or make sure of DMA-BUF (`NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`, or `DMABUF`).
-Switch ACS off in the BIOS or with `setpci`, and the IOMMU off or to `iommu=pt` on the kernel's command line. For a GPU
-that is far from its NIC compare the slots with a right host.
+`modprobe nvidia-peermem`, or verify DMA-BUF (`NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`, or `DMABUF`). Switch
+ACS off in the BIOS or with `setpci`, and the IOMMU off or to `iommu=pt` on the kernel's command line. For a GPU that is
+far from its NIC compare the slots with a host that is right.
 
 ## Decide
 - `nvidia-peermem is not loaded`: `modprobe nvidia-peermem`; make it permanent in the image.
@@ -61,7 +62,7 @@ _SHOWN = 4
 _WORDS = {level: word for word, level in reversed(CLOSENESS.items())}
 
 Settings = Mapping[str, list[HostSetting]]
-"""By name of the setting, the facts that tell it is in the way: none where it is told and right."""
+"""By name of the setting, the facts that show it is in the way: none where it is known and right."""
 T = TypeVar("T")
 
 
@@ -75,16 +76,16 @@ class _Paths:
 
 @dataclass(slots=True)
 class _Host:
-    """What a host told, and what is wrong with that."""
+    """The facts of a host, and its faults."""
 
     settings: Settings = field(default_factory=dict)
     answer: Reading | None = None
-    """Where the settings were told."""
+    """The reading with the settings."""
     paths: _Paths | None = None
     topology: Reading | None = None
-    """Where the paths were told."""
+    """The reading with the paths."""
     faults: list[tuple[str, str, Severity]] = field(default_factory=list)
-    """Each as what is said, what to do, and how loud."""
+    """Each as summary, action and severity."""
     evidence: list[Evidence] = field(default_factory=list)
 
 
@@ -132,11 +133,11 @@ def gpudirect_broken(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _told(wiring: Wiring) -> dict[str, _Host]:
-    """The planned hosts that told a setting or their topology."""
+    """The planned hosts that reported a setting or their topology."""
     hosts: dict[str, _Host] = {}
     paths, settings = _Once(_nearest), _Once(_settings)
     for reading in wiring.identity.seen.readings:
-        first = type(reading.facts[0]) if reading.facts else None  # facts of one kind stand together, settings first
+        first = type(reading.facts[0]) if reading.facts else None  # facts of one kind are adjacent, settings first
         if first is not HostSetting and first is not GpuNicPath:
             continue
         code = wiring.identity.filed(reading.device)
@@ -158,8 +159,8 @@ class _Once(Generic[T]):
         self._by_value: dict[tuple[Fact, ...], T] = {}
 
     def of(self, facts: tuple[Fact, ...]) -> T:
-        """What these facts come to."""
-        key = id(facts)  # the snapshot keeps them all, so no id is used twice
+        """The result of these facts."""
+        key = id(facts)  # the snapshot holds them all, so no id is used twice
         if key not in self._by_id:
             if facts not in self._by_value:
                 self._by_value[facts] = self._read(facts)
@@ -193,7 +194,7 @@ def _nearest(facts: tuple[Fact, ...]) -> _Paths:
 
 
 def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
-    """Adds the fault of a setting to the hosts that have it. What all hosts have may be meant."""
+    """Adds the fault of a setting to the hosts that have it. A setting that all hosts have may be intended."""
     told = [host for host in hosts.values() if name in host.settings]
     bad = [host for host in told if host.settings[name]]
     common = 2 * len(bad) > len(told) >= LEAST_PEERS

@@ -2,15 +2,15 @@
 
 ## Why it matters
 The leaf's port to the host is the bottleneck, its queue fills within microseconds, and the switch marks, pauses or
-drops for everybody who shares its buffer. It is the traffic's shape, no fault of the link: parameter servers,
-checkpoints, unbalanced all-to-all.
+drops the traffic of all ports that share its buffer. The traffic pattern is the reason, not the link: parameter
+servers, checkpoints, unbalanced all-to-all.
 
 ## How it is seen
-A port to a host sends at half its speed or more and three times as much as it gets back, the host does not pause it,
-and the switch is congested: one packet in a thousand is ECN-marked at that port, or the switch pauses four or more of
-its other ports. Bursts last tens of microseconds, so averages over polls show the heavy cases only. Which of several
-such ports of a switch the pauses are for cannot be told: then each is named with less confidence. Unknown instead of
-passed: such a port with a tenth of these marks, or two other ports paused, as a few senders leave it.
+A port to a host sends at half its speed or more and three times as much as it receives, the host does not pause it, and
+the switch is congested: one packet in a thousand is ECN-marked at that port, or the switch pauses four or more of its
+other ports. Bursts last tens of microseconds, so averages over polls show the heavy cases only. Where a switch has
+several such ports, the counters do not show which of them causes the pauses: then each is named with less confidence.
+Unknown instead of passed: such a port with a tenth of these marks, or two other ports paused, as a few senders cause.
 
 ## What to do
 Look which job receives there. Spread the receivers, stagger checkpoints, or let congestion control react earlier (ECN
@@ -41,17 +41,17 @@ from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, re
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""
 ONE_SIDED = 3.0
-"""Times as much as comes back (detection.md 4b)."""
+"""Least ratio of bytes sent to bytes received (detection.md 4b)."""
 PAUSED_PORTS = 4
 """Ports that the switch pauses (detection.md 4b)."""
 MARKED = 0.001
-"""Share of marked packets from which congestion is worth a word (detection.md 4b), for packets of `PACKET` bytes."""
+"""Share of marked packets from which congestion is reported (detection.md 4b), for packets of `PACKET` bytes."""
 PACKET = 4096
 """RoCE's largest MTU: smaller packets only make marks more frequent."""
 FAINT_MARKS, FAINT_PORTS = MARKED / 10, 2
-"""Signs from which a few senders may meet: less than that is noise. Judgement."""
+"""Signs from which a few senders may meet: fewer are noise. Judgement."""
 PAUSED_US = 10_000.0
-"""Microseconds a second that the host may pause the port: a hundredth of the time."""
+"""Microseconds a second for which the host may pause the port: a hundredth of the time."""
 PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused."""
 
@@ -106,7 +106,7 @@ def incast(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _untold(telemetry: Telemetry, egress: Codes) -> Mask:
-    """Which of these ports belong to switches none of whose ports tells of congestion."""
+    """Which of these ports belong to switches without any port that reports congestion."""
     told = np.zeros(telemetry.ports, dtype=bool)
     for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
         for priority in telemetry.priorities(quantity):
@@ -116,7 +116,7 @@ def _untold(telemetry: Telemetry, egress: Codes) -> Mask:
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:
-    """Switch ports to hosts that send much more than they get and are not paused by the host."""
+    """Switch ports to hosts that send much more than they receive and are not paused by the host."""
     index = telemetry.wiring.index
     port = index.b[index.from_host & (index.b >= 0)]
     sent, back = overall(carried.tx[port]), overall(carried.rx[port])
@@ -138,7 +138,7 @@ def _pausing(telemetry: Telemetry, egress: Codes) -> Codes:
 
 
 def _rate(telemetry: Telemetry, quantity: Quantity) -> npt.NDArray[np.float64]:
-    """Counted per second over all priorities; NaN where nothing is told."""
+    """Counts per second over all priorities; NaN where there is no data."""
     rates = [telemetry.summed(quantity, priority).rate for priority in telemetry.priorities(quantity)]
     total = np.full(telemetry.ports, np.nan)
     for rate in rates:

@@ -1,28 +1,27 @@
 """A link falls and comes back.
 
 ## Why it matters
-A link that is away for longer than the RDMA retry time ends every connection over it, and with it the job. A shorter
-fall drops what is in flight, sends flows over other paths for a while, and is the first sign of a worn cable, a dirty
+A link that is down for longer than the RDMA retry time ends every connection over it, and with it the job. A shorter
+fall drops packets in flight, sends flows over other paths for a while, and is the first sign of a worn cable, a dirty
 connector or a failing transceiver.
 
 ## How it is seen
 Both ends count how often they lost carrier (`link_down_events_phy`, the kernel's `carrier_down_count`, `link_downed`,
 the switch's carrier transitions); one fall within the window is a warning. Critical: three falls within an hour, or
-more than seven seconds without link in all. How long a link was away counts more than how often. mlx5 tells it: its
-`rx_bits_phy` counts the bits that could have been received, which stands still without link. Elsewhere the time is
-not known, and the finding does not claim any. Where all links of a device fall within half a minute and a sample,
-each by the end that says so first, the device restarted, was switched off or lost power: that is one finding, of the
-device.
+more than seven seconds without link in all. The time without link matters more than the number of falls. mlx5 reports
+it: its `rx_bits_phy` counts the bits that could have been received, and stops without link. Elsewhere the time is
+unknown, and the finding does not state any. Where all links of a device fall within half a minute and a sample, each by
+the end that reports it first, the device restarted, was switched off or lost power: that is one finding, of the device.
 
-A plug that a hand moves falls too: a fall across which the neighbour of the port changed, or after which a cable that
-was missing is there, belongs to the history of the cable and is not counted; for a capture its earlier rounds are read.
-A service that watches waits with a fall until the neighbour has been read again, which takes one interval of LLDP. A
-link that has not come back from its fall is down (CAB003) and does not flap.
+Moving a plug also causes a fall: a fall across which the neighbour of the port changed, or after which a missing cable
+is present, belongs to the history of the cable and is not counted; for a capture its earlier rounds are read. A
+watching service holds a fall back until the neighbour has been read again, which takes one interval of LLDP. A link
+that has not come back from its fall is down (CAB003) and does not flap.
 
 ## What to do
-Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 tell which end sends badly. If
-several links of one card fall, look at the card, its firmware and its power. A port that somebody switched off and on
-falls as well: look at the logs first.
+Reseat and clean both ends, then exchange the cable or the transceiver; LNK004 and LNK005 show which end sends badly. If
+several links of one card fall, look at the card, its firmware and its power. A port that an operator switched off and
+on falls as well: look at the logs first.
 
 ## Decide
 - `fell once`: note it. If it falls again, reseat and clean both ends.
@@ -31,7 +30,7 @@ falls as well: look at the logs first.
 - `fell together`: the device restarted or lost power. Look at its log; no cable is to blame.
 
 ## False positives
-A port that somebody switched off and on, a firmware update, a host's reboot: look at the change log. Moved plugs are
+A port that an operator switched off and on, a firmware update, a host's reboot: look at the change log. Moved plugs are
 left out, where the neighbour changed.
 """
 
@@ -56,16 +55,16 @@ FALLS_AN_HOUR = 3
 monitor).
 """
 SECONDS_WITHOUT_LINK = 7.0
-"""More without link is critical: about what NCCL_IB_TIMEOUT lets RDMA retry. Time beats the count of falls
-(Databricks on GPU reliability).
+"""Longer without link is critical: about what NCCL_IB_TIMEOUT lets RDMA retry. Time matters more than the count of
+falls (Databricks on GPU reliability).
 """
 LEAST_SHORTFALL = 0.1
-"""Share of a sample's bits that must be lacking to be taken for time without link, not for jitter of the clock."""
+"""Share of a sample's bits that must be missing to count as time without link, not as jitter of the clock."""
 LEAST_LINKS = 3
 """Links that must all fall together before the device is named instead."""
 TOGETHER_SECONDS = 30.0
-"""Seconds and one sample between the first and the last link's fall that still count as together: polls of devices
-differ by a sample, and an agent may tell for half a minute what it counted before (net-snmp#1029: 5 to 30 s).
+"""Seconds, plus one sample, between the first and the last link's fall that still count as together: polls of devices
+differ by a sample, and an agent may report a previous count for half a minute (net-snmp#1029: 5 to 30 s).
 """
 
 
@@ -74,8 +73,8 @@ Samples = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _Fallen:
-    """The links that fell, by port that counted a fall: `gained[port]` how often in each sample, `bits[port]` the bits
-    that it could have received a second, in a sample of `seconds[port]`.
+    """The links that fell, by port that counted a fall: `gained[port]` is the number of falls in each sample,
+    `bits[port]` the bits that it could have received a second, in a sample of `seconds[port]`.
     """
 
     telemetry: Telemetry
@@ -123,8 +122,8 @@ def link_flapping(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _findings(telemetry: Telemetry, ports: Codes, gained: Samples, counted: npt.NDArray[np.bool_]) -> Iterator[Finding]:
-    """One for each link that fell, or for the device that lost all of its links. `gained` has shape (ports, samples),
-    `counted` tells which planned ports count falls.
+    """One finding for each link that fell, or for the device that lost all of its links. `gained` has shape (ports,
+    samples), `counted` is which planned ports count falls.
     """
     bits, seconds = telemetry.part(Quantity.RX_BITS, None, ports)
     falls, rates, times = (dict(zip(ports.tolist(), rows, strict=True)) for rows in (gained, bits / seconds, seconds))
@@ -149,7 +148,7 @@ def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
 def _whole_devices(
     fallen: _Fallen, told: npt.NDArray[np.bool_], links: Mapping[int, tuple[int, ...]]
 ) -> dict[int, list[int]]:
-    """Devices of which every link that is told of fell, together; each with the subjects of these links."""
+    """Devices of which every link with data fell, together; each with the subjects of these links."""
     known = _links_told(fallen, told)
     of_device: dict[int, list[int]] = {}
     for subject in links:
@@ -168,7 +167,7 @@ def _whole_devices(
 
 
 def _links_told(fallen: _Fallen, told: npt.NDArray[np.bool_]) -> Codes:
-    """Links of each device of which either end counts falls, shape (devices,)."""
+    """The number of links of each device of which either end counts falls, shape (devices,)."""
     index = fallen.telemetry.wiring.index
     other = np.where(fallen.other < index.planned_ports, fallen.other, NONE)
     either = told | (told[other] & (other >= 0))
@@ -176,7 +175,7 @@ def _links_told(fallen: _Fallen, told: npt.NDArray[np.bool_]) -> Codes:
 
 
 def _devices(fallen: _Fallen, subject: int) -> list[int]:
-    """The devices at the two ends of a link, as far as they are planned."""
+    """The devices at the two ends of a link, where planned."""
     index = fallen.telemetry.wiring.index
     ends = [end for end in (subject, int(fallen.other[subject])) if 0 <= end < index.planned_ports]
     devices: list[int] = index.ports.device_of(np.array(ends)).tolist()
@@ -184,7 +183,7 @@ def _devices(fallen: _Fallen, subject: int) -> list[int]:
 
 
 def _severity(falls: int, down: float | None, window: float) -> Severity:
-    """`window` is how many seconds were looked at."""
+    """`window` is the period evaluated, in seconds."""
     often = falls * 3600 >= FALLS_AN_HOUR * max(window, 3600.0)
     return Severity.CRITICAL if often or (down or 0.0) > SECONDS_WITHOUT_LINK else Severity.WARNING
 
@@ -231,7 +230,7 @@ def _window(fallen: _Fallen, port: int) -> float:
 
 
 def _without_link(fallen: _Fallen, ends: Sequence[int]) -> float | None:
-    """Seconds without link, as lacking bits tell; None where no end counts bits that could have been received."""
+    """Seconds without link, from the missing bits; None where no end counts bits that could have been received."""
     found: float | None = None
     for port in ends:
         rate, fell = fallen.bits[port], fallen.gained[port] > 0

@@ -1,23 +1,23 @@
-"""A device answers, but tells of no LLDP neighbour on its planned ports.
+"""A device answers, but reports no LLDP neighbour on its planned ports.
 
 ## Why it matters
-Cables are known by LLDP. Where only one end speaks a wrong cable is still found, with less certainty; where neither
-does, its cables stay unknown.
+LLDP shows the actual cables. Where only one end sends it, a wrong cable is still found, with less certainty; where
+neither does, the cables stay unknown.
 
 ## How it is seen
-The device answered something and has a planned port that is not known to be down, and yet none of its planned ports
-hears anybody; the reason is in `reason`: its LLDP question failed (the error is named), it listened and heard nobody,
-or it was not asked. Warning where cables stay unknown for it; info where each is known from its other end, or has a
-finding of its own, by which it is looked at: what its other end says contradicts itself (CAB005), or that end hears
-nobody (CAB003). A device that was not asked is named only in the first case, and where two or more ports hear a host by
-its name alone, as that of a DPU: each of its cables may then be in the place of another of them, and `places_by_name`
-counts these ports. InfiniBand has no LLDP: this does not apply to it.
+The device answered some query and has a planned port that is not known to be down, and yet none of its planned ports
+hears a neighbour; the reason is in `reason`: its LLDP query failed (the error is named), it listened and heard nothing,
+or it was not queried. Warning where cables stay unknown because of it; info where each is known from its other end, or
+has a finding of its own: the other end contradicts itself (CAB005), or hears no neighbour (CAB003). A device that was
+not queried is named only in the first case, and where two or more ports hear a host by its name alone, such as a DPU's
+host: each of its cables may then be in the place of another of them, and `places_by_name` counts these ports.
+InfiniBand has no LLDP: this rule does not apply to it.
 
 ## What to do
 - `command not found`: install lldpd, then `systemctl enable --now lldpd`.
 - `unable to connect to socket`, `connection refused`: lldpd does not run: `systemctl enable --now lldpd`.
-- `permission denied`: lldpcli wants root or, on Debian, the group adm: `usermod -aG adm USER`.
-- A host hears nobody while its leaf hears it, or neither hears: the NIC's firmware eats the frames. ConnectX:
+- `permission denied`: lldpcli needs root or, on Debian, the group adm: `usermod -aG adm USER`.
+- A host hears nothing while its leaf hears it, or neither hears: the NIC's firmware consumes the frames. ConnectX:
   `mlxconfig -d DEVICE set LLDP_NB_DCBX_P1=0 LLDP_NB_RX_MODE_P1=0 LLDP_NB_TX_MODE_P1=0` and a firmware reset; Intel
   E810: `ethtool --set-priv-flags NIC fw-lldp-agent off`; Intel 700 series: `ethtool --set-priv-flags NIC
   disable-fw-lldp on`.
@@ -32,7 +32,7 @@ counts these ports. InfiniBand has no LLDP: this does not apply to it.
 - `cannot be judged`: cables are unknown because of it. Not urgent for traffic, but a wrong cable would not be found.
 
 ## False positives
-A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves see them, and it stays information.
+A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves hear them, and the finding stays info.
 """
 
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ from truerail.model.rule import Alert, Case, rule
 Mask = npt.NDArray[np.bool_]
 
 _CURES = (
-    # the first that fits; lldpcli says "unable to connect to socket ... Permission denied" where it may not ask
+    # the first match; lldpcli prints "unable to connect to socket ... Permission denied" without the right to query
     ("permission", "Let the collecting user run the command on {device}: root, sudo, or on Debian the group adm."),
     ("not permitted", "Let the collecting user run the command on {device}: root, sudo, or on Debian the group adm."),
     ("not found", "Install lldpd on {device}, then `systemctl enable --now lldpd`."),
@@ -80,7 +80,7 @@ _ASK = "Ask {device} for its LLDP neighbours too: the capture or the inventory l
     first="where DEVICE",
 )
 def lldp_silent(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Planned devices that answer and do not tell of any neighbour on a planned port."""
+    """Planned devices that answer and report no neighbour on a planned port."""
     wiring = wiring_of(plan, snapshot)
     devices = wiring.index.devices
     known = slice(0, devices.planned)
@@ -122,7 +122,7 @@ def _reason(error: str, *, listened: bool) -> tuple[str, str]:
 
 
 def _failed(wiring: Wiring) -> dict[int, str]:
-    """Why the LLDP question failed, by device."""
+    """Why the LLDP query failed, by device."""
     return {
         wiring.index.devices.find(reading.device): printable(reading.error, 120)
         for reading in wiring.identity.seen.readings
@@ -131,7 +131,7 @@ def _failed(wiring: Wiring) -> dict[int, str]:
 
 
 def _linked(wiring: Wiring, asked: Mask) -> Mask:
-    """Which of the devices asked about have a planned port that neither end tells to be down, shape (planned,)."""
+    """Which of the queried devices have a planned port that neither end reports as down, shape (planned,)."""
     index, states = wiring.index, wiring.states
     asked = np.append(asked, False)  # for device -1
     linked = np.zeros(len(asked), dtype=bool)

@@ -1,27 +1,27 @@
 """A lossless class drops packets although it is paused.
 
 ## Why it matters
-RoCE takes for granted that nothing is lost: a single drop makes the sender go back and send everything after it again,
-and a flow's throughput falls to a fraction. Pauses that come too late, or buffers without headroom, cost both: the
-waiting and the loss.
+RoCE assumes that nothing is lost: a single drop makes the sender go back and send everything after it again, and a
+flow's throughput falls to a fraction. Pauses that come too late, or buffers without headroom, cost both: waiting and
+loss.
 
 ## How it is seen
-Drops on a priority that is lossless, in the last samples: the NIC's discards and a switch's queue drops of that
-priority. Lossless is what the port's own settings say; where they are not read, a priority on which pauses went over
-this very port, as either end of its link counts them. One drop is enough. Where a port counts its pauses over all
-priorities, and so does the other end, which of them is lossless is unknown: so are drops of one of them.
+Drops on a lossless priority, in the last samples: the NIC's discards and a switch's queue drops of that priority. The
+port's own settings show which priorities are lossless; where they are not read, a priority with pauses on this port, as
+either end of its link counts them. One drop is enough. Where a port counts its pauses over all priorities, and so does
+the other end, the lossless priority is unknown: so are drops on any of them.
 
-Where drops are not counted by priority, a port's total holds other drops too, and many healthy NICs and switches drop
-a trickle of them. It counts where the port pauses its neighbour meanwhile and drops one a second or more, ten times
-what it drops in samples without pauses or, where it has fewer than three of those, what ports of its kind drop in the
-middle (eight or more that count): critical at a NIC, a warning at a switch. A total that is no more than usual is a
-trickle. Where neither says what is usual, and where neither end of a link counts drops, the rule is unknown.
+Where drops are not counted by priority, a port's total includes other drops, and many healthy NICs and switches drop a
+trickle of them. The total counts where the port pauses its neighbour meanwhile and drops one packet a second or more,
+ten times its own drops in samples without pauses or, where it has fewer than three of those, the median of ports of its
+kind (eight or more that count): critical at a NIC, a warning at a switch. A total that is no more than usual is a
+trickle. Where neither reference exists, and where neither end of a link counts drops, the rule is unknown.
 
 A queue in which a PFC watchdog found a storm drops on purpose: a warning, see PFC001.
 
 ## What to do
 Check that headroom fits the cable's length and speed, that both ends pause the same priority (CFG001), and that traffic
-is classified as it should be (DSCP trust). At a NIC: its receive buffer (`mlnx_qos --buffer_size`), PCIe, the host.
+is classified correctly (DSCP trust). At a NIC: its receive buffer (`mlnx_qos --buffer_size`), PCIe, the host.
 
 ## Decide
 - `which is lossless`, `which are lossless`: headroom or buffers are too small, or the ends differ (CFG001). Compare
@@ -52,9 +52,9 @@ from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, ru
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
-"""A total that grows faster, and by so many times what is usual, is no trickle. Judgement."""
+"""A total that grows faster than this, and by this multiple of the usual rate, is not a trickle. Judgement."""
 LEAST_CALM, LEAST_PEERS = 3, 8
-"""Samples without pauses, or ports of its kind, that say what is usual at a port."""
+"""Least number of samples without pauses, or of ports of its kind, that define the usual rate of a port."""
 BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 """Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Judgement."""
 
@@ -108,8 +108,8 @@ def lossless_drops(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _more_than_usual(telemetry: Telemetry, ports: Codes, hosts: Mask, last: int) -> tuple[Mask, Mask]:
-    """Of ports that pause and drop, by totals: those that drop far more than is usual, and those of which that is not
-    known. Shapes (len(ports),).
+    """Of ports that pause and drop, by totals: those that drop far more than usual, and those where the usual rate is
+    unknown. Shapes (len(ports),).
     """
     gained, span = telemetry.part(Quantity.RX_DISCARDS, None, ports)
     calm = ~_pausing(telemetry, ports) & ~np.isnan(gained)
@@ -123,7 +123,7 @@ def _more_than_usual(telemetry: Telemetry, ports: Codes, hosts: Mask, last: int)
 
 
 def _pausing(telemetry: Telemetry, ports: Codes) -> Mask:
-    """Samples in which ports pause, or may: shape (len(ports), samples)."""
+    """Samples in which ports pause, or may pause: shape (len(ports), samples)."""
     found = np.zeros((len(ports), telemetry.samples), dtype=bool)
     for quantity in (Quantity.TX_PAUSE_FRAMES, Quantity.TX_PAUSE_US):
         for priority in telemetry.priorities(quantity):
@@ -132,7 +132,7 @@ def _pausing(telemetry: Telemetry, ports: Codes) -> Mask:
 
 
 def _of_peers(telemetry: Telemetry, hosts: Mask) -> "np.typing.NDArray[np.float64]":
-    """What ports of each port's kind drop a second in the middle, shape (planned ports,); NaN where few count."""
+    """Median drops a second of the ports of each port's kind, shape (planned ports,); NaN where few count."""
     rate, found = telemetry.summed(Quantity.RX_DISCARDS).rate, np.full(telemetry.ports, np.nan)
     for kind in (hosts, ~hosts):
         peers = rate[kind & ~np.isnan(rate)]
@@ -142,7 +142,7 @@ def _of_peers(telemetry: Telemetry, hosts: Mask) -> "np.typing.NDArray[np.float6
 
 
 def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float64]":
-    """Counted a second over some of the samples of each row; NaN where none is there."""
+    """Counts a second over some of the samples of each row; NaN where there is none."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
@@ -160,8 +160,8 @@ def _of_unknown_priority(telemetry: Telemetry, ports: Codes) -> Unjudged:
 
 
 def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[Mask, Mask, Mask]:
-    """Where lossless priorities drop, and where drops of them are counted at all, shapes (planned ports, 8); and ports
-    of which a priority drops that may be lossless, shape (planned ports,).
+    """Where lossless priorities drop, and where their drops are counted at all, shapes (planned ports, 8); and ports
+    where a priority that may be lossless drops, shape (planned ports,).
     """
     dropped, told_of = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
     peer = peers_of(telemetry.wiring).port[: telemetry.ports]
@@ -181,7 +181,7 @@ def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[M
 
 
 def _by_port(telemetry: Telemetry, lossless: Lossless, by_priority: Mask, last: int) -> Mask:
-    """Ports that drop and pause their neighbour meanwhile, and do not count drops of what they pause by priority."""
+    """Ports that drop and pause their neighbour meanwhile, without drop counters for the priorities that they pause."""
     pauses = lossless.sent.any(axis=1)
     for quantity in (Quantity.TX_PAUSE_FRAMES, Quantity.TX_PAUSE_US):
         pauses |= telemetry.reaches(quantity, None, 0.0, last)

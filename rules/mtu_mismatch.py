@@ -1,12 +1,12 @@
-"""A host's MTU is larger than its switch port takes, or is not that of its rail.
+"""A host's MTU is larger than its switch port accepts, or differs from that of its rail.
 
 ## Why it matters
-Frames larger than the port's MTU are dropped without a word: LLDP, ping and ssh work, and RDMA with 4096 byte payload
-loses every full packet. A NIC with a smaller MTU than its rail makes each connection to it agree on less.
+Frames larger than the port's MTU are dropped silently: LLDP, ping and ssh work, and RDMA with 4096 byte payload loses
+every full packet. A NIC with a smaller MTU than its rail makes each of its connections agree on less.
 
 ## How it is seen
-The MTU that the host tells (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
-one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three that are told.
+The MTU that the host reports (`ip link`) is compared with that of the switch port seen over LLDP, else of the planned
+one (ifMtu, `ip link`); and with the MTU of most NICs of its rail: more than half of at least three with a known MTU.
 
 ## What to do
 Set one MTU on all NICs of a rail (`ip link set dev <nic> mtu 9000`, and in the host's network configuration), and the
@@ -19,7 +19,7 @@ least.
 - `most NICs of rail`: this NIC differs from its rail. Set it as the others; connections to it may hang meanwhile.
 
 ## False positives
-A rollout of another MTU in progress: then a whole rail changes sides.
+A rollout of another MTU in progress: then a whole rail changes to the new value.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ _LEAST_TOLD = 3
     ),
 )
 def mtu_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Planned NICs whose MTU their switch port cannot take, or that differ from most NICs of their rail."""
+    """Planned NICs whose MTU their switch port does not accept, or that differ from most NICs of their rail."""
     wiring = wiring_of(plan, snapshot)
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
@@ -79,7 +79,7 @@ def _told(**mtus: int) -> tuple[tuple[str, int], ...]:
 
 
 def _usual(index: PlanIndex, mtu: Codes) -> Codes:
-    """The MTU of most NICs of each cable's rail, shape (cables,); -1 where most do not agree or too few tell."""
+    """The MTU of most NICs of each cable's rail, shape (cables,); -1 where most disagree or too few report one."""
     usual = np.full(len(mtu), NONE, dtype=np.int64)
     for rail in np.unique(index.rail[index.rail >= 0]):
         of_rail = index.from_host & (index.rail == rail)

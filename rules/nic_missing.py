@@ -1,19 +1,19 @@
 """A planned NIC is not in its host.
 
 ## Why it matters
-The GPU of this rail has no NIC of its own. NCCL takes another one over PCIe or NVLink, or the job does not start;
-whoever looks for a cable fault looks in the wrong place.
+The GPU of this rail has no NIC of its own. NCCL uses another one over PCIe or NVLink, or the job does not start; a
+search for a cable fault looks in the wrong place.
 
 ## How it is seen
-The host answers and lists its interfaces (`ip link`) or RDMA devices (`rdma link`), and the planned one is in
-neither. Names are compared after normalisation, also by alternative name, PCI address and RDMA device. The RDMA device
-of a bond stands for all members of the bond; where the members were not read, the answer is "unknown".
+The host answers and lists its interfaces (`ip link`) or RDMA devices (`rdma link`), and the planned one is in neither.
+Names are compared after normalisation, also by alternative name, PCI address and RDMA device. The RDMA device of a bond
+represents all members of the bond; where the members were not read, the answer is "unknown".
 
 RDMA devices are numbered in the order in which the kernel finds the cards (Linux drivers/infiniband/core/device.c,
-alloc_name), so a card more or less shifts the numbers of those behind it. Where a host has its NICs at the PCI
-addresses, and in the order, of two or more hosts with the same plan, each is taken for the planned NIC of its address,
-unless more of its cables are right by number. That is information on the host: no cable is wrong, but settings that
-name devices by number (`NCCL_IB_HCA`) mean other NICs there.
+alloc_name), so one card more or less shifts the numbers of those behind it. Where a host has its NICs at the PCI
+addresses, and in the order, of two or more hosts with the same plan, each NIC counts as the planned one at its address,
+unless more of its cables are right by number. That is an info finding on the host: no cable is wrong, but settings that
+name devices by number (`NCCL_IB_HCA`) refer to other NICs there.
 
 ## What to do
 `lspci | grep -i -e ethernet -e infiniband`: if the card is missing there, reseat it and look for PCIe errors in
@@ -53,7 +53,7 @@ _SHOWN = 4
 
 @rule("NIC003", severity=Severity.CRITICAL, needs=[RdmaLink])
 def nic_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Planned NICs that their host does not have."""
+    """Planned NICs that are missing in their host."""
     wiring = wiring_of(plan, snapshot)
     absent = np.flatnonzero(wiring.why == Why.NIC_ABSENT)
     yield from _shifted(wiring)
@@ -76,7 +76,7 @@ def nic_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _shifted(wiring: Wiring) -> Iterator[Finding]:
-    """Hosts that number their RDMA devices otherwise than planned."""
+    """Hosts that number their RDMA devices differently from the plan."""
     links = wiring.identity.seen.table(RdmaLink)
     for host, rows in sorted(wiring.identity.names.renumbered.items()):
         name = wiring.index.devices.names[host]
@@ -95,7 +95,7 @@ def _shifted(wiring: Wiring) -> Iterator[Finding]:
 
 
 def _of_each_host(wiring: Wiring, cables: Codes | slice) -> Codes:
-    """How many of these cables start at each device, shape (devices,)."""
+    """The number of these cables that start at each device, shape (devices,)."""
     device = wiring.index.a_device[cables]
     return np.bincount(device[device >= 0], minlength=len(wiring.index.devices.names))
 

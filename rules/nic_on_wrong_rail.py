@@ -6,17 +6,17 @@ GPU over the spines, takes the uplinks of two leaves for it, and is slower than 
 whole job waits for this one NIC. Without spines it does not reach its peers at all (RAL003).
 
 ## How it is seen
-LLDP at either end names the other: the host says which switch port it hears, the switch says which host port it
-hears. Both ends agree: confidence 0.99. Only one end speaks, or the discovery of an InfiniBand fabric for both: 0.9. A
+LLDP at either end names the other: the host reports which switch port it hears, the switch reports which host port it
+hears. Both ends agree: confidence 0.99. Only one end reports, or the discovery of an InfiniBand fabric for both: 0.9. A
 neighbour that names its device but not its port: 0.7. On a switch with several rails the port decides, not the switch;
 a port that the plan leaves free counts for the switch's rail where it has only one. Where leaves hear hosts by their
-names alone, as DPUs send them, two cables of one host in each other's places look right: without any other finding the
-answer is "unknown".
+names alone, as DPUs send them, two swapped cables of one host look right: without any other finding the answer is
+"unknown".
 
 ## What to do
-Read the cause first: two findings are often the two halves of one exchanged pair, and a whole host or leaf may only
-carry the wrong label. Otherwise move the cable at the switch end to the planned port. Check again after 30 seconds,
-the default interval of LLDP.
+Read the cause first: two findings are often the two halves of one swap, and a whole host or leaf may only carry the
+wrong label. Otherwise move the cable at the switch end to the planned port. Check again after 30 seconds, the default
+interval of LLDP.
 
 ## Decide
 - `cable-swap`, `cable-rotation`: plugs are in each other's places. Make the listed moves at the switch, all of them.
@@ -28,8 +28,8 @@ the default interval of LLDP.
 - `! unknown`: the evidence does not decide. Follow this one cable by hand, or get the silent end to answer first.
 
 ## False positives
-A cable that was moved within the last two minutes: a switch keeps the old LLDP neighbour until its time to live is
-over. A plan that is older than the fabric: if several hosts of one rack are wrong in the same way and jobs run well,
+A cable that was moved within the last two minutes: a switch keeps the old LLDP neighbour until its time to live has run
+out. A plan that is older than the fabric: if several hosts of one rack are wrong in the same way and jobs run well,
 compare the plan first.
 """
 
@@ -64,7 +64,7 @@ def nic_on_wrong_rail(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _whose(sorted_: Places, cable: int) -> str:
-    """What stands at the place where the cable is seen."""
+    """The owner of the place where the cable is seen."""
     index = sorted_.wiring.index
     device = int(sorted_.at[cable])
     rail, planned = int(sorted_.rail[cable]), int(index.rail[cable])
