@@ -1,6 +1,4 @@
-"""One round: what was gathered is judged. Rules run one by one; what one of them cannot say, or breaks on, costs
-nobody else.
-"""
+"""Evaluates one round. Rules run one by one: a rule without a result, or with a bug, does not affect the others."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,7 +35,7 @@ from truerail.rule_faults import without_culprit
 _ONE_ROUND = "it takes the counters of two rounds or more, at most 15 minutes apart"
 _UNPLANNED = "CAB009"
 _MOST_DEVICES = 8
-"""Devices named in the line about links that the plan does not have."""
+"""Maximum devices named in the line about unplanned links."""
 _STATES = {
     State.RIGHT: CableState.RIGHT,
     State.WRONG: CableState.WRONG,
@@ -54,10 +52,10 @@ def judge(
     notes: Iterable[str] = (),
     work: Sequence[Maintained] = (),
 ) -> Evaluation:
-    """Compares what was seen with what should be: findings, their causes, and what could not be judged.
+    """Compares the snapshot with the plan: findings, their causes, and what could not be evaluated.
 
-    `only` limits the rules by code. A rule whose facts nobody answered is `unknown`, never passed; a rule that
-    breaks is an `error` verdict, and the others still run. `work` is what maintenance windows cover now.
+    `only` limits the rules by code. A rule without any device's answer to its facts is `unknown`, never passed; a rule
+    that breaks is an `error` verdict, and the others still run. `work` is what maintenance windows cover now.
     """
     wiring = wiring_of(plan, snapshot)
     answered = _answered(snapshot)
@@ -86,7 +84,7 @@ def judge(
 
 
 def _missed(reading: Reading, snapshot: Snapshot) -> bool:
-    """Whether an answer that is not there could have told anything: counters mean nothing in a single round."""
+    """Whether a missing answer matters: counters are useless in a single round."""
     return snapshot.window is not None or reading.collector in at_once()
 
 
@@ -99,7 +97,7 @@ def _run(rule: Rule, plan: Plan, snapshot: Snapshot, answered: set[type[Fact]]) 
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
         judged = rule.look(plan, snapshot)
-    except Exception as error:  # noqa: BLE001 - a bug in one rule must not spoil the others; it is told as an error
+    except Exception as error:  # noqa: BLE001 - a bug in one rule must not affect the others; its verdict is `error`
         culprit, found = without_culprit(rule, plan, snapshot)
         on = f"; {culprit} causes it, the others are judged" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
@@ -109,7 +107,7 @@ def _run(rule: Rule, plan: Plan, snapshot: Snapshot, answered: set[type[Fact]]) 
 
 
 def _answered(snapshot: Snapshot) -> set[type[Fact]]:
-    """The kinds of facts that at least one device was asked for and told. Counters mean nothing in a single round."""
+    """Kinds of facts that at least one device was asked for and reported. Counters are useless in a single round."""
     yields = {name: collector.yields for name, collector in collectors().items()}
     told = {reading.collector for reading in snapshot.readings if not reading.error}
     kinds = {kind for name in told for kind in yields.get(name, ())}
@@ -133,13 +131,13 @@ def _summary(wiring: Wiring, findings: Sequence[Finding]) -> Summary:
 
 
 def cable_states(wiring: Wiring) -> dict[Port, CableState]:
-    """The state of every planned cable, by its end nearer to the GPUs."""
+    """State of every planned cable, by its end nearer to the GPUs."""
     words = [_STATES[state] for state in State]
     return {cable.a: words[state] for cable, state in zip(wiring.index.plan.cables, wiring.state.tolist(), strict=True)}
 
 
 def _unplanned(findings: Iterable[Finding]) -> Iterable[str]:
-    """Links that the plan does not have, in one line: each of them is a finding of its own."""
+    """Unplanned links, in one line: each of them is a finding of its own."""
     counts = Counter(finding.device for finding in findings if finding.rule == _UNPLANNED)
     if counts:
         shown = ", ".join(f"{device} ({count})" for device, count in counts.most_common(_MOST_DEVICES))
@@ -149,7 +147,7 @@ def _unplanned(findings: Iterable[Finding]) -> Iterable[str]:
 
 
 def _by_place(wiring: Wiring) -> Iterable[str]:
-    """Switches of InfiniBand that bear no name of their own."""
+    """InfiniBand switches without a name of their own."""
     names, found = wiring.index.devices.names, wiring.identity
     if found.placed:
         many = len(found.placed) != 1
@@ -181,5 +179,5 @@ def _notes(wiring: Wiring) -> Iterable[str]:
     yield from _by_place(wiring)
     for name, device in sorted(wiring.identity.strange.items()):
         if name == device:
-            continue  # a device that the plan does not have, under its own name
+            continue  # an unplanned device, under its own name
         yield f"{names[device]} announces itself as {names[name]}, a name that the plan does not have"

@@ -1,1 +1,1 @@
-"""What readers of plan and inventory files share: YAML with lines, node sets, problems with file, line and value."""
+"""Shared by readers of plan and inventory files: YAML with lines, node sets, problems with file, line and value."""

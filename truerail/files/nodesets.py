@@ -1,7 +1,7 @@
 """Node sets: `gpu-[001-064]`, `Ethernet[0-252/4]`, `swp[1-32]s[0-1]`, `leaf-[0-3],spare-1`, to names and back.
 
-The syntax and the ranges are ClusterShell's. ClusterShell sorts what it expands; ports and NICs are lists whose order
-means something, so the order as written is kept here, and a range is counted before it is expanded.
+The syntax and the ranges are ClusterShell's. ClusterShell sorts the expanded names; for lists of ports and NICs the
+order matters, so the written order is preserved here, and a range is counted before it is expanded.
 """
 
 import re
@@ -13,7 +13,7 @@ from ClusterShell.RangeSet import RangeSet
 from truerail.errors import NodeSetError
 
 MOST_NAMES = 1_000_000
-"""Names that the node sets of one file may expand to, all together: five times a fabric of 100,000 GPUs."""
+"""Maximum names that the node sets of one file may expand to: five times a fabric of 100,000 GPUs."""
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12})(?:/(\d{1,12}))?)?", re.ASCII)
@@ -23,7 +23,7 @@ _LONGEST_NAME = 255
 
 
 def name_fault(name: str) -> str:
-    """Why this cannot be the name of a device or a port; empty where it can."""
+    """Why this is not a valid name of a device or a port; empty if it is."""
     if not name:
         return "found nothing"
     if len(name) > _LONGEST_NAME:
@@ -33,20 +33,20 @@ def name_fault(name: str) -> str:
 
 
 class Budget:
-    """How many names may still be made. A few characters can ask for billions: `a[1-99999]b[1-99999]`."""
+    """Number of names that may still be expanded. A few characters can ask for billions: `a[1-99999]b[1-99999]`."""
 
     def __init__(self, names: int = MOST_NAMES) -> None:
         self.names = self.left = names
 
     def take(self, count: int) -> None:
-        """Counts `count` names. Raises NodeSetError when the file asks for too many."""
+        """Counts `count` names. Raises NodeSetError if the file asks for too many."""
         if count > self.left:
             raise NodeSetError(f"expands to more names than a file may hold ({self.names:,} in all)")
         self.left -= count
 
 
 def expand(text: str, budget: Budget | None = None) -> list[str]:
-    """The names of a node set, in the order written. Raises NodeSetError."""
+    """The names of a node set, in the written order. Raises NodeSetError."""
     budget = budget or Budget()
     names: list[str] = []
     for piece in _pieces(text):
@@ -58,7 +58,7 @@ def expand(text: str, budget: Budget | None = None) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Splits at the commas that stand outside brackets."""
+    """Splits at the commas outside of brackets."""
     pieces, depth, start = [], 0, 0
     for at, char in enumerate(text):
         depth += (char == "[") - (char == "]")

@@ -1,6 +1,6 @@
-"""What is wrong with a file, and the exception that carries it.
+"""Problems of a file, and the exception that carries them.
 
-`FileError` is raised once per file, with everything that was found, so that one run shows all there is to mend.
+`FileError` is raised once per file, with everything that was found, so that one run shows all problems.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from truerail.model import Severity
 from truerail.model.names import printable
 
 MOST_PROBLEMS = 100
-"""So many problems of one file are told one by one; of the rest, the number."""
+"""Maximum problems of one file that are listed; the rest is only counted."""
 
 
 class Problem(NamedTuple):
-    """One fault of a file, and where it stands. `line` counts from 1; 0 means the whole file."""
+    """One problem of a file and its position. `line` counts from 1; 0 means the whole file."""
 
     file: str
     line: int
@@ -39,7 +39,7 @@ class FileError(TruerailError):
 
 
 class Faults:
-    """Gathers the problems of one file while it is read, to be raised as `error`."""
+    """Collects the problems of one file while it is read, to be raised as `error`."""
 
     def __init__(self, file: str, error: type[FileError]) -> None:
         self.file = file
@@ -48,14 +48,14 @@ class Faults:
         self.untold = 0
 
     def add(self, line: int, value: str, summary: str) -> None:
-        """Notes a fault that makes the file unusable, and goes on."""
+        """Records a fault that makes the file unusable, and continues."""
         if len(self.found) < MOST_PROBLEMS:
             self.found.append(Problem(self.file, line, value, summary))
         else:
             self.untold += 1
 
     def raise_any(self) -> None:
-        """Raises the error with all that was noted, in the order of the lines, if anything was."""
+        """Raises the error with all recorded problems, in the order of the lines, if there are any."""
         if not self.found:
             return
         problems = sorted(self.found, key=lambda problem: problem.line)
@@ -65,6 +65,6 @@ class Faults:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """`, did you mean 'nodes'?` where a known word is close, else the list of those known."""
+    """`, did you mean 'nodes'?` if a known word is close, else the list of known words."""
     close = get_close_matches(word.lower(), known, n=1)
     return f", did you mean {close[0]!r}?" if close else f"; known are {', '.join(known)}"

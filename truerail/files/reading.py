@@ -1,4 +1,4 @@
-"""A file's text, and what is refused before anything is parsed."""
+"""Reads a file's text, and rejects unusable files before anything is parsed."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from truerail.files.problems import FileError, Problem
 
 
 def read_text(path: Path, most_bytes: int, error: type[FileError]) -> str:
-    """The UTF-8 text of a file, without a byte order mark. Raises `error` where it is unreadable, larger than
+    """The UTF-8 text of a file, without a byte order mark. Raises `error` if it is unreadable, larger than
     `most_bytes`, or not UTF-8.
     """
     file = str(path)

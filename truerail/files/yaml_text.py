@@ -1,4 +1,4 @@
-"""Lines of YAML: what needs quotes, and entries of a section."""
+"""Writes lines of YAML: quoting, and entries of a section."""
 
 import json
 import re
@@ -14,24 +14,24 @@ Entry = Mapping[str, str | Sequence[str]]
 
 
 def quoted(text: str) -> str:
-    """A scalar for block context: as it is where YAML reads it so, else in double quotes."""
+    """A scalar for block context: plain where YAML reads it unchanged, else in double quotes."""
     if _PLAIN.fullmatch(text):
         return text
     return json_quoted(text)
 
 
 def in_flow(text: str) -> str:
-    """A scalar inside `{...}`: as it is where it is a plain word, else in double quotes."""
+    """A scalar inside `{...}`: plain if it is a plain word, else in double quotes."""
     return text if _PLAIN_IN_FLOW.fullmatch(text) else json_quoted(text)
 
 
 def json_quoted(text: str) -> str:
-    """A scalar in double quotes, what cannot be seen as escapes."""
+    """A scalar in double quotes, with invisible characters escaped."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def section(name: str, entries: Sequence[Entry]) -> list[str]:
-    """A section of the file: one mapping, or a list of them. Nothing where there is no entry."""
+    """A section of the file: one mapping, or a list of them. Empty without entries."""
     if not entries:
         return []
     lines = [f"{name}:"]

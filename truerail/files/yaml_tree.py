@@ -1,9 +1,9 @@
-"""YAML text to a tree of nodes that know their lines.
+"""Parses YAML text to a tree of nodes with line numbers.
 
 Built from the parser's events, because the composer that PyYAML takes from libyaml recurses in C and ends the process
-on a file of 100,000 opening brackets. Scalars stay the text that was written, so a rack called `01` or `on` is just
-that; what a value means is decided by its reader (`yaml_values`). A key that a mapping has twice is refused here, for
-every file alike: YAML forbids it (1.2.2, 3.2.1.3), and a parser that takes the last one drops what stands in the first.
+on a file of 100,000 opening brackets. Scalars stay as written, so a rack called `01` or `on` is just that; the reader
+of a value (`yaml_values`) decides its type. A duplicate key in a mapping is rejected here, for every file alike: YAML
+forbids it (1.2.2, 3.2.1.3), and a parser that takes the last one drops the content of the first.
 """
 
 from collections.abc import Collection, Iterator
@@ -16,7 +16,7 @@ from truerail.files.problems import Faults
 DEEPEST = 16
 _MERGE = "<<"
 MOST_ALIASES = 1000
-"""An alias (`*name`) shares a node, it copies nothing; readers walk what it names each time, hence the bound."""
+"""An alias (`*name`) shares a node and copies nothing; readers walk the shared node each time, hence the bound."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,25 +30,25 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """What it is, in words."""
+        """Kind of the node, in words."""
         return "a value" if self.text is not None else "a list" if self.items is not None else "a mapping"
 
     @property
     def shown(self) -> str:
-        """What to show of it in a message."""
+        """The value as shown in a message."""
         if self.text is not None:
             return self.text
         return f"{self.kind} of {len(self.items if self.items is not None else self.pairs or ())}"
 
 
 class _Refused(Exception):  # noqa: N818 - it is said of the file: "refused"
-    """Holds line, value and what is said."""
+    """Holds line, value and message."""
 
 
 def read_tree(text: str, faults: Faults, opaque: Collection[str] = ()) -> Node | None:
-    """The document in `text`, or None with the reason noted in `faults`.
+    """The document in `text`, or None with the reason recorded in `faults`.
 
-    A tag is refused, unless it is one of `opaque`: what stands behind those (`!vault`) is left out, an empty value.
+    A tag is rejected, unless it is one of `opaque`: the value behind those (`!vault`) is read as empty.
     """
     try:
         return _build(yaml.parse(text, Loader=yaml.CSafeLoader), opaque, faults)
@@ -64,7 +64,7 @@ def read_tree(text: str, faults: Faults, opaque: Collection[str] = ()) -> Node |
 
 
 def _build(events: Iterator[yaml.Event], opaque: Collection[str], faults: Faults) -> Node:
-    """The one document of the stream. Notes keys that are there twice. Raises `_Refused`."""
+    """The one document of the stream. Records duplicate keys. Raises `_Refused`."""
     root = Node(1, items=[])
     open_nodes = [root]
     waiting: list[Node | None] = [None]  # for each open node, the key that waits for its value
@@ -95,7 +95,7 @@ def _build(events: Iterator[yaml.Event], opaque: Collection[str], faults: Faults
 
 
 def _refuse_twice(node: Node, faults: Faults) -> None:
-    """Notes each key of a mapping that is there already."""
+    """Records each duplicate key of a mapping."""
     first: dict[str, int] = {}
     for key, _ in node.pairs or ():
         if key.text is None or key.text == _MERGE:
@@ -128,7 +128,7 @@ def _node(event: yaml.ScalarEvent | yaml.CollectionStartEvent, line: int, opaque
 
 
 def _attach(parent: Node, waiting: list[Node | None], node: Node) -> None:
-    """Puts a node into its list, or keeps it as a key until its value comes."""
+    """Adds a node to its list, or holds it as a key until its value follows."""
     if parent.items is not None:
         parent.items.append(node)
     elif waiting[-1] is None:

@@ -1,4 +1,4 @@
-"""Typed values from the nodes of a YAML file; what does not fit is noted with its line, and the rest goes on."""
+"""Reads typed values from the nodes of a YAML file; records an invalid value with its line, and continues."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,24 +15,24 @@ _WHOLE = re.compile(r"\d{1,9}", re.ASCII)
 
 
 def whole(text: str, most: int) -> int | None:
-    """A whole number of 0 to `most`; None where it is none."""
+    """An integer of 0 to `most`; None otherwise."""
     return int(text) if _WHOLE.fullmatch(text) and int(text) <= most else None
 
 
 class Values:
-    """Reads nodes; keeps the faults and the number of names that the file may still make."""
+    """Reads nodes; holds the faults and the number of names that the file may still expand to."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults = faults
         self.budget = Budget()
 
     def wrong(self, node: Node, summary: str) -> None:
-        """Notes a fault at a node."""
+        """Records a fault at a node."""
         self.faults.add(node.line, node.shown, summary)
 
     def fields(self, node: Node, known: Sequence[str], needs: Iterable[str] = ()) -> dict[str, Node]:
-        """The keys and values of a mapping; notes keys that are unknown or missing. One that is there twice
-        was noted with the tree.
+        """The keys and values of a mapping; records unknown and missing keys. Duplicate keys are recorded while the
+        tree is built.
         """
         found: dict[str, Node] = {}
         if node.pairs is None:
@@ -66,7 +66,7 @@ class Values:
         return node.text
 
     def number(self, node: Node | None, most: int) -> int | None:
-        """A whole number from 0 to `most`."""
+        """An integer from 0 to `most`."""
         if node is None:
             return None
         value = whole(node.text or "", most)
@@ -84,7 +84,7 @@ class Values:
         return word in ("yes", "true")
 
     def choice(self, node: Node | None, words: Mapping[str, E] | type[E], default: E) -> E:
-        """One word of an enumeration."""
+        """One value of an enumeration."""
         if node is None:
             return default
         known = {word.value: word for word in words} if isinstance(words, type) else dict(words)
@@ -95,7 +95,7 @@ class Values:
         return chosen
 
     def names(self, node: Node | None) -> list[str]:
-        """The names of a node set, or of a list of node sets, in the order written."""
+        """The names of a node set, or of a list of node sets, in the written order."""
         if node is None:
             return []
         names: list[str] = []
@@ -110,7 +110,7 @@ class Values:
         return names
 
     def numbers(self, node: Node | None, most: int) -> list[int]:
-        """Whole numbers: `3`, `[0, 1]`, `"[0-7]"`."""
+        """Integers: `3`, `[0, 1]`, `"[0-7]"`."""
         found = []
         for name in self.names(node):
             value = whole(name, most)

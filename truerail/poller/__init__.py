@@ -1,4 +1,4 @@
-"""Gathers what a fleet of running devices answers: all at once, within limits, each failure a value in its own row."""
+"""Polls a fleet of devices: all at once, within limits; a failure is a value in the device's own row."""
 
 from truerail.poller.fleet import Gathered, Poller, Progress, gather
 from truerail.poller.limits import Ambient, Limits

@@ -1,6 +1,6 @@
-"""One device in one round: one ask with all commands, one further ask for what could not be read.
+"""Polls one device in one round: one request with all commands, one more for answers that were unreadable.
 
-What came too late or too long is not asked in other words: a GPU driver that hangs would hang again.
+After an answer that was too late or too long no alternative command is sent: a GPU driver that hangs would hang again.
 """
 
 import asyncio
@@ -24,7 +24,9 @@ _BOTH = f"platform {INFINIBAND} is for an entry under a name that no plan has"
 
 
 class DevicePoller:
-    """Asks one device after the other whatever applies to it. What worked is kept in `Known` for the next round."""
+    """Sends each device the commands that apply to it. Commands that worked are stored in `Known`
+    for the next round.
+    """
 
     def __init__(self, transport: Transport, limits: Limits, ambient: Ambient) -> None:
         self._transport = transport
@@ -36,7 +38,7 @@ class DevicePoller:
     ) -> None:
         """Fills a device's row: all questions that apply to it, or those of `collectors`.
 
-        A device that fails costs its own row only; only a cancellation goes through.
+        A device that fails affects only its own row; only a cancellation propagates.
         """
         began = self._ambient.clock()
         seconds = max(self._limits.device_seconds, target.answer_seconds if target.tells_fabric else 0.0)
@@ -49,7 +51,7 @@ class DevicePoller:
             _fail(row, f"no answer{within}")
         except TransportError as error:
             _fail(row, str(error))
-        except Exception as error:  # noqa: BLE001 - a transport's bug about one device must not cost the others
+        except Exception as error:  # noqa: BLE001 - a transport's bug on one device must not affect the others
             _fail(row, f"failed inside: {type(error).__name__}: {error}")
         row.took_seconds = self._ambient.clock() - began
         if row.error:
@@ -93,7 +95,7 @@ class DevicePoller:
         _remember(row, asked, known)
 
     async def _identified(self, row: Row, target: Target, known: Known) -> Target:
-        """The target with its platform, asked for where nobody knows it; the row's device gets its role."""
+        """The target with its platform, probed if unknown; sets the role of the row's device."""
         platform = known.platform or assumed_platform(target)
         if not platform:
             platform = platform_of(await self._patiently(target, PROBES))
@@ -104,7 +106,7 @@ class DevicePoller:
         return replace(target, platform=platform, role=row.device.role)
 
     async def _patiently(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        """Asks; a connection that does not come about is tried again, later each time and not all devices at once."""
+        """Sends commands; retries a failed connection with increasing, randomized delays."""
         for attempt in range(1, self._limits.retries + 1):
             try:
                 return await self._transport.ask(target, commands)
@@ -118,9 +120,9 @@ def _wanted(name: str, collectors: Collection[str] | None) -> bool:
 
 
 def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
-    """The optional questions to which the device has nothing to say: every command refused, or answered by nothing.
+    """The optional questions that the device cannot answer: every command refused, or answered by nothing.
 
-    A machine that is there to tell a fabric is not excused.
+    A machine that reports an InfiniBand fabric is not excused.
     """
     if row.platform == INFINIBAND:
         return []
@@ -150,13 +152,13 @@ def _fail(row: Row, why: str) -> None:
 
 
 def _unread(row: Row, asked: Asked) -> list[str]:
-    """The collectors that have no readable answer."""
+    """The collectors without a readable answer."""
     read = {reading.collector for reading in row.readings if not reading.error}
     return [name for name in asked if name not in read]
 
 
 def _remember(row: Row, asked: Asked, known: Known) -> None:
-    """Keeps for each collector the command whose answer was read, and drops what nobody needs any more."""
+    """Stores for each collector the command whose answer was read, and drops answers that are no longer needed."""
     source = {reading.collector: _file(reading) for reading in row.readings if not reading.error}
     came_from = by_file(row.device.role, row.platform)
     worked = {name: came_from[name, file] for name, file in source.items() if (name, file) in came_from}

@@ -1,4 +1,4 @@
-"""One round over a fleet: every device at once, within limits, each with its own deadline, and one for them all."""
+"""Polls a fleet for one round: every device at once, within limits, with a deadline for each and one for all."""
 
 import asyncio
 from asyncio import FIRST_COMPLETED
@@ -24,9 +24,11 @@ from truerail.transport.unanswered import Unanswered
 from truerail.transport.warnings import Notes
 
 _PATIENT_TICKS = 30
-"""After 3 s a device that has not answered yet lets the next one begin."""
+"""Ticks (3 s) after which a device that has not answered yet lets the next one begin."""
 Progress = Callable[[Row, int, int], None]
-"""Told of each row when it is finished, with how many of how many rows are. `row.answers` is there only until then."""
+"""Receives each finished row, the number of finished rows and the number of all. `row.answers` is
+cleared afterwards.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,32 +40,32 @@ class Gathered:
     notes: tuple[str, ...] = ()
     interrupted: bool = False
     inventory: frozenset[str] = frozenset()
-    """The devices that there were to ask, as the inventory names them."""
+    """All devices of the inventory, as the inventory names them."""
 
     @property
     def readings(self) -> list[Reading]:
-        """What all devices answered, or why they did not."""
+        """Answers of all devices, or the reasons why there are none."""
         return [reading for row in self.rows for reading in row.readings]
 
     @property
     def devices_seen(self) -> tuple[str, ...]:
-        """The devices that were asked, as the plan names them, else as the inventory does."""
+        """The polled devices, as the plan names them, else as the inventory does."""
         return tuple(row.device.name for row in self.rows)
 
     @property
     def unreached(self) -> tuple[Row, ...]:
-        """The devices that could not be asked, or not to the end."""
+        """The devices that were not polled, or not completely."""
         return tuple(row for row in self.rows if row.error)
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
-        """The same as the rules want it."""
+        """The round as a snapshot for the rules."""
         return Snapshot(self.at, self.readings, previous, inventory=self.inventory)
 
 
 class Poller:
-    """Asks a fleet in rounds. `devices` are the plan's, by name; a target is matched to them by any spelling.
+    """Polls a fleet in rounds. `devices` are the plan's, by name; a target is matched to them by any spelling.
 
-    What is learned of a device (platform, commands that work) is kept between rounds; connections are the transport's.
+    Platforms and commands that work are stored between rounds; connections belong to the transport.
     """
 
     def __init__(
@@ -91,10 +93,10 @@ class Poller:
         stop: asyncio.Event | None = None,
         limits: Limits | None = None,
     ) -> Gathered:
-        """Asks all devices, or those named in `only`, once; everything, or the questions of these `collectors`.
+        """Polls all devices, or those named in `only`, once; all questions, or those of these `collectors`.
 
-        Ends at the round's deadline, or soon after `stop` is set; rows of devices that did not answer until then say
-        so. `limits` are for this round only.
+        Ends at the round's deadline, or soon after `stop` is set; rows of devices that did not answer by then say so.
+        `limits` are for this round only.
         """
         limits = limits or self._limits
         at, notes = self._ambient.now().replace(microsecond=0), Notes()
@@ -119,16 +121,18 @@ class Poller:
 
     @property
     def devices(self) -> tuple[Device, ...]:
-        """The devices that are asked, in the order of their rows."""
+        """The polled devices, in the order of their rows."""
         return tuple(device for _, device, _ in self._targets)
 
     @property
     def tellers(self) -> tuple[str, ...]:
-        """Those of them that are asked for the links of an InfiniBand fabric, and for nothing else."""
+        """Those of them that are only polled for the links of an InfiniBand fabric."""
         return tuple(device.name for target, device, _ in self._targets if target.tells_fabric)
 
     def _wanted(self, only: Collection[str] | None, collectors: Collection[str] | None) -> list[tuple[Target, Row]]:
-        """A row for each device, with its questions; a machine that none of these questions is for has no row."""
+        """A row for each device, with its questions; a machine that reports a fabric has no row if no question is for
+        it.
+        """
         keys = None if only is None else {device_key(name) for name in only}
         of_fabric = fabric_questions(collectors)
         others = tuple(sorted(set(collectors or all_collectors()).difference(of_fabric)))
@@ -142,9 +146,9 @@ class Poller:
 
 
 async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event | None, limits: Limits) -> str:
-    """Waits for all tasks, the deadline, or the wish to stop. Cancels what is left; gives the reason for that.
+    """Waits for all tasks, the deadline, or `stop`. Cancels the remaining tasks; returns the reason for that.
 
-    What `progress` raised (a full disk, say) goes through.
+    Exceptions of `progress` (a full disk, say) propagate.
     """
     work = list(tasks)
     halt = asyncio.create_task((stop or asyncio.Event()).wait())
@@ -166,7 +170,7 @@ async def _until_done(tasks: Iterable["asyncio.Task[None]"], stop: asyncio.Event
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """What all devices of one round share."""
+    """State shared by all devices of one round."""
 
     interviewer: DevicePoller
     turns: Turns
@@ -188,7 +192,7 @@ async def _all_done(tasks: Sequence["asyncio.Task[None]"]) -> bool:
 
 
 class _Counter:
-    """Counts finished rows, tells of each, and lets its answers go: a fleet's raw answers take hundreds of MB."""
+    """Counts finished rows, reports each, and clears its answers: a fleet's raw answers take hundreds of MB."""
 
     def __init__(self, total: int, progress: Progress | None) -> None:
         self._done = 0
@@ -203,7 +207,7 @@ class _Counter:
 
 
 def _matched(targets: Sequence[Target], devices: Mapping[str, Device]) -> list[tuple[Target, Device, bool]]:
-    """Each target with the plan's device of that name, else one made of the target; planned ones first, by name."""
+    """Each target with the plan's device of that name, else one built from the target; planned ones first, by name."""
     known = Devices(Plan(devices, ()))
     planned = {device_key(name) for name in devices}
     found = []
@@ -214,7 +218,7 @@ def _matched(targets: Sequence[Target], devices: Mapping[str, Device]) -> list[t
 
 
 def _completed(target: Target, device: Device | None) -> Target:
-    """The target with what the plan knows of it and the inventory does not."""
+    """The target completed from the plan where the inventory has no value."""
     if device is None:
         return target
     target = replace(target, role=device.role)
@@ -237,6 +241,6 @@ async def gather(
     limits: Limits | None = None,
     ambient: Ambient | None = None,
 ) -> Gathered:
-    """One round over a fleet, for whoever needs no second one."""
+    """Polls a fleet for a single round."""
     gatherer = Poller(targets, transport, devices=devices, limits=limits, ambient=ambient)
     return await gatherer.round(only=only, progress=progress)

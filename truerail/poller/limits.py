@@ -1,4 +1,4 @@
-"""How long a round may take, how much it does at once, and what it knows of time and chance."""
+"""Limits of a round: durations and concurrency; and its sources of time and randomness."""
 
 import asyncio
 import random
@@ -10,10 +10,10 @@ from time import monotonic
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`at_once` devices are asked at the same time, beside those that have let 3 s go by. One has `device_seconds` from
-    its turn on, all of them together `deadline_seconds`. A connection that does not come about is tried again `retries`
-    times, after `retry_seconds`, doubled each time, plus or minus half. A transport gets `cancel_seconds` to let go of
-    a device.
+    """`at_once` devices are polled at the same time, besides those that have not answered for 3 s. Each has
+    `device_seconds` from its turn on, all of them together `deadline_seconds`. A failed connection is retried `retries`
+    times, after `retry_seconds`, doubled each time, plus or minus half. A transport has `cancel_seconds` to release a
+    device.
     """
 
     at_once: int = 1000
@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ambient:
-    """Time and chance, so that tests can have their own. `clock` is in seconds and never goes back."""
+    """Time and randomness, replaceable in tests. `clock` is in seconds and never goes back."""
 
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     clock: Callable[[], float] = monotonic

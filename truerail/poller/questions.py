@@ -1,4 +1,4 @@
-"""Which commands a device is asked: for each collector the one that worked before, else the preferred one."""
+"""Commands to send to a device: for each collector the one that worked before, else the preferred one."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,31 +13,31 @@ from truerail.transport.questions import PORT
 
 SNMP = "snmp"
 MOST_ALTERNATIVES = 32
-"""Commands that are tried for one collector in the further ask; no collector declares as many for one platform."""
+"""Maximum commands tried for one collector in the second request; no collector declares as many for one platform."""
 ASK_AGAIN_SECONDS = 3600.0
-"""After this a device is asked anew for what it had no tool for: somebody may have installed it."""
+"""After this time an optional question that the device had no tool for is repeated: it may be installed by now."""
 
 
 @dataclass(slots=True)
 class Known:
-    """What is known of one device from rounds before: its platform, its role, and the command that each collector's
-    answer came from.
+    """Results of earlier rounds for one device: its platform, its role, and the command that each collector's answer
+    came from.
     """
 
     platform: str = ""
     role: Role | None = None
     command: dict[str, str] = field(default_factory=dict)
     refused: dict[str, float] = field(default_factory=dict)
-    """Optional questions that the device has no answer to, and when it said so, in seconds of the clock."""
+    """Optional questions that the device cannot answer, and when it refused them, in seconds of the clock."""
 
     def asks(self, collector: str, now: float) -> bool:
-        """Whether to ask a question: an optional one that was refused is asked again after a while only."""
+        """Whether to ask a question: a refused optional one is repeated only after a while."""
         return now - self.refused.get(collector, -ASK_AGAIN_SECONDS) >= ASK_AGAIN_SECONDS
 
 
 @cache
 def applicable(role: Role, platform: str) -> Mapping[str, tuple[str, ...]]:
-    """The collectors that a device of this role and platform is asked for, and their commands, best first."""
+    """The collectors for a device of this role and platform, and their commands, best first."""
     found = {}
     for collector in collectors().values():
         commands = tuple(_commands(collector, platform)) if role in collector.on else ()
@@ -47,21 +47,21 @@ def applicable(role: Role, platform: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def fabric_questions(collectors: Collection[str] | None) -> tuple[str, ...]:
-    """Those of these questions, or of all, that a machine is asked that tells a fabric."""
+    """The questions among these, or of all, for a machine that reports an InfiniBand fabric."""
     return tuple(name for name in applicable(Role.HOST, INFINIBAND) if collectors is None or name in collectors)
 
 
 @cache
 def by_file(role: Role, platform: str) -> Mapping[tuple[str, str], str]:
-    """The command that a collector's answer in a file came from: (collector, file) to command."""
+    """The command behind a collector's answer in a file: (collector, file) to command."""
     asked = applicable(role, platform)
     return {(name, answer_file(text)): text for name, texts in asked.items() for text in texts}
 
 
 def _commands(collector: Collector, platform: str) -> Iterator[str]:
-    """The commands of this platform. An SNMP agent is only walked; nothing is walked but an SNMP agent.
+    """The commands of this platform. Walks are for SNMP agents only, and SNMP agents are only walked.
 
-    Commands that ask for one port at a time are for captures made by hand; so are names of files among the walks.
+    Commands that ask for one port at a time, and file names among the walks, are for captures made by hand.
     """
     for command in collector.ask:
         asks = PORT not in command.text and (platform != SNMP or command.text.startswith("snmpbulkwalk -On "))

@@ -1,4 +1,4 @@
-"""One device's row of a round: what it answered, as bytes that a capture keeps and as readings that rules judge."""
+"""One device's row of a round: its answers as bytes for a capture and as readings for rules."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,9 +15,9 @@ from truerail.transport.unanswered import FILE, Unanswered
 
 @dataclass(slots=True)
 class Row:
-    """What one device said in one round. `name` is the inventory's, `device` the plan's where it is `planned`.
+    """Answers of one device in one round. `name` is the inventory's, `device` the plan's where it is `planned`.
 
-    `answers` holds whole answers by command, `unanswered` why there is none.
+    `answers` holds complete answers by command, `unanswered` the reasons for missing ones.
     """
 
     name: str
@@ -28,17 +28,17 @@ class Row:
     readings: list[Reading] = field(default_factory=list)
     took_seconds: float = 0.0
     read_at: float = 0.0
-    """The middle of its ask, in Unix seconds."""
+    """The middle of its poll, in Unix seconds."""
     platform: str = ""
-    """As the inventory has it, else as the device said."""
+    """As given by the inventory, else as detected on the device."""
 
     @property
     def error(self) -> str:
-        """Why the device could not be asked at all, or not to the end; empty where it could."""
+        """Why the device was not polled, or not completely; empty if it was."""
         return self.unanswered.device
 
     def add(self, answers: Sequence[Answer]) -> None:
-        """Takes in answers. One that is not whole counts as none."""
+        """Adds answers. An incomplete one counts as none."""
         for answer in answers:
             if answer.error:
                 self.unanswered.commands[answer.command] = _why(answer)
@@ -47,11 +47,11 @@ class Row:
 
     @property
     def commands(self) -> list[str]:
-        """Every command that was answered, or not."""
+        """Every command that was sent, answered or not."""
         return [*self.answers, *self.unanswered.commands]
 
     def drop(self, commands: Collection[str], asked: Collection[str]) -> None:
-        """Forgets commands, as if they had not been sent; `asked` are the questions that remain."""
+        """Removes commands, as if they had not been sent; `asked` are the questions that remain."""
         for text in commands:
             self.answers.pop(text, None)
             self.unanswered.commands.pop(text, None)
@@ -65,7 +65,7 @@ class Row:
         return found
 
     def read(self, reader: Answers) -> None:
-        """Makes `readings` of what is there, in the very way in which a capture is read."""
+        """Parses the answers into `readings`, exactly as a capture is read."""
         folder = ArchiveFolder()
         folder.files = self.files()
         place = Opened(printable(self.name, 64), folder, folder.list(), held=dict(folder.files))
@@ -75,7 +75,7 @@ class Row:
         self.readings = [_timed(reading, took, self.read_at) for reading in readings]
 
     def keep(self, needed: Collection[str]) -> None:
-        """Forgets what all other commands gave."""
+        """Removes the answers of all other commands."""
         self.answers = {text: answer for text, answer in self.answers.items() if text in needed}
         self.unanswered.commands = {text: why for text, why in self.unanswered.commands.items() if text in needed}
 
@@ -85,7 +85,7 @@ def _timed(reading: Reading, took: Mapping[str, float], read_at: float) -> Readi
 
 
 def _why(answer: Answer) -> str:
-    """The error, and what the device itself said where that is one short line."""
+    """The error, and the device's own message if that is one short line."""
     said = answer.text.strip()
     if said and len(said) < 200 and "\n" not in said and said not in answer.error:
         return f"{answer.error}: {printable(said)}"
