@@ -1,1 +1,1 @@
-"""Judgements told to people and machines. Nothing here decides anything: what is wrong is settled before."""
+"""Reports of evaluations for people and machines. They contain no analysis of their own."""

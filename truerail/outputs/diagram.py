@@ -19,7 +19,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Where cables sit and where they belong: labels on both sides with their heights, in pixels."""
+    """Actual and planned ports of cables: labels on both sides with their heights, in pixels."""
 
     cables: tuple[tuple[str, int], ...]
     ports: tuple[tuple[str, int], ...]
@@ -29,7 +29,7 @@ class Crossing:
 
 
 def crossing(cause: Cause) -> Crossing | None:
-    """The drawing of a cause's moves; None without moves, or with more than a reader can follow."""
+    """The drawing of a cause's moves; None without moves, or with too many to follow."""
     if not 1 <= len(cause.moves) <= MOST_LINES:
         return None
     heights: dict[Port, int] = {}
@@ -53,7 +53,7 @@ def _y(row: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of a bar: where it begins and how wide it is, in percent of the whole."""
+    """One piece of a bar: its start and its width, in percent of the bar."""
 
     state: str
     number: int
@@ -62,7 +62,7 @@ class Part:
 
 
 def bar(counts: RailCount | dict[CableState, int]) -> list[Part]:
-    """A bar of states in their order. What is not zero stays visible: at least half a percent wide."""
+    """A bar of states in their order. A count above zero stays visible: at least half a percent wide."""
     numbers = counts.counts if isinstance(counts, RailCount) else counts
     total = sum(numbers.values()) or 1
     raw = {state: max(100 * number / total, 0.5) for state, number in numbers.items() if number}

@@ -1,4 +1,4 @@
-"""What could not be judged. It is told in every report, because "I do not know" is not "fine"."""
+"""What could not be evaluated. Every report shows it, because "unknown" is not "fine"."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from truerail.outputs.words import order
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Devices that gave the same error to the same collectors."""
+    """Devices with the same error from the same collectors."""
 
     devices: tuple[str, ...]
     collectors: tuple[str, ...]
@@ -19,8 +19,8 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """Rules, by code, that could not judge the fabric, or a part of it, for one reason. `failing` are those of them
-    that found something in the rest.
+    """Rules, by code, that could not evaluate the fabric, or a part of it, for one reason. `failing` are those of them
+    with findings in the rest.
     """
 
     rules: tuple[str, ...]
@@ -30,7 +30,9 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """Everything that limits the verdict: devices unread, rules that could not judge or broke, cables unseen."""
+    """Everything that limits the verdict: unread devices, rules without data or with an error, cables in unknown
+    state.
+    """
 
     unread: tuple[Unread, ...]
     unknown: tuple[Unjudged, ...]
@@ -42,7 +44,7 @@ class Doubts:
 
 
 def doubts(evaluation: Evaluation) -> Doubts:
-    """Gathers what could not be judged, in a stable order."""
+    """Collects what could not be evaluated, in a stable order."""
     verdicts = sorted(evaluation.verdicts, key=lambda verdict: verdict.rule)
     return Doubts(
         grouped(evaluation.collection_errors),
@@ -53,7 +55,7 @@ def doubts(evaluation: Evaluation) -> Doubts:
 
 
 def _unjudged(verdicts: Iterable[Verdict]) -> tuple[Unjudged, ...]:
-    """Verdicts with equal reasons told once, in the order of each reason's first rule."""
+    """Verdicts grouped by reason, in the order of each reason's first rule."""
     alike: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         for why in [part.why for part in verdict.unjudged] or [verdict.reason]:
@@ -65,10 +67,10 @@ def _unjudged(verdicts: Iterable[Verdict]) -> tuple[Unjudged, ...]:
 
 
 def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:
-    """Unread answers with equal errors told once: by error and collectors, devices in natural order."""
+    """Unread answers grouped by error and collectors, devices in natural order."""
     of_device: dict[tuple[str, str], list[str]] = {}
     for reading in unread:
-        error = reading.error.removeprefix(f"{reading.device}/")  # so that equal errors of several devices are one
+        error = reading.error.removeprefix(f"{reading.device}/")  # so that equal errors form one group
         of_device.setdefault((reading.device, error), []).append(reading.collector)
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (device, error), collectors in of_device.items():
@@ -80,6 +82,6 @@ def grouped(unread: Iterable[Reading]) -> tuple[Unread, ...]:
 
 
 def rule_name(code: str) -> str:
-    """The name of a rule, such as `nic_on_wrong_rail`; the code itself where this release has no such rule."""
+    """The name of a rule, such as `nic_on_wrong_rail`; the code itself if this release has no such rule."""
     rule = rules().get(code)
     return rule.name if rule else code

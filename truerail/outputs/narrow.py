@@ -1,4 +1,4 @@
-"""A judgement narrowed to some devices. What is known stays known; only what is told becomes less."""
+"""Narrows an evaluation to some devices. The analysis stays the same; only the reported part is smaller."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -8,9 +8,10 @@ from truerail.model import CableState, Cause, Evaluation, Finding, Port, Role, S
 
 
 def narrowed(evaluation: Evaluation, devices: Collection[str], read: Collection[str]) -> Evaluation:
-    """What concerns `devices` (names as in the plan): their cables, findings, and causes with all of their moves.
+    """The part of an evaluation for `devices` (names as in the plan): their cables, findings, and causes with all of
+    their moves.
 
-    A cause keeps its moves, because half an exchange repairs nothing. `read` are the devices that answered anything.
+    A cause keeps all moves, because half a swap repairs nothing. `read` are the devices with any answer.
     """
     findings = tuple(finding for finding in evaluation.findings if _concerns(finding, devices))
     kept = {finding.id for finding in findings}

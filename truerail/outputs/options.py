@@ -1,4 +1,4 @@
-"""What a reader may ask of a report."""
+"""The options of a report."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,13 +19,13 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`width` in columns, `color` and `details` concern the text report; `ascii` draws it without other characters."""
+    """`width` in columns, `color` and `details` apply to the text report; `ascii` draws it in ASCII only."""
 
     width: int = 100
     color: bool = False
     details: bool = False
     ascii: bool = False
     fail_on: Severity = Severity.WARNING
-    """From which severity on a finding is a failed test in the JUnit report."""
+    """The lowest severity that is a failed test in the JUnit report."""
     next_step: str = ""
-    """The command that shows more, told where the text report leaves something out."""
+    """The command that shows more, named where the text report leaves something out."""

@@ -1,4 +1,4 @@
-"""The punch list: one line for each thing that hands must do, in walking order (rack, unit, port)."""
+"""The punch list: one line for each manual action, in walking order (rack, unit, port)."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from truerail.outputs.words import order, port_of
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do. `at` is the port or device to walk to, `to` the port that a moved plug goes into.
+    """One action. `at` is the port or device to walk to, `to` the port that a moved plug goes into.
 
-    `far` is the other end of the cable, which stays where it is; None where there is no cable to speak of.
+    `far` is the other end of the cable, which stays in place; None without a cable.
     """
 
     cause: str
@@ -21,7 +21,7 @@ class Step:
     far: Port | None = None
     label: str = ""
     after: str = ""
-    """What must be repaired first: such steps come last."""
+    """What to repair first: such steps come last."""
 
     @property
     def device(self) -> str:
@@ -30,14 +30,14 @@ class Step:
 
 
 def punch_list(evaluation: Evaluation) -> list[Step]:
-    """Every move of every cause, and one step for each cause that needs hands or eyes but no move."""
+    """Every move of every cause, and one step for each cause that needs manual work or a look but no move."""
     steps = [step for cause in evaluation.causes for step in _steps(cause, evaluation.plan)]
     return sorted(steps, key=lambda step: _walk(step, evaluation.plan))
 
 
 def steps_of(evaluation: Evaluation) -> dict[str, tuple[int, ...]]:
-    """By the id of each finding that a cause explains: the numbers of the steps of the punch list that mend it, counted
-    from one. Where its cause moves cables, these are the steps for its own cable, else all of its cause.
+    """By the id of each finding that a cause explains: the numbers of the punch list steps that repair it, counted from
+    one. If its cause moves cables, these are the steps for its own cable, else all of its cause.
     """
     steps = list(enumerate(punch_list(evaluation), 1))
     subject = {finding.id: finding.subject for finding in evaluation.findings}

@@ -1,11 +1,11 @@
-"""One judgement in the format asked for. Each format's module is imported only when it is."""
+"""One evaluation in the requested format. Each format's module is imported on use."""
 
 from truerail.model import Evaluation
 from truerail.outputs.options import Format, Options
 
 
 def render(evaluation: Evaluation, fmt: Format | str, options: Options | None = None) -> str | bytes:
-    """The report: bytes for xlsx, text for every other format. Raises ValueError for a format that does not exist."""
+    """The report: bytes for xlsx, text for every other format. Raises ValueError for an unknown format."""
     chosen, asked = Format(fmt), options or Options()
     if chosen is Format.TEXT:
         from truerail.outputs.text import render_text

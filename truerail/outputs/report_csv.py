@@ -1,4 +1,4 @@
-"""The findings for spreadsheets: a row each, with ids that stay the same from run to run."""
+"""The findings for spreadsheets: one row each, with ids that are stable from run to run."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ COLUMNS = (
     "action",
     "steps",
 )
-"""`steps` are the numbers of the steps of the punch list that mend a finding, as in the workbook and on the page."""
+"""`steps` are the numbers of the punch list steps that repair a finding, as in the workbook and on the page."""
 
 Row = tuple[str | int | float | None, ...]
 
@@ -44,7 +44,7 @@ def render_csv(evaluation: Evaluation) -> str:
 
 
 def rows(evaluation: Evaluation) -> Iterator[Row]:
-    """One row of `COLUMNS` for each finding, loudest first."""
+    """One row of `COLUMNS` for each finding, highest severity first."""
     kinds = {cause.id: cause.kind.value for cause in evaluation.causes}
     cause_of, steps = evaluation.cause_of, steps_of(evaluation)
     for finding in sorted_findings(evaluation):
@@ -73,5 +73,5 @@ def _row(finding: Finding, evaluation: Evaluation, cause: str, kind: str) -> Row
 
 
 def inert(cell: str) -> str:
-    """The cell with an apostrophe in front where a spreadsheet would read it as a formula (OWASP, CSV injection)."""
+    """The cell with an apostrophe in front if a spreadsheet would read it as a formula (OWASP, CSV injection)."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

@@ -1,4 +1,4 @@
-"""The report on paper and in a browser: one file, nothing loaded from anywhere, readable without JavaScript."""
+"""The report for paper and browser: one file, no external resources, readable without JavaScript."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -42,14 +42,14 @@ MOST_CAUSES = 500
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """One rack on the walk, and what is to be done there: steps with their numbers."""
+    """One rack of the walk, and its actions: steps with their numbers."""
 
     rack: str
     steps: list[tuple[int, Step]]
 
 
 def render_html(evaluation: Evaluation) -> str:
-    """The page. Every value passes `_finalize` and Jinja's escaping on its way in."""
+    """The page. Every value passes `_finalize` and Jinja's escaping."""
     folder = "templates"
     environment = Environment(
         loader=PackageLoader("truerail.outputs", folder),
@@ -74,7 +74,7 @@ def render_html(evaluation: Evaluation) -> str:
 
 
 def _finalize(value: object) -> object:
-    """Whatever is shown as text without control characters; markup of our own as it is."""
+    """Any value as text without control characters; our own markup unchanged."""
     return value if isinstance(value, Markup) else sentence(str(value))
 
 

@@ -1,4 +1,4 @@
-"""The report for programs: `truerail/check/v1`, as `check.schema.json` fixes it."""
+"""The report for programs: `truerail/check/v1`, as defined in `check.schema.json`."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _NOT_ASCII = re.compile(r"[^\n -~]+")
 
 
 def render_json(evaluation: Evaluation) -> str:
-    """The whole judgement as JSON text. Only ASCII, so that no foreign string can act on a terminal.
+    """The full evaluation as JSON text. Only ASCII, so that no foreign string can act on a terminal.
 
     A half of a surrogate pair, which strict readers of JSON refuse, becomes `?`.
     """
@@ -34,12 +34,12 @@ def render_json(evaluation: Evaluation) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What orjson does not know, as `json` writes it: facts are tuples, measures may be numpy's floats."""
+    """Values that orjson does not support, as `json` writes them: facts are tuples, measures may be numpy's floats."""
     return list(value) if isinstance(value, tuple) else float(value) if isinstance(value, float) else str(value)
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
-    """The judgement as plain objects, every list in an order that does not depend on the order of gathering."""
+    """The evaluation as plain objects; the order of every list is independent of the order of collection."""
     cause_of = evaluation.cause_of
     return {
         "schema": SCHEMA,
@@ -57,7 +57,7 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def sorted_findings(evaluation: Evaluation) -> list[Finding]:
-    """The findings, loudest first, then by rule and subject."""
+    """The findings, highest severity first, then by rule and subject."""
     return sorted(evaluation.findings, key=lambda f: (-f.severity.rank, f.rule, order(f.subject), f.id))
 
 
@@ -141,7 +141,7 @@ def _unread(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _cables(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """The planned cables that are not known to be right. One without a state was not asked about."""
+    """The planned cables that are not known to be right. One without a state was not evaluated."""
     states = evaluation.cable_states
     told = ((cable, states.get(cable.a, CableState.RIGHT)) for cable in evaluation.plan.cables)
     not_right = ((cable, state) for cable, state in told if state is not CableState.RIGHT)

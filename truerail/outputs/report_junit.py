@@ -1,7 +1,7 @@
-"""The report for CI: JUnit XML, one test case for each rule, and for a rule that found something one for each finding.
+"""The report for CI: JUnit XML, one test case for each rule, and for a rule with findings one for each finding.
 
 Consumers differ in how many `<failure>` elements of a test case they show (the Jenkins schema allows any number, others
-show the first), so a test case has one at most. What nobody answered is skipped with its reason, never passed.
+show the first), so a test case has at most one. A rule without data is skipped with its reason, never passed.
 """
 
 import re
@@ -17,7 +17,7 @@ _NOT_XML = re.compile("[\ufffe\uffff\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def render_junit(evaluation: Evaluation, fail_on: Severity = Severity.WARNING) -> str:
-    """JUnit XML. Findings below `fail_on` pass, with what they say in `<system-out>`."""
+    """JUnit XML. Findings below `fail_on` pass, with their message in `<system-out>`."""
     cases = list(_cases(evaluation, fail_on))
     suite = ET.Element("testsuite", name="truerail", timestamp=evaluation.at.strftime("%Y-%m-%dT%H:%M:%S"), time="0")
     counts = {kind: sum(case.find(tag) is not None for case in cases) for kind, tag in _COUNTED}
@@ -61,7 +61,7 @@ def _found(finding: Finding, fail_on: Severity) -> ET.Element:
 
 
 def _judged(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
-    """The rule's own case. A rule whose findings have cases needs none, unless it could not judge all."""
+    """The rule's own case. A rule whose findings have cases needs none, unless it could not evaluate everything."""
     if found and verdict.status in (Status.PASS, Status.FAIL) and not verdict.incomplete:
         return
     case = _case(verdict.rule, rule_name(verdict.rule), "the whole fabric")
@@ -81,5 +81,5 @@ def _case(code: str, rule: str, what: str) -> ET.Element:
 
 
 def _xml(text: str) -> str:
-    """Text without the characters that XML 1.0 cannot hold."""
+    """Text without the characters that XML 1.0 does not allow."""
     return _NOT_XML.sub("\ufffd", text)

@@ -20,7 +20,7 @@ _FILLS = {
     "info": ("#DDEBF7", "#1F4E78"),
 }
 MOST_ROWS = 1_048_000
-"""A little below what a sheet can hold (1,048,576); what is beyond is told in the sheet's last row."""
+"""A little below the limit of a sheet (1,048,576); the sheet's last row reports how many rows are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ def _punch(evaluation: Evaluation) -> Sheet:
 
 
 def _steps(evaluation: Evaluation) -> Iterator[Row]:
-    """One row a step in walking order; those that wait for another repair come last. Sorting by `step` restores it."""
+    """One row for each step in walking order; those that depend on another repair come last. Sorting by `step` restores
+    it.
+    """
     for number, step in enumerate(punch_list(evaluation), 1):
         device = evaluation.plan.devices.get(step.device)
         yield (
@@ -132,7 +134,7 @@ def _causes(evaluation: Evaluation) -> Sheet:
 
 
 def _cause_lines(cause: Cause, evaluation: Evaluation) -> Iterator[Row]:
-    """A line for each move; one line for a cause without moves. The cause's words stand on each: rows get sorted."""
+    """One line for each move; one line for a cause without moves. The cause's text is on each: rows get sorted."""
     plan = evaluation.plan
     subjects = ", ".join(map(name, cause.subjects))
     told = (cause.id, cause.kind.value, subjects, sentence(cause.summary), sentence(cause.action), len(cause.explains))
@@ -169,7 +171,7 @@ def _write(book: Any, sheet: Sheet) -> None:
 
 
 def _fill(page: Any, lines: Iterable[Row]) -> int:
-    """Writes the rows below the header; gives the number of the last one."""
+    """Writes the rows below the header; returns the number of the last one."""
     at = 0
     for at, line in enumerate(lines, 1):
         if at > MOST_ROWS:

@@ -1,4 +1,4 @@
-"""The host-by-rail picture as data: who is whole, who is not, and where a wrong cable sits instead."""
+"""The host-by-rail picture as data: hosts with and without faults, and the actual port of a wrong cable."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from truerail.outputs.words import order, port_of
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One planned host cable: its state, and for a wrong one the port and rail it was seen on instead (if known)."""
+    """One planned host cable: its state, and for a wrong one its actual port and rail (if known)."""
 
     cable: Cable
     state: CableState
@@ -19,20 +19,20 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, int | None]:
-        """What the cell looks like: cells with equal keys are drawn alike."""
+        """The look of the cell: cells with equal keys are drawn alike."""
         return self.state.value, self.lands_on
 
 
 @dataclass(frozen=True, slots=True)
 class HostRow:
-    """One host: for each rail of the view its cables in order of planes, an empty tuple where none is planned."""
+    """One host: for each rail of the view its cables in order of planes, an empty tuple without planned cables."""
 
     host: str
     cells: tuple[tuple[Cell, ...], ...]
 
     @property
     def key(self) -> tuple[tuple[tuple[str, int | None], ...], ...]:
-        """What the row looks like: hosts with equal keys share a line."""
+        """The look of the row: hosts with equal keys share a line."""
         return tuple(tuple(cell.key for cell in cells) for cells in self.cells)
 
     @property
@@ -43,14 +43,14 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class RailCount:
-    """How the cables of one rail stand. `rail` None holds the cables without a rail."""
+    """The states of the cables of one rail. `rail` None contains the cables without a rail."""
 
     rail: int | None
     counts: dict[CableState, int]
 
     @property
     def planned(self) -> int:
-        """All of them."""
+        """The number of all cables."""
         return sum(self.counts.values())
 
 
@@ -65,9 +65,9 @@ class UplinkGroup:
 
 
 class Picture:
-    """The fabric's host cables by host and rail. Rows are made only for the hosts asked for: fabrics are large.
+    """The fabric's host cables by host and rail. Rows are made only for the requested hosts: fabrics are large.
 
-    A cable without a state was not asked about (see `narrow`) and is left out.
+    A cable without a state was not evaluated (see `narrow`) and is left out.
     """
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -139,7 +139,7 @@ class Picture:
         return Cell(cable, state, observed, self.plan.rail_of(seen_at) if seen_at else None)
 
     def groups(self) -> list[tuple[list[str], HostRow]]:
-        """Hosts that are not whole, those that look alike together, in order of their first host."""
+        """Hosts with faults, equal ones together, in order of their first host."""
         grouped: dict[object, tuple[list[str], HostRow]] = {}
         for host in self.broken_hosts:
             row = self.row(host)
@@ -147,7 +147,7 @@ class Picture:
         return list(grouped.values())
 
     def by_rail(self) -> list[RailCount]:
-        """How each rail stands, in the order of `rails`."""
+        """The state counts of each rail, in the order of `rails`."""
         counts = {rail: dict.fromkeys(CableState, 0) for rail in self.rails}
         states = self.evaluation.cable_states
         for cable in self._host_cables:

@@ -1,4 +1,4 @@
-"""What every report says in the same words: the verdict, places, counts, and foreign text made safe."""
+"""Text that all reports share: the verdict, places, counts, and foreign text made safe."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,12 +9,12 @@ from truerail.model.names import natural_key, printable
 LONGEST_SENTENCE = 1000
 LONGEST_NAME = 120
 FEWEST_TO_DOUBT = 16
-"""Planned cables from which on a plan is doubted rather than the cabling of a handful."""
+"""From this number of planned cables on, the plan is doubted rather than the cabling."""
 INFERRED = "No plan was given: the fabric is measured against what most of its hosts agree on."
 
 
 class Tone(StrEnum):
-    """How a verdict sounds: `DOUBT` where nothing is known to be wrong but not everything was judged."""
+    """The tone of a verdict: `DOUBT` if nothing is known to be wrong but not everything was evaluated."""
 
     GOOD = "good"
     DOUBT = "doubt"
@@ -23,7 +23,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The verdict in two lines: the cables, and what to do about them (empty where there is nothing to do)."""
+    """The verdict in two lines: the cables, and what to do about them (empty if there is nothing to do)."""
 
     tone: Tone
     cables: str
@@ -36,12 +36,12 @@ def name(text: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Foreign words, safe on one line."""
+    """Foreign text, safe on one line."""
     return printable(text, LONGEST_SENTENCE)
 
 
 def as_sentence(text: str) -> str:
-    """Words that another part of the program wrote, with a capital in front (never on a name) and a full stop."""
+    """Text from another part of the program, with an initial capital (never on a name) and a full stop."""
     safe = sentence(text).strip()
     first = safe.partition(" ")[0]
     safe = safe[:1].upper() + safe[1:] if first.isalpha() and first.islower() else safe
@@ -49,8 +49,8 @@ def as_sentence(text: str) -> str:
 
 
 def instruction(cause: Cause) -> str:
-    """What to do about a cause, without the list of moves where the words repeat it: reports show moves as a table.
-    What must be repaired before the moves is said.
+    """What to do about a cause, without the list of moves if the text repeats it: reports show moves as a table.
+    Includes what to repair before the moves.
     """
     head, colon, tail = cause.action.partition(": ")
     if not (colon and cause.moves and str(cause.moves[0].target) in tail):
@@ -65,13 +65,13 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def port_of(subject: str, plan: Plan) -> Port | None:
-    """The port that a subject such as `gpu-012/enp26s0f0np0` names; None where it names a device."""
+    """The port named by a subject such as `gpu-012/enp26s0f0np0`; None for a device."""
     device, slash, port = subject.partition("/")
     return Port(device, port) if slash and subject not in plan.devices else None
 
 
 def place(device: Device | None) -> str:
-    """`rack A03 unit 12`, as much of it as the plan knows; empty where it knows nothing."""
+    """`rack A03 unit 12`, as much of it as the plan contains; empty without either."""
     if device is None:
         return ""
     rack = f"rack {name(device.rack)}" if device.rack else ""
@@ -79,7 +79,7 @@ def place(device: Device | None) -> str:
 
 
 def place_of(subject: str | Port, plan: Plan) -> str:
-    """Where the device of a port or subject stands."""
+    """The location of the device of a port or subject."""
     return place(plan.devices.get(str(subject).partition("/")[0]) or plan.devices.get(str(subject)))
 
 
@@ -94,14 +94,14 @@ def order(subject: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def title(plan: Plan) -> str:
-    """What is spoken of, in a word: the plan's name, else its file."""
+    """The title of a report: the plan's name, else its file."""
     if plan.inferred:
         return "inferred plan"
     return name(plan.name or plan.source or "unnamed plan")
 
 
 def headline(evaluation: Evaluation) -> Headline:
-    """The verdict on the whole fabric. Cables that nobody could judge are never told as fine."""
+    """The verdict on the whole fabric. Cables in unknown state are never reported as fine."""
     summary = evaluation.summary
     bad = summary.cables_wrong + summary.cables_missing
     loud = len(evaluation.at_or_above(Severity.WARNING))
@@ -110,10 +110,11 @@ def headline(evaluation: Evaluation) -> Headline:
 
 
 def misfit(evaluation: Evaluation) -> str:
-    """A question where the plan hardly fits what was seen; empty where it does.
+    """A question if the plan hardly fits the snapshot; empty if it does.
 
-    Exchanged labels make whole leaves wrong and move nothing. That most cables would have to move happens to a plan of
-    another fabric, or with ports numbered otherwise, and in no hall.
+    Swapped labels make whole leaves wrong and move nothing. Most cables have to move only with a plan of another
+    fabric, or
+    with ports numbered otherwise, and not in a real data hall.
     """
     summary = evaluation.summary
     moves = sum(len(cause.moves) for cause in evaluation.causes)

@@ -1,4 +1,4 @@
-"""What is left to do, over rounds: steps of the punch list that tick themselves off, and new ones that come on top."""
+"""The remaining work over rounds: punch list steps that tick themselves off, and new ones on top."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,13 +9,13 @@ from truerail.outputs.punch import Step, punch_list
 from truerail.outputs.words import port_of
 
 TICKED_ROUNDS = 3
-"""Rounds for which a step that is done stays in view."""
+"""Rounds for which a completed step stays in view."""
 
 Key = tuple[str, str, str]
 
 
 class Mark(StrEnum):
-    """How a step stands. `UNSEEN`: it was to be done, and now nobody answers who could say whether it is."""
+    """The status of a step. `UNSEEN`: it was to be done, and now there is no data on whether it is."""
 
     LEFT = "left"
     NEW = "new"
@@ -25,9 +25,9 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One step and how it stands. `since` is the round that brought it, `ticked` the one that found it done.
+    """One step and its status. `since` is the round that added it, `ticked` the one that found it done.
 
-    `findings` are the ids of those that it mends.
+    `findings` are the ids of the findings that it repairs.
     """
 
     step: Step
@@ -38,20 +38,20 @@ class Entry:
 
     @property
     def key(self) -> Key:
-        """Equal for the same thing to do in every round."""
+        """Equal for the same action in every round."""
         return self.step.kind, str(self.step.at), str(self.step.to or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A step that came, was done, or is said otherwise now (`DONE` and `LEFT` of another kind of cause)."""
+    """A step that was added, is done, or has other words now (`DONE` and `LEFT` of another kind of cause)."""
 
     mark: Mark
     entry: Entry
 
 
 class Worklist:
-    """The steps that are left, newest on top, those of one round in walking order. One for a whole watch."""
+    """The remaining steps, newest on top, those of one round in walking order. One worklist for the whole watch."""
 
     def __init__(self) -> None:
         self.round = 0
@@ -59,7 +59,7 @@ class Worklist:
         self.pending = 0
         """Planned cables of hosts without power, in the latest round."""
         self.unread = 0
-        """Planned cables that nobody could judge, in the latest round; pending ones not counted."""
+        """Planned cables in unknown state in the latest round, without pending ones."""
         self._entries: dict[Key, Entry] = {}
 
     @property
@@ -73,7 +73,7 @@ class Worklist:
         return sum(entry.mark is not Mark.DONE for entry in self._entries.values())
 
     def update(self, evaluation: Evaluation) -> list[Change]:
-        """Takes in a round; what changed."""
+        """Adds a round; returns the changes."""
         self.round += 1
         pending = {finding.id for finding in evaluation.findings if _is_pending(finding)}
         self.pending = len(pending)
@@ -89,7 +89,7 @@ class Worklist:
         return changes
 
     def _come(self, now: dict[Key, Entry]) -> Iterator[Change]:
-        """Puts new steps on top; keeps known ones in their place."""
+        """Puts new steps on top; leaves known ones in their place."""
         fresh: dict[Key, Entry] = {}
         for key, entry in now.items():
             old = self._entries.get(key)
@@ -102,7 +102,7 @@ class Worklist:
         self._entries = {**fresh, **self._entries}
 
     def _gone(self, now: dict[Key, Entry], evaluation: Evaluation) -> Iterator[Change]:
-        """Ticks off what is right now. What is explained otherwise by now makes room for the better words."""
+        """Ticks off what is right now. A step with another explanation now is replaced."""
         found = {finding.id for finding in evaluation.findings}
         named = {_cable(entry.step, evaluation.plan) for entry in now.values()} - {None}
         for key, entry in list(self._entries.items()):
@@ -129,7 +129,7 @@ def _entries(evaluation: Evaluation, number: int) -> Iterator[Entry]:
 
 
 def _is_seen(step: Step, evaluation: Evaluation) -> bool:
-    """Whether the round could tell that the step is done: its cable is right, or its device was read."""
+    """Whether the round can show that the step is done: its cable is right, or its device was read."""
     cable = _cable(step, evaluation.plan)
     if cable is not None:
         return evaluation.cable_states.get(cable) is CableState.RIGHT
@@ -137,7 +137,7 @@ def _is_seen(step: Step, evaluation: Evaluation) -> bool:
 
 
 def _cable(step: Step, plan: Plan) -> Port | None:
-    """The planned cable that a step is about, by its end nearer to the GPUs."""
+    """The planned cable of a step, by its end nearer to the GPUs."""
     ends: Iterable[Port | None] = (step.far, step.at if isinstance(step.at, Port) else port_of(step.at, plan))
     cables = (plan.cable_at(end) for end in ends if end)
     return next((cable.a for cable in cables if cable), None)

@@ -17,7 +17,7 @@ _AROUND = 4
 
 
 def screen(work: Worklist, plan: Plan, *, width: int, height: int, status: str) -> RenderableType:
-    """The whole screen: the counts, as many entries as fit, how many more there are, and a line about the round."""
+    """The whole screen: the counts, as many entries as fit, the number of further ones, and a line about the round."""
     lines: list[RenderableType] = [Text(totals(work), style="bold"), Text()]
     room = max(3, height - _AROUND)
     shown = 0
@@ -51,7 +51,7 @@ def line_of(change: Change, plan: Plan) -> str:
 
 
 def _block(entry: Entry, plan: Plan) -> Iterator[str]:
-    """An entry's lines: where to walk, what to do, and where the other end is."""
+    """An entry's lines: where to walk, what to do, and the location of the other end."""
     step = entry.step
     where = place_of(step.at, plan)
     yield f"{_BOXES[entry.mark]} {f'{where}, ' if where else ''}{name(step.device)}: {step.kind}"

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the newest judgement, and the targets that Prometheus discovers from it."""
+"""Prometheus metrics of the newest evaluation, and the targets that Prometheus discovers from it."""
 
 from truerail.outputs.metrics.discovery import sd
 from truerail.outputs.metrics.exposition import CONTENT_TYPE, Exposition

@@ -1,4 +1,4 @@
-"""What is known of the planned cables: the state of each, counts of them, and whether their devices were read."""
+"""The planned cables: the state of each, counts by state, and whether their devices were read."""
 
 from collections.abc import Iterator
 
@@ -22,18 +22,18 @@ from truerail.outputs.metrics.layout import HOST_STATES, VERIFIED, Group, Layout
 from truerail.outputs.metrics.series import Rows, Series
 
 _LEVEL = np.array([0, 3, 2, 1], dtype=np.int64)
-"""By `State`: how bad it is. Unknown is worse than right and better than what is known to be missing or wrong."""
+"""By `State`: its badness. Unknown is worse than right and better than known to be missing or wrong."""
 _HOST_STATE = np.array([0, 1, 2, 2], dtype=np.int64)
-"""By level of a host's worst link: the place in `HOST_STATES`."""
+"""By level of a host's worst link: the index in `HOST_STATES`."""
 
 
 def levels(wiring: Wiring, cables: Codes) -> Codes:
-    """How bad each of these cables is: 0 right, 1 unknown, 2 missing, 3 wrong."""
+    """The badness of each of these cables: 0 right, 1 unknown, 2 missing, 3 wrong."""
     return _LEVEL[wiring.state[cables]]
 
 
 def counts(layout: Layout, wiring: Wiring) -> Iterator[Series]:
-    """Every count over cables and devices, but for those of each host."""
+    """Every count over cables and devices, except those of each host."""
     links, uplinks = layout.links.number, layout.uplinks.number
     state, level = wiring.state[links], levels(wiring, links)
     yield _series(LINKS, layout.rail_links, layout.by_rail.count(state, len(State)))
@@ -55,7 +55,7 @@ def by_host(layout: Layout, wiring: Wiring) -> Codes:
 
 
 def _hosts(layout: Layout, level: Codes) -> Series:
-    """Hosts that have links, by their worst one."""
+    """Hosts with links, by their worst link."""
     group = layout.by_host
     linked = np.unique(group.of)
     worst = _HOST_STATE[group.worst(level)[linked]]
@@ -73,7 +73,7 @@ def _series(metric: Declared, rows: Rows, values: Codes | npt.NDArray[np.float64
 
 
 def _verified(wiring: Wiring, cables: Codes) -> Codes:
-    """Who confirms where each cable is, as a place in `VERIFIED`; see `Wiring.confidence`."""
+    """Which ends confirm each cable's position, as an index of `VERIFIED`; see `Wiring.confidence`."""
     a, b = wiring.index.a[cables], wiring.index.b[cables]
     sure = np.maximum(wiring.sure[a], np.where(wiring.partner[b] == a, wiring.sure[b], 0.0))
     return np.asarray((sure > 0).astype(np.int64) + (sure >= ONE_END) + (sure >= BOTH_ENDS))

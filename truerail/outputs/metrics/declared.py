@@ -1,8 +1,8 @@
-"""Every metric there is: its name, type, labels, unit, meaning and an example query. Rendered and documented from here.
+"""Every metric: its name, type, labels, unit, meaning and an example query. Rendered and documented from here.
 
 Names follow the conventions of Prometheus: one prefix, base units, `_total` for counters, `_info` for a 1 that carries
-labels, `_timestamp_seconds` for times. A label that has nothing to say is left out, which to Prometheus is the same as
-an empty one. What is not known has no series: no figure here is 0 because nobody told.
+labels, `_timestamp_seconds` for times. An empty label is left out, which is the same to Prometheus. An unknown value
+has no series: no value here is 0 for lack of data.
 """
 
 from typing import Final
@@ -134,7 +134,7 @@ JOURNAL_WRITTEN = counter(
 BUILD_INFO = gauge("build_info", "1", "version python", "What runs.", "truerail_build_info")
 
 SERVICE_PREFIX: Final = f"{PREFIX}service_"
-"""The service names its own figures; those known are declared here, others are shown as they are called."""
+"""The service names its own metrics; the known ones are declared here, others are shown under their own names."""
 SERVICE_SAYS: Final = "A figure of the service itself."
 
 counter(

@@ -1,4 +1,4 @@
-"""Metrics of planned cables, hosts and devices, and of what was found on each."""
+"""Metrics of planned cables, hosts and devices, and of the findings on each."""
 
 from truerail.outputs.metrics.declaring import LINK, UPLINK, gauge
 

@@ -1,4 +1,4 @@
-"""Metrics of what links and uplinks carry: means over the newest whole minute of the counters."""
+"""Metrics of traffic on links and uplinks: means over the newest whole minute of the counters."""
 
 from typing import Final, NamedTuple
 
@@ -6,7 +6,7 @@ from truerail.outputs.metrics.declaring import LINK, PREFIX, UPLINK, Declared, g
 
 
 class Figure(NamedTuple):
-    """What is measured of a cable: the name of it in `Traffic`, and its metric for hosts' links and for uplinks."""
+    """A measured value of a cable: its name in `Traffic`, and its metric for hosts' links and for uplinks."""
 
     field: str
     link: Declared

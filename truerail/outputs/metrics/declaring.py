@@ -1,4 +1,4 @@
-"""What a metric is, and the catalogue of all of them."""
+"""The declaration of a metric, and the catalogue of all of them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ PREFIX: Final = "truerail_"
 
 
 class Kind(StrEnum):
-    """Types of the text format that are used."""
+    """The types of the text format in use."""
 
     GAUGE = "gauge"
     COUNTER = "counter"
@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One metric. `labels` are all that its series may carry, `query` an example in PromQL."""
+    """One metric. `labels` are all that its series may have, `query` an example in PromQL."""
 
     name: str
     kind: Kind
@@ -38,7 +38,7 @@ def _declare(kind: Kind, name: str, unit: str, labels: str, summary: str, query:
 
 
 def gauge(name: str, unit: str, labels: str, summary: str, query: str) -> Declared:
-    """Declares a gauge; `labels` are written as words."""
+    """Declares a gauge; `labels` are separated by blanks."""
     return _declare(Kind.GAUGE, name, unit, labels, summary, query)
 
 

@@ -16,9 +16,9 @@ META = "__meta_truerail_"
 def sd(publication: Published | None, base_url: str, *, job: str = "", port: int | None = None) -> list[Target]:
     """Target groups as Prometheus reads them: `[{"targets": [...], "labels": {...}}]`.
 
-    Without `port` the service's own pages under `base_url`: one for each pod, and one for all that belongs to no pod.
-    With `port` every host of the plan at that port (9100 for node_exporter, 9400 for dcgm-exporter), labelled as
-    truerail's own series are, so that they join; `job` becomes the job's name. Empty before the first judgement.
+    Without `port` the service's own pages under `base_url`: one for each pod, and one for everything without a pod.
+    With `port` every host of the plan at that port (9100 for node_exporter, 9400 for dcgm-exporter), with the labels of
+    truerail's own series, so that they join; `job` becomes the job's name. Empty before the first evaluation.
     """
     if port is None:
         return _own(publication, base_url)

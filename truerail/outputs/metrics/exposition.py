@@ -1,7 +1,7 @@
-"""The page that Prometheus scrapes: rendered once for a publication, sent as often as it is asked for.
+"""The page that Prometheus scrapes: rendered once for a publication, sent for every scrape.
 
-Text format 0.0.4 only: every Prometheus reads it, and of what OpenMetrics adds (exemplars, created times) nothing is
-said here.
+Text format 0.0.4 only: every Prometheus reads it, and the additions of OpenMetrics (exemplars, created times) are not
+used here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Exposition:
-    """Keeps the text of the newest publication, and what can be used again for the next. Safe to use from threads."""
+    """Caches the text of the newest publication, and the parts that the next one can reuse. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -36,11 +36,11 @@ class Exposition:
         self._page: _Page | None = None
 
     def prepare(self, publication: Published) -> None:
-        """Renders a publication, so that the next scrape need not."""
+        """Renders a publication in advance of the next scrape."""
         self._page_of(publication)
 
     def render(self, publication: Published | None, counters: Mapping[str, float], now: datetime) -> bytes:
-        """Everything. Before the first judgement that is the service's own figures alone."""
+        """The full page. Before the first evaluation it contains the service's own metrics alone."""
         if publication is None:
             return generate_latest(Live(None, {}, counters, now))
         page = self._page_of(publication)
@@ -49,8 +49,8 @@ class Exposition:
     def render_pod(
         self, publication: Published | None, pod: str, counters: Mapping[str, float], now: datetime
     ) -> bytes:
-        """One pod's series. `-` stands for all that belongs to no pod: the slices of all pods and this one add up to
-        the whole, without any series twice. Raises LookupError for a pod that the plan does not have.
+        """One pod's series. `-` means everything without a pod: the slices of all pods and this one add up to the full
+        page, without duplicate series. Raises LookupError for a pod that is not in the plan.
         """
         if publication is None:
             return self.render(None, counters, now) if pod == REST else b""
@@ -84,7 +84,7 @@ class Exposition:
 
 
 class _OfPlan:
-    """What is made once for a plan."""
+    """The parts that depend on the plan alone."""
 
     def __init__(self, publication: Published) -> None:
         self.layout = Layout(publication.fabric, publication.wiring.index)
@@ -97,7 +97,7 @@ class _OfPlan:
         return self.layout.plan is publication.plan and self.layout.fabric == publication.fabric
 
     def blocks(self, publication: Published) -> Iterator[Block]:
-        """The text of all that is said of cables and devices."""
+        """The text of all series of cables and devices."""
         layout, wiring = self.layout, publication.wiring
         near = gpus(layout, wiring)
         yield layout.link_stencil.filled(levels(wiring, layout.links.number))
@@ -126,7 +126,7 @@ class _OfPlan:
 
 @dataclass(frozen=True)
 class _Page:
-    """The text of one publication, but for what is of the moment."""
+    """The text of one publication, except values of the moment."""
 
     publication: Published
     layout: Layout
@@ -137,7 +137,7 @@ class _Page:
 
     @property
     def evaluation(self) -> Evaluation:
-        """What the cables' text was made from."""
+        """The source of the cables' text."""
         return self.publication.evaluation
 
     def blocks(self, pod: int | None) -> Iterator[bytes | memoryview]:
@@ -146,12 +146,12 @@ class _Page:
             yield from block.parts(pod)
 
     def live(self, counters: Mapping[str, float], now: datetime) -> bytes:
-        """What is of the moment."""
+        """The values of the moment."""
         return generate_latest(Live(self.publication, self.answered, counters, now))
 
 
 def families(publication: Published, counters: Mapping[str, float], now: datetime) -> Iterator[Metric]:
-    """All of the page as prometheus-client's metric families: what the text means, at ten times its price."""
+    """The full page as prometheus-client's metric families: the same meaning, at ten times the cost."""
     plan = _OfPlan(publication)
     for series in (*plan.series(publication), device_findings(plan.layout, publication)):
         yield series.family()

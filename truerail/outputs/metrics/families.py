@@ -1,4 +1,4 @@
-"""What is told of the whole fabric, as prometheus-client's metric families: few series, rendered by that library."""
+"""Series of the whole fabric, as prometheus-client's metric families: few series, rendered by that library."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ class FabricWide(Collector):
         self._judged = tuple(verdict.rule for verdict in judged)
 
     def collect(self) -> Iterator[Metric]:
-        """All of them, but for those without any series."""
+        """All families with at least one series."""
         families = (
             family(declared.FINDINGS, self._findings()),
             family(declared.FINDING_LIVES, self._lives()),
@@ -61,7 +61,7 @@ class FabricWide(Collector):
     def _lives(self) -> Samples:
         publication = self._publication
         findings = (*publication.evaluation.findings, *publication.pending_resolution)
-        if findings and not publication.lives:  # nobody follows lives
+        if findings and not publication.lives:  # lives are not tracked
             return ()
         states = [state for state in LifeState if state.open]
         counts = Counter[tuple[str, ...]](dict.fromkeys(product(Severity, states), 0))
@@ -102,20 +102,22 @@ class FabricWide(Collector):
 
 
 def _judged(verdict: Verdict) -> bool:
-    """Whether the rule judged the fabric, all of it or all but a part: then a count of 0 means something."""
+    """Whether the rule evaluated the fabric, in full or except for a part: only then a count of 0 has a meaning."""
     if verdict.status is Status.UNKNOWN:
         return bool(verdict.unjudged) and all(part.rest_judged for part in verdict.unjudged)
     return verdict.status in (Status.PASS, Status.FAIL)
 
 
 def muted(finding: Finding, mutes: Mapping[str, Mute]) -> str:
-    """Why a finding wakes nobody, or `no`."""
+    """Why a finding is muted, or `no`."""
     mute = mutes.get(finding.id)
     return NOT_MUTED if mute is None else mute.kind
 
 
 def _cause_muted(cause: Cause, mutes: Mapping[str, Mute]) -> str:
-    """Muted where all that it explains is: by maintenance where that covers all of it, else by acknowledgements too."""
+    """Muted if all findings it explains are: by maintenance if that covers all of them, else also by
+    acknowledgements.
+    """
     found = [mutes.get(finding) for finding in cause.explains]
     kinds = [mute.kind for mute in found if mute is not None]
     if not kinds or len(kinds) < len(found):

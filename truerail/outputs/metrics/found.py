@@ -1,4 +1,4 @@
-"""Findings by device, port and rail: only where there are some."""
+"""Findings by device, port and rail: only where there are any."""
 
 from collections import Counter
 
@@ -17,8 +17,8 @@ _Key = tuple[int, tuple[str, ...]]
 
 
 def device_findings(layout: Layout, publication: Published) -> Series:
-    """One series for each device, host's port, rail, rule, severity and reason for silence. Subjects that the plan does
-    not know are counted together, under no name: a stranger's name is its own choice.
+    """One series for each device, host's port, rail, rule, severity and mute reason. Subjects that are not in the plan
+    are counted together, without a name: an unknown device chooses its own name.
     """
     counts = Counter[_Key]()
     devices, mutes = layout.plan.devices, publication.mutes
@@ -32,7 +32,7 @@ def device_findings(layout: Layout, publication: Published) -> Series:
 
 
 def _port(layout: Layout, finding: Finding) -> tuple[str, str, str]:
-    """NIC, rail and plane. A finding that names no rail is on that of its NIC."""
+    """NIC, rail and plane. A finding without a rail has that of its NIC."""
     rail = "" if finding.rail is None else str(finding.rail)
     row = layout.link_at.get(_subject(finding))
     if row is None:
@@ -42,8 +42,8 @@ def _port(layout: Layout, finding: Finding) -> tuple[str, str, str]:
 
 
 def _subject(finding: Finding) -> str:
-    """The port that a finding is about. Rules that compare the ports of a device name the device, and the port beside
-    it.
+    """The port of a finding. Rules that compare the ports of a device have the device as subject, and the port in
+    another field.
     """
     port = str(dict(finding.detail).get("port", ""))
     return port if port.partition("/")[0] == finding.subject else finding.subject

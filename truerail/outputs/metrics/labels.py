@@ -1,4 +1,4 @@
-"""What each label means, for the reference."""
+"""The meaning of each label, for the reference."""
 
 from typing import Final
 

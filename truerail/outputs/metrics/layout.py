@@ -1,4 +1,4 @@
-"""The rows that the metrics of a plan are about. Made once for a plan: it rarely changes, its judgements do."""
+"""The rows of a plan's metrics. Computed once for a plan: it rarely changes, its evaluations do."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from truerail.outputs.metrics.series import Rows, Stencil
 STATES = ("right", "wrong", "missing", "unknown")
 """Words of `State`, in its order."""
 REST = "-"
-"""What is asked for to get all that belongs to no pod."""
+"""The pod parameter for everything without a pod."""
 VERIFIED = ("none", "device only", "one end", "both ends")
 HOST_STATES = ("whole", "unknown", "broken")
 _Labels = Callable[[Codes], dict[str, list[str]]]
@@ -24,13 +24,13 @@ _Labels = Callable[[Codes], dict[str, list[str]]]
 
 @dataclass(frozen=True)
 class Group:
-    """Cables taken together. `of` is each cable's group, shape (cables,); `rows` has one row for each group."""
+    """A group of cables. `of` is each cable's group, shape (cables,); `rows` has one row for each group."""
 
     rows: Rows
     of: Codes
 
     def count(self, kind: Codes, kinds: int) -> Codes:
-        """How many cables of each group are of each kind, kind by kind within the group: shape (groups * kinds,)."""
+        """The number of cables of each kind in each group, kind by kind within the group: shape (groups * kinds,)."""
         size = len(self.rows.pod) * kinds
         return np.bincount(self.of * kinds + kind, minlength=size)
 
@@ -91,7 +91,7 @@ class Layout:
 
     @cached_property
     def by_host(self) -> Group:
-        """Links by host, also hosts without one."""
+        """Links by host, including hosts without links."""
         place = np.full(len(self._names) + 1, NONE, dtype=np.int64)
         place[self.hosts] = np.arange(len(self.hosts))
         rows = self.rows(self.device_pod[self.hosts], host=[self._names[code] for code in self.hosts.tolist()])
@@ -146,7 +146,7 @@ class Layout:
 
     @cached_property
     def rail_verified(self) -> Rows:
-        """Pods, rails and planes by who confirms their links."""
+        """Pods, rails and planes by the ends that confirm their links."""
         return self.by_rail.rows.crossed("verified", VERIFIED)
 
     def _grouped(self, rail: Codes, plane: Codes, pod: Codes | None = None) -> Group:
@@ -181,12 +181,14 @@ class Layout:
 
 
 def _numbers(values: Codes) -> list[str]:
-    """Numbers as label values; none where there is no number."""
+    """Numbers as label values; empty for no number."""
     return ["" if value < 0 else str(value) for value in values.tolist()]
 
 
 def _first_of_its_port(cables: Sequence[Cable]) -> Mask:
-    """Which cables are the first planned at their lower port: one port is one series, however often a plan uses it."""
+    """Which cables are the first planned at their lower port: one port is one series, even if the plan uses it
+    twice.
+    """
     first = {cable.a: number for number, cable in reversed(list(enumerate(cables)))}
     chosen = np.zeros(len(cables), dtype=bool)
     chosen[list(first.values())] = True

@@ -1,5 +1,5 @@
-"""What each link is (`truerail_link_info`), where wrong ones are seen instead and what to do about
-them, and which NIC each GPU is nearest to.
+"""The properties of each link (`truerail_link_info`), the actual position of wrong ones and what to do about
+them, and the nearest NIC of each GPU.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from truerail.outputs.metrics.series import Block, Rows, Series, Stencil
 @dataclass(frozen=True)
 class Gpus:
     """GPUs and their nearest planned NICs, by link row, ascending: the GPU's index, and whether the NIC suits it (1
-    yes, 0 no, -1 nobody can say). Shapes (pairs,).
+    yes, 0 no, -1 unknown). Shapes (pairs,).
     """
 
     link: Codes
@@ -31,7 +31,7 @@ class Gpus:
     suits: Codes
 
     def alone(self, links: int) -> list[str]:
-        """For each link the GPU that is nearest to its NIC; empty where there is none, or more than one."""
+        """For each link the GPU that is nearest to its NIC; empty if there is none, or more than one."""
         only = np.full(links, NONE, dtype=np.int64)
         only[self.link] = self.gpu
         only[np.bincount(self.link, minlength=links) != 1] = NONE
@@ -39,7 +39,7 @@ class Gpus:
 
 
 def gpus(layout: Layout, wiring: Wiring) -> Gpus:
-    """Reads the hosts' topologies, those of equal hosts at once."""
+    """Reads the hosts' topologies; equal hosts are read together."""
     found: list[Codes] = [np.empty((3, 0), dtype=np.int64)]
     for alike in gpu_rails(wiring).alike():
         row = layout.links.row[wiring.index.cables_at(alike.ports)]
@@ -54,7 +54,7 @@ def gpus(layout: Layout, wiring: Wiring) -> Gpus:
 
 
 class LinkInfo:
-    """`truerail_link_info`. Hosts tell the same names round after round: then the text of the last round holds."""
+    """`truerail_link_info`. Hosts usually report the same names in every round: then the last text is reused."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -79,8 +79,8 @@ class LinkInfo:
 
 
 class Affinity:
-    """`truerail_gpu_nic_affinity`: one series for each GPU and nearest NIC of which somebody can say. As long as the
-    same can be told, its text is kept.
+    """`truerail_gpu_nic_affinity`: one series for each GPU and nearest NIC with known affinity. The text is reused as
+    long as the same pairs are known.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -118,7 +118,7 @@ def _planned(layout: Layout) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What hosts say of their NICs, by link, as it was told; None where it was not."""
+    """What hosts report of their NICs, by link, as reported; None without data."""
 
     netdev: list[str | None]
     rdma_netdev: list[str | None]
@@ -129,7 +129,7 @@ class _Told:
     gpu: list[str]
 
     def labels(self) -> dict[str, list[str]]:
-        """The same as label values, empty where nothing was told."""
+        """The same as label values, empty without data."""
         return {
             "netdev": _either(self.netdev, self.rdma_netdev),
             "device": [device or "" for device in self.device],
@@ -156,13 +156,13 @@ def _told(wiring: Wiring, links: Cables, near: Gpus) -> _Told:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The rows of a table that speak of some ports, -1 where none does."""
+    """The rows of a table for given ports, -1 without a row."""
 
     table: Table[Any]
     row: Codes
 
     def of(self, field: str) -> list[Any]:
-        """One field; None where it is not told."""
+        """One field; None without data."""
         if not len(self.table):
             return [None] * len(self.row)
         values: list[Any] = either(self.row >= 0, self.table.column(field)[self.row], None).tolist()
@@ -174,24 +174,24 @@ def _either(first: list[str | None], second: list[str | None]) -> list[str]:
 
 
 def _dcgm(address: str) -> str:
-    """`0000:1a:00.0` as dcgm-exporter writes it: `00000000:1A:00.0`."""
+    """`0000:1a:00.0` in the format of dcgm-exporter: `00000000:1A:00.0`."""
     domain, colon, rest = address.partition(":")
     return f"{domain:0>8}:{rest}".upper() if colon else address
 
 
 class Action(StrEnum):
-    """What the causes say about the cable of a wrong link."""
+    """The action of the causes for the cable of a wrong link."""
 
     MOVE = "move"
     NONE = "none"
     """Only names are wrong."""
     DECIDE = "decide"
-    """No cause moves it, as the evidence does not decide; or another repair comes first."""
+    """No cause moves it, as the evidence is ambiguous; or another repair comes first."""
 
 
 def seen_instead(layout: Layout, publication: Published) -> Series:
-    """Where wrong links are, and what is to be done about them. The place is named where it is a device of the plan:
-    what a stranger calls itself is its own choice, and would make series without end.
+    """The actual position of wrong links, and what to do about them. The place is named if it is a device of the plan:
+    the name of an unknown device is its own choice, and would create an unlimited number of series.
     """
     wiring = publication.wiring
     index, links = wiring.index, layout.links.number
@@ -213,7 +213,7 @@ def seen_instead(layout: Layout, publication: Published) -> Series:
 
 
 def _actions(evaluation: Evaluation) -> dict[str, Action]:
-    """What the causes say, by the port at the cable's end nearer to the GPUs."""
+    """The causes' actions, by the port at the cable's end nearer to the GPUs."""
     named = {one for cause in evaluation.causes if cause.names_only for one in cause.explains}
     actions = {finding.subject: Action.NONE for finding in evaluation.findings if finding.id in named}
     moved = (str(move.cable) for cause in evaluation.causes for move in cause.moves if not move.after)
@@ -221,7 +221,7 @@ def _actions(evaluation: Evaluation) -> dict[str, Action]:
 
 
 def uplink_info(layout: Layout) -> Series:
-    """Where each uplink leads."""
+    """The upper end of each uplink."""
     ends = [layout.plan.cables[cable].b for cable in layout.uplinks.number.tolist()]
     labels = {"peer": [end.device for end in ends], "peer_port": [end.name for end in ends]}
     return Series(UPLINK_INFO, layout.uplinks.rows, [1] * len(ends), labels)

@@ -1,4 +1,4 @@
-"""What must be of the moment of the scrape: ages, how collectors and journal stand, and the service's own figures."""
+"""Values of the moment of the scrape: ages, the state of collectors and journal, and the service's own metrics."""
 
 import platform
 import re
@@ -20,8 +20,8 @@ _UNSAFE = re.compile(r"[^a-z0-9_]")
 
 
 class Live(Collector):
-    """A few dozen series. `answered` is when the newest readable answer to each collector was asked for; `counters`
-    are figures of the service by name, counters where the name ends in `_total`.
+    """A few dozen series. `answered` is the query time of the newest readable answer to each collector; `counters` are
+    metrics of the service by name, counters if the name ends in `_total`.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Live(Collector):
         self._now = now
 
     def collect(self) -> Iterator[Metric]:
-        """All of them, but for those without any series."""
+        """All families with at least one series."""
         yield family(declared.BUILD_INFO, [({"version": __version__, "python": platform.python_version()}, 1)])
         for name, value in self._counters.items():
             yield family(_of_service(name), [({}, value)])
@@ -91,7 +91,7 @@ class Live(Collector):
 
 
 def newest_answers(readings: Iterable[Reading]) -> dict[str, datetime]:
-    """When the newest readable answer to each collector was asked for."""
+    """The query time of the newest readable answer to each collector."""
     newest: dict[str, datetime] = {}
     for reading in readings:
         if not reading.error:

@@ -1,7 +1,7 @@
 """Metrics whose values are measured: five significant digits of fixed width, `4.8123e+10`.
 
-So the text of a judgement is that of the last one with other digits in it, and 100,000 values are written by numpy, not
-one by one: a tenth of the cost. Five digits are more than a counter that is read every ten seconds is good for.
+So the text of an evaluation is that of the last one with other digits, and 100,000 values are written by numpy, not
+one by one: a tenth of the cost. Five digits exceed the precision of a counter that is read every ten seconds.
 """
 
 from itertools import chain, compress, pairwise, repeat
@@ -17,13 +17,13 @@ DIGITS = 5
 _ZERO = "0.0000e+00"
 _TAIL = f"}} {_ZERO}\n"
 _PLACES = (0, 2, 3, 4, 5)
-"""Where the digits of the mantissa stand in it; the exponent's follow its sign."""
+"""The positions of the mantissa's digits; the exponent's follow its sign."""
 _SIGN, _TENS, _ONES = 7, 8, 9
 
 
 class Measured:
-    """A metric with one series for each row of which a value is told. The text is cut anew only where others are told
-    than in the last judgement.
+    """A metric with one series for each row with a value. The template is rebuilt only if other rows have values than
+    in the last evaluation.
     """
 
     def __init__(self, metric: Declared, rows: Rows) -> None:

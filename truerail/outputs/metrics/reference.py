@@ -1,4 +1,4 @@
-"""`docs/metrics.md`: every metric and label, from the declarations that the text is rendered from."""
+"""`docs/metrics.md`: every metric and label, generated from the declarations that the text is rendered from."""
 
 from truerail.outputs.metrics.declared import CATALOGUE, Declared
 from truerail.outputs.metrics.labels import LABELS

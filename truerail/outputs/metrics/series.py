@@ -1,7 +1,7 @@
 """Series over columns: one metric, many rows, rendered as text by joining strings, pod by pod.
 
-The model is prometheus-client's metric family: `family` gives one with the same series, and a test proves that its
-text and ours mean the same. The text is ours because 100,000 samples as families cost 0.7 s, and joined 0.05 s.
+The model is prometheus-client's metric family: `family` returns one with the same series, and a test proves that both
+texts mean the same. The text is ours because 100,000 samples as families cost 0.7 s, and joined 0.05 s.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,23 +20,25 @@ _LONGEST = 200
 
 
 def clean(value: str) -> str:
-    """A label value without control characters, at most 200 characters long: what a device names itself is hostile."""
+    """A label value without control characters, at most 200 characters long: names that devices report are
+    untrusted.
+    """
     return value if value.isprintable() and len(value) <= _LONGEST else printable(value, _LONGEST)
 
 
 def escape(value: str) -> str:
-    """A label value as the text format writes it between quotes (exposition format 0.0.4)."""
+    """A label value in the text format's quoting (exposition format 0.0.4)."""
     return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 
 def head(metric: Declared) -> str:
-    """The lines that stand over a metric's series."""
+    """The lines above a metric's series."""
     summary = metric.summary.replace("\\", r"\\").replace("\n", r"\n")
     return f"# HELP {metric.name} {summary}\n# TYPE {metric.name} {metric.kind.value}\n"
 
 
 class _Pieces(dict[str, str]):
-    """Label value to its piece of text, each made once."""
+    """Label value to its piece of text, each computed once."""
 
     def __init__(self, label: str) -> None:
         super().__init__({"": ""})
@@ -48,7 +50,7 @@ class _Pieces(dict[str, str]):
 
 
 class _Numbers(dict[float, str]):
-    """Value to the end of its line, each made once."""
+    """Value to the end of its line, each computed once."""
 
     def __missing__(self, value: float) -> str:
         text = self[value] = f"}} {int(value) if value == int(value) else repr(float(value))}\n"
@@ -56,14 +58,14 @@ class _Numbers(dict[float, str]):
 
 
 def pieces(labels: Mapping[str, Sequence[str]]) -> list[Iterator[str]]:
-    """The text of each label, row by row. Empty values give no text."""
+    """The text of each label, row by row. Empty values have no text."""
     return [map(_Pieces(label).__getitem__, values) for label, values in labels.items()]
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What series are about. `labels` are columns of shape (rows,), empty where a row lacks the label; `pod` is the
-    rank of each row's pod among `pods`, ascending.
+    """The rows of series. `labels` are columns of shape (rows,), empty if a row lacks the label; `pod` is the rank of
+    each row's pod among `pods`, ascending.
     """
 
     fabric: str
@@ -73,23 +75,25 @@ class Rows:
 
     @cached_property
     def text(self) -> list[str]:
-        """Each row's labels as text, without the closing brace. Made once, reused for every metric of these rows."""
+        """Each row's labels as text, without the closing brace. Computed once, reused for every metric of these
+        rows.
+        """
         opening = f'{{fabric="{escape(clean(self.fabric))}"'
         return list(map("".join, zip(repeat(opening, len(self.pod)), *pieces(self.labels), strict=True)))
 
     @cached_property
     def sizes(self) -> Codes:
-        """How many bytes each row's text has."""
+        """The number of bytes of each row's text."""
         return np.array([len(text.encode()) for text in self.text], dtype=np.int64)
 
     @cached_property
     def bounds(self) -> list[int]:
-        """Where each pod's rows begin, and the end of the last; shape (pods + 1,)."""
+        """The start of each pod's rows, and the end of the last; shape (pods + 1,)."""
         found: list[int] = np.searchsorted(self.pod, np.arange(self.pods + 1)).tolist()
         return found
 
     def take(self, rows: Codes) -> "Rows":
-        """Some of the rows, in ascending order; a row may come several times. Their text is not made anew."""
+        """Some of the rows, in ascending order; a row may occur several times. Their text is reused."""
         chosen: list[int] = rows.tolist()
         labels = {label: [values[row] for row in chosen] for label, values in self.labels.items()}
         taken = Rows(self.fabric, labels, self.pod[rows], self.pods)
@@ -97,7 +101,7 @@ class Rows:
         return taken
 
     def beside(self, label: str, values: Sequence[str]) -> "Rows":
-        """The same rows with a further label; a value for each."""
+        """The same rows with a further label; one value for each row."""
         wider = Rows(self.fabric, {**self.labels, label: values}, self.pod, self.pods)
         wider.__dict__["text"] = list(map(str.__add__, self.text, *pieces({label: values})))
         return wider
@@ -110,7 +114,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Series:
-    """One metric: a value for each row, and labels of its own beside the rows'."""
+    """One metric: a value for each row, and its own labels in addition to the rows' labels."""
 
     metric: Declared
     rows: Rows
@@ -140,13 +144,13 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A metric's text: what stands over it, and its lines for each pod."""
+    """A metric's text: its header, and its lines for each pod."""
 
     head: str
     pods: tuple[bytes | memoryview, ...]
 
     def parts(self, pod: int | None) -> Iterator[bytes | memoryview]:
-        """The text of one pod by its rank, or of all; nothing where there are no lines."""
+        """The text of one pod by its rank, or of all pods; empty without lines."""
         chosen = self.pods if pod is None else self.pods[pod : pod + 1]
         if any(map(len, chosen)):
             yield self.head.encode()
@@ -154,7 +158,7 @@ class Block:
 
 
 class Stencil:
-    """A metric whose values are one digit: its whole text is cut once for a plan, and only the digits are filled in."""
+    """A metric with one-digit values: its text is built once for a plan, and only the digits are filled in."""
 
     def __init__(self, metric: Declared, rows: Rows) -> None:
         lines = [f"{metric.name}{labels}}} 0\n".encode() for labels in rows.text]
@@ -173,7 +177,7 @@ class Stencil:
         return Block(head(self._metric), tuple(whole[a:b] for a, b in pairwise(self._bounds)))
 
     def block(self, values: Codes) -> Block:
-        """The text with these values, whatever they are."""
+        """The text with these values, of any kind."""
         small = not len(values) or int(values.max()) < 10
         return self.filled(values) if small else self.series(values).block()
 

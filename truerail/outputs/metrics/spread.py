@@ -1,4 +1,4 @@
-"""How evenly switches load their uplinks, as series: the load, what chance allows, and what the rules say of it."""
+"""How evenly switches load their uplinks, as series: the load, the share explained by chance, and the findings."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -15,7 +15,7 @@ from truerail.outputs.metrics.series import Rows, Series
 
 EVEN, UNKNOWN = 0, 1
 LEVELS = {"LBL001": 3, "LBL002": 2, "LBL003": 2}
-"""Values of `truerail_switch_uplink_balance_state`, those of findings by rule."""
+"""Values of `truerail_switch_uplink_balance_state`, by the rule of the finding."""
 
 
 def spread_series(layout: Layout, spread: Spread, findings: Iterable[Finding]) -> Iterator[Series]:
@@ -36,7 +36,7 @@ def _known(metric: Declared, rows: Rows, values: Numbers) -> Series:
 
 
 def _found(switches: Sequence[str], findings: Iterable[Finding]) -> Codes:
-    """The gravest of each switch's findings on its uplinks, 0 where there is none; shape (switches,)."""
+    """The worst of each switch's findings on its uplinks, 0 without any; shape (switches,)."""
     gravest: dict[str, int] = {}
     for finding in findings:
         if level := LEVELS.get(finding.rule, EVEN):

@@ -1,4 +1,4 @@
-"""What links and uplinks carry, as series. Nobody counted: no series; nobody wanted it: none at all."""
+"""The traffic of links and uplinks, as series. There are no series without counters, or if they are disabled."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from truerail.outputs.metrics.spread import spread_series
 
 
 class TrafficText:
-    """The series of a plan's cables. Text of one judgement is used again for the next."""
+    """The series of a plan's cables. The text of one evaluation is reused for the next."""
 
     def __init__(self, layout: Layout, index: PlanIndex) -> None:
         self._layout = layout
@@ -55,7 +55,7 @@ class TrafficText:
 
 
 def _of(traffic: Traffic, field: str, ports: Codes) -> Numbers:
-    """A figure of these ports; NaN where a device is not in the plan, so that its port is -1."""
+    """A value of these ports; NaN if a device is not in the plan, so that its port is -1."""
     values: Numbers = np.append(getattr(traffic, field), np.nan)
     return values[ports]
 

@@ -1,7 +1,8 @@
-"""What Prometheus, Alertmanager, Grafana and Kubernetes need to watch a fabric by truerail, addressed to a site.
+"""What Prometheus, Alertmanager, Grafana and Kubernetes need to monitor a fabric with truerail, for one site.
 
 Dashboards, rules, routes and runbooks are generated and committed in the repository, and shipped in the wheel.
-Everything that only repeats them in another format is derived here, when a site asks for it.
+Everything
+that only repeats them in another format is derived here, on export for a site.
 """
 
 from collections.abc import Mapping
@@ -11,9 +12,9 @@ from typing import Final
 from truerail.outputs.monitoring.derived import config_maps, grafana_alerts, prometheus_rule, records_alone
 
 RUNBOOKS: Final = "https://truerail.example.net/docs/runbooks"
-"""Address of the runbooks in the shipped rules; a site gives its own."""
+"""Address of the runbooks in the shipped rules; a site sets its own."""
 TRUERAIL: Final = "http://127.0.0.1:8080"
-"""Address of truerail's page in the shipped dashboards; a site gives its own."""
+"""Address of truerail's page in the shipped dashboards; a site sets its own."""
 RULES: Final = "prometheus/truerail.rules.yaml"
 OPERATOR_RULES: Final = "kubernetes/truerail.prometheusrule.yaml"
 _REPOSITORY: Final = Path(__file__).resolve().parents[3]
@@ -22,7 +23,7 @@ _WHEEL: Final = Path(__file__).resolve().parent / "shipped"
 
 def monitoring_files(runbooks: str = RUNBOOKS, truerail: str = TRUERAIL) -> dict[str, str]:
     """Texts by path below the folder that a site loads from. `runbooks` and `truerail` are addresses without quotes or
-    spaces: where the runbooks are served, and truerail's page.
+    blanks: of the runbooks, and of truerail's page.
     """
     made = _shipped()
     made[RULES] = made[RULES].replace(RUNBOOKS, runbooks.rstrip("/"))
@@ -42,7 +43,7 @@ def _derived(rules: str, boards: list[str]) -> dict[str, str]:
 
 
 def _shipped() -> dict[str, str]:
-    """The generated files, from the wheel or, in a checkout, from where they are committed."""
+    """The generated files, from the wheel or, in a checkout, from their committed place."""
     if _WHEEL.is_dir():
         return _texts(_WHEEL)
     runbooks = _texts(_REPOSITORY / "docs" / "runbooks")
@@ -61,7 +62,7 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:
-    """Writes texts below a folder. Raises OSError where one cannot be written."""
+    """Writes texts below a folder. Raises OSError if one cannot be written."""
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

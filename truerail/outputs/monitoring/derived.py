@@ -11,13 +11,13 @@ from typing import Any, Final
 import yaml
 
 DATASOURCE: Final = "prometheus"
-"""uid of the data source that holds the recording rules' series."""
+"""uid of the data source with the recording rules' series."""
 _NOTE: Final = "# Written by `truerail monitoring export`. Do not edit.\n"
 _EXPRESSION: Final = "__expr__"
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks, nothing folded, no anchors."""
+    """Writes texts of several lines as blocks, without folding or anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Repeats equal values."""
@@ -33,7 +33,7 @@ _Dumper.add_representer(str, _text)
 
 
 def as_yaml(document: Any, note: str = _NOTE) -> str:
-    """The document as people read it, below a note on its origin."""
+    """The document in readable form, below a note on its origin."""
     return note + yaml.dump(document, Dumper=_Dumper, sort_keys=False, width=10_000, allow_unicode=True)
 
 

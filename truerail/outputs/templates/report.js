@@ -1,4 +1,4 @@
-// Keeps the ticks of the punch list in this browser and counts them. The page is complete without it.
+// Saves the ticks of the punch list in this browser and counts them. The page is complete without it.
 (() => {
   const boxes = [...document.querySelectorAll("#punch input[type=checkbox]")];
   const told = document.getElementById("progress");

@@ -1,4 +1,4 @@
-"""The report for people at a terminal: what to do first, then the picture, then what could not be judged."""
+"""The report for a terminal: what to do first, then the picture, then what could not be evaluated."""
 
 import io
 from collections.abc import Iterable, Iterator

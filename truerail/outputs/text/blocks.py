@@ -1,4 +1,4 @@
-"""Building blocks of the text report: headings, and lines that wrap under their own beginning."""
+"""Building blocks of the text report: headings, and lines with a hanging indent."""
 
 from rich.padding import Padding
 from rich.table import Table
@@ -16,7 +16,7 @@ def heading(words: str, aside: str = "") -> Padding:
 
 
 def hanging(mark: Text | str, body: Text, *, indent: int = 2, width: int = 0) -> Padding:
-    """`mark` and `body` side by side: the lines of a wrapped body stand under its first word."""
+    """`mark` and `body` side by side: wrapped lines of the body start under its first word."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(no_wrap=True, min_width=width or None)
     grid.add_column(overflow="fold")
@@ -25,5 +25,5 @@ def hanging(mark: Text | str, body: Text, *, indent: int = 2, width: int = 0) ->
 
 
 def left_out(number: int, what: str, how: str) -> Text:
-    """Says that something was left out, and how to see it."""
+    """Reports that something was left out, and how to see it."""
     return Text(f"  … and {number:,} more {what}{f': {how}' if how else ''}", style=QUIET)

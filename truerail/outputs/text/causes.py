@@ -1,4 +1,4 @@
-"""What to do: each cause, why it is believed, and its moves with both ends named."""
+"""What to do: each cause, the evidence for it, and its moves with both ends named."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,12 +19,12 @@ MOST_CAUSES = 25
 MOST_MOVES = 8
 MOST_SUBJECTS = 4
 FEWEST_FOLDED = 3
-"""Devices that do not answer are told in one block from so many on."""
+"""From this number on, devices that do not answer share one block."""
 _BODY = 5
 
 
 def what_to_do(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
-    """The causes in order, or nothing where there are none."""
+    """The causes in order; empty without any."""
     if not evaluation.causes:
         return
     yield heading("What to do", _unexplained(evaluation))
@@ -46,7 +46,7 @@ def what_to_do(evaluation: Evaluation, options: Options) -> Iterator[RenderableT
 
 
 def _unreachable(causes: Sequence[Cause], *, down: bool) -> Iterator[RenderableType]:
-    """Devices that do not answer, all in one: what is to be done is the same for each."""
+    """Devices that do not answer, in one block: the action is the same for each."""
     devices = [subject for cause in causes for subject in cause.subjects]
     findings = sum(len(cause.explains) for cause in causes)
     title = Text().append(CauseKind.UNREACHABLE.value, style="bold")
@@ -117,7 +117,7 @@ def _stays(move: Move, plan: Plan) -> Text:
 
 
 def _where(moves: tuple[Move, ...], plan: Plan) -> Iterator[RenderableType]:
-    """The places of every device that the moves shown speak of: switches first."""
+    """The locations of all devices in the moves shown: switches first."""
     ports = [move.source for move in moves] + [move.target for move in moves] + [move.cable for move in moves]
     devices = sorted({port.device for port in ports}, key=lambda d: (plan.role_of(d) is Role.HOST, order(d)))
     places = [(device, place_of(device, plan)) for device in devices]
@@ -129,13 +129,13 @@ def _where(moves: tuple[Move, ...], plan: Plan) -> Iterator[RenderableType]:
 
 
 def _end(port: Port, plan: Plan) -> Text:
-    """A port and where it stands."""
+    """A port and its location."""
     where = place_of(port, plan)
     return _port(port).append(f" ({where})", style=QUIET) if where else _port(port)
 
 
 def _places(cause: Cause, plan: Plan) -> Iterator[RenderableType]:
-    """Where to look when nothing is to be moved."""
+    """Where to look if there is nothing to move."""
     for subject in sorted(cause.subjects, key=order)[:MOST_SUBJECTS]:
         where = place_of(subject, plan)
         far = _far_end(subject, plan)

@@ -1,4 +1,4 @@
-"""What could not be judged, and what a reader should know beside it."""
+"""What could not be evaluated, and notes for the reader."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ MOST_ERRORS = 10
 
 
 def not_judged(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
-    """Everything that limits the verdict, or nothing where nothing does."""
+    """Everything that limits the verdict; empty if nothing does."""
     found = doubts(evaluation)
     if not found:
         return
@@ -48,7 +48,7 @@ def _rules(codes: tuple[str, ...]) -> str:
 
 
 def _failing(unjudged: Unjudged) -> str:
-    """Which of the rules found something in what they could judge."""
+    """Which of the rules have findings in the part that they could evaluate."""
     if not unjudged.failing:
         return ""
     if unjudged.failing == unjudged.rules:
@@ -61,7 +61,7 @@ def _line(words: str) -> RenderableType:
 
 
 def notes(evaluation: Evaluation) -> Iterator[RenderableType]:
-    """The judgement's notes."""
+    """The evaluation's notes."""
     if evaluation.notes:
         yield heading("Notes")
         for note in evaluation.notes:

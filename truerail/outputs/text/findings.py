@@ -1,4 +1,4 @@
-"""The findings one by one with their evidence: shown on request, and of their number always."""
+"""The findings one by one with their evidence on request; their number always."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from truerail.outputs.words import count, name, sentence, sure
 
 
 def findings(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
-    """Every finding with `--details`, else one line that says how to get them."""
+    """Every finding with `--details`, else one line that says how to see them."""
     if not evaluation.findings:
         return
     if not options.details:

@@ -1,4 +1,4 @@
-"""The compact host-by-rail picture: one cell a rail, hosts that look alike on one line, whole hosts as a number."""
+"""The compact host-by-rail picture: one cell for each rail, equal hosts on one line, healthy hosts as a number."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ MOST_ROWS = 40
 MOST_UPLINKS = 20
 WIDEST_NAMES = 40
 MOST_NAMED = 4
-"""Causes that are named one by one behind a row; more are folded to `C[4-15]`."""
+"""Causes that are named one by one at the end of a row; more are folded to `C[4-15]`."""
 
 
 def picture(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
@@ -62,7 +62,7 @@ def _table(view: Picture, rows: list[tuple[list[str], HostRow]], options: Option
 def _row(
     label: str, row: HostRow, first: int, cell_width: int, glyphs: Glyphs, causes: str
 ) -> Iterator[RenderableType]:
-    """One row; a label that is too long for its column stands on the line above."""
+    """One row; a label that is too long for its column is on the line above."""
     if len(label) > first:
         yield Padding(Text(label.replace(",", ", "), style=PORT), (0, 0, 0, 2))
         label = ""
@@ -76,7 +76,7 @@ def _row(
 
 
 def _causes(view: Picture, hosts: list[str], room: int) -> str:
-    """The causes behind a row, as many as fit."""
+    """The causes at the end of a row, as many as fit."""
     causes = view.causes_at(*hosts)
     told = " ".join(causes) if len(causes) <= MOST_NAMED else name(fold(causes).replace(",", " "))
     return told if len(told) <= room else f"{len(causes)} causes" if room >= len("99 causes") else ""

@@ -1,4 +1,4 @@
-"""Glyphs and colours of the text report. Every glyph differs from every other without colour."""
+"""Glyphs and colours of the text report. All glyphs differ even without colour."""
 
 from dataclasses import dataclass
 
@@ -35,5 +35,5 @@ class Glyphs:
 
 
 def in_ascii(text: str) -> str:
-    """The report for a terminal or file that takes ASCII only; what has no likeness becomes `?`."""
+    """The report for a terminal or file that takes ASCII only; characters without an equivalent become `?`."""
     return text.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
