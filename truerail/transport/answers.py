@@ -31,9 +31,9 @@ class _Hit:
 
 
 class Answers:
-    """Reads devices' answers. One for a whole capture: equal answers to a shared question are read once.
+    """Reads devices' answers. One instance per capture: equal answers to a shared question are read once.
 
-    `questions` are all there are; `at` is the time of the readings.
+    `questions` is the complete set; `at` is the time of the readings.
     """
 
     def __init__(self, questions: Questions, at: datetime, notes: Notes) -> None:
@@ -45,7 +45,7 @@ class Answers:
         """By collector and the answer's digest: the answers themselves would stay in memory."""
 
     def questions(self, device: Device | None) -> Questions:
-        """What a device is asked: where nobody knows it, everything."""
+        """The questions for a device: all of them for an unknown device."""
         return self._of_role[device.role] if device else self._all
 
     def of_device(self, name: str, device: Device | None, places: Sequence[Opened]) -> list[Reading]:
@@ -179,9 +179,9 @@ def _differs(hit: _Hit, content: bytes) -> bool:
 
 
 def _likely(readings: Sequence[Reading]) -> list[Reading]:
-    """Of a device that nobody knows: no file counts twice, and no failure where another reader had an answer.
+    """For an unknown device: no file counts twice, and no failure counts if another reader found an answer.
 
-    A host's and a Cumulus switch's lldpd answer under one name; which of the two answered is not known here.
+    A host's and a Cumulus switch's lldpd answer under one name; which of the two answered is unknown here.
     """
     yields = {name: found.yields for name, found in collectors().items()}
     answered = {yields[reading.collector] for reading in readings if not reading.error}

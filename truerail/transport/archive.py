@@ -1,8 +1,8 @@
-"""A capture in a tar archive, read in one pass and in memory. Nothing is ever unpacked to disk.
+"""A capture in a tar archive, read in one pass and in memory, never unpacked to disk.
 
-Only files whose names answer a question are kept, and of several rounds only the wanted ones. What an archive claims is
-doubted: names that climb out, links and devices are refused; a member, a header, what is kept and the unpacked whole
-are bounded, so that a decompression bomb ends in a message and not in a dead machine.
+Only files whose names answer a question are stored, and of several rounds only the wanted ones. Archives are untrusted:
+names with path traversal, links and devices are refused; the sizes of a member, a header, the stored files and the
+total unpacked data are limited, so that a decompression bomb ends in an error message, not in a dead machine.
 """
 
 import bz2
@@ -46,7 +46,7 @@ _CHUNK = 1024 * 1024
 
 
 class _Bounded:
-    """A decompressed stream that tarfile may read forwards only, never much at once and never without end."""
+    """A decompressed stream that tarfile reads forwards only, with limits per read and in total."""
 
     def __init__(self, stream: _Readable) -> None:
         self._stream = stream
@@ -72,7 +72,7 @@ class _Bounded:
 
 
 class ArchiveFolder:
-    """A folder of an archive, held in memory: its folders, its kept files, and the names of all other things in it."""
+    """A folder of an archive, held in memory: its folders, its stored files, and the names of all other entries."""
 
     def __init__(self) -> None:
         self.folders: dict[str, ArchiveFolder] = {}
@@ -136,7 +136,8 @@ class _Shelf:
             self._store(tar, member, folder, name)
 
     def _is_wanted(self, parent: ArchiveFolder, name: str) -> bool:
-        """Whether a round is the one to read. A newer one drops the one kept so far: an archive shows its end last."""
+        """Whether a round is the one to read. A newer one replaces the one stored so far: which is the newest is known
+        only at the archive's end."""
         if self._wanted is not None:
             return name in self._wanted
         if self._newest is None:
@@ -159,10 +160,10 @@ class _Shelf:
 
 
 def open_archive(path: Path, questions: Questions, wanted: Collection[str] | None, notes: Notes) -> ArchiveFolder:
-    """The archive's root folder. Keeps the files that answer one of `questions`, of the rounds of these names (default:
-    of the newest).
+    """The archive's root folder. Stores the files that answer one of `questions`, of the rounds of these names
+    (default: of the newest).
 
-    Plain, gzip, xz and bzip2 are told by their content. An archive that breaks off is read up to there, with a note.
+    Plain, gzip, xz and bzip2 are detected by their content. A truncated archive is read up to its end, with a note.
     Raises `FileRefusedError` for a file that is no archive.
     """
     shelf = _Shelf(questions, wanted, notes)
@@ -180,7 +181,7 @@ def open_archive(path: Path, questions: Questions, wanted: Collection[str] | Non
                     if members > MAX_MEMBERS:
                         raise tarfile.ReadError(f"it has more than {MAX_MEMBERS:,} members")
                     shelf.put(tar, member)
-                    tar.members = []  # tarfile would keep every header for a second look that nobody takes
+                    tar.members = []  # tarfile would keep every header for a second pass, which never happens
     except _BROKEN as error:
         if not members:
             raise FileRefusedError(f"not a readable tar archive ({error or type(error).__name__})") from error

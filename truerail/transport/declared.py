@@ -13,11 +13,11 @@ from truerail.transport.probe import PROBES
 from truerail.transport.questions import PORT
 
 _PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
-"""What may stand for `{port}`: no blank, no quote, nothing that a shell or a switch's parser gives a meaning to."""
+"""Valid values of `{port}`: no blank, no quote, no character with a meaning in a shell or a switch's parser."""
 
 
 _ON_THEIR_OWN = ("snmp", INFINIBAND)
-"""Platforms that are asked only what names them: an agent has no command line, a walk over a fabric is no host's."""
+"""Platforms that run only commands that name them: an agent has no command line, a host does not walk a fabric."""
 
 
 def fits(command: Command, platform: str) -> bool:
@@ -27,9 +27,9 @@ def fits(command: Command, platform: str) -> bool:
 
 @cache
 def declared(platform: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The commands that a device of this platform may be sent: whole ones, and the beginnings of those that end in
-    the name of a port. An empty platform is one that is not known yet: whatever may be sent to some command line,
-    and what tells the platform.
+    """The commands that are allowed on a device of this platform: complete ones, and the prefixes of those that end in
+    the name of a port. An empty platform is not known yet: all commands for any command line, and those that identify
+    the platform.
     """
     named = [platform] if platform else [name for name in PLATFORMS if name not in _ON_THEIR_OWN]
     texts = {

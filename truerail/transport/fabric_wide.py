@@ -1,7 +1,7 @@
-"""Answers that lie beside the devices' folders: one that tells of a whole fabric belongs to no device.
+"""Answers beside the devices' folders: an answer about a whole fabric belongs to no device.
 
-Somebody runs `ibnetdiscover` on any machine of an InfiniBand fabric, perhaps on one that no plan has, and puts what it
-printed where the hosts' folders are.
+`ibnetdiscover` runs on any machine of an InfiniBand fabric, perhaps on one outside the plan, and its output is saved
+next to the hosts' folders.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from truerail.transport.prefetch import Place
 from truerail.transport.questions import Questions
 
 NAME = "fabric"
-"""Whose answers they are, where nobody else's."""
+"""The device name of answers that belong to no device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class _Some:
 
 
 def fabric_wide(files: set[str], questions: Questions) -> frozenset[str]:
-    """Those of these files that answer for a whole fabric."""
+    """The files that contain an answer about a whole fabric."""
     return frozenset(
         file for file in files if any(claim.collector.name == COLLECTOR for claim in questions.claims(file))
     )
@@ -50,7 +50,7 @@ def place_of(folder: Folder, files: frozenset[str]) -> Place:
 
 
 def tells_fabric(folder: Folder) -> bool:
-    """Whether a folder is that of a machine that was asked for a whole fabric, and for nothing else."""
+    """Whether a folder is that of a machine that was queried only for a whole fabric."""
     try:
         listing = folder.list()
         asked = unanswered.load(folder.read(unanswered.FILE)).collectors if unanswered.FILE in listing.files else ()

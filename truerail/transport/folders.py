@@ -1,8 +1,9 @@
-"""A capture's folders on disk, opened with distrust: a capture comes by mail, from a shared drive, from a stranger.
+"""A capture's folders on disk, opened as untrusted input: a capture may come by mail, from a shared drive or from a
+stranger.
 
-Nothing outside the capture is opened, nothing that is not a plain file is read, and no file is read beyond a limit.
-50,000 small files cost more to find and open than to parse, so a folder is listed once with `os.scandir` (which tells
-links from files without a stat each) and a file is read whole.
+Only files inside the capture are opened, only plain files are read, and no file is read beyond a limit.
+50,000 small files cost more to find and open than to parse, so a folder is listed once with `os.scandir` (which
+distinguishes links from files without a stat each) and a file is read in one go.
 """
 
 import os
@@ -14,7 +15,7 @@ from typing import Protocol
 from truerail.errors import FileRefusedError
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""The largest answer that is read. An SNMP walk of a 512-port switch is 3 MB; nothing honest comes near."""
+"""The largest answer that is read. An SNMP walk of a 512-port switch is 3 MB, far below this limit."""
 
 _FIRST_READ = 256 * 1024
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -39,11 +40,11 @@ class Folder(Protocol):
         """The folder of this name in it."""
 
     def read(self, name: str) -> bytes:
-        """The whole content of a file. Raises `FileRefusedError` where it cannot be read or is larger than the
+        """The complete content of a file. Raises `FileRefusedError` if it cannot be read or is larger than the
         limit."""
 
     def modified(self) -> float:
-        """When the folder last changed, in seconds since 1970; 0.0 where nobody knows."""
+        """When the folder last changed, in seconds since 1970; 0.0 if unknown."""
 
 
 class DiskFolder:
@@ -101,7 +102,7 @@ class DiskFolder:
             os.close(handle)
 
     def _open_link(self, path: str) -> int:
-        """Opens what a link inside the capture points to; says why where that fails."""
+        """Opens the target of a link inside the capture; returns the reason if that fails."""
         if not self._inside(path):
             raise FileRefusedError("a symbolic link that leaves the capture")
         try:
@@ -117,7 +118,7 @@ class DiskFolder:
 
 
 def _read_all(handle: int) -> bytes:
-    """Reads to the end. A small file takes one read and no stat; only a large one is asked for its size first."""
+    """Reads to the end. A small file takes one read and no stat; only for a large one the size is read first."""
     first = os.read(handle, _FIRST_READ)
     if len(first) < _FIRST_READ:
         return first

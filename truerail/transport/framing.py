@@ -1,11 +1,11 @@
-"""All commands of a round in one session: the script that asks them, and the frames that tell their answers apart.
+"""All commands of a round in one session: the script that runs them, and the frames that separate their answers.
 
 The script is one line of POSIX sh. It reads a nonce of 128 random bits from its standard input, keeps it in a variable
 that no command inherits, and prints it with a number and an exit status behind each answer, on standard output and on
-standard error. An answer ends where the nonce stands. A command's output cannot contain it: the nonce is new for every
-session, stands in no argument list and in no environment, and the numbers must come in order. Nothing is written on
-the device and no answer is held in its memory. The text of the script depends on the commands alone, so that a forced
-command on the device can allow it word for word.
+standard error. An answer ends at the nonce. A command's output cannot contain it: the nonce is new for every session,
+is in no argument list and in no environment, and the numbers must come in order. The script writes no file on the
+device and holds no answer in its memory. The text of the script depends on the commands alone, so that a forced command
+on the device can allow it word for word.
 """
 
 import secrets
@@ -33,7 +33,7 @@ class Limits:
     device_bytes: int = 64 << 20
     """Of everything in one session: beyond it the session ends."""
     complaint_bytes: int = 4096
-    """Kept of one command's standard error; the rest is dropped."""
+    """Limit for one command's standard error; the rest is dropped."""
 
 
 LIMITS = Limits()
@@ -41,7 +41,7 @@ LIMITS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """What stands before one frame."""
+    """The output before one frame."""
 
     status: int
     content: bytes
@@ -51,7 +51,7 @@ class _Segment:
 class _Stream:
     """Cuts one stream of output into segments at its frames.
 
-    A segment longer than `limit` bytes is dropped, or cut to its beginning where that is `kept`. Memory is bounded by
+    A segment longer than `limit` bytes is dropped, or with `kept` cut to its beginning. Memory is bounded by
     the limit either way.
     """
 
@@ -65,7 +65,7 @@ class _Stream:
         self.segments: list[_Segment] = []
 
     def feed(self, data: bytes) -> int:
-        """Takes output as it comes. Returns how many frames are whole by now."""
+        """Takes output as it arrives. Returns the number of complete frames so far."""
         self._held += data
         while (at := self._held.find(self._mark, self._searched)) >= 0:
             end = self._held.find(b"\n", at)
@@ -126,7 +126,7 @@ class Frames:
 
     @property
     def started(self) -> bool:
-        """Whether the script has said that it runs."""
+        """Whether the script has reported that it runs."""
         return bool(self._times)
 
     @property
@@ -159,12 +159,12 @@ class Frames:
         self._err.feed(data)
 
     def answers(self) -> list[Answer]:
-        """The answers that are whole, in order."""
+        """The complete answers, in order."""
         asked = zip(self.commands, self._out.segments[1:], self._times[1:], strict=False)
         return [self._answer(n, command, segment, took) for n, (command, segment, took) in enumerate(asked, 1)]
 
     def complaint(self) -> str:
-        """What the device said last without ending an answer, for a message; empty where it said nothing."""
+        """The device's last output outside a complete answer, for a message; empty if there is none."""
         return self._err.of(len(self._err.segments)) or self._out.of(len(self._out.segments))
 
     def _answer(self, number: int, command: str, segment: _Segment, took: float) -> Answer:
@@ -186,7 +186,7 @@ def script(commands: Sequence[str]) -> str:
 
 
 def refusal(status: int, complaint: str) -> str:
-    """What an exit status means, with the first line of what the command said on standard error; empty for 0."""
+    """What an exit status means, with the first line of the command's standard error; empty for 0."""
     if not status:
         return ""
     meaning = {126: "command not allowed to run", 127: "command not found"}.get(status, f"exit status {status}")

@@ -10,7 +10,7 @@ from truerail.model.names import printable
 _JUMP = re.compile(
     r"(?:(?P<user>[^@\s]+)@)?(?:\[(?P<v6>[0-9A-Fa-f:.%\w]+)\]|(?P<host>[^:\s@\[\]]+))(?::(?P<port>\d{1,5}))?"
 )
-"""`[user@]host[:port]` as ssh(1) -J takes it; an IPv6 address stands in brackets."""
+"""`[user@]host[:port]` as ssh(1) -J takes it; an IPv6 address is in brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def device_hop(target: Target) -> Hop:
 def hop_before(hop: Hop) -> Hop | None:
     """The jump host that leads to `hop`, or None where there is none. Raises `TransportError` for a bad name.
 
-    A jump host is logged in to with the device's key and agent, never with its password, and never with old
-    algorithms: those are allowed for one device only.
+    The login on a jump host uses the device's key and agent, never its password, and never old algorithms: those are
+    allowed for one device only.
     """
     if not hop.access.jump:
         return None

@@ -1,4 +1,4 @@
-"""Which host keys are trusted, by known_hosts files, and what is said of one that is not. Nobody is ever asked.
+"""Which host keys are trusted, by known_hosts files, and the error for one that is not. There is no prompt.
 
 The format is OpenSSH's (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT): plain and hashed names, patterns, `@cert-authority`,
 `@revoked`. A lookup by a plain name takes 0.01 ms; each hashed entry of the file costs it 0.003 ms, because a hash can
@@ -21,7 +21,7 @@ _CHECK_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Trusted:
-    """What a known_hosts file says of one address."""
+    """The entries of a known_hosts file for one address."""
 
     file: str
     address: str
@@ -61,7 +61,7 @@ class HostKeys:
         self._checked: dict[str, float] = {}
 
     def trusted(self, file: str, address: str, port: int) -> Trusted:
-        """What `file` says of an address. A file that is not there trusts nobody. Raises `TransportError`."""
+        """The entries of `file` for an address. A missing file trusts no key. Raises `TransportError`."""
         keys, authorities, revoked, *_ = self._read(file).match(address, "", None if port == 22 else port)
         return Trusted(file, address, port, tuple(keys), tuple(authorities), tuple(revoked))
 

@@ -34,7 +34,7 @@ class Trust(NamedTuple):
 
 
 async def trust(targets: Sequence[Target], known_hosts: Path, *, replace: bool = False) -> list[Trust]:
-    """Records the host keys that devices show, in the order of targets. Whoever calls this believes the network.
+    """Records the host keys that devices show, in the order of targets. The caller trusts the network.
 
     A key that differs from the recorded one is an error, unless `replace` is set. Jump hosts must be trusted already.
     Raises OSError where the file cannot be written.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def rewrite(file: Path, new: Mapping[str, str]) -> None:
-    """Adds a line for each name, in place of what the file says of that name. A reader sees the old file or the new
+    """Adds a line for each name, in place of the file's entries for that name. A reader sees the old file or the new
     one. Raises OSError.
     """
     file = file.resolve()

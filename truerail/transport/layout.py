@@ -25,8 +25,8 @@ class Layout:
 def find_devices(root: Folder, questions: Questions, wanted: str | None, notes: Notes) -> Layout:
     """Finds the devices' folders of the wanted round (default: the newest).
 
-    `questions` tell an answer from any other file. Raises `FileRefusedError` where there is no such round, or a
-    folder cannot be listed.
+    `questions` determine which files are answers. Raises `FileRefusedError` if there is no such round, or a folder
+    cannot be listed.
     """
     folder, listing = _unwrap(root, questions)
     rounds = sorted((name for name in listing.folders if round_time(name)), key=round_order)

@@ -1,7 +1,7 @@
-"""The devices of the inventory with which a round was captured, kept beside its folders.
+"""The devices of the inventory with which a round was captured, stored beside its folders.
 
-A replay then knows, as the live round did, which planned devices the inventory does not have: those were never asked,
-and are not devices that do not answer. A capture made by hand has no such file, and says nothing of it.
+A replay then knows, as the live round did, which planned devices the inventory does not have: those were never queried,
+which differs from no answer. A capture made by hand has no such file: unknown.
 """
 
 import json
@@ -33,7 +33,7 @@ def load(content: bytes) -> frozenset[str]:
 
 
 def inventory_of(folder: Folder, listing: Listing, notes: Notes) -> frozenset[str] | None:
-    """What a round's folder says of its inventory; None where it says nothing or cannot be read, which is noted."""
+    """The inventory in a round's folder; None if there is none or it cannot be read, which is noted."""
     if FILE not in listing.files:
         return None
     try:

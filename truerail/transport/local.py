@@ -54,7 +54,7 @@ class Local:
         return await ask_in_sessions(commands, lambda left: self._session(left, target.answer_seconds))
 
     async def close(self) -> None:
-        """Nothing is held between rounds."""
+        """No state is held between rounds."""
 
     async def _session(self, commands: Sequence[str], seconds: float) -> list[Answer]:
         loop = asyncio.get_running_loop()

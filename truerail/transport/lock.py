@@ -1,8 +1,8 @@
-"""One writer in a folder of captures at a time: two would go on with the same unfinished round, and each take away what
-the other just wrote.
+"""One writer in a folder of captures at a time: two would continue the same unfinished round and remove each other's
+files.
 
-The lock is `flock(2)` on a file in the folder. The kernel lets go of it when its holder ends, however that ends, so a
-file that was left behind is no lock: the next one takes it over.
+The lock is `flock(2)` on a file in the folder. The kernel releases it when its holder ends, for any reason, so a
+leftover file is no lock: the next writer takes it over.
 """
 
 import errno
@@ -69,7 +69,7 @@ def _holder(handle: int) -> str:
 
 
 def _sign(handle: int, at: datetime) -> None:
-    """Says who holds it, over what an earlier holder said."""
+    """Writes the holder's name over that of an earlier holder."""
     line = f"process {os.getpid()} on {socket.gethostname()}, since {round_name(at)}\n".encode()
     os.pwrite(handle, line, 0)
     os.ftruncate(handle, len(line))

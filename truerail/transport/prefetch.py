@@ -1,8 +1,8 @@
-"""Opens devices' folders a little ahead of the reading of their answers, in threads.
+"""Opens devices' folders a little ahead of the parser, in threads.
 
 A capture of a large fabric is 50,000 small files. On a cold disk or a network drive nearly all of the time is waiting
-for one after the other; several threads wait at once, while the answers that are there are read. From memory it costs
-next to nothing.
+for one after the other; several threads wait at once, while the available answers are parsed. From memory it costs next
+to nothing.
 """
 
 from collections import deque
@@ -31,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A place that was listed, with the best answers in it. `refused` says why it could not be listed."""
+    """A listed place, with the best answers in it. `refused` is the reason if it could not be listed."""
 
     name: str
     folder: Folder
@@ -69,7 +69,8 @@ Batch = list[tuple[str, list[Opened]]]
 def opened(
     places: Mapping[str, Collection[Place]], questions: Mapping[str, Questions]
 ) -> Iterator[tuple[str, list[Opened]]]:
-    """Each device with its places, listed and read, in the order given. `questions` says what each device is asked."""
+    """Each device with its places, listed and read, in the order given. `questions` returns the questions for each
+    device."""
     batches = _batches(places)
     with ThreadPoolExecutor(THREADS, "truerail-open") as threads:
 

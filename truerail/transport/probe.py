@@ -1,6 +1,6 @@
-"""Which platform a device is, by one ask, where the inventory does not say.
+"""Detects a device's platform with one query, if the inventory does not set it.
 
-The words are those of the answers themselves: os-release(5) of Debian, Ubuntu and Cumulus Linux; `show version` of
+The strings are those of the answers themselves: os-release(5) of Debian, Ubuntu and Cumulus Linux; `show version` of
 SONiC, Arista EOS, Cisco NX-OS and Junos OS.
 """
 
@@ -40,8 +40,8 @@ def platform_of(answers: Sequence[Answer]) -> str:
 
 
 def assumed_platform(target: Target) -> str:
-    """The platform that need not be asked for: what the inventory says, SNMP where that is the only way in, and
-    Linux for a host.
+    """The platform that is known without a query: the one in the inventory, SNMP if that is the only access, and Linux
+    for a host.
     """
     if target.platform:
         return target.platform

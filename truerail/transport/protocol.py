@@ -1,4 +1,5 @@
-"""What every transport is: it sends declared commands to one device and brings back the answers, or says why not."""
+"""What every transport is: it sends declared commands to one device and returns the answers, or the reason why there is
+none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,21 +10,21 @@ from truerail.model import Target
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One command's answer. `error` is why there is none, or why it is not whole (too long, too slow, exit status)."""
+    """One command's answer. `error` is why there is none, or why it is incomplete (too long, too slow, exit status)."""
 
     command: str
     text: str = ""
     error: str = ""
     took_seconds: float = 0.0
     refused: bool = field(default=False, compare=False)
-    """Whether it was the device that said no to the command (exit status, not found): another command may serve."""
+    """Whether the device itself rejected the command (exit status, not found): another command may work."""
 
 
 class Transport(Protocol):
     """Asks devices of one kind. One object serves all devices of a fleet and keeps its connections between rounds."""
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        """One answer for each command, in order. Raises `TransportError` where the device cannot be asked at all."""
+        """One answer for each command, in order. Raises `TransportError` if the device cannot be queried at all."""
         ...
 
     async def close(self) -> None:

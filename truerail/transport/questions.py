@@ -8,7 +8,7 @@ from truerail.model import Collector, Command, Role
 from truerail.model.names import answer_file
 
 PORT = "{port}"
-"""Stands in a command for the name of a port, where a device must be asked once for each."""
+"""Placeholder in a command for the name of a port, if the command must run once per port."""
 
 
 @dataclass(frozen=True, slots=True)

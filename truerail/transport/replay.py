@@ -1,9 +1,9 @@
-"""Reads a capture: what devices answered, kept in files, becomes readings as if they had just been asked.
+"""Reads a capture: turns the stored answers of devices into readings, as a live round does.
 
 A capture is a folder per device with a file per command, named by `names.answer_file`; or a folder per round, named by
-its time, of such folders; or either in a tar archive. It may lack any file and any device, and hold things that nobody
-asked for. What cannot be read becomes a reading with an error or a note, and the rest is read. All is read from one
-round, but counters from those before it too.
+its time, of such folders; or either in a tar archive. It may lack any file and any device, and contain unrelated files.
+What cannot be read becomes a reading with an error or a note, and the rest is read. Readings come from one round,
+counters also from those before it.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -32,7 +32,7 @@ from truerail.transport.times import round_time
 from truerail.transport.warnings import Notes
 
 MOST_APART_SECONDS = 900.0
-"""Rounds that lie further apart tell what was counted in between, and nothing of how it goes now."""
+"""Rounds further apart show what was counted in between, but not the current rate."""
 Progress = Callable[[int, int], None]
 
 
@@ -51,9 +51,9 @@ class Capture:
     notes: tuple[str, ...]
     """What a reader should know: things refused, ignored or doubtful, counted."""
     window: Window | None = None
-    """The counters of all rounds up to this one; None where nobody read them (see `with_counters`)."""
+    """The counters of all rounds up to this one; None if they were not read (see `with_counters`)."""
     inventory: frozenset[str] | None = None
-    """The devices of the inventory with which it was captured; None where the capture does not say."""
+    """The devices of the inventory with which it was captured; None if the capture does not list them."""
 
     def snapshot(self, previous: Snapshot | None = None) -> Snapshot:
         """The same as the rules want it."""
@@ -71,9 +71,9 @@ def read_capture(
 ) -> Capture:
     """Reads one round of the capture at `path`, a folder or a tar archive (plain, gzip, xz, bzip2).
 
-    `devices` are the plan's, by name: a folder is matched to them by any spelling of the name. `only` limits what is
-    read to devices of these names. `round_name` chooses one of `Capture.rounds` (default: the newest). `progress` is
-    told how many of how many devices are read. Raises `CaptureError` where there is nothing to read.
+    `devices` are the plan's, by name: a folder matches any spelling of a device's name. `only` limits what is
+    read to devices of these names. `round_name` chooses one of `Capture.rounds` (default: the newest). `progress`
+    receives the number of devices read and their total. Raises `CaptureError` if there is nothing to read.
     """
     notes = Notes()
     questions = Questions()
@@ -101,11 +101,11 @@ def read_capture(
 def with_counters(
     capture: Capture, *, devices: Mapping[str, Device] | None = None, progress: Progress | None = None
 ) -> Capture:
-    """The same with the counters of the rounds before it, and its own: one round alone says nothing about any rate.
+    """The same with the counters of the rounds before it, and its own: one round alone gives no rates.
 
     Rounds are read one after the other, and only the answers that hold counters: of an archive they are all in memory
-    as text, of a folder one round is. `progress` is told how many of how many rounds are read. Raises `CaptureError`
-    where the capture is gone meanwhile.
+    as text, of a folder one round is. `progress` receives the number of rounds read and their total. Raises
+    `CaptureError` if the capture is gone meanwhile.
     """
     names = _recent(capture)
     counting = collectors().keys() - at_once()
@@ -138,7 +138,7 @@ def _counters_of(
     root: Folder, name: str, questions: Questions, devices: Mapping[str, Device], notes: Notes
 ) -> list[Reading]:
     """What the devices had counted at the time of a round."""
-    quiet = Notes()  # of its own: what is odd about folders and files was said of the newest round
+    quiet = Notes()  # separate: warnings about folders and files were reported for the newest round
     layout = find_devices(root, Questions(), name, quiet)
     places = _places(layout.listing.folders, layout.folder, devices, quiet)
     readings = _read(places, devices, Answers(questions, _time(name), quiet), None)

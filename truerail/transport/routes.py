@@ -1,4 +1,4 @@
-"""Which transport asks which device: one object for a whole fleet, that opens only the transports it needs."""
+"""Which transport queries which device: one object for a whole fleet, which opens only the transports it needs."""
 
 import resource
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from truerail.transport.protocol import Answer, Transport
 LOCAL = "local"
 """The address of the machine that truerail runs on: its commands are run, not sent."""
 _FABRIC = Limits(MAX_ANSWER_BYTES, 2 * MAX_ANSWER_BYTES)
-"""A listing has some 700 bytes for each link. One machine tells it: it may be as long as what a capture may hold."""
+"""A listing has some 700 bytes per link. One machine reports all links: the limit is that of an answer in a capture."""
 
 
 def _hosts() -> Transport:
@@ -55,9 +55,7 @@ _MAKERS: dict[str, Callable[[], Transport]] = {
 
 
 def kind_of(target: Target) -> str:
-    """`local`, `fabric`, `snmp`, `switches` or `hosts`. A device whose platform nobody knows is asked as a host is:
-    by SSH.
-    """
+    """`local`, `fabric`, `snmp`, `switches` or `hosts`. A device of unknown platform is queried like a host: by SSH."""
     if target.address == LOCAL:
         return "local"
     if target.tells_fabric:
@@ -69,11 +67,11 @@ def kind_of(target: Target) -> str:
 
 
 def raise_open_files() -> None:
-    """Lets this process have as many open files as it may: each device that is asked is one, and the usual soft limit
+    """Raises this process' limit of open files to the maximum: each queried device needs one, and the usual soft limit
     is 1,024 (getrlimit(2)).
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # a system that says "unlimited" and does not mean it
+    with suppress(ValueError, OSError):  # a system that reports "unlimited" but rejects it
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 

@@ -29,7 +29,7 @@ _LONGEST_PATIENCE = 2.0
 
 
 class SnmpTransport:
-    """Asks agents by SNMP. A command is a walk (`truerail.transport.snmp_walks`); nothing else is sent."""
+    """Queries agents by SNMP. A command is a walk (`truerail.transport.snmp_walks`); nothing else is sent."""
 
     def __init__(self, *, at_once: Mapping[str, int] = AT_ONCE) -> None:
         self._turns = {engine: Turns(most) for engine, most in at_once.items()}
@@ -37,7 +37,7 @@ class SnmpTransport:
         self._clients: dict[str, SnmpClient] = {}
 
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
-        """One answer for each walk, in order. Raises `TransportError` where the agent cannot be asked at all."""
+        """One answer for each walk, in order. Raises `TransportError` if the agent cannot be queried at all."""
         access = target.snmp
         if access is None:
             raise TransportError("the inventory says nothing of SNMP for this device")
@@ -52,7 +52,7 @@ class SnmpTransport:
         for client in self._clients.values():
             client.close()
         self._clients.clear()
-        await asyncio.sleep(0)  # asyncio closes a socket in the turn after it was told to
+        await asyncio.sleep(0)  # asyncio closes a socket one turn after the call
 
     def _client(self, engine: str) -> SnmpClient:
         if engine not in self._clients:
@@ -92,7 +92,7 @@ class _Asking:
         self._deadline = asyncio.get_running_loop().time() + target.timeout_seconds
 
     async def answers(self, commands: Sequence[str]) -> list[Answer]:
-        """One answer for each command. Once a walk has failed, no other is tried: the agent would be waited for anew.
+        """One answer for each command. Once a walk has failed, no other is tried: each would wait for the agent again.
 
         Raises `TransportError` where the first walk gets no row.
         """

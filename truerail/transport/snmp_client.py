@@ -1,6 +1,6 @@
-"""What an SNMP engine is to truerail: it walks subtrees of one agent, with a login, and says why where it cannot.
+"""The interface of an SNMP engine: it walks subtrees of one agent, with a login, and returns the reason if it fails.
 
-Two engines do this alike: pysnmp (Python, always there) and gufo_snmp (Rust, wherever its wheel installs).
+Two engines implement it: pysnmp (Python, always available) and gufo_snmp (Rust, where its wheel installs).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ Row = tuple[str, bytes | int | str]
 """An OID without a leading dot, and its value: octets, a whole number, or an OID or address as text."""
 
 REPETITIONS = 25
-"""Rows asked for in one GETBULK: an answer of LLDP-MIB then mostly fits into one Ethernet frame."""
+"""Rows requested per GETBULK: an answer of LLDP-MIB then mostly fits into one Ethernet frame."""
 SENDS = 3
 """How often a request is sent before an agent counts as silent: UDP loses packets."""
 MOST_ROWS = 100_000
@@ -52,5 +52,5 @@ def silent(agent: Agent) -> str:
 
 
 def refused(agent: Agent) -> str:
-    """Why an agent that does answer tells a v3 user nothing."""
+    """Why an agent that answers returns no data to a v3 user."""
     return f"user {agent.login.user!r} is refused: unknown, a wrong password or protocol"

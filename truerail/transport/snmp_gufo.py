@@ -3,11 +3,11 @@
 A session, and with it a socket, lives for one walk. Keys are derived from passwords once for each login, because that
 hashes a megabyte; a session localises them to the agent.
 
-gufo_snmp drops an answer's error status: an agent that fails in the middle of a table, or does not let us in, looks
-like the end of its MIB; so does tooBig, which v3 agents say where an answer outgrows the 1,500 octets that gufo_snmp
-accepts. So a subtree is whole only where a row beyond it was seen. `SnmpSession.getbulk` does not show that, so packets
-are read here as its iterator reads them. Where no such row was seen, the subtree is walked again in smaller steps, then
-by pysnmp, which tells an error from an end.
+gufo_snmp drops an answer's error status: an agent that fails in the middle of a table, or denies access, looks like the
+end of its MIB; so does tooBig, which v3 agents report if an answer exceeds the 1,500 octets that gufo_snmp accepts. So
+a subtree is complete only if a row beyond it was received. `SnmpSession.getbulk` does not show that, so packets are
+read here as its iterator reads them. Without such a row, the subtree is walked again in smaller steps, then by pysnmp,
+which distinguishes an error from an end.
 """
 
 from collections.abc import Sequence
@@ -94,8 +94,8 @@ async def _discover(session: SnmpSession) -> None:
 
 
 async def _walk(session: SnmpSession, place: GetIter, rows: list[Row]) -> bool:
-    """Adds the rows of a subtree; a request that stays unanswered is sent again. True where the walk came to a row
-    beyond the subtree, and so is whole.
+    """Adds the rows of a subtree; a request that stays unanswered is sent again. True if the walk reached a row beyond
+    the subtree, and so is complete.
     """
     reached: tuple[int, ...] = ()
     while True:
@@ -115,8 +115,8 @@ async def _walk(session: SnmpSession, place: GetIter, rows: list[Row]) -> bool:
 
 
 async def _next(session: SnmpSession, place: GetIter) -> list[tuple[str, ValueType] | None]:
-    """The next rows, None behind the last of the subtree. Empty where there is no more to come, an error that is not
-    told, or an answer that outgrows the buffer of gufo_snmp.
+    """The next rows, None behind the last of the subtree. Empty at the end of the MIB, on an error that gufo_snmp
+    drops, or if an answer exceeds its buffer.
     """
     for send in range(1, SENDS + 1):
         try:

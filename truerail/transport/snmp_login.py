@@ -1,4 +1,4 @@
-"""What an SNMP agent is told to let us in: a community, or a user with passwords, which no repr or error shows."""
+"""The credentials for an SNMP agent: a community, or a user with passwords, which no repr or error shows."""
 
 from dataclasses import dataclass, field
 

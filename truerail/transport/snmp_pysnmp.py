@@ -1,8 +1,9 @@
-"""SNMP by pysnmp: pure Python, so it is there everywhere. Without MIB files and without MIB look-ups, which halve it.
+"""SNMP by pysnmp: pure Python, so it is available everywhere. Without MIB files and MIB look-ups, which halve its
+speed.
 
-An engine costs 80 ms to make and is shared: one for all communities, one for each user, because pysnmp tells users
-apart by name alone and would mix up two passwords. It remembers an agent's engine id for five minutes: a switch that
-was replaced by one with another id is silent to a v3 user for so long.
+An engine costs 80 ms to make and is shared: one for all communities, one for each user, because pysnmp distinguishes
+users by name only and would mix up two passwords. It remembers an agent's engine id for five minutes: a switch that was
+replaced by one with another id does not answer a v3 user for that time.
 """
 
 from collections.abc import Sequence
@@ -48,10 +49,10 @@ _REFUSALS = (
 
 
 class _Heard:
-    """Takes datagrams from addresses alone that something was sent to: whoever else answers is no agent of ours."""
+    """Accepts datagrams only from addresses to which a request was sent: other senders are no agents of ours."""
 
     def send_message(self, message: bytes, address: Any) -> None:
-        """Sends, and notes to whom."""
+        """Sends, and records the address."""
         self.__dict__.setdefault("peers", set()).add(_peer(address))
         super().send_message(message, address)  # type: ignore[misc]  # pysnmp's transport, see below
 

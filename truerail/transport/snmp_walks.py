@@ -1,8 +1,7 @@
-"""A walk as a command names it, and its answer as text: both as net-snmp's `snmpbulkwalk -On` has them.
+"""A walk as a command, and its answer as text: both in the format of net-snmp's `snmpbulkwalk -On`.
 
 A command holds the subtrees to walk: `snmpbulkwalk -On 1.0.8802.1.1.2.1.4.1.1 1.3.6.1.2.1.2.2.1.{2,6}`. Several
-subtrees make one answer, so that what belongs together is read together; columns of one table stand in braces, as a
-shell would expand them.
+subtrees make one answer, so that related rows are read together; columns of one table are in braces, as in a shell.
 """
 
 import re
@@ -29,8 +28,8 @@ def _expanded(word: str) -> list[str]:
 
 
 def as_text(rows: Iterable[Row]) -> str:
-    """Rows as the numeric text of a walk, one line each. Whole numbers are all `INTEGER`: engines do not tell their
-    kinds apart. Strings that are not plain ASCII are hex, so no foreign string can begin a line or end a quote.
+    """Rows as the numeric text of a walk, one line each. All integers are `INTEGER`: engines do not distinguish their
+    types. Strings that are not plain ASCII are hex, so no foreign string can begin a line or end a quote.
     """
     return "".join([f".{oid} = {_value(value)}\n" for oid, value in rows])
 

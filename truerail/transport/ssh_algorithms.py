@@ -1,4 +1,5 @@
-"""The algorithms that SSH connections may use, best first: the modern ones, and old ones for a device that says so.
+"""The algorithms that SSH connections may use, best first: the modern ones, and old ones for a device with
+`legacy_algorithms`.
 
 AES-128-GCM comes first: a Python client spends 40 % less on it than on ChaCha20-Poly1305, and it is no weaker.
 SHA-1 signatures and key exchanges, CBC ciphers and DSA are left out (RFC 9142, RFC 8332), but for `legacy_algorithms`.
@@ -60,8 +61,8 @@ class Algorithms:
     signatures: tuple[str, ...] = SIGNATURES
 
     def host_keys(self, known: tuple[str, ...], *, certificates: bool = False) -> tuple[str, ...]:
-        """Host key algorithms: those of the keys that are known first, so that a device shows a key that can be
-        compared; then the others, so that a changed one is seen and told. Certificates where an authority is known.
+        """Host key algorithms: first those of the known keys, so that a device sends a key that can be compared; then
+        the others, so that a changed one is detected and reported. Certificates where an authority is known.
         """
         first = (CERTIFICATES if certificates else ()) + tuple(name for name in known if name in self.signatures)
         return first + tuple(name for name in self.signatures if name not in first)

@@ -118,7 +118,7 @@ def _dead(held: _Opening) -> bool:
 
 
 def _heard(held: _Opening) -> None:
-    """Takes note of a failure, so that asyncio does not complain of one that nobody waited for."""
+    """Retrieves an exception, so that asyncio does not log it as never retrieved."""
     if not held.cancelled():
         held.exception()
 

@@ -35,8 +35,8 @@ class SshHosts:
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
         """One answer for each command, in order, within `timeout_seconds` for the login and `answer_seconds` for each.
 
-        A command that hangs is given up, and the next ones are asked in a new session. Raises `TransportError` where
-        the device cannot be asked at all, and `Undeclared` before anything is sent.
+        A command that hangs is aborted, and the next ones run in a new session. Raises `TransportError` if the device
+        cannot be queried at all, and `Undeclared` before anything is sent.
         """
         refuse_undeclared(target, commands)
         hop = device_hop(target)

@@ -15,7 +15,7 @@ _KeyAndCertificate = tuple[asyncssh.SSHKey, asyncssh.SSHCertificate | None]
 
 
 def identities(access: SshAccess) -> dict[str, Any]:
-    """What asyncssh is told of keys. Raises `TransportError` for a key file that cannot be used.
+    """The key options for asyncssh. Raises `TransportError` for an unusable key file.
 
     Where the inventory names a key, that key alone is offered: a server counts each key as a try and refuses after six
     (sshd_config(5), MaxAuthTries). A key with a passphrase, or named by its public half, is left to the agent.
@@ -34,7 +34,7 @@ def identities(access: SshAccess) -> dict[str, Any]:
 
 
 def _public_half(path: Path, agent: str) -> str:
-    """The file that tells the agent which of its keys is meant."""
+    """The file that identifies one of the agent's keys."""
     public = path if path.suffix == ".pub" else Path(f"{path}.pub")
     if not agent:
         raise TransportError(f"key {path}: has a passphrase or is the public half, and there is no ssh-agent to ask")

@@ -22,7 +22,7 @@ warnings.filterwarnings("ignore", "Diffie-Hellman over finite fields", category=
 """cryptography warns of the key exchange that some switches insist on; an operator can do nothing about it here."""
 
 asyncssh.set_log_level(logging.ERROR)
-"""Below that, asyncssh logs whatever a device says, were it the password it was just told."""
+"""Below that level, asyncssh logs what a device sends, even if it repeats the password."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ def _told(error: asyncssh.Error, hop: Hop, secret: str | None, owner: _Owner) ->
 
 
 def refused_login(access: SshAccess) -> str:
-    """Says that a login was refused, and with what it was tried."""
+    """The message that a login was refused, and which methods were tried."""
     tried = [f"key {access.key}" if access.key else "default keys"]
     if access.agent:
         tried.append("ssh-agent")
@@ -99,12 +99,12 @@ def refused_login(access: SshAccess) -> str:
 
 
 def old_device(access: SshAccess) -> str:
-    """A hint for a device that speaks nothing that we do."""
+    """A hint for a device that shares no algorithm with us."""
     return "" if access.legacy_algorithms else "; legacy_algorithms: true allows old ones for this device"
 
 
 def _said(reason: str, secret: str | None) -> str:
-    """What the other side said, safe to show. One that repeats the password is not quoted at all."""
+    """The peer's message, safe to show. One that repeats the password is not quoted at all."""
     return "(not shown)" if secret and secret in reason else printable(reason, 160)
 
 
@@ -122,7 +122,7 @@ def password(access: SshAccess) -> str | None:
 
 
 def _options(access: SshAccess, owner: _Owner, secret: str | None) -> dict[str, Any]:
-    """What asyncssh is told. Nothing is read from ~/.ssh/config: the inventory says it all."""
+    """The options for asyncssh. ~/.ssh/config is not read: all options come from the inventory."""
     offered = algorithms(legacy=access.legacy_algorithms)
     trusted = owner.trusted
     return {

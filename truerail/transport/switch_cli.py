@@ -51,7 +51,7 @@ class SwitchCli:
     async def ask(self, target: Target, commands: Sequence[str]) -> list[Answer]:
         """One answer for each command, in order, within `target.timeout_seconds` for the login and for each command.
 
-        Raises `TransportError` where the device cannot be asked at all, `Undeclared` before anything is sent.
+        Raises `TransportError` if the device cannot be queried at all, `Undeclared` before anything is sent.
         """
         refuse_undeclared(target, commands)
         if target.ssh.legacy_algorithms:
@@ -82,7 +82,7 @@ class SwitchCli:
         return answers
 
     async def _answer(self, device: "SwitchDevice", command: str) -> Answer:
-        """A command's answer. A connection that was dead already, or dies with a command, is made anew once."""
+        """A command's answer. A connection that was dead already, or dies during a command, is reopened once."""
         for again in (False, True):
             held = device.connected
             if not held:

@@ -18,7 +18,7 @@ from truerail.transport.switch_login import log_in
 
 
 class SwitchDevice:
-    """A connection to one switch. `busy` is held by whoever asks it."""
+    """A connection to one switch. `busy` is held during a query."""
 
     def __init__(self, hop: Hop, platform: str, host_keys: HostKeys, limits: Limits) -> None:
         self.hop = hop

@@ -37,7 +37,7 @@ def run(transport: Any, command: str, limits: Limits, seconds: float) -> Answer:
 
 
 def _read(channel: Any, most: int, deadline: float) -> tuple[bytes, str]:
-    """Standard output until its end, or nothing and why it is not whole."""
+    """Standard output until its end, or empty and the reason why it is incomplete."""
     parts: list[bytes] = []
     size = 0
     while True:

@@ -20,8 +20,8 @@ from truerail.transport.ssh_login import old_device, password, refused_login, sy
 
 _LOG = logging.getLogger("truerail.transport.paramiko")
 _LOG.disabled = True
-"""paramiko logs each failed login with a traceback, and whatever a device says, were it the password it was just told.
-What failed is told by the error, in words.
+"""paramiko logs each failed login with a traceback, and what a device sends, even if it repeats the password. The error
+reports what failed.
 """
 
 
@@ -34,9 +34,9 @@ _PLAINLY = {
 
 
 def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.socket | None = None) -> Any:
-    """A paramiko transport to a switch, by way of its jump hosts, or on a connection to it. Raises `TransportError`.
+    """A paramiko transport to a switch, via its jump hosts, or on a connection to it. Raises `TransportError`.
 
-    Every transport is put into `opened` before anything is waited for, so that whoever gives up can close them.
+    Every transport is added to `opened` before the first wait, so that the caller can close them on a timeout.
     """
     trusted = host_keys.trusted(hop.access.known_hosts, hop.address, hop.access.port)
     before = hop_before(hop)
@@ -68,7 +68,7 @@ def log_in(hop: Hop, host_keys: HostKeys, opened: list[Any], reached: socket.soc
 
 
 def _reach(hop: Hop, via: Any) -> Any:
-    """A socket to the hop, or a channel of the jump host that stands for one."""
+    """A socket to the hop, or a channel of the jump host in place of one."""
     if via is None:
         return socket.create_connection((hop.address, hop.access.port), timeout=hop.seconds)
     return via.open_channel("direct-tcpip", (hop.address, hop.access.port), ("127.0.0.1", 0), timeout=hop.seconds)
@@ -124,7 +124,7 @@ def _keys(access: SshAccess) -> Iterator[Any]:
 
 
 def _key(name: str) -> Any:
-    """A private key, or None where the agent must be asked because it has a passphrase. Raises `TransportError`."""
+    """A private key, or None if only the agent can use it because it has a passphrase. Raises `TransportError`."""
     path = Path(name).expanduser()
     if path.suffix == ".pub":
         return None

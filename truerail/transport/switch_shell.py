@@ -1,6 +1,6 @@
-"""A switch that has an interactive shell alone, driven by netmiko over a connection that is logged in already.
+"""A switch that has only an interactive shell, driven by netmiko over a connection that is logged in already.
 
-netmiko finds prompts, turns paging off and tells answers from echoes. For that it sends commands of its own, which
+netmiko finds prompts, turns paging off and separates answers from echoes. For that it sends commands of its own, which
 change nothing but its terminal: `terminal length 0` and `terminal width 511` (EOS, NX-OS), `set cli screen-length 0`,
 `set cli screen-width 511`, `set cli complete-on-space off` (Junos).
 """
@@ -50,7 +50,7 @@ class _Bounded:
 
 
 class _LoggedIn:
-    """Stands for netmiko's SSH client: netmiko makes no connection, knows no secret and trusts no key."""
+    """Replaces netmiko's SSH client: netmiko opens no connection, has no secret and trusts no key."""
 
     def __init__(self, transport: Any, limit: int) -> None:
         self._transport = transport
@@ -74,7 +74,7 @@ class Shell:
     """One switch's shell. Blocking: it runs in a thread."""
 
     def __init__(self, transport: Any, platform: str, limits: Limits, seconds: float) -> None:
-        """Opens the shell. Raises `TransportError` where netmiko finds no prompt or knows no such platform."""
+        """Opens the shell. Raises `TransportError` if netmiko finds no prompt or does not support the platform."""
         if platform not in DRIVERS:
             raise TransportError(f"exec channels are refused, and no shell of platform {platform or '?'} is known")
         self._limits = limits

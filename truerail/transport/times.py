@@ -6,7 +6,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=4096)
 def round_time(name: str) -> datetime | None:
-    """The time that names a folder of a round (ISO 8601, UTC where no zone is said); None for other names."""
+    """The time that names a folder of a round (ISO 8601, UTC without a zone); None for other names."""
     if not name[:4].isdigit() or "T" not in name:
         return None
     try:

@@ -1,9 +1,9 @@
 """Turns at work that costs this machine time, such as key exchanges, and the clock of the device that waits for one.
 
-A device that answers nothing costs this machine nothing, so it does not keep its turn: after half a second in which the
-event loop was free it gives it to the next, and goes on waiting without one. Were it to keep its turn until its time is
-up, a few hundred hung devices would hold up all that come after them. And a device's clock stands still while it waits
-for its turn, because that is not the device's fault.
+A device that does not answer costs this machine nothing, so it does not keep its turn: after half a second in which the
+event loop was free it passes the turn to the next device, and goes on waiting without one. If it kept its turn until
+its timeout, a few hundred hung devices would delay all that come after them. A device's clock stops while it waits for
+its turn, because the wait is not the device's fault.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from contextvars import ContextVar
 
 TICK_SECONDS = 0.1
 TICKS = 5
-"""A busy loop comes to its ticks late: on a machine that is at its limit, nobody gives up a turn that is being used."""
+"""A busy loop comes to its ticks late: on a machine at its limit, no device gives up a turn that it uses."""
 
 _CLOCK: ContextVar[asyncio.Timeout | None] = ContextVar("clock", default=None)
-"""The time limit of the device that is being asked."""
+"""The time limit of the current device."""
 
 
 @contextmanager
 def timed_by(limit: asyncio.Timeout) -> Iterator[None]:
-    """Makes `limit` the clock of the device that is asked in this block."""
+    """Makes `limit` the clock of the device queried in this block."""
     token = _CLOCK.set(limit)
     try:
         yield

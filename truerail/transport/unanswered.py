@@ -1,4 +1,4 @@
-"""What a device was asked and did not answer, kept in its folder of a capture, so that a replay says so too."""
+"""The commands that a device did not answer, stored in its folder of a capture, so that a replay reports them too."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ _LONGEST = 1000
 
 @dataclass(slots=True)
 class Unanswered:
-    """`device` is why the device could not be asked at all, or not to the end, and `collectors` what it was to be
-    asked for; `commands` maps single commands to why there is no whole answer.
+    """`device` is why the device could not be queried at all, or not to the end, and `collectors` the planned
+    collectors; `commands` maps single commands to why there is no complete answer.
     """
 
     device: str = ""
@@ -33,7 +33,7 @@ class Unanswered:
     def complete(
         self, readings: Sequence[Reading], asked: Sequence[Collector], device: str, at: datetime
     ) -> list[Reading]:
-        """The readings in the order of `asked`, and for each question without an answer that is read, the reason."""
+        """The readings in the order of `asked`, and the reason for each question without a readable answer."""
         known = {reading.collector: reading for reading in readings}
         made = []
         for collector in asked:
@@ -58,7 +58,7 @@ class Unanswered:
 
 
 def load(content: bytes) -> Unanswered:
-    """Reads the file, its words made safe to show. One that is something else says nothing."""
+    """Reads the file, its text made safe to show. A file of another format counts as empty."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a reader of a capture should know beside the answers: each kind said once, counted, with a few examples."""
+"""Warnings about a capture besides the answers: each kind reported once, with a count and a few examples."""
 
 from truerail.model.names import printable
 

@@ -1,7 +1,7 @@
-"""Writes a round as a capture: device by device while it is gathered, whole or not at all in the end.
+"""Writes a round as a capture: device by device while it is polled, and visible only when complete.
 
-A round lies in `.TIME.partial` until it is finished and is then renamed to `TIME`; a device's folder likewise. So
-whoever reads finds no half capture and no half device, and a round that was broken off can be gone on with.
+A round lies in `.TIME.partial` until it is finished and is then renamed to `TIME`; a device's folder likewise. So a
+reader finds no partial capture and no partial device, and an interrupted round can be continued.
 """
 
 import io
@@ -18,12 +18,12 @@ PARTIAL = ".partial"
 
 
 class CaptureWriter:
-    """One round of a capture under `root`. Goes on with the newest unfinished round there, if there is one and nobody
-    else can be at it: `alone` is what `alone_in` says.
+    """One round of a capture under `root`. Continues the newest unfinished round there, if there is one and no other
+    writer can use it: `alone` is the result of `alone_in`.
     """
 
     def __init__(self, root: Path, at: datetime, *, alone: bool = True) -> None:
-        """Makes the folder. Raises OSError; where somebody else may write there, also for a round of the same name."""
+        """Makes the folder. Raises OSError; if another writer is possible, also for a round of the same name."""
         unfinished = sorted(found.name for found in root.glob(f".*{PARTIAL}") if _round_of(found.name))
         self.name = _round_of(unfinished[-1]) if alone and unfinished else round_name(at)
         self.root = root
@@ -36,7 +36,7 @@ class CaptureWriter:
         return round_time(self.name) or datetime.now(UTC)
 
     def answered(self) -> set[str]:
-        """The folders of devices that are there and whole; those that could not be asked are asked again."""
+        """The complete folders of devices; devices that could not be queried are queried again."""
         return {found.name for found in self.folder.iterdir() if not found.name.startswith(".") and _whole(found)}
 
     def add(self, device: str, files: Mapping[str, bytes]) -> None:
