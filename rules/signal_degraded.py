@@ -40,7 +40,7 @@ A link that has just come up makes one burst of errors. CRC errors at a cut-thro
 look for the first port on the way that counts them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,11 +137,8 @@ def signal_degraded(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _told(telemetry: Telemetry) -> Mask:
-    """Ports that told of any kind of error at least once, shape (planned ports,)."""
-    found = np.zeros(telemetry.ports, dtype=bool)
-    for quantity in _COUNTED:
-        found |= telemetry.summed(quantity).samples > 0
-    return found
+    """Ports with at least one sample of any error counter, shape (planned ports,)."""
+    return np.any([telemetry.summed(quantity).samples > 0 for quantity in _COUNTED], axis=0)
 
 
 def _suspects(telemetry: Telemetry) -> Codes:
@@ -152,9 +149,8 @@ def _suspects(telemetry: Telemetry) -> Codes:
     corrected = np.where(pam4_ib, symbols, np.nan)
     for quantity in _BEFORE_FEC:
         corrected = np.fmax(corrected, telemetry.summed(quantity).gained)
-    suspect = (telemetry.summed(Q.FEC_UNCORRECTED).gained > 0) | (
-        telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
-    )
+    suspect = telemetry.summed(Q.FEC_UNCORRECTED).gained > 0
+    suspect |= telemetry.summed(Q.RX_ERRORS).rate > RECEIVE_ERRORS_PER_SECOND
     suspect |= (lost >= BER_AFTER_FEC[0] * bits) & (lost > 0)
     suspect |= (corrected >= RISING_BER / 3 * bits) & (corrected > 0)
     suspect |= nrz_links(telemetry) & (telemetry.summed(Q.SYMBOL_ERRORS).rate * 3600 > NRZ_SYMBOL_ERRORS_PER_HOUR)
@@ -225,9 +221,8 @@ def _judge_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
     quantity = told[0] if told[0] is Q.CORRECTED_BITS else max(told, key=levels.__getitem__)
     level, least = levels[quantity], "" if quantity is Q.CORRECTED_BITS else "at least "
     if level >= BER_BEFORE_FEC[0]:
-        critical = level >= BER_BEFORE_FEC[1]
-        summary = f"{least}{level:.1e} bit errors before FEC"
-        port.add(summary, quantity, Severity.CRITICAL if critical else Severity.WARNING)
+        severity = Severity.CRITICAL if level >= BER_BEFORE_FEC[1] else Severity.WARNING
+        port.add(f"{least}{level:.1e} bit errors before FEC", quantity, severity)
         return
     third = len(bits[quantity]) // 3
     before, now = (_rate(gained[quantity][of], bits[quantity][of]) for of in (slice(third), slice(-third, None)))
@@ -270,7 +265,7 @@ def _rate(counted: Values, of: Values) -> float:
 
 
 def _finding(
-    telemetry: Telemetry, subject: int, bad: Mapping[int, _Port], other: Codes, told: Mask, cards: Cards
+    telemetry: Telemetry, subject: int, bad: dict[int, _Port], other: Codes, told: Mask, cards: Cards
 ) -> Finding:
     index = telemetry.wiring.index
     symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
