@@ -138,7 +138,8 @@ def signal_degraded(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 def _told(telemetry: Telemetry) -> Mask:
     """Ports with at least one sample of any error counter, shape (planned ports,)."""
-    return np.any([telemetry.summed(quantity).samples > 0 for quantity in _COUNTED], axis=0)
+    sampled: Mask = np.any([telemetry.summed(quantity).samples > 0 for quantity in _COUNTED], axis=0)
+    return sampled
 
 
 def _suspects(telemetry: Telemetry) -> Codes:
