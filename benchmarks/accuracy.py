@@ -1,4 +1,4 @@
-"""How often the causes are right: many simulated fabrics are judged, and the judgements measured against the truth.
+"""How often the causes are right: many simulated fabrics are evaluated, and the evaluations measured against the truth.
 
 python benchmarks/accuracy.py [--fabrics 2400] [--write docs/accuracy.md] [--show]
 python benchmarks/accuracy.py --seed 17             one fabric, its truth and what was said of it
@@ -22,7 +22,7 @@ from scoring import Score, score
 from telemetry_results import Results as Telemetry
 from telemetry_targets import section_of, summary
 
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 FABRICS = 2400
 """Fabrics whose devices behave as real ones do. Those of plain devices come on top."""
@@ -35,11 +35,11 @@ STRAINED = 150
 
 
 def measure(seeds: Iterable[int]) -> Results:
-    """Judges the fabric of each seed."""
+    """Evaluates the fabric of each seed."""
     results = Results()
     for seed in seeds:
         drawn = draw(seed)
-        findings, found = _judged(drawn)
+        findings, found = _evaluated(drawn)
         truth = drawn.simulation.truth
         batch = f"seeds 0 to {FRESH - 1}" if seed < FRESH else f"seeds from {FRESH}"
         for group in (
@@ -58,12 +58,12 @@ def measure(seeds: Iterable[int]) -> Results:
 
 
 def strained(fabrics: int) -> dict[str, tuple[Score, int]]:
-    """Judges so many fabrics under each strain: their score, and how many of them have no mistake."""
+    """Evaluates so many fabrics under each strain: their score, and how many of them have no mistake."""
     found: dict[str, tuple[Score, int]] = {}
     for name, strain in STRAINS.items():
         total, perfect = Score(), 0
         for seed in range(fabrics):
-            _, one = _judged(draw(seed, strain))
+            _, one = _evaluated(draw(seed, strain))
             total.add(one)
             perfect += one.perfect
         found[name] = total, perfect
@@ -71,15 +71,15 @@ def strained(fabrics: int) -> dict[str, tuple[Score, int]]:
 
 
 def discovered(results: Results, fabrics: int) -> None:
-    """Judges so many fabrics of InfiniBand."""
+    """Evaluates so many fabrics of InfiniBand."""
     for seed in range(fabrics):
-        _, one = _judged(draw_infiniband(seed))
+        _, one = _evaluated(draw_infiniband(seed))
         results.infiniband.add(one)
         results.infiniband_perfect += one.perfect
 
 
 def behaving(fabrics: int) -> BehaviourResults:
-    """Judges so many fabrics whose devices behave as real ones do, and each behaviour alone."""
+    """Evaluates so many fabrics whose devices behave as real ones do, and each behaviour alone."""
     results = BehaviourResults()
     with Pool() as pool:
         for seed, flags, score in pool.imap_unordered(behave, range(fabrics), chunksize=8):
@@ -89,24 +89,24 @@ def behaving(fabrics: int) -> BehaviourResults:
 
 
 def behave(seed: int) -> tuple[int, tuple[str, ...], BehaviourScore]:
-    """Judges one of them. What cannot be built or judged is a problem like any other."""
+    """Evaluates one of them. What cannot be built or evaluated is a problem like any other."""
     try:
         drawn = draw_behaving(seed)
-        evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+        evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
         return seed, drawn.behaviours, behaviour_score(drawn.simulation, evaluation)
     except Exception as error:  # noqa: BLE001 - one fabric must not end the others
         return seed, (), BehaviourScore(fabrics=1, problems=[f"{type(error).__name__}: {error}"])
 
 
-def _judged(drawn: Drawn) -> tuple[int, Score]:
-    """How many findings there are on a fabric, and what its judgement is worth."""
-    evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+def _evaluated(drawn: Drawn) -> tuple[int, Score]:
+    """How many findings there are on a fabric, and what its evaluation is worth."""
+    evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
     return len(evaluation.findings), score(drawn.simulation.truth, evaluation)
 
 
 def show(drawn: Drawn, console: Console) -> None:
     """Prints one fabric's truth and what was said of it."""
-    evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
     console.print(f"{drawn}", markup=False)
     for cause in (*drawn.simulation.truth.causes, *drawn.simulation.truth.noise):
         maybe = "".join(f", or {other.kind} with {other.moves} moves" for other in cause.alternatives)
@@ -137,7 +137,7 @@ def main() -> int:
         console.print(section(behaved), markup=False, highlight=False, soft_wrap=True)
         return 0
     plain = range(min(PLAIN, options.fabrics))
-    results = measure(track(plain, description="judging", console=Console(stderr=True)))
+    results = measure(track(plain, description="evaluating", console=Console(stderr=True)))
     discovered(results, min(INFINIBAND, options.fabrics))
     results.strained = strained(min(STRAINED, options.fabrics))
     before = options.write.read_text(encoding="utf-8") if options.write and options.write.exists() else ""

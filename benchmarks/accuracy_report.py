@@ -64,7 +64,7 @@ def _kind_rows(total: Score) -> Iterator[str]:
 
 
 def infiniband(one: Score, perfect: int) -> str:
-    """The section about fabrics that are discovered instead of heard; empty where none was judged."""
+    """The section about fabrics that are discovered instead of heard; empty where none was evaluated."""
     if not one.fabrics:
         return ""
     return f"""## InfiniBand

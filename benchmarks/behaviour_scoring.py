@@ -1,4 +1,4 @@
-"""What a judgement of a fabric with odd devices is worth: no right cable moved, no fault passed over in silence."""
+"""What an evaluation of a fabric with odd devices is worth: no right cable moved, no fault passed over in silence."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class BehaviourScore:
 
 
 def behaviour_score(simulation: Simulation, evaluation: Evaluation) -> BehaviourScore:
-    """Measures one judgement."""
+    """Measures one evaluation."""
     score = BehaviourScore(fabrics=1, unread=len(evaluation.collection_errors))
     score.problems += [
         f"not read: {one.device} {one.collector}: {one.error}" for one in evaluation.collection_errors[:3]

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviour, Behaviours
 
@@ -58,19 +58,19 @@ def plant(shape: Shape, fault: str, seed: int, flags: Sequence[str]) -> Simulati
 
 
 def measured(task: Task) -> tuple[Task, BehaviourScore]:
-    """Judges one fabric. What cannot be built or judged is a problem like any other."""
+    """Evaluates one fabric. What cannot be built or evaluated is a problem like any other."""
     try:
         simulation = fabric(*task)
-        return task, behaviour_score(simulation, judged(simulation))
+        return task, behaviour_score(simulation, evaluated(simulation))
     except NoRoomError:
         return task, BehaviourScore()
     except Exception as error:  # noqa: BLE001 - one fabric must not end the others
         return task, BehaviourScore(fabrics=1, problems=[f"{type(error).__name__}: {error}"])
 
 
-def judged(simulation: Simulation) -> Evaluation:
+def evaluated(simulation: Simulation) -> Evaluation:
     """What a round says of it."""
-    return judge(simulation.plan, simulation.snapshot())
+    return evaluate(simulation.plan, simulation.snapshot())
 
 
 def alone(seeds: int, flags: Sequence[str] = ()) -> dict[str, BehaviourScore]:
@@ -119,7 +119,7 @@ def main() -> int:
 
 def _show(flags: tuple[str, ...], fault: str, seed: int, console: Console) -> None:
     simulation = fabric(flags, fault, seed)
-    evaluation = judged(simulation)
+    evaluation = evaluated(simulation)
     console.print(f"{' '.join(flags)}, fault {fault}, seed {seed}", markup=False)
     for cause in (*simulation.truth.causes, *simulation.truth.noise):
         console.print(f"  is    {cause.kind} {' '.join(cause.subjects)}, {cause.moves} moves", markup=False)

@@ -66,7 +66,7 @@ class Measured:
     """Seconds to copy, to pack and to read the window, and its megabytes when packed."""
 
     @property
-    def judging(self) -> float:
+    def evaluating(self) -> float:
         """All rules together."""
         return sum(seconds for seconds, _ in self.rules.values())
 
@@ -138,12 +138,14 @@ def measured(ports: int) -> Measured:
     seen = Snapshot(TAKEN_AT, [*still_seen.readings, *readings], window=window)
     with garbage_collection_paused():
         wiring = _seconds(lambda: wiring_of(plan, seen))
-        judged = {code: _judged(rule, plan, seen) for code, rule in all_rules().items() if PortCounters in rule.needs}
+        evaluated = {
+            code: _evaluated(rule, plan, seen) for code, rule in all_rules().items() if PortCounters in rule.needs
+        }
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Measured(2 * len(plan.cables), min(ingest[-5:]), wiring, judged, megabytes, _kept(window))
+    return Measured(2 * len(plan.cables), min(ingest[-5:]), wiring, evaluated, megabytes, _kept(window))
 
 
-def _judged(rule: Rule, plan: Plan, snapshot: Snapshot) -> tuple[float, str]:
+def _evaluated(rule: Rule, plan: Plan, snapshot: Snapshot) -> tuple[float, str]:
     """Seconds, and what came of it. What several rules look at is worked out by the first of them."""
     found: list[Finding] = []
     began = time.process_time()
@@ -189,9 +191,9 @@ samples. CPU seconds of all threads; the goals are for 200,000 ports.
 | | {head} | goal |
 |---|{"---|" * (len(sizes) + 1)}
 | one round into the window, s | {_cells(one.ingest for one in sizes)} | |
-| all counter rules, s | {_cells(one.judging for one in sizes)} | |
-| **both, s** | {_cells(one.ingest + one.judging for one in sizes)} | {GOAL_SECONDS} |
-| both, microseconds a port | {_cells(1e6 * (one.ingest + one.judging) / one.ports for one in sizes)} | constant |
+| all counter rules, s | {_cells(one.evaluating for one in sizes)} | |
+| **both, s** | {_cells(one.ingest + one.evaluating for one in sizes)} | {GOAL_SECONDS} |
+| both, microseconds a port | {_cells(1e6 * (one.ingest + one.evaluating) / one.ports for one in sizes)} | constant |
 | peak memory of the process, MB | {_cells(one.megabytes for one in sizes)} | {GOAL_MB:,} |
 | a copy of the window for the journal, s | {_cells(one.kept[0] for one in sizes)} | |
 | the same packed, in another thread, s | {_cells(one.kept[1] for one in sizes)} | |

@@ -49,7 +49,7 @@ UNREAD = {"none": Noise(), "unread": Noise(unreachable=0.10, forms=True, strange
 """What spoils a discovery: hosts that nobody could read, and names written many ways. No node of it is silent."""
 MOST_FAULTS = 6
 _MEDIUM = 24
-"""Hosts of the largest fabric whose devices behave as real ones do: thousands of them are judged in minutes."""
+"""Hosts of the largest fabric whose devices behave as real ones do: thousands of them are evaluated in minutes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
     python benchmarks/metrics.py [--write docs/metrics-performance.md] [--hosts 1200 12500]
 
-1,200 hosts of 8 rails give 100,000 samples with their traffic, 12,500 a million (and need 2 GB). Every judgement is of
+1,200 hosts of 8 rails give 100,000 samples with their traffic, 12,500 a million (and need 2 GB). Every evaluation is of
 a snapshot of its own, as in the service: nothing of the last round's tables is reused but what the exposition itself
 keeps. Where Prometheus is installed, it scrapes the largest fabric and evaluates our rules (five minutes, 5 GB).
 """
@@ -30,7 +30,7 @@ from truerail.analysis.published import Published
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
 from truerail.outputs.metrics.exposition import families
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, Simulation, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -79,14 +79,14 @@ def measured(hosts: int) -> Measured:
     def scrape(publication: Published) -> float:
         return _seconds(lambda: exposition.render(publication, COUNTERS, NOW))
 
-    def judged(number: int) -> Published:
-        return _carrying(_judged(simulation.plan, Snapshot(TAKEN_AT, seen.readings)), number)
+    def evaluated(number: int) -> Published:
+        return _carrying(_evaluated(simulation.plan, Snapshot(TAKEN_AT, seen.readings)), number)
 
-    publication = judged(0)
+    publication = evaluated(0)
     first = scrape(publication)
-    later = min(scrape(judged(1 + number)) for number in range(ROUNDS))
-    untold = min(scrape(replace(judged(0), traffic=None)) for _ in range(ROUNDS))
-    text = exposition.render(publication := judged(0), COUNTERS, NOW)
+    later = min(scrape(evaluated(1 + number)) for number in range(ROUNDS))
+    untold = min(scrape(replace(evaluated(0), traffic=None)) for _ in range(ROUNDS))
+    text = exposition.render(publication := evaluated(0), COUNTERS, NOW)
     lines = text.count(b"\n")
     samples = lines - text.count(b"\n#") - text.startswith(b"#")
     again = min(scrape(publication) for _ in range(ROUNDS))
@@ -100,8 +100,8 @@ def _fabric(hosts: int) -> Simulation:
     return simulate(shape, 6, Noise(unreachable=0.02, deaf=0.02), seed=1)
 
 
-def _judged(plan: Plan, snapshot: Snapshot) -> Published:
-    return Published(1, "bench", judge(plan, snapshot), snapshot)
+def _evaluated(plan: Plan, snapshot: Snapshot) -> Published:
+    return Published(1, "bench", evaluate(plan, snapshot), snapshot)
 
 
 def _carrying(publication: Published, seed: int) -> Published:
@@ -136,14 +136,14 @@ def report(rows: list[Measured], rules: Evaluated | None) -> str:
 `benchmarks/metrics.py` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}. Absolute
 figures drift with the machine; ratios and shapes hold. CPU seconds of one core.
 
-| hosts x 8 | samples | MB | first of a plan | next judgement | without traffic | the same again \
+| hosts x 8 | samples | MB | first of a plan | next evaluation | without traffic | the same again \
 | one pod | prometheus-client | ratio | goal for the next |
 |---|---|---|---|---|---|---|---|---|---|---|
 {"".join(map(_row, rows))}
-*First of a plan* also cuts the text of the plan's labels, which is kept until the plan changes. *Next judgement* is
+*First of a plan* also cuts the text of the plan's labels, which is kept until the plan changes. *Next evaluation* is
 what the first scrape after a round costs, every further one costs *the same again*. *Without traffic* is the next
-judgement with `metrics: {{traffic: false}}`. *Ratio* is of prometheus-client's
-time to the next judgement's.
+evaluation with `metrics: {{traffic: false}}`. *Ratio* is of prometheus-client's
+time to the next evaluation's.
 {_rules(rules) if rules else ""}"""
 
 
@@ -172,7 +172,7 @@ def _row(one: Measured) -> str:
 def _asked_of_prometheus(hosts: int) -> Evaluated:
     Console(stderr=True).print(f"Prometheus evaluates the rules over {hosts} hosts")
     simulation = _fabric(hosts)
-    return evaluated(_carrying(_judged(simulation.plan, simulation.snapshot()), 0))
+    return evaluated(_carrying(_evaluated(simulation.plan, simulation.snapshot()), 0))
 
 
 def main() -> int:

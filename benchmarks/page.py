@@ -59,12 +59,12 @@ def measure(browser: Browser, hosts: int, pods: int, loads: int) -> Times:
     with Site(publication(simulation.plan, simulation.snapshot())) as site:
         first = [_load(browser, site) for _ in range(loads)]
         changes = list(_changes(browser, site))
-        drawn = fabric_map(_judged(site))
+        drawn = fabric_map(_evaluated(site))
     size = len(dumped(drawn)) / 1000
     return Times(hosts, median(a for a, _ in first), median(b for _, b in first), median(changes), size)
 
 
-def _judged(site: Site) -> Published:
+def _evaluated(site: Site) -> Published:
     """What the site shows."""
     if site.tower.publication is None:
         raise RuntimeError("the site shows nothing")
@@ -97,10 +97,10 @@ def _changes(browser: Browser, site: Site) -> Iterator[float]:
 
 def _round(site: Site, number: int) -> None:
     """An event as a round sends it: other cells each time, spread over the whole fabric."""
-    judged = _judged(site)
-    cells = len(cells_of(fabric_map(judged)))
+    evaluated = _evaluated(site)
+    cells = len(cells_of(fabric_map(evaluated)))
     step = max(1, cells // CHANGES)
-    told = {"number": number, "at": judged.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
+    told = {"number": number, "at": evaluated.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
     changed = [[(i * step + number) % cells, 2 + number % 3] for i in range(min(CHANGES, cells))]
     site.action(lambda: site.tower.events.add("round", dumped({**told, "changed": changed})))
 

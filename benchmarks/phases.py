@@ -23,7 +23,7 @@ def main() -> None:
     from truerail.analysis.cabling import wiring_of
     from truerail.outputs.report import render
     from truerail.plans import load
-    from truerail.rounds import judge
+    from truerail.rounds import evaluate
     from truerail.transport.replay import read_capture
 
     lap("imports")
@@ -34,7 +34,7 @@ def main() -> None:
     snapshot = capture.snapshot()
     wiring_of(plan, snapshot)
     lap("wiring")
-    evaluation = judge(plan, snapshot)
+    evaluation = evaluate(plan, snapshot)
     lap("rules and causes")
     text = render(evaluation, "json")
     lap("report")

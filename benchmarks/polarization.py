@@ -1,4 +1,4 @@
-"""How often polarized tiers and dead members are named right: drawn tiers with known truth, judged by the rules.
+"""How often polarized tiers and dead members are named right: drawn tiers with known truth, evaluated by the rules.
 
 python benchmarks/polarization.py [--trials 6000] [--write docs/polarization-accuracy.md]
 python benchmarks/polarization.py --seed 17        one trial, its truth and what was said of it
@@ -50,13 +50,13 @@ def measure(seeds: Iterable[int]) -> Results:
 
 
 def outcome_of(seed: int) -> Outcome:
-    """One trial, judged."""
+    """One trial, evaluated."""
     trial = draw(seed)
     made = scene(trial)
     subjects = {code: _found(code, made) for code in WORDS}
     pod = {f"spine-{number}" for number in range(trial.siblings)}
     b = balance_of(telemetry_of(made.plan, made.seen))
-    judged = b.names(np.flatnonzero(b.judged))
+    evaluated = b.names(np.flatnonzero(b.evaluated))
     named = subjects["LBL001"] or set()
     dead = {str(made.dead)} if made.dead else set()
     members = subjects["LBL003"] or set()
@@ -68,7 +68,7 @@ def outcome_of(seed: int) -> Outcome:
         dead=bool(dead),
         found=bool(members & dead),
         wrong=len(members - dead),
-        windows=len(pod & set(judged)),
+        windows=len(pod & set(evaluated)),
         said=_said(subjects, made, pod),
     )
 
@@ -116,7 +116,7 @@ def main() -> int:
         show(options.seed, console)
         return 0
     seeds = [*range(options.trials // 2), *range(HELD_OUT, HELD_OUT + options.trials)]
-    text = report(measure(track(seeds, description="judging", console=Console(stderr=True))))
+    text = report(measure(track(seeds, description="evaluating", console=Console(stderr=True))))
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -13,7 +13,7 @@ showed siblings polarized that half of the superspines were drained for, but for
 BEFORE = {8: 0.74, 4: 0.64, 2: 0.38}
 """What the design notes' own classifier reached on held-out seeds of its own generator, by siblings."""
 POLARIZATION, IMBALANCE, MEMBER = "polarization", "imbalance", "dead member"
-UNCLEAR, UNTOLD, FINE = "cannot tell", "not judged", "fine"
+UNCLEAR, UNTOLD, FINE = "cannot tell", "not evaluated", "fine"
 SAID = (POLARIZATION, IMBALANCE, MEMBER, UNCLEAR, UNTOLD, FINE)
 
 
@@ -21,7 +21,7 @@ SAID = (POLARIZATION, IMBALANCE, MEMBER, UNCLEAR, UNTOLD, FINE)
 class Outcome:
     """What came of a trial. `polarized` is whether two siblings or more really are; `named` whether any of them is, and
     `false` how many switches are that are not. `dead` is whether a sibling's or leaf's member really is, `found`
-    whether it is named. `wrong` are members named dead that are not; `windows` the siblings that could be judged.
+    whether it is named. `wrong` are members named dead that are not; `windows` the siblings that could be evaluated.
     """
 
     trial: Trial
@@ -128,8 +128,8 @@ def _false(outcomes: Sequence[Outcome]) -> str:
     windows, false = sum(one.windows for one in fair), sum(one.false for one in outcomes)
     tiers = sum(one.windows > 0 for one in fair)
     if not windows:
-        return "none was judged"
-    bound = f"; siblings are judged together: fewer than {3e4 / tiers:.1f} in 10,000 tiers, with 95 % confidence"
+        return "none was evaluated"
+    bound = f"; siblings are evaluated together: fewer than {3e4 / tiers:.1f} in 10,000 tiers, with 95 % confidence"
     per = f"{false} in {windows:,} switch-windows of {tiers:,} tiers without a repeated hash"
     return f"{per}, {false / windows * 1e4:.2f} per 10,000{'' if false else bound}"
 
@@ -159,7 +159,7 @@ def report(results: Results) -> str:
     tables = "\n\n".join(_by(held, head, rows) for head, rows in _rows())
     return f"""# Accuracy of ECMP polarization and dead members, as measured
 
-`benchmarks/polarization.py` writes this page, by the rules themselves: LBL001, LBL002 and LBL003 judge
+`benchmarks/polarization.py` writes this page, by the rules themselves: LBL001, LBL002 and LBL003 evaluate
 {len(held):,} held-out trials and {len(results.development):,} that were looked at while they were written. A trial is
 two tiers of a fabric, 12 leaves below every spine, 1 to 32 flows of every NIC, max-min shares, one fault in half of the
 trials, a change of jobs in a third, five minutes of counters every ten seconds with jitter, 2 to 10 % of the polls lost
@@ -182,7 +182,7 @@ Held-out seeds, by what the tiers are:
 
 ## What is said of which tier (held-out seeds)
 
-*Cannot tell* is the verdict "unknown" because idle uplinks may be chance; *not judged* because too little is told or
+*Cannot tell* is the verdict "unknown" because idle uplinks may be chance; *not evaluated* because too little is told or
 carried.
 
 {_confusion(held)}

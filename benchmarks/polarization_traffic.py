@@ -66,7 +66,7 @@ class _Fault:
 
 
 def scene(trial: Trial) -> Scene:
-    """The plan and the snapshot that rules judge."""
+    """The plan and the snapshot that rules evaluate."""
     tier = clos(*trial.fan, trial.siblings)
     rng = np.random.default_rng([trial.seed, 0x501])
     fault = _place(trial, tier, rng)

@@ -1,4 +1,4 @@
-"""How a judgement is measured against the truth of a simulated fabric."""
+"""How an evaluation is measured against the truth of a simulated fabric."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ class Score:
 
 
 def score(truth: Truth, evaluation: Evaluation) -> Score:
-    """Measures one judgement."""
+    """Measures one evaluation."""
     result = Score(fabrics=1, cables=len(evaluation.plan.cables))
     _cables(result, truth, evaluation)
     _causes(result, truth, evaluation)

@@ -1,10 +1,10 @@
-"""The service under load: what a judgement costs until it is published, and how long readers wait meanwhile.
+"""The service under load: what an evaluation costs until it is published, and how long readers wait meanwhile.
 
     python benchmarks/service.py [--hosts 12500] [--write docs/service-performance.md]
 
-The service is the real one (watch, judge, journal in SQLite, API) but for the devices: their answers are simulated
-beforehand, in two versions with different faults, and judged in turn without a pause, so that readers always meet a
-running judgement. Readers are separate processes with connections of their own.
+The service is the real one (watch, evaluate, journal in SQLite, API) but for the devices: their answers are simulated
+beforehand, in two versions with different faults, and evaluated in turn without a pause, so that readers always meet a
+running evaluation. Readers are separate processes with connections of their own.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from rich.console import Console
 READERS, STREAMS = 50, 20
 THINK_SECONDS = 1.0
 """A reader asks, reads the answer for so long on average, and asks again."""
-JUDGEMENTS = 6
+EVALUATIONS = 6
 ANSWERS = 500
 """So many are taken in at a time, as they come from a fleet."""
 PATHS = {
@@ -46,7 +46,7 @@ GOALS_MS = {"where": 50, "findings": 200, "cables": 200, "devices": 200, "causes
 class Figures:
     """What the server said of itself: seconds from a snapshot to its publication, megabytes, and seconds to start."""
 
-    judged: list[float]
+    evaluated: list[float]
     loop_held: float
     peak_mb: float
     resumed: float
@@ -56,7 +56,7 @@ class Figures:
 
 
 async def serve(hosts: int, port: int, folder: Path) -> None:
-    """Serves a fabric of this size and judges without a pause until standard input ends; prints what it measured."""
+    """Serves a fabric of this size and evaluates without a pause until standard input ends; prints what it measured."""
     from truerail.cli.serving import SWITCH_SECONDS
     from truerail.journal import open_journal
     from truerail.model.pause import garbage_of_the_young_only
@@ -84,19 +84,19 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
     )
     watch.asking.latest.keep(list(plan.devices))
     app = create_app(Front(watch), settings)
-    watch.judge.prepare.append(app.state.desk.exposition.prepare)
+    watch.evaluator.prepare.append(app.state.desk.exposition.prepare)
     stop = asyncio.Event()
     tasks = [asyncio.create_task(listen(app, settings, stop)), asyncio.create_task(watch.run(stop))]
     held = asyncio.create_task(_longest_hold(stop))
-    judged: list[float] = []
+    evaluated: list[float] = []
     ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
-    while not ended.done() or len(judged) < JUDGEMENTS:
-        await _hear(watch, versions[len(judged) % 2])
+    while not ended.done() or len(evaluated) < EVALUATIONS:
+        await _hear(watch, versions[len(evaluated) % 2])
         before, began = watch.evaluations, time.monotonic()
-        watch.judge_anew()
+        watch.evaluate_again()
         while watch.evaluations == before:
             await asyncio.sleep(0.005)
-        judged.append(time.monotonic() - began)
+        evaluated.append(time.monotonic() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     stop.set()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -104,7 +104,7 @@ async def serve(hosts: int, port: int, folder: Path) -> None:
     journal = open_journal(settings.journal)
     Evaluator.begin(settings).resume(journal)
     sys.stdout.write(
-        json.dumps([judged, held.result() if held.done() else await held, peak, time.monotonic() - began]) + "\n"
+        json.dumps([evaluated, held.result() if held.done() else await held, peak, time.monotonic() - began]) + "\n"
     )
 
 
@@ -230,17 +230,17 @@ def _wait(port: int, server: "subprocess.Popen[str]") -> None:
 def report(hosts: int, figures: Figures, times: dict[str, list[float]], events: int) -> str:
     """The page as Markdown."""
     rows = "".join(_row(name, sorted(found)) for name, found in times.items() if found)
-    judged = sorted(figures.judged[1:])
+    evaluated = sorted(figures.evaluated[1:])
     return f"""# The service under load, as measured
 
 `benchmarks/service.py` writes this page, on {os.cpu_count()} cores with Python {sys.version.split()[0]}; the readers
-run on the same cores. {hosts:,} hosts of 8 rails ({hosts * 8:,} GPUs), 20 faults, judged again and again without a
+run on the same cores. {hosts:,} hosts of 8 rails ({hosts * 8:,} GPUs), 20 faults, evaluated again and again without a
 pause; {READERS} readers, each asking once every {THINK_SECONDS:g} s on average, {STREAMS} event streams.
 
 | what | measured | goal |
 |---|---|---|
-| from a snapshot to its publication, median of {len(judged)} | {judged[len(judged) // 2]:.1f} s | 5 s |
-| the same, worst | {judged[-1]:.1f} s | |
+| from a snapshot to its publication, median of {len(evaluated)} | {evaluated[len(evaluated) // 2]:.1f} s | 5 s |
+| the same, worst | {evaluated[-1]:.1f} s | |
 | peak memory of the service | {figures.peak_mb:,.0f} MB | 3,000 MB |
 | going on from the journal at the start | {figures.resumed:.2f} s | 5 s |
 | longest time for which the event loop was held | {figures.loop_held * 1000:.0f} ms | |

@@ -23,7 +23,7 @@ from work import Texts, fabric, for_peers, texts
 
 from collector import collectors
 from truerail.model import Device, Plan, Reading, Role, Snapshot
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -86,14 +86,14 @@ def beside(read: Texts) -> dict[str, Any]:
     return {
         **told["seconds"],
         "links": links,
-        "ours": _judging(simulation.plan, readings) / links,
-        "ours_same": _judging(simulation.plan, of_switches, only=CABLING) / links,
+        "ours": _evaluating(simulation.plan, readings) / links,
+        "ours_same": _evaluating(simulation.plan, of_switches, only=CABLING) / links,
     }
 
 
-def _judging(plan: Plan, readings: Sequence[Reading], only: Collection[str] | None = None) -> float:
-    """Seconds to judge these readings. What is kept with a plan and a snapshot is worked out anew in each run."""
-    return best(lambda: judge(replace(plan), Snapshot(TAKEN_AT, readings), only=only), repeats=5)
+def _evaluating(plan: Plan, readings: Sequence[Reading], only: Collection[str] | None = None) -> float:
+    """Seconds to evaluate these readings. What is kept with a plan and a snapshot is worked out anew in each run."""
+    return best(lambda: evaluate(replace(plan), Snapshot(TAKEN_AT, readings), only=only), repeats=5)
 
 
 def main() -> int:

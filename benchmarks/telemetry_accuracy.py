@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 from telemetry_days import Alarm, alarms_of, draw_day
-from telemetry_drawn import draw, judged
+from telemetry_drawn import draw, evaluated
 from telemetry_report import report
 from telemetry_results import FIRST_DAY, Results, State
 from telemetry_scoring import Score, score
@@ -72,7 +72,7 @@ def show(seed: int, console: Console) -> None:
     """Prints one run's truth and what was said of it at each mark."""
     drawn = draw(seed)
     console.print(f"{drawn}", markup=False)
-    for mark, evaluation, truth in judged(drawn):
+    for mark, evaluation, truth in evaluated(drawn):
         console.print(f"{mark:.0f} s", markup=False)
         for fault in truth:
             console.print(f"  is    {fault.kind} {fault.variant} {' '.join(fault.ports)}", markup=False)

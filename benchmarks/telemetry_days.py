@@ -11,13 +11,13 @@ from telemetry_jobs import jobs_of_day
 from truerail.analysis.counters import Window
 from truerail.model import Finding, Severity
 from truerail.model.pause import garbage_collection_paused
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, Simulation, simulate
 from truerail.simulator.flows import HABITS, LATER, FlowSimulation, Habits, Polls, flows
 
 DAY = 86400.0
 EVERY = 300.0
-"""Seconds between two judgements: as long as the window is, so that each sample is judged once."""
+"""Seconds between two evaluations: as long as the window is, so that each sample is evaluated once."""
 SHAPES = (
     Shape(hosts=16, rails=4, spines=2, uplinks=8),
     Shape(hosts=16, rails=8, spines=2, uplinks=8),
@@ -96,14 +96,14 @@ def draw_day(number: int, seconds: float = DAY, habits: Sequence[str] | None = N
 
 
 def alarms_of(day: Day, seconds: float = DAY) -> Iterator[Alarm]:
-    """What is said of a day, judged every so often. A finding that gets louder counts again."""
+    """What is said of a day, evaluated every so often. A finding that gets louder counts again."""
     traffic, window = day.traffic, Window(step_seconds=STEP)
     still = day.fabric.snapshot()
     loudest: dict[str, int] = {}
     while traffic.now < seconds:
         seen = polled(traffic, window, still, traffic.now + EVERY)
         with garbage_collection_paused():
-            findings = judge(day.fabric.plan, seen).findings
+            findings = evaluate(day.fabric.plan, seen).findings
         for finding in findings:
             if finding.severity.rank > loudest.get(finding.id, 0):
                 loudest[finding.id] = finding.severity.rank

@@ -7,7 +7,7 @@ from random import Random
 from truerail.analysis.counters import Window
 from truerail.errors import NoRoomError
 from truerail.model import CauseKind, Evaluation, Snapshot
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.flows import (
     HABITS,
@@ -46,10 +46,10 @@ ACROSS = (K.POLARIZATION.value, K.DEAD_MEMBER.value)
 STEP = 10.0
 SINCE = 120.0
 MARKS = (120.0, 150.0, 180.0, 210.0, 240.0, 300.0, 360.0, 420.0)
-"""When the fabric is judged. The fault begins at the first of them."""
+"""When the fabric is evaluated. The fault begins at the first of them."""
 STANDING = (K.STORM.value, K.DEADLOCK.value)
 STANDS = 780.0
-"""These stand until somebody ends them: they are judged once more when no sample of the window is from before."""
+"""These stand until somebody ends them: they are evaluated once more when no sample of the window is from before."""
 
 
 @dataclass(frozen=True)
@@ -131,19 +131,19 @@ def _jobs(fabric: Simulation, shape: Shape, kind: str, rng: Random) -> tuple[Job
 
 
 def marks_of(drawn: Drawn) -> Sequence[float]:
-    """When a run is judged."""
+    """When a run is evaluated."""
     return (*MARKS, STANDS) if drawn.kind in STANDING else MARKS
 
 
-def judged(
+def evaluated(
     drawn: Drawn, marks: Sequence[float] | None = None
 ) -> Iterator[tuple[float, Evaluation, tuple[FlowTruth, ...]]]:
-    """The judgements of a run: seconds, what is said, what is true."""
+    """The evaluations of a run: seconds, what is said, what is true."""
     window, still = Window(step_seconds=STEP), drawn.fabric.snapshot()
     window.put_answers(drawn.traffic.answers())
     for mark in marks or marks_of(drawn):
         seen = polled(drawn.traffic, window, still, mark)
-        yield mark, judge(drawn.fabric.plan, seen), drawn.traffic.truth
+        yield mark, evaluate(drawn.fabric.plan, seen), drawn.traffic.truth
 
 
 def polled(traffic: FlowSimulation, window: Window, still: Snapshot, mark: float) -> Snapshot:

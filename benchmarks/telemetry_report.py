@@ -74,7 +74,7 @@ def _days(results: Results) -> str:
 end, take a few hosts or half of them, send in rings, all to all, along pipelines or over few rails, write checkpoints,
 and leave hosts idle. Devices are polled every {STEP:.0f} seconds with jitter, losses and caches; now and then one
 answers nothing for minutes, has counted from zero since, or tells for up to four minutes what it told before.
-Everything is judged every {EVERY:.0f} seconds, {DAY / EVERY:.0f} times a day. A finding counts once a day, and again
+Everything is evaluated every {EVERY:.0f} seconds, {DAY / EVERY:.0f} times a day. A finding counts once a day, and again
 when it gets louder. None of these days was looked at while rules were written: they begin with day {FIRST_DAY}. The
 days before them were measured once and then looked at: days 20 to 119 had one false polarization and 582 false
 stragglers, days 120 to 218, with what was learned from those, no critical finding and 12 warnings.
@@ -116,7 +116,7 @@ def report(results: Results) -> str:
 {SINCE:.0f} seconds after the begin, counters polled every ten seconds with jitter, losses and caches, seven minutes in
 all. What a repeated hash shows by itself is measured apart: [polarization-accuracy.md](polarization-accuracy.md).
 A fault is *named* when a cause of its kind stands at the end, its *culprit* when that cause is at the right port;
-*time* is from the fault to the first such judgement (made every half minute, later every minute). *Alone* means that
+*time* is from the fault to the first such evaluation (made every half minute, later every minute). *Alone* means that
 its cause then explains all findings but those of congestion. Congestion that jobs make by themselves is no fault and no
 false alarm. *At least* and *at most* are bounds at 95 % confidence.
 `python benchmarks/telemetry_accuracy.py --seed N` shows one run.

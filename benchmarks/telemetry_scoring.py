@@ -1,10 +1,10 @@
-"""How a run's judgements are measured against what is true of its traffic."""
+"""How a run's evaluations are measured against what is true of its traffic."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from telemetry_drawn import CABLING, IN_STEP, SINCE, Drawn, judged
+from telemetry_drawn import CABLING, IN_STEP, SINCE, Drawn, evaluated
 
 from truerail.model import Cause, CauseKind, Evaluation
 from truerail.simulator.flows import FlowFaultKind, FlowTruth
@@ -32,7 +32,7 @@ LOAD = (C.OVERLOAD,)
 
 @dataclass(slots=True)
 class Score:
-    """Counts over runs of one kind. `seconds` are those from a fault to the first judgement that names it."""
+    """Counts over runs of one kind. `seconds` are those from a fault to the first evaluation that names it."""
 
     runs: int = 0
     found: int = 0
@@ -54,10 +54,10 @@ class Score:
 
 
 def score(drawn: Drawn, marks: Sequence[float] | None = None) -> Score:
-    """Runs and measures one seed, judged at these seconds."""
+    """Runs and measures one seed, evaluated at these seconds."""
     result = Score(runs=1)
     last: tuple[Evaluation, list[FlowTruth]] | None = None
-    for mark, evaluation, truth in judged(drawn, marks):
+    for mark, evaluation, truth in evaluated(drawn, marks):
         wanted = K.STRAGGLER if drawn.kind == IN_STEP else drawn.kind
         faults = [fault for fault in truth if fault.kind == wanted]
         if mark > SINCE and not result.seconds and _true(evaluation, faults):

@@ -184,13 +184,14 @@ def _always_totalled(text: str, table: Header, *, empty: bool) -> bool:
 def _rows(lines: Sequence[str], table: Header) -> list[Row]:
     rows: list[Row] = []
     name = ""
-    labels = [lines[at].split() for at in range(max(0, table.body - 2), table.body)]
+    labels = [" ".join(lines[at].split()) for at in range(max(0, table.body - 2), table.body)]
     for number, raw in enumerate(lines[table.body :], table.body + 1):
         line = raw[table.indent :] if not raw[: table.indent].strip() else raw.lstrip()
         if not line.strip() or (not rows and not line.strip("- ")):
             continue
-        if line.split() in labels:
-            continue  # a pager, or a second answer, prints the labels again
+        words = " ".join(line.split())
+        if words in labels or (number == len(lines) and any(label.startswith(words) for label in labels)):
+            continue  # a pager, or a second answer, prints the labels again; the last line may be cut
         if _END.match(line.lstrip()):
             break
         if table.fields[0] == "name" and _stands_alone(line):

@@ -16,11 +16,12 @@ from truerail.analysis.counters.rails import BUSY, FLOOR, LEAST_NICS, LEAST_PEER
 from truerail.model.columns import Codes, Mask
 
 MORE_THAN_PEERS = 1.5
-"""Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Judgement."""
+"""Multiple of the congestion signs of its peers: signs that all NICs get do not explain why one lags. Evaluation."""
 CROWD = 2 * LEAST_PEERS + 1
 """NICs with about as many congestion signs as one NIC: the nearest ones, half of them with fewer and half with more."""
 ONE_JOB = 1.25
-"""Hosts whose sorted levels differ by no more than this factor may do the same work, congestion included. Judgement."""
+"""Hosts whose sorted levels differ by no more than this factor may do the same work, congestion included.
+Evaluation."""
 ROUNDS = 4
 """After this many rounds the factors move by less than the least scatter."""
 
@@ -45,7 +46,7 @@ class Alike:
             return np.asarray(1 - self.rate / self.expected)
 
     def share(self, at: tuple[int, int]) -> float:
-        """What a NIC carries in both directions, as a share of the expected rate where that is judged."""
+        """What a NIC carries in both directions, as a share of the expected rate where that is evaluated."""
         return float(np.nansum(self.rate[:, *at]) / np.nansum(self.expected[:, *at]))
 
 
@@ -105,11 +106,11 @@ def levels(values: Numbers) -> Numbers:
 
 
 def of_peers(rails: Rails, values: Numbers, otherwise: float) -> Numbers:
-    """The median over the judged NICs of each NIC's rail, where there are enough of them."""
+    """The median over the evaluated NICs of each NIC's rail, where there are enough of them."""
     found = np.full(values.shape, otherwise)
     for rail in np.unique(rails.rail[rails.rail >= 0]).tolist():
         at = rails.rail == rail
-        peers = values[:, at & rails.judged[:, None]]
+        peers = values[:, at & rails.evaluated[:, None]]
         middle = medians(peers[:, :, None], LEAST_PEERS)
         found[:, at] = np.where(np.isnan(middle), otherwise, middle)
     return found
@@ -142,7 +143,7 @@ def _crowd(rails: Rails, rate: Numbers, level: Numbers, signs: Numbers) -> _Crow
     """The NICs of one direction, each grouped with the NICs of hosts that may do the same work."""
     with np.errstate(invalid="ignore", divide="ignore"):
         told = signs / rate
-    host, nic = np.nonzero(rails.judged[:, None] & (told > 0) & np.isfinite(told))
+    host, nic = np.nonzero(rails.evaluated[:, None] & (told > 0) & np.isfinite(told))
     work, told = _work(level)[host], told[host, nic]
     order = np.lexsort((told, work))
     host, nic, work, told = host[order], nic[order], work[order], told[order]

@@ -22,7 +22,7 @@ def flapping_only(telemetry: Telemetry, ports: Codes, gained: Samples, seconds: 
 
 def _by_hand(telemetry: Telemetry, ports: Codes, seconds: Samples) -> Mask:
     """Samples in a period in which the plug was moved, and those newer than the last reading of the port's neighbour:
-    such a fall is judged after the next reading.
+    such a fall is evaluated after the next reading.
     """
     window, index = telemetry.window or Window(), telemetry.wiring.index
     found = np.zeros(seconds.shape, dtype=bool)

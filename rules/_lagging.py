@@ -27,7 +27,7 @@ from truerail.model.columns import Mask
 
 IN_STEP, ONE_LEVEL = 1.05, 1.01
 """Maximum ratio between the rates of a host's NICs, and between neighbouring host levels, where one job moves all of
-them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Judgement.
+them in step: 1.04 and 1.007 in the simulator's synchronous collectives, with a slow NIC in them. Evaluation.
 """
 LINE_RATE = 0.9
 """Share of the line rate from which no NIC slows down the others."""
@@ -54,18 +54,18 @@ def lagging(ways: Directions) -> Lagging:
         known = (~np.isnan(rails.share[on & rails.busy[:, None]])).sum(axis=0) >= LEAST_PEERS
         compared += int(known.sum() >= FLAGGED_WINDOWS)
         busy += bool((rails.use[on] >= IDLE).any())
-        at = on & rails.judged[:, None]
+        at = on & rails.evaluated[:, None]
         found[at] = _low(own[at], scatter[at, None])
         doubtful[at] = ~found[at] & _low(own[at])
     return Lagging(found, doubtful, compared, busy)
 
 
 def in_step(rails: Rails) -> Mask:
-    """Judged hosts that move in step with another one below the line rate, as synchronous jobs do: the slowest NIC sets
-    the rate of all, and the rates do not show whether there is a slow one. Shape (hosts,).
+    """Evaluated hosts that move in step with another one below the line rate, as synchronous jobs do: the slowest NIC
+    sets the rate of all, and the rates do not show whether there is a slow one. Shape (hosts,).
     """
     found = np.zeros(len(rails.host), dtype=bool)
-    hosts = np.flatnonzero(rails.judged)
+    hosts = np.flatnonzero(rails.evaluated)
     level = means(rails.use[hosts])
     use = np.where(np.isnan(rails.use[hosts]), level[:, None], rails.use[hosts])
     even = (use.max(axis=1, initial=0.0) <= IN_STEP * use.min(axis=1, initial=np.inf)) & (level < LINE_RATE)

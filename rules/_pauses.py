@@ -109,7 +109,7 @@ def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, o
         "is_upper_bound": not worst.first.exact,
         "mean_pause_us": None if isnan(worst.pause_us) else round(worst.pause_us, 1),
         "sub_cause": worst.reason.value,
-        "told_by": "both ends" if worst.first.both else "one end",
+        "source": "both ends" if worst.first.both else "one end",
         "link": "seen" if worst.first.seen else "planned",
         "watchdog": worst.watchdog,
         "roots": worst.roots,

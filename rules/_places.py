@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import State, Why, Wiring, wiring_of
-from truerail.model import Plan, Snapshot, Unjudged
+from truerail.model import NotEvaluated, Plan, Snapshot
 from truerail.model.columns import NONE, Codes
 from truerail.model.finding import MOST_EXAMPLES
 from truerail.model.kept import kept
@@ -73,8 +73,8 @@ def places(plan: Plan, snapshot: Snapshot) -> Places:
 
 
 def unknown_cables(wiring: Wiring, why: Collection[Why] = ()) -> Codes:
-    """The number of each device's cables that could not be judged, shape (devices,): for these reasons, where any are
-    given. Cables of unpowered hosts do not count.
+    """The number of each device's cables that could not be evaluated, shape (devices,): for these reasons, where any
+    are given. Cables of unpowered hosts do not count.
     """
     index = wiring.index
     unknown = (wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)
@@ -97,7 +97,7 @@ def places_by_name(wiring: Wiring) -> Codes:
     return np.bincount(heard[ports], minlength=len(wiring.index.devices.names))
 
 
-def unknown_among(wiring: Wiring, value: Codes) -> Iterator[Unjudged]:
+def unknown_among(wiring: Wiring, value: Codes) -> Iterator[NotEvaluated]:
     """Hosts whose cables may be on each other's rails or planes, the `value` by cable, and look right."""
     index = wiring.index
     by_name = np.flatnonzero(places_by_name(wiring)[: index.devices.planned] > 1)
@@ -109,7 +109,7 @@ def unknown_among(wiring: Wiring, value: Codes) -> Iterator[Unjudged]:
     if hosts:
         many = f"{len(hosts)} hosts ({', '.join(hosts[:_SHOWN])}{', ...' if len(hosts) > _SHOWN else ''})"
         why = f"{many} are heard by name alone: which of a host's NICs is on which leaf is unknown"
-        yield Unjudged(why, what="host", count=len(hosts), subjects=hosts, rest_judged=True)
+        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts, rest_evaluated=True)
 
 
 _NOT_SEEN = {
@@ -123,7 +123,7 @@ _NOT_SEEN = {
 """Why the state of a cable is unknown."""
 
 
-def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[Unjudged]:
+def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[NotEvaluated]:
     """The cables whose actual place is unknown, one part for each reason. `among` has shape (cables,)."""
     of, unknown = int(np.count_nonzero(among)), among & (wiring.state == State.UNKNOWN)
     for why, reason in _NOT_SEEN.items():
@@ -133,7 +133,7 @@ def unseen_cables(wiring: Wiring, among: Mask) -> Iterator[Unjudged]:
             more = ", ..." if len(rows) > len(shown) else ""
             cables = f"{len(rows):,} of {of:,} cables {'is' if len(rows) == 1 else 'are'} not seen"
             summary = f"{cables}: {reason} ({', '.join(shown)}{more})"
-            yield Unjudged(summary, what="cable", count=len(rows), of=of, subjects=shown, rest_judged=True)
+            yield NotEvaluated(summary, what="cable", count=len(rows), of=of, subjects=shown, rest_evaluated=True)
 
 
 @kept

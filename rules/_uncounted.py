@@ -1,7 +1,7 @@
-"""What counter rules cannot judge: links that neither end counts, and hosts that carry too little to compare.
+"""What counter rules cannot evaluate: links that neither end counts, and hosts that carry too little to compare.
 
-A rule passes only where it judged every link, and lists beside its findings the links that it did not judge. A link
-without carrier carries nothing that could be wrong: it counts as judged.
+A rule passes only where it evaluated every link, and lists beside its findings the links that it did not evaluate. A
+link without carrier carries nothing that could be wrong: it counts as evaluated.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from truerail.analysis.counters.telemetry import Telemetry
 from truerail.analysis.coverage import folded
 from truerail.model.columns import Mask
 from truerail.model.names import natural_key
-from truerail.model.rule import InsufficientDataError, Unjudged
+from truerail.model.rule import InsufficientDataError, NotEvaluated
 
 
 def every_link(
@@ -54,13 +54,13 @@ def every_link(
     subjects = sorted((index.devices.names[device] for device in devices.tolist()), key=natural_key)
     links_of = f"{np.count_nonzero(blind):,} of {np.count_nonzero(~dark):,} links{' between switches' * switches}"
     raise InsufficientDataError(
-        Unjudged(
+        NotEvaluated(
             f"neither end of {links_of} counts {what}: {folded(subjects)}",
             what="link",
             count=int(np.count_nonzero(blind)),
             of=int(np.count_nonzero(~dark)),
             subjects=tuple(subjects),
-            rest_judged=True,
+            rest_evaluated=True,
         )
     )
 
@@ -75,11 +75,11 @@ def _counting(telemetry: Telemetry, quantities: tuple[Quantity, ...], last: int 
                 yield telemetry.tells(quantity, priority, last)
 
 
-def unjudged_hosts(telemetry: Telemetry) -> Iterator[Unjudged]:
+def hosts_not_evaluated(telemetry: Telemetry) -> Iterator[NotEvaluated]:
     """The hosts with traffic whose NICs cannot be compared with each other."""
     rails = rails_of(telemetry)
     codes = rails.host[rails.active & ~rails.busy].tolist()
     if codes:
         why = f"{len(codes)} hosts with traffic: not all their NICs are told, or they carry too little"
         names = tuple(telemetry.wiring.index.devices.names[code] for code in codes)
-        yield Unjudged(why, what="host", count=len(codes), of=int(np.count_nonzero(rails.active)), subjects=names)
+        yield NotEvaluated(why, what="host", count=len(codes), of=int(np.count_nonzero(rails.active)), subjects=names)

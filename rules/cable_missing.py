@@ -53,7 +53,7 @@ import numpy as np
 from rules._places import places, unseen_cables
 from truerail.analysis.cabling import BOTH_ENDS, ONE_END, State, Why, Wiring, link_repair, wiring_of
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot, Transport
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Case, report_not_evaluated, rule
 
 _REASONS = {
     Why.LINK_DOWN: "link down",
@@ -84,7 +84,7 @@ def cable_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             evidence=wiring.evidence(a, b),
             detail=(("reason", _REASONS[why]),),
         )
-    report_unjudged(unseen_cables(wiring, ~unseen))
+    report_not_evaluated(unseen_cables(wiring, ~unseen))
 
 
 def _severity(why: Why, *, from_host: bool) -> Severity:

@@ -14,7 +14,7 @@ so chance must be small without either too. Full uplinks prove nothing: the limi
 switch with 16 uplinks needs some 200 flows, one with eight some 100; with four uplinks the rule is rarely sure.
 Adaptive routing and spraying leave no member out by chance: there the others must differ by no more than a quarter.
 Uplinks that are down or switched off are not members. Unknown instead of passed: a switch with uplinks without data or
-with too little load to be judged, and one that leaves uplinks idle as so few flows do.
+with too little load to be evaluated, and one that leaves uplinks idle as so few flows do.
 
 ## What to do
 Look at the routes over this next hop (`show ip route`, the ECMP group in the ASIC), at a drained or weighted neighbour,
@@ -38,9 +38,9 @@ from truerail.analysis.counters.carried import overall
 from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.siblings import polarized
-from truerail.analysis.ecmp.tiers import balance_to_judge, idle_switches, unjudged
+from truerail.analysis.ecmp.tiers import balance_to_evaluate, idle_switches, not_evaluated
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
-from truerail.model.rule import Alert, Case, report_unjudged, rule
+from truerail.model.rule import Alert, Case, report_not_evaluated, rule
 
 
 @rule(
@@ -60,7 +60,7 @@ from truerail.model.rule import Alert, Case, report_unjudged, rule
 )
 def dead_member(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Uplinks that are up and carry no traffic."""
-    b = balance_to_judge(plan, snapshot)
+    b = balance_to_evaluate(plan, snapshot)
     found = dead_members(b)
     for group, chance in found.items():
         yield _finding(b, group, chance)
@@ -68,7 +68,7 @@ def dead_member(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     explained[list(found)] = True
     for siblings in polarized(b):
         explained[siblings.groups] = True
-    report_unjudged([*idle_switches(b, explained), *unjudged(b)])
+    report_not_evaluated([*idle_switches(b, explained), *not_evaluated(b)])
 
 
 def _finding(b: Balance, group: int, chance: float) -> Finding:

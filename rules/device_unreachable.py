@@ -28,7 +28,7 @@ GUIDs as chassis_ids in the plan.
 ## Decide
 - `Permission denied`: truerail's key or user on this device. Compare with a device that answers.
 - `host down`: no answer and no link: power or boot. Go to the BMC.
-- `known from their other ends`: its cables are still judged; its counters and settings are not. It can wait for the
+- `known from their other ends`: its cables are still evaluated; its counters and settings are not. It can wait for the
   day.
 - `stays unknown`, `stay unknown`: its cables are unknown, not right. Ask it by hand: `ssh` with truerail's user and
   key.

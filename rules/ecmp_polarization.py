@@ -43,10 +43,10 @@ from collections.abc import Iterator, Sequence
 from truerail.analysis.ecmp.balance import Balance
 from truerail.analysis.ecmp.parallel import Bundled, bundled
 from truerail.analysis.ecmp.siblings import CHANCE, Siblings, polarized
-from truerail.analysis.ecmp.tiers import balance_to_judge, unclear_tiers
+from truerail.analysis.ecmp.tiers import balance_to_evaluate, unclear_tiers
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.plan import LoadBalancing, Transport
-from truerail.model.rule import Alert, Case, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, NotEvaluated, report_not_evaluated, rule
 
 
 @rule(
@@ -68,22 +68,22 @@ from truerail.model.rule import Alert, Case, Unjudged, report_unjudged, rule
 )
 def ecmp_polarization(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Switches that leave as many of their uplinks idle as a repeated hash does."""
-    b = balance_to_judge(plan, snapshot)
+    b = balance_to_evaluate(plan, snapshot)
     found = polarized(b)
     for siblings in found:
         yield from _findings(b, siblings)
     below = bundled(b)
     sure = [one for one in below if one.chance < CHANCE]
     yield from (_downwards(b, one) for one in sure)
-    report_unjudged([*unclear_tiers(b), *_faint(b, below)])
+    report_not_evaluated([*unclear_tiers(b), *_faint(b, below)])
 
 
-def _faint(b: Balance, below: Sequence[Bundled]) -> Iterator[Unjudged]:
+def _faint(b: Balance, below: Sequence[Bundled]) -> Iterator[NotEvaluated]:
     """Switches whose bundles of parallel links are used as a repeated hash uses them, or by chance."""
     names = tuple(b.telemetry.wiring.index.devices.names[one.switch] for one in below if one.chance >= CHANCE)
     if names:
         why = "more flows: links of parallel ones stay idle as a repeated hash leaves them, or by chance"
-        yield Unjudged(why, what="switch", count=len(names), subjects=names)
+        yield NotEvaluated(why, what="switch", count=len(names), subjects=names)
 
 
 def _findings(b: Balance, siblings: Siblings) -> Iterator[Finding]:

@@ -55,11 +55,11 @@ from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 Q = Quantity
 
 MARKED_SHARE = (0.001, 0.01, 0.1)
-"""Info, warning, critical: shares of received packets. Judgement; healthy DCQCN keeps far below one in a hundred."""
+"""Info, warning, critical: shares of received packets. Evaluation; healthy DCQCN keeps far below one in a hundred."""
 SUSTAINED = 0.8
 """Share of the samples that must be above the warning, so that a burst does not count."""
 CNP_PER_SECOND = 1e5
-"""Notices a second of one NIC that are critical by themselves. Judgement."""
+"""Notices a second of one NIC that are critical by themselves. Evaluation."""
 LEAST_SECONDS = 120.0
 """A shorter window does not show a lasting condition."""
 LEAST_COUNTED = 1000.0

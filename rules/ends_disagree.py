@@ -1,4 +1,4 @@
-"""The reports about a cable contradict each other, so it is judged neither right nor wrong.
+"""The reports about a cable contradict each other, so it is evaluated neither right nor wrong.
 
 ## Why it matters
 After a cable was moved without its link going down for more than a second, the old neighbour stays listed beside the
@@ -71,7 +71,7 @@ def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         yield ends_disagree.found(
             wiring.index.a_port(cable),
             severity=Severity.INFO if _plan_may_hold(wiring, told, a, b) else None,
-            summary=f"{sorted_.subject(cable)} cannot be judged: {'; '.join(_said(wiring, told, a, b))}",
+            summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, told, a, b))}",
             action=_NAMES if wiring.met else _WAIT.format(wait=wait),
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,

@@ -10,7 +10,7 @@ or lands on another leaf than its peers', although no cable is wrong.
 netdev of each; on InfiniBand the plan names the RDMA devices, and the matrix alone is enough. GPU g of G belongs to
 rail g * R // G, unless most hosts of the fabric agree on another order. A GPU that is equally near to all NICs shows
 nothing. The RDMA device of a bond (`mlx5_bond_0`) represents all members of the bond, so the order of GPUs inside a
-bond cannot be judged. Where a host's matrix cannot be joined to the plan at all (the members of its bonds were not
+bond cannot be evaluated. Where a host's matrix cannot be joined to the plan at all (the members of its bonds were not
 read, all NICs are equally far), the answer is "unknown"; the same applies where most hosts agree with the plan on
 another order and no NIC is seen at a switch port. Confidence is 0.9 where at least five hosts report their topology,
 else 0.7.
@@ -37,7 +37,7 @@ from rules._bonds import blind_bonds
 from truerail.analysis.cabling import Wiring, wiring_of
 from truerail.analysis.cabling.paths import GpuRails, gpu_rails, rails_in
 from truerail.model import Evidence, Finding, GpuNicPath, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
-from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
 
 _HOSTS_FOR_TRUST = 5
 """detection.md section 7: a majority of hosts is worth 0.9 if at least five agree."""
@@ -80,12 +80,12 @@ def gpu_nic_order(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             evidence=_evidence(wiring, paths, code),
             detail=(("gpus", tuple(sorted(gpus))),),
         )
-    if paths.unjudged or not paths.row or paths.untested:
-        raise InsufficientDataError(*_unjudged(wiring, paths))
+    if paths.not_evaluated or not paths.row or paths.untested:
+        raise InsufficientDataError(*_not_evaluated(wiring, paths))
 
 
-def _unjudged(wiring: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
-    """The reasons why some hosts' topologies cannot be judged."""
+def _not_evaluated(wiring: Wiring, paths: GpuRails) -> tuple[NotEvaluated | str, ...]:
+    """The reasons why some hosts' topologies cannot be evaluated."""
     if blind := blind_bonds(wiring):
         return blind
     if paths.untested:
@@ -98,13 +98,16 @@ def _unjudged(wiring: Wiring, paths: GpuRails) -> tuple[Unjudged | str, ...]:
         return (why,)
     if not paths.row and not len(wiring.identity.seen.table(RdmaLink).rows):
         return ("no answer has RDMA links (RdmaLink), and the plan's names are not those of RDMA devices",)
-    if not paths.unjudged:
+    if not paths.not_evaluated:
         return ("no host's matrix shows its NICs (in a container, and under some drivers, it shows GPUs alone)",)
-    names, hosts = [wiring.index.devices.names[code] for code in paths.unjudged], len(paths.unjudged) + len(paths.row)
+    names, hosts = (
+        [wiring.index.devices.names[code] for code in paths.not_evaluated],
+        len(paths.not_evaluated) + len(paths.row),
+    )
     shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
     of = f"{len(names)} of {hosts} hosts ({shown})"
     why = f"the matrix of {of} shows no planned NIC that is nearer to a GPU than the others are"
-    return (Unjudged(why, what="host", count=len(names), of=hosts, subjects=tuple(names), rest_judged=True),)
+    return (NotEvaluated(why, what="host", count=len(names), of=hosts, subjects=tuple(names), rest_evaluated=True),)
 
 
 def _rails(bits: int) -> str:

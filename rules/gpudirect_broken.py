@@ -16,7 +16,7 @@ hosts:
 - The IOMMU translates the NICs' addresses (not `passthrough`): the same.
 - A GPU's nearest NIC is further away than on most hosts with as many GPUs and NICs, three of them at least.
 
-A host is not judged by a setting that it does not report; `lspci` shows ACS to root alone.
+A host is not evaluated by a setting that it does not report; `lspci` shows ACS to root alone.
 
 ## What to do
 `modprobe nvidia-peermem`, or verify DMA-BUF (`NCCL_DEBUG=INFO` shows `GPU Direct RDMA Enabled`, or `DMABUF`). Switch
@@ -117,8 +117,8 @@ def gpudirect_broken(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned hosts on which something stands between GPUs and NICs."""
     hosts = _told(wiring_of(plan, snapshot))
     for setting in _IN_THE_WAY:
-        _judge_setting(setting, hosts)
-    _judge_paths(hosts)
+        _evaluate_setting(setting, hosts)
+    _evaluate_paths(hosts)
     for name, host in hosts.items():
         if host.faults:
             loudest = max((severity for _, _, severity in host.faults), key=lambda severity: severity.rank)
@@ -193,7 +193,7 @@ def _nearest(facts: tuple[Fact, ...]) -> _Paths:
     return _Paths((len({path.gpu for path in paths}), len({path.nic for path in paths})), found)
 
 
-def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
+def _evaluate_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     """Adds the fault of a setting to the hosts that have it. A setting that all hosts have may be intended."""
     told = [host for host in hosts.values() if name in host.settings]
     bad = [host for host in told if host.settings[name]]
@@ -211,7 +211,7 @@ def _judge_setting(name: str, hosts: Mapping[str, _Host]) -> None:
         host.evidence += _evidence(host.answer, facts[:_SHOWN])
 
 
-def _judge_paths(hosts: Mapping[str, _Host]) -> None:
+def _evaluate_paths(hosts: Mapping[str, _Host]) -> None:
     """Adds GPUs whose nearest NIC is further away than that of the same GPU on most hosts of the same model."""
     patterns = {id(host.paths): host.paths for host in hosts.values() if host.paths}
     usual = _usual(patterns, Counter(id(host.paths) for host in hosts.values()))

@@ -36,7 +36,7 @@ from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 
 USE = 0.5
 """Share of its speed from which the egress is busy (detection.md 4b)."""
@@ -49,7 +49,7 @@ MARKED = 0.001
 PACKET = 4096
 """RoCE's largest MTU: smaller packets only make marks more frequent."""
 FAINT_MARKS, FAINT_PORTS = MARKED / 10, 2
-"""Signs from which a few senders may meet: fewer are noise. Judgement."""
+"""Signs from which a few senders may meet: fewer are noise. Evaluation."""
 PAUSED_US = 10_000.0
 """Microseconds a second for which the host may pause the port: a hundredth of the time."""
 PAUSE_FRAMES = 100.0
@@ -90,8 +90,8 @@ def incast(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)
     faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & ~np.isin(np.arange(len(egress)), met)
     blind = _untold(telemetry, egress)
-    report_unjudged(
-        Unjudged(
+    report_not_evaluated(
+        NotEvaluated(
             f"{len(ports)} ports to hosts are full in one direction, {why}",
             what="port",
             count=len(ports),

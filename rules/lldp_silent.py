@@ -29,7 +29,7 @@ InfiniBand has no LLDP: this rule does not apply to it.
 - `listens and hears`: LLDP runs and no frame arrives: the NIC's firmware keeps them, or the switch does not send. See
   Fix.
 - `name the host alone`: a DPU sends its host's name and no port. Two swapped cables of this host would look right.
-- `cannot be judged`: cables are unknown because of it. Not urgent for traffic, but a wrong cable would not be found.
+- `cannot be evaluated`: cables are unknown because of it. Not urgent for traffic, but a wrong cable would not be found.
 
 ## False positives
 A host within 30 seconds of its boot. Hosts without lldpd by design: their leaves hear them, and the finding stays info.
@@ -96,7 +96,7 @@ def lldp_silent(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             continue
         reason, action = _reason(error, listened=bool(listened[code]))
         count, apart = int(unknown[code]), int(told[code])
-        left = f"{count} of its cables cannot be judged" if count else "its cables are known from their other ends"
+        left = f"{count} of its cables cannot be evaluated" if count else "its cables are known from their other ends"
         if apart and not count:
             left += f", but for {apart} that {'has a finding of its' if apart == 1 else 'have findings of their'} own"
         if nameless:

@@ -48,15 +48,15 @@ from truerail.analysis.pfc.measures import recent
 from truerail.analysis.pfc.trees import PAUSES, counted
 from truerail.model import CauseKind, Finding, Plan, PortCounters, PortQos, Severity, Snapshot, Transport
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, rule
 
 DROPS = (Quantity.RX_DISCARDS, Quantity.QUEUE_DROPS)
 TRICKLE_PER_SECOND, MORE_THAN_USUAL = 1.0, 10.0
-"""A total that grows faster than this, and by this multiple of the usual rate, is not a trickle. Judgement."""
+"""A total that grows faster than this, and by this multiple of the usual rate, is not a trickle. Evaluation."""
 LEAST_CALM, LEAST_PEERS = 3, 8
 """Least number of samples without pauses, or of ports of its kind, that define the usual rate of a port."""
 BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
-"""Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Judgement."""
+"""Confidence: drops of the lossless priority itself; a NIC's total while it pauses; a switch's. Evaluation."""
 
 
 @rule(
@@ -96,7 +96,7 @@ def lossless_drops(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports[untold])).tolist())
         many = int(np.count_nonzero(untold))
         raise InsufficientDataError(
-            Unjudged(
+            NotEvaluated(
                 f"{many} ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless "
                 f"one: {names}",
                 what="port",
@@ -147,10 +147,10 @@ def _rate(gained: Floats, span: Floats, of: Mask) -> "np.typing.NDArray[np.float
         return np.asarray(np.where(of, gained, 0).sum(axis=1, dtype=np.float64) / np.where(of, span, 0).sum(axis=1))
 
 
-def _of_unknown_priority(telemetry: Telemetry, ports: Codes) -> Unjudged:
+def _of_unknown_priority(telemetry: Telemetry, ports: Codes) -> NotEvaluated:
     index = telemetry.wiring.index
     names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports)).tolist())
-    return Unjudged(
+    return NotEvaluated(
         f"{len(ports)} ports drop packets of a priority and count pauses over all priorities: it is unknown whether "
         f"it is lossless: {names}",
         what="port",

@@ -39,7 +39,7 @@ from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, Wiring, wiring_of
 from truerail.model import Finding, Neighbor, NetLink, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Case, report_not_evaluated, rule
 
 _LOOK = "On {host}, look for the card with lspci and for its driver in dmesg; or correct the plan's name."
 _COMPARE = "Compare the plan's NIC names with `ip link` of {host}: they may be another model's; else look with lspci."
@@ -72,7 +72,7 @@ def nic_missing(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             confidence=ONE_END,
             evidence=wiring.evidence(int(wiring.index.b[cable])),
         )
-    report_unjudged(blind_bonds(wiring))
+    report_not_evaluated(blind_bonds(wiring))
 
 
 def _shifted(wiring: Wiring) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from rules._places import Misplaced, Places, places, unknown_among, unseen_cables
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Case, report_not_evaluated, rule
 
 
 @rule("CAB001", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -60,7 +60,7 @@ def nic_on_wrong_rail(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             evidence=wiring.evidence(a, b, int(wiring.place[cable])),
         )
     index = wiring.index
-    report_unjudged([*unseen_cables(wiring, index.from_host), *unknown_among(wiring, index.rail)])
+    report_not_evaluated([*unseen_cables(wiring, index.from_host), *unknown_among(wiring, index.rail)])
 
 
 def _whose(sorted_: Places, cable: int) -> str:

@@ -11,7 +11,7 @@ plan; over 5 % more is a finding that names the missing uplinks. By its load: ev
 nobody tells whether they are up count as up where others are missing.
 
 Unknown instead of passed: uplinks of which nothing tells whether they are up, leaves whose uplinks' load is not told,
-and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are judged.
+and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are evaluated.
 
 ## What to do
 Bring the missing uplinks back (CAB003 tells why each is missing). Where all are up and full, add uplinks, move jobs
@@ -39,7 +39,7 @@ from truerail.analysis.coverage import folded
 from truerail.analysis.ecmp.balance import Balance, balance_of
 from truerail.model import CauseKind, Finding, NetLink, Plan, Port, Severity, Snapshot
 from truerail.model.columns import Codes, Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 
 MORE = 1.05
 """Times the planned ratio from which it is a finding (detection.md 4b)."""
@@ -89,18 +89,18 @@ def oversubscribed(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         yield _short(b, group, (hosts[group], design[group], left[group]), [index.spell(int(b.port[r])) for r in gone])
     for group in np.flatnonzero(saturated).tolist():
         yield _saturated(b, group, hosts[group] / design[group])
-    report_unjudged(_unjudged(b, hosts > 0, full))
+    report_not_evaluated(_not_evaluated(b, hosts > 0, full))
 
 
-def _unjudged(b: Balance, leaves: Mask, full: Mask) -> Iterator[Unjudged]:
+def _not_evaluated(b: Balance, leaves: Mask, full: Mask) -> Iterator[NotEvaluated]:
     """Leaves that may lack uplinks, or have full ones, that nobody tells of."""
     unread = ~_seen(b) & leaves[b.group]
     if unread.any():
         many, groups = int(np.count_nonzero(unread)), np.unique(b.group[unread])
         why = f"nothing tells whether {many:,} of {len(unread):,} uplinks are up: {_names(b, groups)}"
-        yield Unjudged(why, what="uplink", count=many, of=len(unread), subjects=tuple(b.names(groups)))
+        yield NotEvaluated(why, what="uplink", count=many, of=len(unread), subjects=tuple(b.names(groups)))
     if not b.carried.enough:
-        yield Unjudged(f"whether uplinks are full: {TOO_FEW}")
+        yield NotEvaluated(f"whether uplinks are full: {TOO_FEW}")
         return
     untold = np.flatnonzero(leaves & (b.members > 0) & np.isnan(b.total))
     if len(untold):
@@ -111,8 +111,8 @@ def _unjudged(b: Balance, leaves: Mask, full: Mask) -> Iterator[Unjudged]:
         yield _switches(b, mute, why)
 
 
-def _switches(b: Balance, groups: Codes, why: str) -> Unjudged:
-    return Unjudged(why, what="switch", count=len(groups), of=len(b.switch), subjects=tuple(b.names(groups)))
+def _switches(b: Balance, groups: Codes, why: str) -> NotEvaluated:
+    return NotEvaluated(why, what="switch", count=len(groups), of=len(b.switch), subjects=tuple(b.names(groups)))
 
 
 def _names(b: Balance, groups: Codes) -> str:

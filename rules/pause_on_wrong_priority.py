@@ -45,10 +45,10 @@ from truerail.model.rule import Alert, Case, rule
 Q = Quantity
 SIGNS = (*PAUSES, Q.RX_GLOBAL_PAUSE_FRAMES, Q.TX_GLOBAL_PAUSE_FRAMES)
 BY_PORT, BY_MOST, BY_HABIT = 0.95, 0.8, 0.6
-"""Confidence: the port's own settings say so; those of most others; where pauses usually go. Judgement."""
+"""Confidence: the port's own settings say so; those of most others; where pauses usually go. Evaluation."""
 RARE, LEAST_PORTS = 0.1, 10
 """A priority is unusual where at most this share of all ports that pause do so on it, of so many ports at least.
-Judgement.
+Evaluation.
 """
 
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from rules._places import Misplaced, places, unknown_among, unseen_cables
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Case, report_not_evaluated, rule
 
 
 @rule("CAB008", severity=Severity.CRITICAL, needs=[Neighbor])
@@ -51,7 +51,7 @@ def plane_crossed(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             evidence=wiring.evidence(a, b, place),
         )
     of_a_plane = wiring.index.from_host & (wiring.index.plane >= 0)
-    report_unjudged([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])
+    report_not_evaluated([*unseen_cables(wiring, of_a_plane), *unknown_among(wiring, wiring.index.plane)])
 
 
 _TWO_SWITCHES = """

@@ -8,7 +8,7 @@ averages over eight rails hardly move.
 The least loaded NIC of a host against the median of its NICs, by what they send and receive on the wire (phy and
 priority counters, or the switch ports they are cabled to; never netdev statistics, which RDMA bypasses), in every
 window of a minute: below 0.85 is a warning, below 0.6 critical. A NIC with link and next to nothing, while the median
-runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not judged, nor hosts
+runs at a fifth of the line rate or more, is critical. Hosts under a tenth of the line rate are not evaluated, nor hosts
 with two or more idle NICs (a job on fewer GPUs): unknown, where nothing else is found. Where the hosts of one level of
 load share the same low rails, it is the work (pipeline or expert parallelism, PXN, storage on one NIC) and no finding.
 Where congestion holds the NIC up (notices and marks, as in RAL002), the NIC is not to blame, and the finding is an
@@ -38,12 +38,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from rules._held_up import Directions, Why, directions
-from rules._uncounted import unjudged_hosts
+from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import LEAST_WINDOWS, TOO_FEW
 from truerail.analysis.counters.rails import ACTIVE, IDLE, LOW, rails_of
 from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, NetLink, Plan, Port, PortCounters, Severity, Snapshot
-from truerail.model.rule import Alert, Case, InsufficientDataError, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 
 VERY_LOW = 0.6
 """Share of the median below which the imbalance is critical (detection.md 3)."""
@@ -86,7 +86,7 @@ def rail_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     with np.errstate(invalid="ignore"):
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)
-    rows = np.flatnonzero(rails.judged & always.any(axis=1)).tolist()
+    rows = np.flatnonzero(rails.evaluated & always.any(axis=1)).tolist()
     ways = directions(telemetry) if rows else None
     for row in rows:
         nics = np.flatnonzero(always[row])
@@ -94,7 +94,7 @@ def rail_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         port = rails.port[row, [nic]]
         if ways and not telemetry.wiring.states.down(port)[0]:
             yield _finding(telemetry, ways, row, nic)
-    report_unjudged(unjudged_hosts(telemetry))
+    report_not_evaluated(hosts_not_evaluated(telemetry))
 
 
 def _finding(telemetry: Telemetry, ways: Directions, row: int, nic: int) -> Finding:

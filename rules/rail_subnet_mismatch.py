@@ -156,7 +156,7 @@ def _of_planned_nics(wiring: Wiring) -> _Told:
 def _strays(told: _Told, nets: list[_Net]) -> Iterator[tuple[int, _Net | None]]:
     """The first address of each NIC that is not of its rail, and the other rail's subnet that it is in, if any."""
     own = _inside_own(told, nets)
-    astray = np.flatnonzero(~own & _judged(told, nets))
+    astray = np.flatnonzero(~own & _evaluated(told, nets))
     other = np.full(len(astray), NONE, dtype=np.int64)
     for number, net in enumerate(nets):
         other[(other < 0) & net.holds(told.halves[astray])] = number
@@ -174,14 +174,14 @@ def _inside_own(told: _Told, nets: list[_Net]) -> Mask:
     return inside
 
 
-def _judged(told: _Told, nets: list[_Net]) -> Mask:
+def _evaluated(told: _Told, nets: list[_Net]) -> Mask:
     """Which addresses can be of a rail at all, and have a subnet of their kind to compare with."""
-    judged = np.zeros(len(told.row), dtype=bool)
+    evaluated = np.zeros(len(told.row), dtype=bool)
     for rail, version in {(net.rail, net.version) for net in nets}:
-        judged |= (told.rail == rail) & (told.version == version)
+        evaluated |= (told.rail == rail) & (told.version == version)
     for text in _NOT_OF_A_RAIL:
-        judged &= ~_net(-1, text).holds(told.halves)
-    return judged
+        evaluated &= ~_net(-1, text).holds(told.halves)
+    return evaluated
 
 
 _PLAN = """

@@ -35,7 +35,7 @@ from rules._places import places
 from truerail.analysis.cabling import ONE_END, Why, evidence_of, wiring_of
 from truerail.model import Finding, NetLink, Plan, Port, RdmaLink, Severity, Snapshot, Transport
 from truerail.model.names import printable
-from truerail.model.rule import Alert, Case, report_unjudged, rule
+from truerail.model.rule import Alert, Case, report_not_evaluated, rule
 
 
 @rule(
@@ -76,7 +76,7 @@ def rdma_port_down(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             evidence=(told,),
             detail=(("state", state), ("physical_state", physical)),
         )
-    report_unjudged(blind_bonds(wiring))
+    report_not_evaluated(blind_bonds(wiring))
 
 
 def _do(plan: Plan, link: RdmaLink, port: Port) -> str:

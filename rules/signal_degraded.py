@@ -19,7 +19,7 @@ platform's counters mean.
 - Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12, critical
   from 1e-11. A cut-through switch passes broken frames on, so CRC errors alone may come from further away.
 - Symbol errors that may be counted before FEC (SONiC's FEC_SYMBOL_ERR, bnxt's rx_pcs_symbol_err, InfiniBand above 100
-  Gb/s) are judged by the level before FEC, which they bound from below in either meaning.
+  Gb/s) are evaluated by the level before FEC, which they bound from below in either meaning.
 - Symbol errors on InfiniBand up to 100 Gb/s (NRZ) are critical above 120 an hour, receive errors a warning above 10 a
   second.
 - One burst is information only where neither end counts falls: a link that comes up makes one.
@@ -172,9 +172,9 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, _P
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        judged = _judge(of_port, span, could, nrz=bool(nrz[row]), falls_told=bool(falls_told[row]))
-        if judged.summary:
-            found[port] = judged
+        evaluated = _evaluate(of_port, span, could, nrz=bool(nrz[row]), falls_told=bool(falls_told[row]))
+        if evaluated.summary:
+            found[port] = evaluated
     return found
 
 
@@ -200,10 +200,10 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
     return gained, seconds, np.asarray(~(np.isnan(here) & np.isnan(there)).all(axis=1), dtype=bool)
 
 
-def _judge(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_told: bool) -> _Port:
+def _evaluate(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_told: bool) -> _Port:
     """All symptoms of one port; arrays have shape (samples,)."""
     port = _Port()
-    _judge_before_fec(port, gained, bits)
+    _evaluate_before_fec(port, gained, bits)
     for quantity, name in _AFTER_FEC.items():
         severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
         if severity is not None:
@@ -213,7 +213,7 @@ def _judge(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls
     return port
 
 
-def _judge_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
+def _evaluate_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
     """Adds what the level before FEC says: by corrected bits, else at least one bit in each codeword or symbol."""
     levels = {quantity: _rate(gained[quantity], bits[quantity]) for quantity in _BEFORE_FEC}
     told = [quantity for quantity, level in levels.items() if not np.isnan(level)]

@@ -14,7 +14,9 @@ whatever is faster: where nothing else reports the speed, 400 contradicts less t
 InfiniBand's discovery also says what both ends of a link support (`iblinkinfo`: `Could be 4X`, `Could be 106.25 Gbps`;
 the enabled widths and speeds in ibdiagnet's `PORTS`): a link with fewer lanes or a slower rate has lost them, in a
 cable, a module, or training. Where the plan tells the speed, the plan counts: cables may be slower than ports. Where
-no discovery says what the ends support, this stays unknown.
+no discovery says what the ends support, this stays unknown. Where more than half of all links, and eight or more, run
+at one speed below what their ends support, the fabric is limited to it (the subnet manager's `force_link_speed`, its
+kind of cables) or has one fault that no single link shows: unknown, with their number.
 
 ## What to do
 `ethtool <nic>` shows speed and lanes; on the switch look at the breakout and at forced speed. Exchange the cable or
@@ -37,13 +39,15 @@ import numpy as np
 import numpy.typing as npt
 
 from truerail.analysis.cabling import ONE_END, Wiring, wiring_of
-from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, Plan, RdmaLink, Severity, Snapshot
+from truerail.model import CauseKind, Finding, LinkSpeed, NetLink, NotEvaluated, Plan, RdmaLink, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Alert, Case, InsufficientDataError, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, report_not_evaluated, rule
 
 Speeds = npt.NDArray[np.float64]
 
 _TOLERANCE = 0.01
+_MOST = 8
+"""Links below one limit that are not each a fault of their own: a host's rails. Where they are most links, too."""
 
 
 @rule(
@@ -72,6 +76,8 @@ def speed_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         raise InsufficientDataError("no port told the speed of its link")
     able = np.fmax(wiring.states.able_gbps[index.a], wiring.states.able_gbps[other])
     able[~np.isnan(index.speed_gbps)] = np.nan
+    limited = _limited(here, there, able)
+    able[limited] = np.nan
     for cable in _bad(wiring, here, there, other, able).tolist():
         ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
         told = [(port, speed) for port, speed in ends if not np.isnan(speed)]
@@ -87,6 +93,25 @@ def speed_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
             detail=(*((f"{port} gbps", speed) for port, speed in told),),
         )
+    report_not_evaluated(_fabric_wide(wiring, limited, np.fmin(here, there)))
+
+
+def _limited(here: Speeds, there: Speeds, able: Speeds) -> Codes:
+    """The cables at the one speed, below what their ends support, that most links of the fabric run at."""
+    speed = np.fmin(here, there)
+    slower = _differ(speed, able) & (speed < able)
+    speeds, links = np.unique(speed[slower], return_counts=True)
+    if not links.size or links.max() < _MOST or 2 * links.max() <= np.count_nonzero(~np.isnan(speed)):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(slower & (speed == speeds[links.argmax()]))
+
+
+def _fabric_wide(wiring: Wiring, limited: Codes, speed: Speeds) -> Iterator[NotEvaluated]:
+    if limited.size:
+        of = f"{limited.size} links, most of the fabric, run at {speed[limited[0]]:g} Gb/s"
+        why = f"{of} and their ends support more: a limit of the subnet manager or the cables, or one fault of all"
+        ports = tuple(wiring.index.a_port(cable) for cable in limited.tolist())
+        yield NotEvaluated(why, "link", limited.size, len(speed), tuple(map(str, ports)), rest_evaluated=True)
 
 
 def _bad(wiring: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds) -> Codes:

@@ -1,8 +1,8 @@
 """What a device told is old.
 
 ## Why it matters
-A cable that was moved since then is judged as it was before. Old answers look like good ones: nothing else shows that
-a poller hangs or that a device's clock is wrong.
+A cable that was moved since then is evaluated as it was before. Old answers look like good ones: nothing else shows
+that a poller hangs or that a device's clock is wrong.
 
 ## How it is seen
 An answer about neighbours, links or counters is more than 300 seconds older than the round: such questions are asked

@@ -17,7 +17,8 @@ A NIC that congestion holds up is not slow: where it sends less it gets notices 
 more than those that get as many. What a slow NIC sends too slowly another one receives too slowly: of the two the one
 that lacks less in its other direction is not slow; where both may be, both are named.
 
-Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not judged,
+Unknown instead of passed: rails with fewer than eight NICs that carry enough, hosts with traffic that are not
+evaluated,
 NICs that lack as much while their peers are apart by as much, and hosts that move in step below 90 % of the line rate:
 all NICs of a host within 5 %, and another host within 1 % of its level; hosts whose NICs are renewed at different
 moments, for of them nothing tells whether they move in step. Synchronous collectives do so with a slow NIC
@@ -48,14 +49,14 @@ import numpy as np
 
 from rules._held_up import Directions, Why, directions
 from rules._lagging import LINE_RATE, Lagging, in_step, lagging
-from rules._uncounted import unjudged_hosts
+from rules._uncounted import hosts_not_evaluated
 from truerail.analysis.counters.carried import TOO_FEW
 from truerail.analysis.counters.quantities import Quantity
 from truerail.analysis.counters.rails import LEAST_PEERS, Rails, rails_of
 from truerail.analysis.counters.telemetry import Telemetry, telemetry_of
 from truerail.model import CauseKind, Finding, NetLink, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
-from truerail.model.rule import Alert, Case, InsufficientDataError, Unjudged, report_unjudged, rule
+from truerail.model.rule import Alert, Case, InsufficientDataError, NotEvaluated, report_not_evaluated, rule
 
 SURE, BY_RATES_ONLY, ONE_OF_TWO = 0.8, 0.6, 0.4
 """Confidence where congestion is counted and is not the reason; where nobody counts it (detection.md 7: inferred by
@@ -94,22 +95,22 @@ def straggler_nic(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         if why in (Why.ITSELF, Why.EITHER) and code not in named and not down:
             named |= {code, *others}
             yield _finding(telemetry, ways, (row, nic), why, others)
-    report_unjudged(_unjudged(telemetry, ways, lags))
+    report_not_evaluated(_not_evaluated(telemetry, ways, lags))
 
 
-def _unjudged(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Iterator[Unjudged]:
+def _not_evaluated(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Iterator[NotEvaluated]:
     """NICs that may be slow, and that nothing can be compared with."""
     index, rails = telemetry.wiring.index, ways.rails
     if missing := lags.rails - lags.compared:
         why = f"{missing} of {lags.rails} rails have fewer than {LEAST_PEERS} NICs that carry enough"
-        yield Unjudged(why, what="rail", count=missing, of=lags.rails)
-    yield from unjudged_hosts(telemetry)
+        yield NotEvaluated(why, what="rail", count=missing, of=lags.rails)
+    yield from hosts_not_evaluated(telemetry)
     places = np.argwhere(lags.doubtful).tolist()
     slow = [at for at in places if ways.why(*at)[0] in (Why.ITSELF, Why.EITHER)]
     if slow:
         why = f"{len(slow)} NICs carry less than is expected, and their peers are apart by as much"
         ports = tuple(str(index.spell(int(rails.port[row, nic]))) for row, nic in slow)
-        yield Unjudged(why, what="NIC", count=len(ports), subjects=ports)
+        yield NotEvaluated(why, what="NIC", count=len(ports), subjects=ports)
     together = np.flatnonzero(in_step(rails))
     if len(together) and not lags.found.any():  # a NIC that lags for a known reason holds nobody to its rate
         why = (
@@ -117,20 +118,20 @@ def _unjudged(telemetry: Telemetry, ways: Directions, lags: Lagging) -> Iterator
             "them to its own rate"
         )
         hosts = tuple(index.devices.names[code] for code in rails.host[together].tolist())
-        yield Unjudged(why, what="host", count=len(hosts), subjects=hosts)
+        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
     apart = np.flatnonzero(_renewed_apart(telemetry, rails))
     if len(apart) and not lags.found.any():
         why = f"{len(apart)} hosts count their NICs at different moments: a slow NIC that holds its job would not show"
         hosts = tuple(index.devices.names[code] for code in rails.host[apart].tolist())
-        yield Unjudged(why, what="host", count=len(hosts), subjects=hosts)
+        yield NotEvaluated(why, what="host", count=len(hosts), subjects=hosts)
 
 
 def _renewed_apart(telemetry: Telemetry, rails: Rails) -> Mask:
-    """Judged hosts of whose NICs most readings renew some and leave the others as they were. Shape (hosts,)."""
+    """Evaluated hosts of whose NICs most readings renew some and leave the others as they were. Shape (hosts,)."""
     gained = telemetry.part(Quantity.TX_BYTES, None, rails.port.ravel())[0]
     known = ~np.isnan(gained).reshape(*rails.port.shape, gained.shape[1])
     some, every = known.any(axis=1), (known | (rails.port < 0)[..., None]).all(axis=1)
-    return np.asarray(rails.judged & (2 * (some & ~every).sum(axis=1) > some.sum(axis=1)))
+    return np.asarray(rails.evaluated & (2 * (some & ~every).sum(axis=1) > some.sum(axis=1)))
 
 
 def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: Why, others: tuple[int, ...]) -> Finding:
@@ -138,7 +139,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
     code = int(rails.port[at])
     port, share, fair = index.spell(code), float(rails.typical[at]), ways.alike.share(at)
     rail = int(index.rail[index.cables_at(np.array([code]))][0])
-    peers = int(np.count_nonzero((rails.rail == rails.rail[at]) & rails.judged[:, None]))
+    peers = int(np.count_nonzero((rails.rail == rails.rail[at]) & rails.evaluated[:, None]))
     counted = bool(ways.told[:, *at].all())
     ends = [str(index.spell(other)) for other in others]
     either = f"; or {' or '.join(ends)} is slow, at the other end of its flows" if ends else ""

@@ -34,7 +34,7 @@ from rules._places import Misplaced, Places, places, unseen_cables
 from truerail.analysis.cabling import DEVICE_ONLY
 from truerail.model import Finding, Neighbor, NetLink, Plan, Severity, Snapshot
 from truerail.model.columns import Codes
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Case, report_not_evaluated, rule
 
 
 @rule("CAB004", severity=Severity.WARNING, needs=[Neighbor])
@@ -58,7 +58,7 @@ def unexpected_neighbor(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             confidence=float(wiring.sure[port]) if partner >= 0 else DEVICE_ONLY,
             evidence=wiring.evidence(port, partner),
         )
-    report_unjudged(unseen_cables(wiring, np.ones(len(wiring.state), dtype=bool)))
+    report_not_evaluated(unseen_cables(wiring, np.ones(len(wiring.state), dtype=bool)))
 
 
 def _lower_ends(sorted_: Places) -> Codes:

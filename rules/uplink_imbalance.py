@@ -11,8 +11,8 @@ chance does once in a million times, is expected for the fewest flows that can b
 bounded). What is beyond, or idle members that are less likely, is a finding. Adaptive routing and spraying have no such
 excuse: there uneven uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares
 that are the same on three or more siblings and in every window (weights), and what LBL001 and LBL003 report. Unknown
-instead of passed: a switch whose uplinks are not all told or carry too little to be judged, and one that is uneven as
-so few flows are.
+instead of passed: a switch whose uplinks are not all told or carry too little to be evaluated, and one that is uneven
+as so few flows are.
 
 ## What to do
 See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,
@@ -36,11 +36,11 @@ from truerail.analysis.ecmp.dead import dead_members
 from truerail.analysis.ecmp.flow_bounds import flow_bounds
 from truerail.analysis.ecmp.occupancy import idle_chance
 from truerail.analysis.ecmp.siblings import CHANCE, polarized, weighted
-from truerail.analysis.ecmp.tiers import balance_to_judge, uneven_switches, unjudged
+from truerail.analysis.ecmp.tiers import balance_to_evaluate, not_evaluated, uneven_switches
 from truerail.model import CauseKind, Finding, Plan, PortCounters, Severity, Snapshot
 from truerail.model.columns import Mask
 from truerail.model.plan import LoadBalancing
-from truerail.model.rule import Alert, Case, report_unjudged, rule
+from truerail.model.rule import Alert, Case, report_not_evaluated, rule
 
 PEAK, UNEVEN = 1.5, 0.25
 """Maximum over mean, and coefficient of variation, from which loads are uneven (detection.md 2.5)."""
@@ -67,12 +67,12 @@ DEVIATIONS = 4.75
 )
 def uplink_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Switches whose uplinks are uneven beyond what their flows explain."""
-    b = balance_to_judge(plan, snapshot)
+    b = balance_to_evaluate(plan, snapshot)
     explained = np.zeros(len(b.switch), dtype=bool)
     explained[list(dead_members(b))] = True
     for siblings in polarized(b):
         explained[siblings.groups] = True
-    uneven = b.judged & ~explained & ((b.peak > PEAK) | (b.uneven > UNEVEN))
+    uneven = b.evaluated & ~explained & ((b.peak > PEAK) | (b.uneven > UNEVEN))
     hashed = plan.load_balancing is LoadBalancing.ECMP
     expected = _scatter_by_chance(b) if hashed else np.zeros(len(b.switch))
     candidates = np.flatnonzero(uneven & ((b.uneven > expected) | _not_chance(b, uneven)))
@@ -80,7 +80,7 @@ def uplink_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     yield from (_finding(b, group, float(expected[group])) for group in candidates.tolist() if _always(b, group))
     by_chance = np.flatnonzero(uneven & ~np.isin(np.arange(len(uneven)), candidates) & ~_weighted(b, uneven))
     always = [group for group in by_chance.tolist() if _always(b, group)]
-    report_unjudged([*uneven_switches(b, always), *unjudged(b)])
+    report_not_evaluated([*uneven_switches(b, always), *not_evaluated(b)])
 
 
 def _scatter_by_chance(b: Balance) -> Numbers:

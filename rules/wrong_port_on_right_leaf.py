@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from rules._places import Misplaced, places, unseen_cables
 from truerail.model import Finding, Neighbor, Plan, Severity, Snapshot
-from truerail.model.rule import Case, report_unjudged, rule
+from truerail.model.rule import Case, report_not_evaluated, rule
 
 
 @rule("CAB002", severity=Severity.WARNING, needs=[Neighbor])
@@ -49,7 +49,7 @@ def wrong_port_on_right_leaf(plan: Plan, snapshot: Snapshot) -> Iterator[Finding
             confidence=wiring.confidence(cable),
             evidence=wiring.evidence(a, b, place),
         )
-    report_unjudged(unseen_cables(wiring, wiring.index.from_host))
+    report_not_evaluated(unseen_cables(wiring, wiring.index.from_host))
 
 
 _PLAN = """

@@ -42,7 +42,7 @@ def get(url: str) -> tuple[int, str]:
 
 
 def ready(url: str) -> bool:
-    """Whether the first judgement was there in time."""
+    """Whether the first evaluation was there in time."""
     ends = time.monotonic() + BEGIN_SECONDS
     while time.monotonic() < ends:
         if get(f"{url}readyz")[0] == 200:

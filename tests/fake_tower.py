@@ -26,7 +26,7 @@ from truerail.model.history import (
 )
 from truerail.model.life import Mute, MuteKind
 from truerail.plans import PlanError, Problem
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.service.events import EventLog
 from truerail.service.settings import Settings
 from truerail.simulator import Fault, Shape, Simulation, simulate
@@ -55,10 +55,10 @@ def fabric(faults: bool = True, shape: Shape = SHAPE) -> tuple[Simulation, Snaps
 
 @cache
 def published(faults: bool = True, shape: Shape = SHAPE) -> Published:
-    """The first judgement of that fabric."""
+    """The first evaluation of that fabric."""
     simulation, seen = fabric(faults, shape)
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, NOW, 0.4, 24, 24, 1)}
-    return Published(1, "test", judge(simulation.plan, seen), seen, plan_digest="d1", runs=runs)
+    return Published(1, "test", evaluate(simulation.plan, seen), seen, plan_digest="d1", runs=runs)
 
 
 def step(number: int, device: str, rack: str = "r01") -> StepLine:
@@ -168,7 +168,7 @@ class FakeTower:
         return lambda: self.moment
 
     def publish(self, publication: Published, kind: str = "round", data: bytes = b"{}") -> None:
-        """A new judgement, and the event of it."""
+        """A new evaluation, and the event of it."""
         number = self.publication.number + 1 if self.publication else 1
         self.publication = replace(publication, number=number)
         self.events.add(kind, data)

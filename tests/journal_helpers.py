@@ -10,7 +10,7 @@ from truerail.journal import Changes, Lives
 from truerail.model import Evaluation, Plan, Snapshot
 from truerail.model.history import RoundRecord
 from truerail.model.target import Secret
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 ROUND = timedelta(seconds=30)
 RECOVERY = timedelta(seconds=120)
@@ -44,7 +44,7 @@ class Fabric:
     def round(
         self, change: Callable[[World], None] | None = None, spoil: Callable[[Evaluation], Evaluation] | None = None
     ) -> Changes:
-        """The next round, with `change` made to a clean fabric for it, and `spoil` to what was judged."""
+        """The next round, with `change` made to a clean fabric for it, and `spoil` to what was evaluated."""
         world = World(self.plan)
         if change:
             change(world)
@@ -55,7 +55,7 @@ class Fabric:
         self.at += ROUND
         self.number += 1
         fresh = Snapshot(self.at, [replace(reading, at=self.at) for reading in snapshot.readings])
-        evaluation = judge(self.plan, fresh)
+        evaluation = evaluate(self.plan, fresh)
         return self.lives.update(spoil(evaluation) if spoil else evaluation, wiring_of(self.plan, fresh))
 
     def rounds(self, count: int, change: Callable[[World], None] | None = None) -> Sequence[Changes]:

@@ -1,4 +1,4 @@
-"""A living fabric under a clock of the test's own, gathered and judged by the real code."""
+"""A living fabric under a clock of the test's own, gathered and evaluated by the real code."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from truerail.model import Evaluation, Snapshot
 from truerail.poller import Ambient, Gathered, Limits, Poller
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 from truerail.simulator.flows import FlowFault
 from truerail.simulator.live import LivingFabric, Pace, living_fabric
@@ -82,6 +82,6 @@ class Site:
         """What one round saw."""
         return self.round().snapshot()
 
-    def judged(self) -> Evaluation:
+    def evaluated(self) -> Evaluation:
         """What is said of one round."""
-        return judge(self.fabric.plan, self.snapshot())
+        return evaluate(self.fabric.plan, self.snapshot())

@@ -17,7 +17,7 @@ from truerail.analysis.ecmp.spread import Spread
 from truerail.analysis.published import CollectorRun, JournalHealth, JournalState, Published
 from truerail.model import Plan, Snapshot
 from truerail.outputs.metrics import Exposition
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 NOW = AT + timedelta(seconds=30)
 COUNTERS = {"rounds_total": 3.0, "event_streams": 1.0}
@@ -30,10 +30,10 @@ Sample = tuple[str, tuple[tuple[str, str], ...], float]
 
 
 def published(plan: Plan, snapshot: Snapshot, **more: Any) -> Published:
-    """The judgement of a snapshot, as number 7 of the fabric `lab`."""
-    values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "judged_seconds": 0.25}
+    """The evaluation of a snapshot, as number 7 of the fabric `lab`."""
+    values: dict[str, Any] = {"plan_digest": "d1", "runs": RUNS, "journal": KEPT, "evaluated_seconds": 0.25}
     values["traffic"] = traffic_of(plan, snapshot)
-    return Published(7, "lab", judge(plan, snapshot), snapshot, **values | more)
+    return Published(7, "lab", evaluate(plan, snapshot), snapshot, **values | more)
 
 
 def with_traffic(publication: Published, seed: int = 1) -> Published:

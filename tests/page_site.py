@@ -18,7 +18,7 @@ from tests.real import require
 from truerail.analysis.published import CollectorRun, Published
 from truerail.model import Plan, Snapshot
 from truerail.outputs.worklist import Worklist
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.service.news import told
 from truerail.views.fabric_map import fabric_map
 from truerail.views.steps import step_lines
@@ -37,16 +37,16 @@ FLAGS = (
 
 
 def publication(plan: Plan, snapshot: Snapshot, number: int = 1) -> Published:
-    """A judgement of just now."""
+    """An evaluation of just now."""
     now = datetime.now(UTC)
-    evaluation = replace(judge(plan, snapshot), at=now)
+    evaluation = replace(evaluate(plan, snapshot), at=now)
     idle = {name: CollectorRun(name, 60.0) for name in ("ib_fabric", "pfc_snmp")}
     runs = {"lldp_host": CollectorRun("lldp_host", 60.0, now, 0.4, 24, 23, number), **idle}
     return Published(number, "test fabric", evaluation, snapshot, plan_digest="d1", runs=runs)
 
 
 class Site:
-    """The application in a thread of its own. `publish` brings a new judgement, as a round does."""
+    """The application in a thread of its own. `publish` brings a new evaluation, as a round does."""
 
     def __init__(self, first: Published | None, **changed: Any) -> None:
         self.tower = FakeTower(first)
@@ -78,9 +78,9 @@ class Site:
         self._server.should_exit = True
         self._thread.join(ENOUGH)
 
-    def _take(self, judged: Published) -> None:
-        self.worklist.update(judged.evaluation)
-        self.tower.steps = step_lines(self.worklist, judged)
+    def _take(self, evaluated: Published) -> None:
+        self.worklist.update(evaluated.evaluation)
+        self.tower.steps = step_lines(self.worklist, evaluated)
 
     def action(self, act: Callable[[], object]) -> None:
         """Runs something in the application's thread, and waits for it."""
@@ -88,14 +88,14 @@ class Site:
         self._loop.call_soon_threadsafe(lambda: (act(), done.set()))
         assert done.wait(ENOUGH)
 
-    def publish(self, judged: Published) -> None:
-        """A new judgement and its event."""
+    def publish(self, evaluated: Published) -> None:
+        """A new evaluation and its event."""
 
         def act() -> None:
             before = self.tower.publication
-            self._take(judged)
-            self.tower.publication = judged
-            kind, data = told(fabric_map(before) if before else None, fabric_map(judged), judged)
+            self._take(evaluated)
+            self.tower.publication = evaluated
+            kind, data = told(fabric_map(before) if before else None, fabric_map(evaluated), evaluated)
             self.tower.events.add(kind, data)
 
         self.action(act)

@@ -1,4 +1,4 @@
-"""Judgements made by hand for the tests of reports: 64 hosts, 8 rails, and every kind of cause there is."""
+"""Evaluations made by hand for the tests of reports: 64 hosts, 8 rails, and every kind of cause there is."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -65,7 +65,7 @@ def plan(hosts: int = 64, rails: int = 8) -> Plan:
 
 
 class Maker:
-    """Collects faults and gives the judgement that names them."""
+    """Collects faults and gives the evaluation that names them."""
 
     def __init__(self, hosts: int = 64, rails: int = 8) -> None:
         self.plan = plan(hosts, rails)

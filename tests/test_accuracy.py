@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from truerail.model import CableState, CauseKind, Evaluation, Move
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -20,12 +20,12 @@ POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
 
 @pytest.fixture(scope="module")
 def swap() -> tuple[Simulation, Evaluation]:
-    """Two cables of one host exchanged, and a right judgement of it."""
+    """Two cables of one host exchanged, and a right evaluation of it."""
     simulation = simulate(POD, [Fault(CauseKind.CABLE_SWAP, "one-host")], seed=1)
-    return simulation, judge(simulation.plan, simulation.snapshot())
+    return simulation, evaluate(simulation.plan, simulation.snapshot())
 
 
-def test_a_right_judgement_has_no_mistakes(swap: tuple[Simulation, Evaluation]) -> None:
+def test_a_right_evaluation_has_no_mistakes(swap: tuple[Simulation, Evaluation]) -> None:
     simulation, evaluation = swap
     result = score(simulation.truth, evaluation)
     assert result.perfect
@@ -76,7 +76,7 @@ def test_moves_of_right_cables_and_into_wrong_places_are_seen(swap: tuple[Simula
 
 def test_what_cannot_be_decided_is_counted_apart() -> None:
     simulation = simulate(POD, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1)
-    evaluation = judge(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
     result = score(simulation.truth, evaluation)
     assert result.undecidable == {"told as an alternative": 1}
     assert not result.causes_found
@@ -95,7 +95,7 @@ def test_scores_add_up() -> None:
 
 
 @pytest.mark.parametrize("seed", range(2000, 2028))
-def test_fabrics_of_every_shape_are_judged_without_mistake(seed: int) -> None:
+def test_fabrics_of_every_shape_are_evaluated_without_mistake(seed: int) -> None:
     drawn = draw(seed)
-    evaluation = judge(drawn.simulation.plan, drawn.simulation.snapshot())
+    evaluation = evaluate(drawn.simulation.plan, drawn.simulation.snapshot())
     assert score(drawn.simulation.truth, evaluation).mistakes == [], str(drawn)

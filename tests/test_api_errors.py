@@ -23,7 +23,7 @@ def api() -> Iterator[Api]:
         yield one
 
 
-def test_nothing_is_read_before_the_first_judgement() -> None:
+def test_nothing_is_read_before_the_first_evaluation() -> None:
     tower = FakeTower()
     with Api(tower) as api:
         for url in READS:

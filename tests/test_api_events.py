@@ -136,12 +136,12 @@ def test_a_new_plan_sends_the_state_that_is_shown() -> None:
     with_service(body)
 
 
-def test_before_the_first_judgement_the_stream_waits_for_it() -> None:
+def test_before_the_first_evaluation_the_stream_waits_for_it() -> None:
     tower = FakeTower()
 
     async def body(service: Service) -> None:
         async with service.reading() as events:
-            assert await anext(events) == (":", 0, "nothing is judged yet")
+            assert await anext(events) == (":", 0, "nothing is evaluated yet")
             tower.publish(published())
             assert (await anext(events)).kind == "state"
             tower.publish(published())

@@ -1,4 +1,4 @@
-"""Long lists in parts, while new judgements arrive."""
+"""Long lists in parts, while new evaluations arrive."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from api_client import Api, problem_of
 from fake_tower import fabric, published
 
 from truerail.model import Evaluation
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 
 @pytest.fixture
@@ -45,10 +45,10 @@ def test_history_goes_on_behind_its_row_while_new_ones_come(api: Api) -> None:
     assert [row["number"] for row in following["items"]] == [6, 5, 4, 3]
 
 
-def test_a_list_goes_on_in_a_new_judgement(api: Api) -> None:
+def test_a_list_goes_on_in_a_new_evaluation(api: Api) -> None:
     first = api.json("cables", limit=50)
     simulation, seen = fabric(faults=False)
-    api.tower.publish(dataclasses.replace(published(), evaluation=judge(simulation.plan, seen), snapshot=seen))
+    api.tower.publish(dataclasses.replace(published(), evaluation=evaluate(simulation.plan, seen), snapshot=seen))
     second = api.json("cables", limit=1000, cursor=first["next"])
     subjects = [row["subject"] for row in (*first["items"], *second["items"])]
     assert subjects == [row["subject"] for row in api.json("cables", limit=1000)["items"]]

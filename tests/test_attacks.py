@@ -28,7 +28,7 @@ from sshd import sshd
 
 from tests.small_fabric import make_plan
 from truerail.analysis.published import JournalHealth, JournalState
-from truerail.cli.judging import named
+from truerail.cli.evaluating import named
 from truerail.errors import CommandError, JournalUnavailableError, QueryError, TransportError
 from truerail.journal import open_journal
 from truerail.model import Role, Secret, SnmpAccess, Target

@@ -23,7 +23,7 @@ from truerail.simulator.platforms import sonic
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 from behaviour_scoring import behaviour_score  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from behaviours import fabric, judged, plant, shape_of, written  # type: ignore[import-not-found]  # as above
+from behaviours import evaluated, fabric, plant, shape_of, written  # type: ignore[import-not-found]  # as above
 
 ROOT = Path(__file__).parents[1]
 JUNOS_LLDP = "show lldp neighbors detail | display json"
@@ -115,7 +115,7 @@ def test_every_behaviour_shows_in_the_answers(flag: str) -> None:
 def test_no_right_cable_is_moved_whatever_devices_do(flag: str) -> None:
     for fault in ("none", "swap"):
         simulation = fabric((flag,), fault, 3)
-        score = behaviour_score(simulation, judged(simulation))
+        score = behaviour_score(simulation, evaluated(simulation))
         assert (score.right_moved, score.unread) == (0, 0), score.problems
         assert score.cables_missed == 0, score.problems
 
@@ -215,7 +215,7 @@ def test_a_box_of_several_chips_has_no_cable_that_is_missing() -> None:
     """Its chips count their ports from 1: that no port of the plan is told does not make a link down."""
     for fault in ("none", "swap"):
         simulation = fabric(("ib_multi_asic",), fault, 0)
-        evaluation = judged(simulation)
+        evaluation = evaluated(simulation)
         assert CableState.MISSING not in evaluation.cable_states.values()
         found = {(cause.kind, frozenset(cause.subjects), cause.moves) for cause in evaluation.causes}
         made = {(cause.kind, frozenset(cause.subjects), ()) for cause in simulation.truth.causes}
@@ -410,6 +410,6 @@ def test_a_tie_over_a_numa_node_is_no_affinity(flag: str) -> None:
     shape = Shape(hosts=8, rails=8, spines=2, uplinks=4)
     renamed = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=2, behaviours=[flag])
     for simulation in (simulate(shape, 0, seed=2, behaviours=[flag]), renamed):
-        evaluation = judged(simulation)
+        evaluation = evaluated(simulation)
         assert evaluation.findings == ()
         assert [one.status for one in evaluation.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]

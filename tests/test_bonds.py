@@ -1,4 +1,4 @@
-"""Bonds (RoCE LAG): one RDMA device for two cables, judged by each member's own interface and permanent MAC.
+"""Bonds (RoCE LAG): one RDMA device for two cables, evaluated by each member's own interface and permanent MAC.
 
 What hosts answer is written here from iproute2's `ip/ipaddress.c`, MLNX_OFED's `ibdev2netdev` and Linux'
 `mlx5/main.c`: the members have the bond's MAC, their own in `permaddr` where it differs; `mlx5_bond_N` is ACTIVE while
@@ -35,7 +35,7 @@ from truerail.model import (
 )
 from truerail.model.bonds import bond_members, interfaces_of
 from truerail.model.rule import Case
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of
 from truerail.views.nics import Nics
 
@@ -182,7 +182,7 @@ def wiring(**how: object) -> Wiring:
 
 
 def verdict(found: dict[str, str], code: str) -> tuple[Status, str]:
-    (one,) = [verdict for verdict in judge(plan(), snapshot(found)).verdicts if verdict.rule == code]
+    (one,) = [verdict for verdict in evaluate(plan(), snapshot(found)).verdicts if verdict.rule == code]
     return one.status, one.why
 
 
@@ -223,7 +223,7 @@ def test_every_cable_of_a_bonded_fabric_is_right() -> None:
 
 def test_a_wrong_gpu_order_is_seen_through_bonds() -> None:
     found = files(order={3: (1, 0, 2, 3)})
-    evaluation = judge(plan(), snapshot(found))
+    evaluation = evaluate(plan(), snapshot(found))
     assert [(f.rule, f.subject) for f in evaluation.findings if f.rule == "NIC001"] == [("NIC001", "gpu-3")]
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.GPU_NIC_ORDER]
     assert (cause.subjects, cause.moves) == (("gpu-3",), ())
@@ -235,7 +235,7 @@ def test_an_active_bond_hides_no_dead_member() -> None:
     assert str(seen.index.a_port(cable)) == "gpu-2/ens1f1np1"
     assert seen.why[cable] == Why.LINK_DOWN
     assert verdict(files(dead=(2, 1, 1)), "NIC002")[0] is Status.PASS  # the device is active, by its other member
-    evaluation = judge(plan(), snapshot(files(dead=(2, 1, 1))))
+    evaluation = evaluate(plan(), snapshot(files(dead=(2, 1, 1))))
     (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, ("gpu-2/ens1f1np1",))
 
@@ -254,7 +254,7 @@ def test_a_rule_that_cannot_see_the_members_says_so(code: str) -> None:
     status, why = verdict(found, code)
     assert status is Status.UNKNOWN
     assert "the members of the bonds of 6 hosts (gpu-1, gpu-2, gpu-3, gpu-4, ...) were not read" in why
-    assert not [f for f in judge(plan(), snapshot(found)).findings if f.rule == code]
+    assert not [f for f in evaluate(plan(), snapshot(found)).findings if f.rule == code]
 
 
 def test_one_host_whose_members_were_not_read_is_named() -> None:
@@ -292,7 +292,7 @@ def test_an_absent_member_is_a_missing_nic() -> None:
     rows = [entry for entry in json.loads(ip_link(5)) if entry["ifname"] != "ens3f1np1"]
     found["gpu-5/ip_-j_-d_link"] = json.dumps(rows)
     found["leaf-3b/lldpctl_-f_json0"] = json.dumps({"lldp": [{"interface": []}]})
-    assert [f.subject for f in judge(plan(), snapshot(found)).findings if f.rule == "NIC003"] == ["gpu-5/ens3f1np1"]
+    assert [f.subject for f in evaluate(plan(), snapshot(found)).findings if f.rule == "NIC003"] == ["gpu-5/ens3f1np1"]
 
 
 @pytest.mark.parametrize("named", ["nic{}", "0000:{:02x}:00.{}"])

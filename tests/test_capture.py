@@ -11,7 +11,7 @@ from fake_fleet import FakeFleet, ambient, targets
 from truerail.model import Plan
 from truerail.outputs.report_json import render_json
 from truerail.poller import Gathered, Limits, Poller, Row
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Noise, Shape, Simulation, simulate
 from truerail.transport import unanswered
 from truerail.transport.replay import read_capture
@@ -38,7 +38,7 @@ def taken(simulation: Simulation, root: Path, troubles: dict[str, str]) -> tuple
 
 
 def report(plan: Plan, seen: object) -> str:
-    return render_json(judge(plan, seen.snapshot(), notes=seen.notes))  # type: ignore[attr-defined]
+    return render_json(evaluate(plan, seen.snapshot(), notes=seen.notes))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("troubles", [{}, TROUBLES], ids=["well", "troubled"])

@@ -11,11 +11,11 @@ from truerail.analysis.cabling import State, Wiring, wiring_of
 from truerail.analysis.cabling.paths import gpu_rails
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, Port, Severity
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 
 def causes_of(world: World) -> tuple[Wiring, tuple[Cause, ...]]:
-    """Judges a world with one finding for each cable that is not right, and one for each misordered host."""
+    """Evaluates a world with one finding for each cable that is not right, and one for each misordered host."""
     wiring = wiring_of(world.plan, world.snapshot())
     findings = [
         Finding(code, "", Severity.CRITICAL, str(wiring.index.a_port(int(cable))), "", "")
@@ -178,7 +178,7 @@ def test_three_leaf_names_in_a_ring() -> None:
 @pytest.mark.parametrize(("machine", "kind"), [("leaf-2", CauseKind.LEAF_SWAP), ("h4", CauseKind.HOST_SWAP)])
 def test_a_name_that_no_plan_has(machine: str, kind: CauseKind) -> None:
     world = World(make_plan(), called={machine: "localhost"})
-    cause = only(judge(world.plan, world.snapshot()).causes)
+    cause = only(evaluate(world.plan, world.snapshot()).causes)
     assert (cause.kind, cause.subjects, cause.moves) == (kind, (machine, "localhost"), ())
 
 

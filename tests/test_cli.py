@@ -234,8 +234,8 @@ def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_told(right, tmp_
     (folder / "rdma_link").write_text("bash: rdma: command not found\n")
     done = run("check", *right[:2], "--from", tmp_path / "capture")
     assert done.returncode == 2
-    assert "nothing was judged" in done.stderr
-    assert "could not be judged" in done.stdout
+    assert "nothing was evaluated" in done.stderr
+    assert "could not be evaluated" in done.stdout
 
 
 @pytest.mark.parametrize("words", ["check", "check --from . --format pdf", "nonsense", "plan new --hosts x"])

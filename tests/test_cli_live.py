@@ -60,7 +60,7 @@ def test_nobody_answers_is_exit_2(site: Site, run: Run) -> None:
     site.fleet.troubles = dict.fromkeys(site.fleet.answers, "locked")
     code, _, err = run("check", "--inventory", site.inventory, "--plan", site.plan)
     assert code == 2
-    assert "no device gave an answer that could be read, nothing was judged" in err
+    assert "no device gave an answer that could be read, nothing was evaluated" in err
 
 
 def test_only_asks_these_devices_and_the_ends_of_their_cables(site: Site, run: Run) -> None:

@@ -13,7 +13,7 @@ from truerail.simulator.flows import FlowFaultKind
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 import telemetry_scoring  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from telemetry_drawn import HEALTHY, Drawn, draw, judged  # type: ignore[import-not-found]  # as above
+from telemetry_drawn import HEALTHY, Drawn, draw, evaluated  # type: ignore[import-not-found]  # as above
 from telemetry_report import report  # type: ignore[import-not-found]  # as above
 from telemetry_results import Results  # type: ignore[import-not-found]  # as above
 from telemetry_scoring import Score, score
@@ -28,7 +28,7 @@ PROMISED = (
 
 @cache
 def scored(kind: str, seed: int) -> Score:
-    """A run of a kind of fault, judged before the fault and at the end."""
+    """A run of a kind of fault, evaluated before the fault and at the end."""
     return score(draw(seed, kind), MARKS)
 
 
@@ -69,11 +69,11 @@ def storm() -> Drawn:
 
 def test_a_culprit_at_another_port_is_a_miss_and_a_false_cause(storm: Drawn, monkeypatch: pytest.MonkeyPatch) -> None:
     def moved(drawn: Drawn, marks: object) -> object:
-        for mark, evaluation, truth in judged(drawn, (420.0,)):
+        for mark, evaluation, truth in evaluated(drawn, (420.0,)):
             causes = tuple(replace(cause, subjects=("gpu-000/none",)) for cause in evaluation.causes)
             yield mark, replace(evaluation, causes=causes), truth
 
-    monkeypatch.setattr(telemetry_scoring, "judged", moved)
+    monkeypatch.setattr(telemetry_scoring, "evaluated", moved)
     result = score(storm, MARKS)
     assert (result.found, result.culprit, result.alone) == (1, 0, 0)
     assert result.false == {CauseKind.PFC_STORM: 1}

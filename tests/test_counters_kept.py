@@ -252,28 +252,28 @@ def test_a_journal_of_the_first_version_gets_the_table_and_keeps_its_rows(tmp_pa
 # --- the service ------------------------------------------------------------------------------------------------------
 
 
-def judge_of(tmp_path: Path) -> Evaluator:
+def evaluator_of(tmp_path: Path) -> Evaluator:
     return Evaluator.begin(Settings(inventory=tmp_path / "none.yaml"))
 
 
-def judged(judge: Evaluator, seconds: float) -> Snapshot:
+def evaluated(evaluator: Evaluator, seconds: float) -> Snapshot:
     world = World(make_plan(hosts=2, rails=2))
-    found = judge.judge(world.plan, world.snapshot(), readings(seconds), (), {}, JournalState(), (), (), AT)
+    found = evaluator.evaluate(world.plan, world.snapshot(), readings(seconds), (), {}, JournalState(), (), (), AT)
     return found.publication.snapshot
 
 
 def test_a_service_that_starts_anew_goes_on_with_its_counters(tmp_path: Path) -> None:
     journal = open_journal(JournalSettings(f"sqlite:///{tmp_path}/j.db"))
-    first = judge_of(tmp_path)
+    first = evaluator_of(tmp_path)
     KeptCounters(first, journal, lambda: AT).keep()
     assert journal.blob("counters") is None
     for number in range(4):
-        judged(first, 10 * number)
+        evaluated(first, 10 * number)
     KeptCounters(first, journal, lambda: AT).keep()
-    second = judge_of(tmp_path)
+    second = evaluator_of(tmp_path)
     KeptCounters(second, journal, lambda: AT).restore()
     assert alike(second.window, first.window)
-    window = judged(second, 50).window
+    window = evaluated(second, 50).window
     assert window is not None
     found = window.sources["nic_counters"].series[Quantity.TX_BYTES, None].gained[0, window.order]
     assert found.tolist() == pytest.approx([np.nan, *[10 * RATE] * 3, np.nan, 20 * RATE], nan_ok=True)
@@ -281,11 +281,11 @@ def test_a_service_that_starts_anew_goes_on_with_its_counters(tmp_path: Path) ->
 
 
 def test_counters_that_are_there_already_are_not_replaced(tmp_path: Path) -> None:
-    judge = judge_of(tmp_path)
-    judged(judge, 100)
-    judge.remember(counting(3))
-    assert len(judge.window.order) == 1
-    other = judge_of(tmp_path)
+    evaluator = evaluator_of(tmp_path)
+    evaluated(evaluator, 100)
+    evaluator.remember(counting(3))
+    assert len(evaluator.window.order) == 1
+    other = evaluator_of(tmp_path)
     other.remember(counting(3, samples=6))
     assert not other.window.sources
 
@@ -293,18 +293,18 @@ def test_counters_that_are_there_already_are_not_replaced(tmp_path: Path) -> Non
 def test_counters_that_cannot_be_read_begin_anew(tmp_path: Path) -> None:
     journal = open_journal(JournalSettings(f"sqlite:///{tmp_path}/j.db"))
     journal.keep_blob("counters", b"rubbish", AT)
-    judge = judge_of(tmp_path)
-    KeptCounters(judge, journal, lambda: AT).restore()
-    assert not judge.window.sources
+    evaluator = evaluator_of(tmp_path)
+    KeptCounters(evaluator, journal, lambda: AT).restore()
+    assert not evaluator.window.sources
     journal.close()
 
 
 def test_a_journal_that_is_gone_says_so(tmp_path: Path) -> None:
     journal = open_journal(JournalSettings("postgresql://nobody@127.0.0.1:1/none"))
-    judge = judge_of(tmp_path)
-    judged(judge, 10)
+    evaluator = evaluator_of(tmp_path)
+    evaluated(evaluator, 10)
     with pytest.raises(JournalUnavailableError):
-        KeptCounters(judge, journal, lambda: AT).restore()
+        KeptCounters(evaluator, journal, lambda: AT).restore()
     with pytest.raises(JournalUnavailableError):
-        KeptCounters(judge, journal, lambda: AT).keep()
+        KeptCounters(evaluator, journal, lambda: AT).keep()
     journal.close()

@@ -81,6 +81,15 @@ def test_what_is_left_of_a_cut_answer_was_in_the_whole(data: st.DataObject) -> N
     assert left is None or claims(left) <= claims(whole), (label(case), answer[max(0, at - 60) : at])
 
 
+@pytest.mark.parametrize("name", ["lldp_switch/os10-table-labels-again", "lldp_local/junos_text_twice"])
+def test_an_answer_with_its_labels_twice_is_cut_anywhere(name: str) -> None:
+    case = RECORDINGS / name
+    answer, whole = recorded(case)
+    for at in range(1, len(answer)):
+        left = outcome(case.parent.name, answer[:at])
+        assert left is None or claims(left) <= claims(whole), answer[max(0, at - 60) : at]
+
+
 NOT_ENDED = {
     # the last value, which no end of line follows, is left out, but for one that another answer follows
     "ib_counters/perfquery_last_value_cut",

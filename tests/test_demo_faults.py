@@ -1,5 +1,5 @@
 """The demo leads from each fault of its traffic to its cause within the time that its page promises, whatever the clock
-of the machine does: the fabric and the service's judge live in simulated seconds, at the demo's pace.
+of the machine does: the fabric and the service's evaluator live in simulated seconds, at the demo's pace.
 """
 
 import re
@@ -27,7 +27,7 @@ COUNTERS = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters", "q
 RAILS = 8
 
 
-def told(site: Site, judge: Evaluator, seconds: float) -> tuple[Cause, ...]:
+def told(site: Site, evaluator: Evaluator, seconds: float) -> tuple[Cause, ...]:
     """The causes on the page so many seconds after the demo began."""
     began = site.seconds
     while site.seconds - began < seconds:
@@ -36,8 +36,8 @@ def told(site: Site, judge: Evaluator, seconds: float) -> tuple[Cause, ...]:
         seen = site.round(None if last else COUNTERS)
         counted = [reading for reading in seen.readings if reading.collector in COUNTERS]
         if not last:
-            judge.window.put(counted)
-    publication = judge.judge(
+            evaluator.window.put(counted)
+    publication = evaluator.evaluate(
         site.fabric.plan, seen.snapshot(), counted, (), {}, JournalState(), (), (), site.now
     ).publication
     return publication.evaluation.causes

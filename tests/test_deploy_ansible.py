@@ -1,4 +1,4 @@
-"""The playbook and its roles, as ansible-lint and ansible-playbook judge them."""
+"""The playbook and its roles, as ansible-lint and ansible-playbook evaluate them."""
 
 import re
 from pathlib import Path

@@ -72,7 +72,7 @@ def test_what_the_image_copies_is_in_its_context_and_nothing_else() -> None:
     assert all((ROOT / name).exists() for name in copied)
 
 
-def test_the_steps_of_the_image_make_a_truerail_that_judges_a_recorded_fabric(tmp_path: Path) -> None:
+def test_the_steps_of_the_image_make_a_truerail_that_evaluates_a_recorded_fabric(tmp_path: Path) -> None:
     """All steps but those that install other packages: these are lent by the environment of the tests."""
     source = tmp_path / "source"
     for word, rest in instructions()[: -len(last_stage())]:

@@ -61,7 +61,7 @@ def test_the_states_are_the_metrics_own() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "service"])
-def test_the_first_row_answers_in_colours_and_not_from_an_old_judgement(name: str) -> None:
+def test_the_first_row_answers_in_colours_and_not_from_an_old_evaluation(name: str) -> None:
     first, *rest = MADE[name]["panels"]
     assert first["type"] == "row"
     answers = [panel for panel in rest if panel["gridPos"]["y"] == 1]

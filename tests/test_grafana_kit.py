@@ -66,7 +66,7 @@ def test_scales() -> None:
         assert all(low < high for (low, _), (high, _) in pairwise(steps))
 
 
-def test_an_old_judgement_says_nothing() -> None:
+def test_an_old_evaluation_says_nothing() -> None:
     assert queries.fresh("sum by (fabric) (x)").endswith(
         'and on(fabric) (truerail_evaluation_age_seconds{fabric="$fabric"} < 900)'
     )

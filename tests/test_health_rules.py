@@ -199,7 +199,7 @@ def test_three_bad_ports_of_many_suspect_no_card() -> None:
     assert {"card" in detail(f)["blame"] for f in found("LNK004", plan, rates=rates)} == {False}
 
 
-def test_a_polled_gap_does_not_hide_errors_and_pam4_infiniband_is_judged_by_its_error_rate() -> None:
+def test_a_polled_gap_does_not_hide_errors_and_pam4_infiniband_is_evaluated_by_its_error_rate() -> None:
     gap: dict[str, float | Sequence[float]] = {"symbol_errors": [NAN, 30.0, NAN, 30.0, *(30.0,) * 8], "rx_bits": 4e11}
     assert signal({"gpu-1/nic0": gap}).severity is Severity.CRITICAL
     slow = {"gpu-1/nic0": {"symbol_errors": 0.1}}
@@ -251,7 +251,7 @@ def test_the_way_or_the_laser_is_blamed_by_what_the_other_end_sends() -> None:
     assert "leaf-0/swp1 sends only -9.5 dBm" in dying.summary
 
 
-def test_a_module_that_is_not_planned_is_not_judged() -> None:
+def test_a_module_that_is_not_planned_is_not_evaluated() -> None:
     assert found("LNK005", facts={"gpu-1": [Optic("eno1", 1, -40.0), Optic("nic0", 1, -1.0)]}) == []
 
 

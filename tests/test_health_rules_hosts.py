@@ -28,7 +28,7 @@ from truerail.model import (
     Transport,
 )
 from truerail.model.rule import Case, InsufficientDataError
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.testing.cases import AT, plan_of, scene
 
 MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
@@ -62,7 +62,7 @@ def test_answers_that_say_nothing_of_it_are_unknown_not_fine(
     code: str, facts: Mapping[str, Sequence[Fact]], rates: Rates
 ) -> None:
     plan, seen = scene(Case("", FOUR, facts, rates=rates))
-    verdict = next(v for v in judge(plan, seen, only=[code]).verdicts if v.rule == code)
+    verdict = next(v for v in evaluate(plan, seen, only=[code]).verdicts if v.rule == code)
     assert verdict.status is Status.UNKNOWN
     assert not verdict.missing
     assert " " in verdict.why
@@ -85,7 +85,7 @@ def test_the_first_reading_of_counters_decides_nothing() -> None:
 )
 def test_a_rule_that_means_nothing_there_does_not_apply(code: str, transport: Transport) -> None:
     plan, seen = scene(Case("", FOUR, {"gpu-1": [PortQos("nic0")]}, transport=transport))
-    assert [v.status for v in judge(plan, seen, only=[code]).verdicts] == [Status.NOT_APPLICABLE]
+    assert [v.status for v in evaluate(plan, seen, only=[code]).verdicts] == [Status.NOT_APPLICABLE]
 
 
 def test_counters_without_a_window_are_undecided() -> None:
@@ -112,7 +112,7 @@ def test_peermem_is_a_warning_where_others_have_it_and_info_where_nobody_has() -
     assert len(none) == 4
 
 
-def test_many_bridges_are_told_in_short_and_another_setting_is_not_judged() -> None:
+def test_many_bridges_are_told_in_short_and_another_setting_is_not_evaluated() -> None:
     bridges = [HostSetting("acs", "enabled", f"0000:{n:02x}:01.0") for n in range(9)]
     finding = only(found("NIC004", facts={"gpu-1": [*bridges, HostSetting("numa_balancing", "on")]}))
     assert "at 0000:00:01.0, 0000:01:01.0, 0000:02:01.0, 0000:03:01.0 and 5 more" in finding.summary
@@ -385,7 +385,7 @@ def test_a_switch_that_pauses_before_it_marks(pauses: Mapping[str, float], fires
     assert [f.subject for f in findings] == (["leaf-0"] if fires else [])
 
 
-def test_a_switch_of_which_half_the_ports_count_no_marks_is_not_judged_by_them() -> None:
+def test_a_switch_of_which_half_the_ports_count_no_marks_is_not_evaluated_by_them() -> None:
     pausing = {"ecn_marked_packets:3": 0.0, "tx_pause_us:3": 6e4}
     assert found("ECN001", rates={"leaf-0/swp1": pausing, "leaf-0/swp2": pausing}) == []
 

@@ -11,7 +11,7 @@ from truerail.analysis.cabling import wiring_of
 from truerail.causes import explain
 from truerail.model import Cause, CauseKind, Finding, NetLink, Reading, Severity
 from truerail.model.rule import InsufficientDataError
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import Job, flows, snapshot_after
 from truerail.testing.cases import scene
@@ -30,7 +30,7 @@ def rates_with(changed: Mapping[str, Mapping[str, float]], of_all: dict[str, flo
     }
 
 
-def judged(code: str, rates: Rates, **more: Any) -> list[Finding]:
+def evaluated(code: str, rates: Rates, **more: Any) -> list[Finding]:
     case = replace(rules()["RAL002"].fires[0], rates=rates, **more)
     return list(rules()[code].findings(*scene(case)))
 
@@ -45,7 +45,7 @@ def causes_of(rates: Rates) -> tuple[Cause, ...]:
 def test_who_counts_no_congestion_is_believed_less() -> None:
     told = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
     for of_all, confidence, summary in ((told, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
-        (finding,) = judged("RAL002", rates_with({"h4/nic2": SLOW}, of_all))
+        (finding,) = evaluated("RAL002", rates_with({"h4/nic2": SLOW}, of_all))
         assert (finding.subject, finding.confidence) == ("h4/nic2", confidence)
         assert summary in finding.summary
 
@@ -64,19 +64,19 @@ def test_who_counts_no_congestion_is_believed_less() -> None:
 def test_congestion_explains_a_nic_where_it_is_told_more_of_it_than_its_peers(
     here: dict[str, float], of_all: dict[str, float], *, fires: bool
 ) -> None:
-    assert bool(judged("RAL002", rates_with({"h4/nic2": SLOW | here}, of_all))) is fires
+    assert bool(evaluated("RAL002", rates_with({"h4/nic2": SLOW | here}, of_all))) is fires
 
 
 def test_pauses_count_as_the_leaf_sends_them() -> None:
     pausing = {"h4/nic2": SLOW | MARKED, "leaf-2/p4": {"tx_pause_us:3": 2e5}}
-    assert judged("RAL002", rates_with(pausing)) == []
+    assert evaluated("RAL002", rates_with(pausing)) == []
 
 
 def test_what_the_other_end_sends_too_slowly_is_not_blamed_on_who_receives_it() -> None:
     ring = {"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2), "h5/nic2": {"rx_bytes": LEVEL / 2}}
-    (slow,) = judged("RAL002", rates_with(ring))
+    (slow,) = evaluated("RAL002", rates_with(ring))
     assert slow.subject == "h4/nic2"
-    uneven = {finding.subject: dict(finding.detail) for finding in judged("RAL001", rates_with(ring))}
+    uneven = {finding.subject: dict(finding.detail) for finding in evaluated("RAL001", rates_with(ring))}
     assert uneven["h5"]["because"] == "the other end of its flows"
     assert uneven["h5"]["or"] == ("h4/nic2",)
     (cause,) = causes_of(rates_with(ring))
@@ -85,7 +85,7 @@ def test_what_the_other_end_sends_too_slowly_is_not_blamed_on_who_receives_it() 
 
 def test_a_nic_of_another_rail_at_the_same_rate_is_not_the_other_end() -> None:
     both = {"h4/nic2": {"tx_bytes": LEVEL / 2}, "h5/nic1": {"rx_bytes": LEVEL / 2}}
-    assert {f.subject: f.confidence for f in judged("RAL002", rates_with(both))} == {"h4/nic2": 0.6, "h5/nic1": 0.6}
+    assert {f.subject: f.confidence for f in evaluated("RAL002", rates_with(both))} == {"h4/nic2": 0.6, "h5/nic1": 0.6}
 
 
 def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None:
@@ -93,7 +93,7 @@ def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None
         "h4/nic2": {"tx_bytes": 0.75 * LEVEL, "rx_bytes": 0.5 * LEVEL} | MARKED,
         "h5/nic2": {"rx_bytes": 0.75 * LEVEL, "tx_bytes": 0.5 * LEVEL} | CUT,
     }
-    (finding,) = judged("RAL002", rates_with(ends))
+    (finding,) = evaluated("RAL002", rates_with(ends))
     assert (finding.subject, finding.confidence, dict(finding.detail)["or"]) == ("h4/nic2", 0.4, ("h5/nic2",))
     assert "or h5/nic2 is slow" in finding.summary
     (cause,) = causes_of(rates_with(ends))
@@ -103,24 +103,24 @@ def test_of_two_ends_that_may_both_be_slow_both_are_named_in_one_cause() -> None
 
 def test_a_host_whose_rail_congestion_slows_is_overloaded_and_not_slow() -> None:
     rates = rates_with({"h4/nic2": dict.fromkeys(SLOW, LEVEL / 2) | CUT | MARKED})
-    (uneven,) = judged("RAL001", rates)
+    (uneven,) = evaluated("RAL001", rates)
     assert "congestion holds it up" in uneven.summary
     assert uneven.severity.rank == 0
     (cause,) = causes_of(rates)
     assert (cause.kind, cause.subjects) == (CauseKind.OVERLOAD, ("h4", "h4/nic2"))
 
 
-def test_a_direction_in_which_the_host_carries_next_to_nothing_is_not_judged() -> None:
+def test_a_direction_in_which_the_host_carries_next_to_nothing_is_not_evaluated() -> None:
     sends = {"tx_bytes": 5e10, "rx_bytes": 1e8}
     rates = rates_with({"h4/nic2": {"tx_bytes": 2.5e10, "rx_bytes": 1e7}}, sends)
-    (finding,) = judged("RAL002", rates)
+    (finding,) = evaluated("RAL002", rates)
     assert finding.subject == "h4/nic2"
     assert "or" not in dict(finding.detail)
 
 
 def test_a_slow_nic_without_link_is_left_to_the_link() -> None:
     facts = {"h4": [NetLink("nic2", operstate="DOWN")]}
-    assert judged("RAL002", rates_with({"h4/nic2": SLOW}), facts=facts) == []
+    assert evaluated("RAL002", rates_with({"h4/nic2": SLOW}), facts=facts) == []
 
 
 OFF = NetLink("nic2", operstate="DOWN", flags=("UP", "NO-CARRIER"))
@@ -143,7 +143,7 @@ def test_what_was_exchanged_with_a_nic_without_link_is_explained_by_that(
     changed: Mapping[str, Mapping[str, float]], subjects: set[str]
 ) -> None:
     rates = rates_with({"h5/nic2": NOTHING, **changed})
-    found = judged("RAL001", rates, facts=ALONE)
+    found = evaluated("RAL001", rates, facts=ALONE)
     assert {one.subject for one in found} == subjects
     for one in found:
         detail = dict(one.detail)
@@ -159,21 +159,21 @@ def test_what_was_exchanged_with_a_nic_without_link_is_explained_by_that(
 
 def test_a_slow_nic_beside_a_dead_one_is_slow_itself() -> None:
     ring = {"h5/nic2": NOTHING, "h2/nic2": dict.fromkeys(NOTHING, LEVEL / 2)}
-    (uneven,) = judged("RAL001", rates_with(ring), facts=ALONE)
+    (uneven,) = evaluated("RAL001", rates_with(ring), facts=ALONE)
     assert (uneven.subject, dict(uneven.detail)["because"]) == ("h2", "itself")
-    (slow,) = judged("RAL002", rates_with(ring), facts=ALONE)
+    (slow,) = evaluated("RAL002", rates_with(ring), facts=ALONE)
     assert slow.subject == "h2/nic2"
 
 
 def test_two_that_lack_the_same_from_each_other_are_not_the_dead_ones_neighbours() -> None:
     pair = {"h5/nic2": NOTHING, "h1/nic2": {"tx_bytes": LEVEL / 2}, "h2/nic2": {"rx_bytes": LEVEL / 2}}
-    found = judged("RAL001", rates_with(pair), facts=ALONE)
+    found = evaluated("RAL001", rates_with(pair), facts=ALONE)
     assert {dict(one.detail)["because"] for one in found} == {"the other end of its flows"}
     assert {dict(one.detail)["or"] for one in found} == {("h1/nic2",), ("h2/nic2",)}
 
 
 def test_a_nic_that_congestion_slows_beside_a_dead_one_is_held_up_by_congestion() -> None:
-    (uneven,) = judged("RAL001", rates_with({"h5/nic2": NOTHING, "h2/nic2": SLOW | CUT | MARKED}), facts=ALONE)
+    (uneven,) = evaluated("RAL001", rates_with({"h5/nic2": NOTHING, "h2/nic2": SLOW | CUT | MARKED}), facts=ALONE)
     assert (uneven.subject, dict(uneven.detail)["because"]) == ("h2", "congestion")
 
 
@@ -198,30 +198,30 @@ def partners(host: int, rails: int = 4) -> dict[str, dict[str, float]]:
 
 def test_the_partners_of_an_idle_host_need_no_cause() -> None:
     rates = rates_with(partners(5))
-    found = judged("RAL001", rates)
+    found = evaluated("RAL001", rates)
     assert {one.subject for one in found} == {"h6", "h7", "h8", "h9"}
     for one in found:
         assert one.severity is Severity.INFO
         assert dict(one.detail)["because"] == "the host at the other end of its flows is idle"
         assert "Nothing is to be done at this host" in one.action
         assert dict(one.detail)["or"] == (f"h5/{str(dict(one.detail)['port']).partition('/')[2]}",)
-    assert judged("RAL002", rates) == []
+    assert evaluated("RAL002", rates) == []
     assert causes_of(rates) == ()
 
 
 def test_an_idle_host_excuses_no_idle_nic_that_stands_alone() -> None:
     """A host without a job is an ordinary thing; one NIC that carries nothing is a fault."""
     idle = {f"h5/nic{r}": NOTHING for r in range(4)}
-    (found,) = judged("RAL001", rates_with(idle | {"h2/nic2": NOTHING}))
+    (found,) = evaluated("RAL001", rates_with(idle | {"h2/nic2": NOTHING}))
     assert (found.subject, found.severity, dict(found.detail)["because"]) == ("h2", Severity.CRITICAL, "itself")
 
 
 def test_a_nic_at_half_its_rate_is_slow_itself_beside_an_idle_host() -> None:
     rates = rates_with(partners(5) | {"h2/nic2": dict.fromkeys(NOTHING, LEVEL / 2)})
-    because = {one.subject: dict(one.detail)["because"] for one in judged("RAL001", rates)}
+    because = {one.subject: dict(one.detail)["because"] for one in evaluated("RAL001", rates)}
     assert because.pop("h2") == "itself"
     assert set(because.values()) == {"the host at the other end of its flows is idle"}
-    assert [one.subject for one in judged("RAL002", rates)] == ["h2/nic2"]
+    assert [one.subject for one in evaluated("RAL002", rates)] == ["h2/nic2"]
 
 
 def paired(drained: str | None) -> tuple[Job, ...]:
@@ -237,7 +237,7 @@ def paired(drained: str | None) -> tuple[Job, ...]:
 def test_the_partners_of_a_drained_host_get_no_ticket(drained: str | None, partners: int) -> None:
     fabric = simulate(Shape(hosts=16, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     made = flows(fabric, paired(drained), seed=1)
-    evaluation = judge(fabric.plan, snapshot_after(fabric, made, minutes=6))
+    evaluation = evaluate(fabric.plan, snapshot_after(fabric, made, minutes=6))
     rails = [one for one in evaluation.findings if one.rule.startswith("RAL")]
     assert [one.severity for one in rails] == [Severity.INFO] * partners
     assert evaluation.causes == ()
@@ -249,7 +249,7 @@ def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> 
     plan, seen = scene(replace(rules()["RAL002"].fires[0], rates=rates, facts=down))
     silent = Reading("h5", "lldp_host", seen.at, (), error="no route to host")
     seen = replace(seen, readings=(*(one for one in seen.readings if one.device != "h5"), silent))
-    evaluation = judge(plan, seen)
+    evaluation = evaluate(plan, seen)
     assert [(one.kind, one.subjects) for one in evaluation.causes] == [(CauseKind.UNREACHABLE, ("h5",))]
     uneven = {one.id for one in evaluation.findings if one.rule == "RAL001"}
     assert len(uneven) == 4
@@ -258,7 +258,7 @@ def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> 
 
 def test_rails_that_cannot_be_compared_are_unknown() -> None:
     with pytest.raises(InsufficientDataError, match="no host whose NICs are told and carry a tenth of their line rate"):
-        judged("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
+        evaluated("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)
     with pytest.raises(InsufficientDataError, match="too few to tell a habit from a moment"):

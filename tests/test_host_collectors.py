@@ -180,7 +180,7 @@ def test_a_port_before_any_device_is_nobodys() -> None:
             '{"Neighbors": [{"InterfaceName": "eth0", "Neighbors": [{}]}]}',
             "a neighbour on eth0 without ChassisID or PortID",
         ),
-        ('{"lldp": {}}\n{"lldp": {}}\n', "line 2: not JSON at byte 13 (a second document): '{\"lldp\": {}}\\\\x0a'"),
+        ('{"lldp": {}}\n{"lldp": {}}\n', "line 2: not JSON at byte 13 (a second document): '{\"lldp\": {}}\\n'"),
     ],
 )
 def test_a_list_of_neighbours_that_is_not_whole_or_none_is_refused(answer: str, why: str) -> None:

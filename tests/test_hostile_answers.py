@@ -1,7 +1,7 @@
 """Numbers and texts that no device has, in any answer: they cost the device that gave them, and no other.
 
 Each recorded answer with its numbers replaced one by one, through its collector; and each answer of one host and one
-leaf of a simulated fabric with all of its numbers replaced, through reading, judging and reporting.
+leaf of a simulated fabric with all of its numbers replaced, through reading, evaluating and reporting.
 """
 
 import json
@@ -23,7 +23,7 @@ from truerail.model.facts import Fact, LinkSpeed, Optic, PortCounters, PortQos
 from truerail.model.rule import InsufficientDataError, Rule
 from truerail.outputs.report import Options, render
 from truerail.plans import load
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.transport.replay import read_capture
 
@@ -108,7 +108,7 @@ def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str
     plan = load(site / "plan.csv")
     capture = _capture(site)
     folder = next(path for path in sorted(capture.iterdir()) if path.name.startswith(who))
-    before = judge(plan, read_capture(capture, devices=plan.devices).snapshot())
+    before = evaluate(plan, read_capture(capture, devices=plan.devices).snapshot())
     device = next(name for name in plan.devices if folder.name.startswith(name))
     others = {
         cable.a: before.cable_states[cable.a] for cable in plan.cables if device not in (cable.a.device, cable.b.device)
@@ -118,7 +118,7 @@ def test_one_device_full_of_hostile_numbers_spoils_no_other(site: Path, who: str
         text = file.read_text()
         for word in HOSTILE:
             file.write_text(_NUMBER.sub(word.replace("\\", ""), text))
-            after = judge(plan, read_capture(capture, devices=plan.devices).snapshot())
+            after = evaluate(plan, read_capture(capture, devices=plan.devices).snapshot())
             assert {port: after.cable_states[port] for port in others} == others, (file.name, word[:30])
             broken = [(verdict.rule, verdict.error) for verdict in after.verdicts if verdict.status is Status.ERROR]
             assert not broken, (file.name, word[:30])
@@ -197,7 +197,7 @@ def test_what_is_out_of_bounds_is_unknown_or_refused() -> None:
 
 
 @pytest.mark.parametrize("odd", [("gpu-003",), ("gpu-001", "gpu-005")])
-def test_a_rule_that_breaks_on_one_device_judges_the_others(
+def test_a_rule_that_breaks_on_one_device_evaluates_the_others(
     site: Path, odd: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = load(site / "plan.csv")
@@ -208,10 +208,10 @@ def test_a_rule_that_breaks_on_one_device_judges_the_others(
             raise OverflowError("Python int too large to convert to C long")
         return []
 
-    table = {whole.code: replace(whole, judge=breaking)}
+    table = {whole.code: replace(whole, evaluate=breaking)}
     monkeypatch.setattr("truerail.rounds.all_rules", lambda: table)
     snapshot = read_capture(_capture(site), devices=plan.devices).snapshot()
-    (verdict,) = judge(plan, snapshot).verdicts
+    (verdict,) = evaluate(plan, snapshot).verdicts
     assert verdict.status is Status.ERROR
     assert verdict.error.startswith("OverflowError")
     assert (f"{odd[0]} causes it" in verdict.error) == (len(odd) == 1)
@@ -233,6 +233,6 @@ def test_a_rule_that_cannot_decide_without_the_odd_device_says_nothing_more(site
             raise ValueError("odd")
         raise InsufficientDataError("too few")
 
-    rule = replace(next(iter(rules().values())), judge=breaking)
+    rule = replace(next(iter(rules().values())), evaluate=breaking)
     assert without_culprit(rule, plan, snapshot) == ("gpu-002", ())
     assert without_culprit(rule, plan, replace(snapshot, readings=[])) == ("", ())

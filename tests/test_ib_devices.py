@@ -13,7 +13,7 @@ from live_site import Run, runner
 
 from truerail.causes.device_only import MIN_CABLES
 from truerail.model import CableState, CauseKind
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, platforms=("infiniband",), host_ports="rdma")
@@ -79,6 +79,6 @@ def test_a_few_cables_between_switches_that_tell_no_ports_do_not_exchange_the_sw
     """Five cables of 64 are in places of another leaf; the other ones are heard on their own."""
     shape = replace(SHAPE, hosts=32, rails=2, spare_ports=0)
     simulation = simulate(shape, [Fault(CauseKind.CABLE_SWAP, "across")] * 3, seed=2, behaviours=["ib_multi_asic"])
-    evaluation = judge(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
     assert len([state for state in evaluation.cable_states.values() if state is CableState.WRONG]) >= MIN_CABLES
     assert {cause.kind for cause in evaluation.causes} == {CauseKind.UNKNOWN}

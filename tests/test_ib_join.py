@@ -225,7 +225,7 @@ def test_without_a_discovery_nothing_is_known() -> None:
     assert seen.met == frozenset()
 
 
-def test_a_switch_that_no_discovery_met_is_not_judged() -> None:
+def test_a_switch_that_no_discovery_met_is_not_evaluated() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-1/1")
     assert joined(planned, discovery(RIGHT[0])).state.tolist() == [State.RIGHT, State.UNKNOWN]
 

@@ -1,4 +1,4 @@
-"""Whole InfiniBand fabrics through the real collectors: faults planted, judged, inferred; and a dump by itself."""
+"""Whole InfiniBand fabrics through the real collectors: faults planted, evaluated, inferred; and a dump by itself."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ from truerail.model.history import NoHistory
 from truerail.plans.inference import infer
 from truerail.questions.capture import publication_of
 from truerail.questions.why import why
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -54,7 +54,7 @@ def alone(snapshot: Snapshot) -> Snapshot:
 @pytest.mark.parametrize("seed", range(14))
 def test_every_fault_is_found_and_nothing_else(seed: int) -> None:
     drawn = draw_infiniband(seed)
-    found = score(drawn.simulation.truth, judge(drawn.simulation.plan, drawn.simulation.snapshot()))
+    found = score(drawn.simulation.truth, evaluate(drawn.simulation.plan, drawn.simulation.snapshot()))
     assert found.mistakes == []
 
 
@@ -63,14 +63,14 @@ def test_a_plan_may_name_adapters_by_what_the_hosts_alone_know(host_ports: str) 
     shape = replace(POD, style="ib", host_ports=host_ports)
     faults = [Fault(CauseKind.GPU_NIC_ORDER), Fault(CauseKind.CABLE_SWAP, "across"), Fault(CauseKind.LINK_DOWN, "host")]
     simulation = simulate(shape, faults, seed=3, noise=Noise(unreachable=0.1))
-    found = score(simulation.truth, judge(simulation.plan, simulation.snapshot()))
+    found = score(simulation.truth, evaluate(simulation.plan, simulation.snapshot()))
     assert found.mistakes == []
 
 
 def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
     faults = [Fault(CauseKind.LEAF_SWAP), Fault(CauseKind.CABLE_SWAP, "one-host")]
     simulation = simulate(POD, faults, seed=1)
-    told = judge(simulation.plan, simulation.snapshot())
+    told = evaluate(simulation.plan, simulation.snapshot())
     assert sorted((cause.kind, len(cause.moves)) for cause in told.causes) == [
         (CauseKind.CABLE_SWAP, 2),
         (CauseKind.LEAF_SWAP, 0),
@@ -80,7 +80,7 @@ def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
 def test_a_right_fabric_has_no_finding_and_every_device_counts_as_read() -> None:
     simulation = simulate(POD)
     for seen in (simulation.snapshot(), alone(simulation.snapshot())):
-        told = judge(simulation.plan, seen)
+        told = evaluate(simulation.plan, seen)
         assert told.findings == ()
         assert (told.summary.hosts_read, told.summary.cables_right) == (16, len(simulation.plan.cables))
         assert told.notes == ()
@@ -88,7 +88,7 @@ def test_a_right_fabric_has_no_finding_and_every_device_counts_as_read() -> None
 
 def test_rules_of_ethernet_do_not_apply() -> None:
     simulation = simulate(POD)
-    told = judge(simulation.plan, simulation.snapshot())
+    told = evaluate(simulation.plan, simulation.snapshot())
     idle = {verdict.rule for verdict in told.verdicts if verdict.status is Status.NOT_APPLICABLE}
     assert {"TEL003", "PFC001", "LBL001", "ECN001", "CFG001"} <= idle
 
@@ -100,7 +100,7 @@ def test_a_link_at_half_its_speed_is_told_by_the_discovery_alone() -> None:
     assert [finding.subject in slow for finding in told] == [True]
 
 
-def test_speeds_are_judged_where_nobody_else_tells_them() -> None:
+def test_speeds_are_evaluated_where_nobody_else_tells_them() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1")
     cable = planned.cables[0]._replace(speed_gbps=400.0)
     planned = Plan(planned.devices, (cable,), transport=Transport.INFINIBAND)
@@ -135,7 +135,7 @@ def test_a_link_that_lost_lanes_or_speed_is_found_without_a_planned_speed(
     assert [(speed.gbps, speed.able_gbps) for speed in speeds] == [(runs, able)] * 2
     planned = plan("gpu-001/mlx5_0 leaf-1/1")
     told = Reading("ufm", "ib_fabric", AT, facts)
-    found = list(rules()["LNK001"].judge(planned, Snapshot(AT, [told])))
+    found = list(rules()["LNK001"].evaluate(planned, Snapshot(AT, [told])))
     assert [finding.subject for finding in found] == ["gpu-001/mlx5_0"] * (able is not None)
     assert all(f"runs at {runs} Gb/s" in finding.summary for finding in found)
     assert all(finding.summary.endswith(f"both ends support {able} Gb/s") for finding in found)
@@ -187,7 +187,7 @@ def test_a_host_with_a_dark_link_keeps_the_rails_of_its_other_adapters() -> None
 def test_labels_that_are_exchanged_after_the_plan_was_inferred_are_found_out() -> None:
     shape = Shape(hosts=16, rails=8, spines=0, platforms=("infiniband",), host_ports="rdma")
     before, after = simulate(shape), simulate(shape, [Fault(CauseKind.LEAF_SWAP)], seed=1)
-    told = judge(infer(before.snapshot()).plan, after.snapshot())
+    told = evaluate(infer(before.snapshot()).plan, after.snapshot())
     assert [cause.kind for cause in told.causes] == [CauseKind.LEAF_SWAP]
 
 
@@ -199,7 +199,7 @@ def test_switches_without_names_are_planned_under_their_guids() -> None:
     leaves = [device.name for device in found.plan.of_role(Role.LEAF)]
     assert leaves == [switch(0, 1)[0], switch(1, 1)[0]]
     assert not found.plan.of_role(Role.SPINE)
-    assert judge(found.plan, Snapshot(AT, [discovery(*links, *nodes)])).summary.cables_right == 8
+    assert evaluate(found.plan, Snapshot(AT, [discovery(*links, *nodes)])).summary.cables_right == 8
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def dump(tmp_path: Path) -> tuple[Path, Path]:
     return folder, tmp_path / "all" / "plan.csv"
 
 
-def test_a_dump_beside_a_few_hosts_is_judged_as_a_fabric(dump: tuple[Path, Path]) -> None:
+def test_a_dump_beside_a_few_hosts_is_evaluated_as_a_fabric(dump: tuple[Path, Path]) -> None:
     folder, planned = dump
     told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned), "--format", "json"])
     assert told.exit_code == 1, told.output
@@ -224,7 +224,7 @@ def test_a_dump_beside_a_few_hosts_is_judged_as_a_fabric(dump: tuple[Path, Path]
     assert {finding["rule"] for finding in report["findings"]} == {"CAB001"}
 
 
-def test_a_dump_alone_gives_a_plan_and_its_judgement(dump: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_dump_alone_gives_a_plan_and_its_evaluation(dump: tuple[Path, Path], tmp_path: Path) -> None:
     folder, _ = dump
     written = tmp_path / "plan.yaml"
     inferred = CliRunner().invoke(app, ["plan", "infer", "--from", str(folder), "--output", str(written)])
@@ -285,7 +285,7 @@ def test_a_cable_on_another_chip_of_an_unnamed_box_is_no_link_that_is_down() -> 
     """Only the chip with most of the hosts is known to be the leaf; the others may have what it lacks."""
     shape = Shape(hosts=16, rails=8, rails_per_leaf=2, uplinks=16, host_ports="rdma", platforms=("infiniband",))
     simulation = simulate(shape, [], behaviours=["ib_unmanaged", "ib_multi_asic"])
-    evaluation = judge(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
     assert {cause.kind for cause in evaluation.causes} <= {CauseKind.UNKNOWN}
     assert not {CableState.WRONG, CableState.MISSING}.intersection(
         evaluation.cable_states[cable.a] for cable in simulation.plan.cables if cable.a.device.startswith("leaf")

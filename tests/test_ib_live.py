@@ -64,7 +64,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def unread(report: dict[str, Any]) -> dict[tuple[str, str], str]:
-    return {(row["device"], row["collector"]): row["error"] for row in report["unread"]}
+    return {(row["device"], row["collector"]): row["error"] for row in report["collection_errors"]}
 
 
 def without_evidence(report: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def test_one_machine_tells_the_fabric_and_is_no_host_of_it(manager: Manager, run
     assert [cause["kind"] for cause in report["causes"]] == ["cable-swap"]
     assert {f["subject"] for f in report["findings"] if f["rule"].startswith("CAB")} == manager.truth
     assert report["summary"]["hosts"] == 8
-    assert not report["unread"]
+    assert not report["collection_errors"]
     assert "ufm-1" not in {finding["subject"] for finding in report["findings"]}
     assert {row["device"] for finding in report["findings"] for row in finding["evidence"]} == {"ufm-1"}
     assert "ufm-1" not in json.dumps({key: report[key] for key in ("causes", "summary", "notes")})
@@ -100,7 +100,7 @@ def test_a_capture_of_it_is_one_file_and_says_the_same(manager: Manager, run: Ru
     assert held == [Path("inventory.json"), Path("ufm-1/ibnetdiscover")]
     _, again, _ = run("check", "--from", out.strip(), "--plan", manager.plan, "--format", "json")
     replayed = json.loads(again)
-    for key in ("causes", "summary", "unread", "notes"):
+    for key in ("causes", "summary", "collection_errors", "notes"):
         assert replayed[key] == live[key], key
     assert without_evidence(replayed) == without_evidence(live)
 

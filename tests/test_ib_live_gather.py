@@ -15,7 +15,7 @@ from truerail.errors import UndeclaredCommandError
 from truerail.model import CauseKind, Reading, Role, Snapshot, SshAccess, Target
 from truerail.poller import Gathered, Limits, Poller
 from truerail.poller.questions import applicable
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.service.poll_scheduler import PollScheduler, intervals
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.transport.declared import declared, refuse_undeclared
@@ -203,5 +203,5 @@ def test_a_device_that_answers_nothing_is_not_said_to_tell_no_fabric(simulation:
     at = NOW.replace(microsecond=0)
     nothing = [Reading("spare-1", name, at, error="permission denied") for name in ("ib_fabric", "rdma_link")]
     teller = Reading("ufm-1", "ib_fabric", at, error="no login within 10 s")
-    found = judge(simulation.plan, Snapshot(at, [*nothing, teller])).findings
+    found = evaluate(simulation.plan, Snapshot(at, [*nothing, teller])).findings
     assert {finding.subject for finding in found if "did not tell" in finding.summary} == {"ufm-1"}

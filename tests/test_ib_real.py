@@ -1,4 +1,5 @@
-"""InfiniBand with the real tools on Debian's ibsim: what they print of several hundred adapters is read and judged."""
+"""InfiniBand with the real tools on Debian's ibsim: what they print of several hundred adapters is read and
+evaluated."""
 
 import json
 from collections.abc import Iterator

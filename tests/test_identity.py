@@ -26,7 +26,7 @@ def fabric(*ports: str, leaf_port: str = "swp1", host: str = "gpu-1", **leaf: ob
     return Plan(devices, cables)
 
 
-def judged(plan: Plan, facts: dict[str, Sequence[Fact]]) -> Wiring:
+def evaluated(plan: Plan, facts: dict[str, Sequence[Fact]]) -> Wiring:
     readings = [
         Reading(device, _COLLECTOR[kind], AT, tuple(f for f in told if type(f) is kind))
         for device, told in facts.items()
@@ -51,7 +51,7 @@ def heard(port: str, name: str | None, port_id: str, kind: str = "ifname", text:
 )
 def test_a_device_by_any_of_its_names(planned: str, said: str) -> None:
     plan = fabric("nic0", aliases=("switch-17",), address="10.0.0.9")
-    wiring = judged(plan, {"gpu-1": [heard("nic0", said, "swp1")]})
+    wiring = evaluated(plan, {"gpu-1": [heard("nic0", said, "swp1")]})
     assert wiring.state.tolist() == [State.RIGHT]
     assert planned in plan.devices
 
@@ -59,13 +59,13 @@ def test_a_device_by_any_of_its_names(planned: str, said: str) -> None:
 def test_two_devices_with_one_short_name_are_not_guessed() -> None:
     plan = fabric("nic0", "nic0", host="gpu-1.east")
     plan.devices["gpu-1.west"] = Device("gpu-1.west")  # type: ignore[index]  # a plain dict underneath
-    wiring = judged(plan, {"leaf-0": [heard("swp1", "gpu-1", "nic0")]})
+    wiring = evaluated(plan, {"leaf-0": [heard("swp1", "gpu-1", "nic0")]})
     assert wiring.state[0] != State.RIGHT
 
 
 @pytest.mark.parametrize("said", ["Ethernet1/1", "Eth1/1", "Et1/1", "E1/1", "ethernet1/1", "Ethernet 1/1"])
 def test_vendor_short_forms_are_one_port(said: str) -> None:
-    wiring = judged(fabric("nic0", leaf_port="Ethernet1/1"), {"gpu-1": [heard("nic0", "leaf-0", said)]})
+    wiring = evaluated(fabric("nic0", leaf_port="Ethernet1/1"), {"gpu-1": [heard("nic0", "leaf-0", said)]})
     assert wiring.state.tolist() == [State.RIGHT]
 
 
@@ -76,12 +76,12 @@ def test_a_kernels_eth0_is_not_ethernet0() -> None:
 
 def test_a_vendor_alias_is_read_from_the_description() -> None:
     plan = fabric("nic0", leaf_port="Ethernet0")
-    wiring = judged(plan, {"gpu-1": [heard("nic0", "leaf-0", "etp1", "local", "Ethernet0")]})
+    wiring = evaluated(plan, {"gpu-1": [heard("nic0", "leaf-0", "etp1", "local", "Ethernet0")]})
     assert wiring.state.tolist() == [State.RIGHT]
 
 
 def test_a_planned_label_in_the_description_does_not_outvote_the_port_id() -> None:
-    wiring = judged(fabric("nic0", "nic0"), {"gpu-1": [heard("nic0", "leaf-0", "swp2", "ifname", "swp1")]})
+    wiring = evaluated(fabric("nic0", "nic0"), {"gpu-1": [heard("nic0", "leaf-0", "swp2", "ifname", "swp1")]})
     assert wiring.state[0] == State.WRONG
 
 
@@ -91,7 +91,7 @@ def test_a_host_by_the_mac_of_its_port_or_a_dpus_offset(mac: str) -> None:
         "gpu-1": [NetLink("nic0", mac="b8:ce:f6:00:00:01")],
         "leaf-0": [heard("swp1", "gpu-1", mac, "mac")],
     }
-    wiring = judged(fabric("nic0"), facts)
+    wiring = evaluated(fabric("nic0"), facts)
     assert wiring.state.tolist() == [State.RIGHT]
     assert wiring.confidence(0) == ONE_END
 
@@ -101,7 +101,7 @@ def test_a_nameless_neighbour_is_known_by_its_mac() -> None:
         "gpu-1": [NetLink("nic0", mac="b8:ce:f6:00:00:01")],
         "leaf-0": [heard("swp1", None, "b8:ce:f6:00:00:01", "mac")],
     }
-    assert judged(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
+    assert evaluated(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
 
 
 def test_the_next_hosts_mac_is_no_witness_against_a_name() -> None:
@@ -109,7 +109,7 @@ def test_the_next_hosts_mac_is_no_witness_against_a_name() -> None:
         "gpu-1": [NetLink("nic0", mac="b8:ce:f6:00:00:01")],
         "leaf-0": [heard("swp2", "gpu-2", "b8:ce:f6:00:00:11", "mac", "nic0")],
     }
-    wiring = judged(fabric("nic0", "nic0"), facts)
+    wiring = evaluated(fabric("nic0", "nic0"), facts)
     assert wiring.identity.announces == {}
     assert wiring.state[1] == State.RIGHT
 
@@ -121,7 +121,7 @@ def test_a_mac_that_two_devices_claim_belongs_to_nobody() -> None:
         "gpu-2": [NetLink("nic0", mac=mac)],
         "leaf-0": [heard("swp1", None, mac, "mac")],
     }
-    assert judged(fabric("nic0", "nic0"), facts).state[0] == State.UNKNOWN
+    assert evaluated(fabric("nic0", "nic0"), facts).state[0] == State.UNKNOWN
 
 
 def test_a_bond_and_its_member_share_a_mac_and_the_planned_one_is_meant() -> None:
@@ -130,7 +130,7 @@ def test_a_bond_and_its_member_share_a_mac_and_the_planned_one_is_meant() -> Non
         "gpu-1": [NetLink("bond0", mac=mac, kind="bond"), NetLink("nic0", mac=mac, master="bond0")],
         "leaf-0": [heard("swp1", "gpu-1", mac, "mac")],
     }
-    assert judged(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
+    assert evaluated(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
 
 
 @pytest.mark.parametrize("planned", ["mlx5_3", "0000:1a:00.0", "nic0"])
@@ -141,7 +141,7 @@ def test_a_plan_may_name_host_ports_by_device_by_address_or_by_number(planned: s
             heard("enp26s0f0np0", "leaf-0", "swp1"),
         ]
     }
-    wiring = judged(fabric(planned), facts)
+    wiring = evaluated(fabric(planned), facts)
     assert wiring.state.tolist() == [State.RIGHT]
     assert str(wiring.index.a_port(0)) == f"gpu-1/{planned}"
 
@@ -151,17 +151,17 @@ def test_what_one_host_calls_its_nics_is_learned_for_one_that_does_not_answer() 
         "gpu-1": [RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP", "enp26s0f0np0")],
         "leaf-0": [heard("swp1", "gpu-1", "enp26s0f0np0"), heard("swp2", "gpu-2", "enp26s0f0np0")],
     }
-    assert judged(fabric("mlx5_0", "mlx5_0"), facts).state.tolist() == [State.RIGHT, State.RIGHT]
+    assert evaluated(fabric("mlx5_0", "mlx5_0"), facts).state.tolist() == [State.RIGHT, State.RIGHT]
 
 
 def test_a_silent_host_that_its_leaf_hears_is_not_missing() -> None:
     facts = {"gpu-1": [NetLink("nic0", operstate="UP")], "leaf-0": [heard("swp1", "gpu-1", "nic0")]}
-    wiring = judged(fabric("nic0"), facts)
+    wiring = evaluated(fabric("nic0"), facts)
     assert (wiring.state[0], wiring.confidence(0)) == (State.RIGHT, ONE_END)
 
 
 def test_a_leaf_named_without_its_port_is_half_an_answer() -> None:
-    wiring = judged(fabric("nic0"), {"gpu-1": [Neighbor("nic0", system_name="leaf-0")]})
+    wiring = evaluated(fabric("nic0"), {"gpu-1": [Neighbor("nic0", system_name="leaf-0")]})
     assert (wiring.state[0], wiring.confidence(0)) == (State.RIGHT, DEVICE_ONLY)
 
 
@@ -171,13 +171,13 @@ def _two_on_a_port() -> list[Fact]:
 
 def test_of_two_neighbours_the_other_end_decides() -> None:
     facts: dict[str, Sequence[Fact]] = {"leaf-0": _two_on_a_port(), "gpu-1": [heard("nic0", "leaf-0", "swp1")]}
-    wiring = judged(fabric("nic0", "nic0"), facts)
+    wiring = evaluated(fabric("nic0", "nic0"), facts)
     assert wiring.state[0] == State.RIGHT
     assert wiring.state[1] == State.UNKNOWN
 
 
 def test_two_neighbours_and_nobody_to_decide_are_ambiguous() -> None:
-    wiring = judged(fabric("nic0", "nic0"), {"leaf-0": _two_on_a_port()})
+    wiring = evaluated(fabric("nic0", "nic0"), {"leaf-0": _two_on_a_port()})
     assert wiring.state.tolist() == [State.UNKNOWN, State.UNKNOWN]
     assert set(wiring.why.tolist()) == {Why.AMBIGUOUS}
 
@@ -189,12 +189,14 @@ def test_of_two_neighbours_the_younger_one_may_be_the_planned_one(
     ages: tuple[int | None, int | None], state: State
 ) -> None:
     told = [one._replace(age_seconds=age) for one, age in zip(_two_on_a_port(), ages, strict=True)]  # type: ignore[attr-defined]  # neighbours
-    assert judged(fabric("nic0", "nic0"), {"leaf-0": told}).state[0] == state
+    assert evaluated(fabric("nic0", "nic0"), {"leaf-0": told}).state[0] == state
 
 
 @pytest.mark.parametrize("name", ["dpu-gpu-1", "gpu-1-bf3", "gpu-1-dpu0.example.com", "BF2-gpu-1"])
 def test_a_dpu_alone_on_the_port_is_its_hosts_cable(name: str) -> None:
-    wiring = judged(fabric("nic0", "nic0"), {"leaf-0": [heard("swp1", name, "p0"), heard("swp2", "gpu-9-dpu", "p0")]})
+    wiring = evaluated(
+        fabric("nic0", "nic0"), {"leaf-0": [heard("swp1", name, "p0"), heard("swp2", "gpu-9-dpu", "p0")]}
+    )
     assert wiring.state[0] == State.RIGHT
     assert wiring.state[1] != State.RIGHT
 
@@ -208,32 +210,32 @@ def test_a_mac_that_all_ports_of_a_switch_send_is_no_port(text: str | None) -> N
         "gpu-1": [heard("nic0", "leaf-0", mac, "mac", text)],
         "gpu-2": [heard("nic0", "leaf-0", mac, "mac", "swp2")],
     }
-    assert judged(plan, facts).state.tolist() == [State.RIGHT, State.RIGHT]
+    assert evaluated(plan, facts).state.tolist() == [State.RIGHT, State.RIGHT]
 
 
 def test_a_factory_name_that_two_devices_send_is_none() -> None:
     one, other = (heard("nic0", "sonic", "etp1", "local")._replace(chassis_id=f"0c:42:a1:00:00:0{i}") for i in (1, 2))
     plan = fabric("nic0", "nic0")
-    wiring = judged(plan, {"gpu-1": [one], "gpu-2": [other]})
+    wiring = evaluated(plan, {"gpu-1": [one], "gpu-2": [other]})
     assert wiring.state.tolist() == [State.UNKNOWN, State.UNKNOWN]
 
 
 def test_a_management_address_of_one_device_names_it() -> None:
     plan = fabric("nic0", "nic0", address="10.0.0.9")
     told = Neighbor("nic0", port_id="swp1", port_id_type="ifname", management_addresses=("10.0.0.9",))
-    assert judged(plan, {"gpu-1": [told]}).state[0] == State.RIGHT
+    assert evaluated(plan, {"gpu-1": [told]}).state[0] == State.RIGHT
     shared = heard("nic0", "leaf-9", "swp1")._replace(management_addresses=("10.0.0.9",))
-    assert judged(plan, {"gpu-1": [told], "gpu-2": [shared]}).state[0] == State.UNKNOWN
+    assert evaluated(plan, {"gpu-1": [told], "gpu-2": [shared]}).state[0] == State.UNKNOWN
 
 
 def test_a_bridge_or_a_dpus_own_system_beside_the_host_does_not_count() -> None:
     facts = {"leaf-0": [heard("swp1", "gpu-1", "nic0"), heard("swp1", "gpu-1-dpu", "p0")]}
-    assert judged(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
+    assert evaluated(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
 
 
 def test_cdp_beside_lldp_is_no_second_neighbour() -> None:
     cdp = Neighbor("swp1", system_name="other", port_id="x", port_id_type="ifname", via="CDPv2")
-    assert judged(fabric("nic0"), {"leaf-0": [heard("swp1", "gpu-1", "nic0"), cdp]}).state.tolist() == [State.RIGHT]
+    assert evaluated(fabric("nic0"), {"leaf-0": [heard("swp1", "gpu-1", "nic0"), cdp]}).state.tolist() == [State.RIGHT]
 
 
 def test_two_machines_with_one_name_are_told_apart_and_reported() -> None:
@@ -245,7 +247,7 @@ def test_two_machines_with_one_name_are_told_apart_and_reported() -> None:
         heard("swp2", "gpu-1", macs["gpu-2"], "mac"),
         heard("swp3", "gpu-1", macs["gpu-2"], "mac"),
     ]
-    wiring = judged(plan, facts)
+    wiring = evaluated(plan, facts)
     name = wiring.index.devices.find("gpu-1")
     assert [wiring.index.devices.names[d] for d in wiring.identity.duplicates[name]] == ["gpu-1", "gpu-2"]
 
@@ -255,7 +257,7 @@ def test_a_name_that_no_plan_knows_is_traced_to_its_machine() -> None:
         "leaf-0": [heard("swp1", "gpu-1", "nic0")],
         "gpu-1": [heard("nic0", "sw-serial-77", "swp1")],
     }
-    wiring = judged(fabric("nic0"), facts)
+    wiring = evaluated(fabric("nic0"), facts)
     assert wiring.state.tolist() == [State.RIGHT]
     assert wiring.confidence(0) > ONE_END
 
@@ -271,13 +273,13 @@ def test_dead_ports_say_so_and_unpowered_hosts_are_pending() -> None:
             NetLink("swp3", operstate="DOWN", flags=("BROADCAST",)),
         ],
     }
-    wiring = judged(plan, facts)
+    wiring = evaluated(plan, facts)
     assert wiring.why.tolist() == [Why.LINK_DOWN, Why.PENDING, Why.DISABLED]
     assert wiring.state.tolist() == [State.MISSING, State.UNKNOWN, State.MISSING]
 
 
 def test_states_add_up_and_nothing_seen_is_unknown() -> None:
-    wiring = judged(fabric("nic0", "nic0"), {})
+    wiring = evaluated(fabric("nic0", "nic0"), {})
     assert np.bincount(wiring.state, minlength=4).tolist() == [0, 0, 0, 2]
 
 
@@ -293,7 +295,7 @@ def test_what_a_port_without_carrier_lists_is_of_the_past(flags: tuple[str, ...]
     }
     plan = fabric("nic0", "nic0")
     second = Cable(Port("gpu-1", "nic1"), Port("leaf-0", "swp3"), rail=0)
-    wiring = judged(Plan(plan.devices, (*plan.cables, second)), facts)
+    wiring = evaluated(Plan(plan.devices, (*plan.cables, second)), facts)
     assert wiring.state[0] == state
     assert (wiring.why[0] == Why.PENDING) == (state == State.UNKNOWN)
 
@@ -303,4 +305,4 @@ def test_an_old_entry_of_a_dark_port_counts_where_the_other_end_has_link() -> No
         "leaf-0": [NetLink("swp1", flags=("UP", "NO-CARRIER")), heard("swp1", "gpu-1", "nic0")],
         "gpu-1": [NetLink("nic0", flags=("UP", "LOWER_UP"))],
     }
-    assert judged(fabric("nic0"), facts).state.tolist() == [State.RIGHT]
+    assert evaluated(fabric("nic0"), facts).state.tolist() == [State.RIGHT]

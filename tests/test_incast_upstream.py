@@ -8,7 +8,7 @@ import pytest
 from truerail.analysis.counters import Window
 from truerail.model import CauseKind, Evaluation
 from truerail.outputs.report_json import document
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, Polls, flows, seen_now
 
@@ -17,7 +17,7 @@ ONE_POD = Shape(hosts=16, rails=4, spines=2, uplinks=4)
 
 
 @cache
-def judged(shape: Shape, *, busy: bool) -> Evaluation:
+def evaluated(shape: Shape, *, busy: bool) -> Evaluation:
     """Six minutes of an incast to the first NIC of the plan, beside a job of all the other hosts where it is busy."""
     fabric = simulate(shape, [], seed=5)
     receiver = fabric.plan.cables[0].a
@@ -33,7 +33,7 @@ def judged(shape: Shape, *, busy: bool) -> Evaluation:
         traffic.step(10.0)
         last = traffic.readings()
         window.put(last)
-    return judge(fabric.plan, seen_now(still, traffic, last, window))
+    return evaluate(fabric.plan, seen_now(still, traffic, last, window))
 
 
 def about(evaluation: Evaluation, rule: str) -> dict[str, Sequence[str]]:
@@ -45,20 +45,20 @@ def about(evaluation: Evaluation, rule: str) -> dict[str, Sequence[str]]:
 
 @pytest.mark.parametrize("shape", [PODS, ONE_POD], ids=["pods", "one pod"])
 def test_an_incast_alone_is_one_cause(shape: Shape) -> None:
-    (cause,) = judged(shape, busy=False).causes
+    (cause,) = evaluated(shape, busy=False).causes
     assert cause.kind is CauseKind.OVERLOAD
-    assert {finding.rule for finding in judged(shape, busy=False).findings} == {"INC001", "PFC002", "ECN001"}
-    assert len(cause.explains) == len(judged(shape, busy=False).findings)
+    assert {finding.rule for finding in evaluated(shape, busy=False).findings} == {"INC001", "PFC002", "ECN001"}
+    assert len(cause.explains) == len(evaluated(shape, busy=False).findings)
 
 
 def test_pressure_at_the_senders_spines_is_the_incasts() -> None:
-    pressed = about(judged(PODS, busy=True), "PFC002")
+    pressed = about(evaluated(PODS, busy=True), "PFC002")
     assert {port.partition("-")[0] for port in pressed} > {"p1", "p2"}, "some of it is in the senders' pod"
     assert set(map(tuple, pressed.values())) == {("p1-leaf-0/swp1",)}
 
 
 def test_marks_of_another_job_are_not_the_incasts() -> None:
-    marked = about(judged(PODS, busy=True), "ECN001")
+    marked = about(evaluated(PODS, busy=True), "ECN001")
     assert marked["p1-leaf-0"] == ["p1-leaf-0/swp1"]
     assert all(cause == [leaf] for leaf, cause in marked.items() if leaf != "p1-leaf-0")
     assert len(marked) > 1

@@ -8,7 +8,7 @@ import pytest
 
 from truerail.model import CauseKind, Plan, Role, Snapshot
 from truerail.plans import Inference, infer
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, simulate
 from truerail.simulator.simulation import TAKEN_AT
 
@@ -137,7 +137,7 @@ def test_any_part_of_the_answers_gives_a_consistent_plan(seed: int, share: float
 def test_a_check_without_a_plan_finds_the_swap() -> None:
     sim = simulate(Shape(hosts=16), [Fault(CauseKind.CABLE_SWAP, "one-host")])
     seen = sim.snapshot()
-    causes = judge(infer(seen).plan, seen).causes
+    causes = evaluate(infer(seen).plan, seen).causes
     assert [(cause.kind, set(cause.subjects)) for cause in causes] == [
         (CauseKind.CABLE_SWAP, set(sim.truth.causes[0].subjects))
     ]

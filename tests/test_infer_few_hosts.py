@@ -10,7 +10,7 @@ from live_site import Run, runner
 from truerail.model import Evaluation, Port
 from truerail.plans import infer
 from truerail.plans.inference import Inference
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.transport.replay import read_capture
 
 EIGHT = tuple(f"mlx5_{number}" for number in range(8))
@@ -31,8 +31,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 def found(site: Site, folder: Path) -> tuple[set[Port], set[Port], set[str], list[str]]:
     """The cables that a check would move, those that are not decided, hosts that take no part, and the notes."""
-    inference, judged = checked(site, folder)
-    moved = {move.cable for cause in judged.causes for move in cause.moves}
+    inference, evaluated = checked(site, folder)
+    moved = {move.cable for cause in evaluated.causes for move in cause.moves}
     return moved, set(inference.plan.undecided), set(inference.apart), list(inference.notes)
 
 
@@ -40,19 +40,19 @@ def checked(site: Site, folder: Path) -> tuple[Inference, Evaluation]:
     (folder / "ibnetdiscover").write_text(site.listing())
     seen = read_capture(folder).snapshot()
     inference = infer(seen)
-    return inference, judge(inference.plan, seen)
+    return inference, evaluate(inference.plan, seen)
 
 
 def named_open(site: Site, folder: Path) -> set[Port]:
     """The cables of causes that order no move and name another reading and what decides: `mlx5_2` and `mlx5_3` of one
     host may have each other's names.
     """
-    _, judged = checked(site, folder)
+    _, evaluated = checked(site, folder)
     causes = [
-        one for one in judged.causes if not one.moves and one.to_confirm and any(a.moves for a in one.alternatives)
+        one for one in evaluated.causes if not one.moves and one.to_confirm and any(a.moves for a in one.alternatives)
     ]
     ids = {finding for cause in causes for finding in cause.explains}
-    return {Port(*one.subject.split("/", 1)) for one in judged.findings if one.id in ids}
+    return {Port(*one.subject.split("/", 1)) for one in evaluated.findings if one.id in ids}
 
 
 def holds(site: Site, folder: Path) -> None:

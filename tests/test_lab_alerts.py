@@ -65,7 +65,7 @@ class Fabric:
         device = f"gpu-{host:03}"
         return Port(device, self.layout.ports(device)[rail])
 
-    def judged(self, kind: str, *ports: Port) -> dict[str, Any]:
+    def evaluated(self, kind: str, *ports: Port) -> dict[str, Any]:
         """The cause of this kind on these ports, as soon as the service names it. No kind: until none is left."""
 
         def found(told: dict[str, Any]) -> list[dict[str, Any]]:
@@ -105,7 +105,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def minute(fabric: Fabric) -> int:
-    """What a minute is to be here, in seconds: as long as this machine takes to exchange two cables and to judge it."""
+    """What a minute is to be here, in seconds: as long as this machine takes to exchange two cables and to evaluate
+    it."""
     ports = fabric.jack(1, 0), fabric.jack(1, 1)
     begun = time.monotonic()
     exchange(fabric, "cable-swap", *ports)
@@ -153,8 +154,8 @@ def exchange(site: Fabric, cause: str, *ports: Port) -> Steps:
     steps.set("plugged")
     hearing.settle(site.layout)
     steps.set("LLDP")
-    site.judged(cause, *ports)
-    steps.set("judged")
+    site.evaluated(cause, *ports)
+    steps.set("evaluated")
     return steps
 
 
@@ -225,7 +226,7 @@ def missing(status: str, port: Port, rail: int) -> tuple[str, ...]:
 def pulled(site: Site, port: Port) -> str:
     """Pulls a cable. Gives the key of its cause."""
     cables.pull(site.layout, [port])
-    return str(site.judged("link-down", port)["key"])
+    return str(site.evaluated("link-down", port)["key"])
 
 
 def test_who_is_told_of_maintenance_who_acknowledges_and_who_restarts_truerail_gets_no_page(site: Site) -> None:

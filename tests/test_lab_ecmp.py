@@ -1,4 +1,4 @@
-"""Polarization in the real kernel: counters of real interfaces, read from real agents, judged as in a fabric."""
+"""Polarization in the real kernel: counters of real interfaces, read from real agents, evaluated as in a fabric."""
 
 import subprocess
 import time
@@ -17,7 +17,7 @@ from truerail.analysis.counters.telemetry import telemetry_of
 from truerail.analysis.counters.window import Window
 from truerail.analysis.ecmp.balance import balance_of
 from truerail.model import Evaluation, Reading, Snapshot, Status
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 STEP_SECONDS = 1.5
 """More than an agent keeps its counters, so that every poll sees new ones, and enough for a round on a busy machine."""
@@ -58,9 +58,9 @@ def readings(fabric: Fabric, switch: str) -> list[Reading]:
     ]
 
 
-def judged(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
-    """Polls until every spine has samples enough to be judged and LBL001 says what is wanted, or time is up; what it
-    says then, and the spines it judges.
+def evaluated(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
+    """Polls until every spine has samples enough to be evaluated and LBL001 says what is wanted, or time is up; what it
+    says then, and the spines it evaluates.
     """
     time.sleep(STEP_SECONDS)  # before that an agent may tell what it had counted before the seeds were set
     window, end = Window(step_seconds=STEP_SECONDS), time.monotonic() + DEADLINE_SECONDS
@@ -70,10 +70,10 @@ def judged(fabric: Fabric, wanted: Status) -> tuple[Evaluation, list[str]]:
         window.put(round_)
         seen = Snapshot(datetime.now(UTC), round_, window=window)
         balance = balance_of(telemetry_of(fabric.plan, seen))
-        spines = sorted(set(balance.names(np.flatnonzero(balance.judged))) & set(SPINE_NAMES))
+        spines = sorted(set(balance.names(np.flatnonzero(balance.evaluated))) & set(SPINE_NAMES))
         late = time.monotonic() > end
         if spines == SPINE_NAMES or late:
-            found = judge(fabric.plan, seen, only={"LBL001"})
+            found = evaluate(fabric.plan, seen, only={"LBL001"})
             if late or [verdict.status for verdict in found.verdicts] == [wanted]:
                 return found, spines
         due = max(due + STEP_SECONDS, time.monotonic())
@@ -90,7 +90,7 @@ def each_tier(fabric: Fabric) -> dict[str, int]:
 
 def test_spines_with_the_seed_of_the_leaves_are_polarized(fabric: Fabric) -> None:
     fabric.seed(dict.fromkeys(fabric.switches, 0))
-    found, spines = judged(fabric, Status.FAIL)
+    found, spines = evaluated(fabric, Status.FAIL)
     assert spines == SPINE_NAMES
     assert [verdict.status for verdict in found.verdicts] == [Status.FAIL], found.verdicts
     assert sorted(f.subject for f in found.findings) == SPINE_NAMES
@@ -105,7 +105,7 @@ def test_seeds_that_differ_from_tier_to_tier_are_not_polarized(
     fabric: Fabric, seeds: Callable[[Fabric], dict[str, int]]
 ) -> None:
     fabric.seed(seeds(fabric))
-    found, spines = judged(fabric, Status.PASS)
+    found, spines = evaluated(fabric, Status.PASS)
     assert spines == SPINE_NAMES
     assert [verdict.status for verdict in found.verdicts] == [Status.PASS], found.verdicts
     assert found.findings == ()

@@ -59,7 +59,7 @@ def told(evaluation: dict[str, Any]) -> list[tuple[str, list[str], int]]:
 
 def unread(evaluation: dict[str, Any]) -> dict[str, str]:
     rows: dict[str, str] = {}
-    for row in evaluation["unread"]:
+    for row in evaluation["collection_errors"]:
         rows[row["device"]] = f"{rows.get(row['device'], '')} {row['collector']}: {row['error']}"
     return rows
 
@@ -79,7 +79,7 @@ def swapped(layout: Layout, one: str, other: str) -> Iterator[None]:
 @pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP, BY_SNMPV3])
 def test_a_right_fabric_gives_no_finding(lab: Layout, inventory: str) -> None:
     evaluation = check(lab, inventory)
-    assert (evaluation["findings"], evaluation["causes"], evaluation["unread"]) == ([], [], [])
+    assert (evaluation["findings"], evaluation["causes"], evaluation["collection_errors"]) == ([], [], [])
     assert evaluation["summary"]["cables_right"] == evaluation["summary"]["cables_planned"] == 24
 
 
@@ -119,7 +119,7 @@ def test_a_pulled_cable_is_a_link_down(lab: Layout) -> None:
 
 
 def _timeless(value: Any) -> Any:
-    """A judgement without what no second round can repeat: times, ages, and where an answer was kept."""
+    """An evaluation without what no second round can repeat: times, ages, and where an answer was kept."""
     if isinstance(value, dict):
         return {k: _timeless(v) for k, v in value.items() if k not in ("at", "age_seconds", "ttl_seconds", "notes")}
     return [_timeless(v) for v in value] if isinstance(value, list) else value

@@ -34,7 +34,7 @@ def crowded(count: int, share: float = 0.7, notices: float = 40.0) -> dict[str, 
     return {f"h{h}/nic{h % RAILS}": carries(share, notices) for h in range(count)}
 
 
-def judged(changed: Mapping[str, Mapping[str, float]], code: str = "RAL002") -> list[Finding]:
+def evaluated(changed: Mapping[str, Mapping[str, float]], code: str = "RAL002") -> list[Finding]:
     rates = {f"h{h}/nic{r}": carries(1.0) for h in range(HOSTS) for r in range(RAILS)}
     return found_in(rates | {port: rates.get(port, {}) | dict(of) for port, of in changed.items()}, code)
 
@@ -44,29 +44,29 @@ def found_in(rates: Mapping[str, Mapping[str, float]], code: str = "RAL002") -> 
 
 
 def test_what_collisions_hold_up_is_not_slow() -> None:
-    assert judged(crowded(HOSTS)) == []
+    assert evaluated(crowded(HOSTS)) == []
 
 
 def test_who_lacks_more_than_those_told_as_much_is_slow() -> None:
-    (finding,) = judged(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 40.0)})
+    (finding,) = evaluated(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 40.0)})
     assert finding.subject == "h5/nic1"
     assert "more than those lack that are told as much of congestion" in finding.summary
     assert dict(finding.detail)["share_of_expected"] == pytest.approx(0.75, abs=0.01)
 
 
 def test_the_same_lack_with_more_notices_is_congestion() -> None:
-    assert judged(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 400.0)}) == []
+    assert evaluated(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 400.0)}) == []
 
 
 def test_too_few_told_as_much_explain_as_before_by_notices_alone() -> None:
     few = crowded(CROWD // 2)
-    assert judged(few | {"h5/nic1": carries(0.75 * 0.7, 40.0)}) == []
+    assert evaluated(few | {"h5/nic1": carries(0.75 * 0.7, 40.0)}) == []
 
 
 def test_a_slow_nic_shows_where_congestion_slows_the_others_of_its_host() -> None:
     """Its host's median NIC is held up too: beside that alone it lacks nothing."""
     others = {f"h5/nic{r}": carries(0.82, 40.0) for r in (0, 2, 3)}
-    (finding,) = judged(crowded(HOSTS, 0.82) | others | {"h5/nic1": carries(0.82)})
+    (finding,) = evaluated(crowded(HOSTS, 0.82) | others | {"h5/nic1": carries(0.82)})
     assert finding.subject == "h5/nic1"
     assert dict(finding.detail)["share_of_median"] == pytest.approx(1.0)
 
@@ -76,7 +76,7 @@ def test_a_host_whose_nics_differ_among_themselves_measures_none_of_them() -> No
     with pytest.raises(
         InsufficientDataError, match="2 NICs carry less than is expected, and their peers are apart by as much"
     ):
-        judged(uneven)
+        evaluated(uneven)
 
 
 def test_a_rail_that_other_hosts_load_more_measures_nobody_who_does_not() -> None:
@@ -84,7 +84,7 @@ def test_a_rail_that_other_hosts_load_more_measures_nobody_who_does_not() -> Non
     with pytest.raises(
         InsufficientDataError, match="1 NICs carry less than is expected, and their peers are apart by as much"
     ):
-        judged(heavy | {"h22/nic1": carries(0.8)})
+        evaluated(heavy | {"h22/nic1": carries(0.8)})
 
 
 def test_hosts_of_other_work_are_not_told_as_much() -> None:

@@ -1,5 +1,5 @@
 """How fast links run, from every kind of switch: what each format says, what it must never be taken to say, and that a
-simulated fabric is judged by it.
+simulated fabric is evaluated by it.
 
 What the formats look like is in `recordings/link_speed` and `recordings/port_state`, shortened by hand from public
 recordings: EOS and NX-OS tables from ntc-templates and genieparser, NX-OS JSON from napalm, SONiC from the tests of
@@ -20,7 +20,7 @@ from truerail.errors import UnreadableError
 from truerail.model import CauseKind, Device, LinkSpeed, NetLink, Role
 from truerail.model.rule import Case, InsufficientDataError
 from truerail.poller.questions import applicable
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind
 from truerail.simulator.ports import PLATFORMS
@@ -204,8 +204,8 @@ def test_every_platform_is_asked_for_speeds_and_states_in_one_command(platform: 
         assert asked["link_speed"][0] == asked["port_state"][0]
 
 
-def _judged(simulation: Simulation) -> tuple[str, list[str]]:
-    evaluation = judge(simulation.plan, simulation.snapshot())
+def _evaluated(simulation: Simulation) -> tuple[str, list[str]]:
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
     assert not evaluation.collection_errors
     status = next(str(verdict.status) for verdict in evaluation.verdicts if verdict.rule == "LNK001")
     return status, [finding.subject for finding in evaluation.findings if finding.rule == "LNK001"]
@@ -217,22 +217,22 @@ def _judged(simulation: Simulation) -> tuple[str, list[str]]:
 def test_a_simulated_link_at_half_speed_is_found_whoever_tells_it(platform: str, variant: str, mixed: bool) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     noise = Noise(mixed=mixed, labels=True)
-    assert _judged(simulate(shape, noise=noise)) == ("pass", [])
+    assert _evaluated(simulate(shape, noise=noise)) == ("pass", [])
     slow = simulate(shape, [Fault(CauseKind.DEGRADED_LINK, variant)], noise=noise)
-    assert _judged(slow) == ("fail", list(slow.truth.causes[0].subjects))
+    assert _evaluated(slow) == ("fail", list(slow.truth.causes[0].subjects))
 
 
 def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
     slow = simulate(Shape(hosts=8, rails=4, platforms=("eos",)), [Fault(CauseKind.DEGRADED_LINK, "host")])
     slow.world.absent.update(slow.world.fabric.models)
-    assert _judged(slow) == ("fail", list(slow.truth.causes[0].subjects))
+    assert _evaluated(slow) == ("fail", list(slow.truth.causes[0].subjects))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_an_uplink_without_link_is_told_by_every_platform_and_has_no_speed(platform: str) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     down = simulate(shape, [Fault(CauseKind.LINK_DOWN, "uplink")])
-    evaluation = judge(down.plan, down.snapshot())
+    evaluation = evaluate(down.plan, down.snapshot())
     (cause,) = evaluation.causes
     assert (cause.kind, cause.subjects) == (CauseKind.LINK_DOWN, down.truth.causes[0].subjects)
     assert not [finding for finding in evaluation.findings if finding.rule == "LNK001"]
@@ -243,11 +243,11 @@ def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_told_until_
     site.director.fix(1)
     site.settle()
     slow = site.director.disturb(FlowFault(FlowFaultKind.HALF_SPEED, variant="host")).cause.subjects[0]
-    (finding,) = site.judged().findings
+    (finding,) = site.evaluated().findings
     assert (finding.rule, finding.subject) == ("LNK001", slow)
     assert "200 Gb/s" in finding.summary
     site.director.fix(slow)
-    assert site.judged().findings == ()
+    assert site.evaluated().findings == ()
 
 
 def test_states_of_ports_alone_leave_the_mtu_open() -> None:

@@ -77,7 +77,7 @@ def test_hosts_are_read_and_those_in_trouble_are_named(hall: Hall, run: Run, tmp
     seen = {finding["subject"] for finding in found["findings"] if finding["rule"].startswith("CAB001")}
     assert code == 1
     assert seen == {port for port in truth if port.startswith(HOSTS)}
-    unread = {row["device"]: row["error"] for row in found["unread"] if row["device"] not in HOSTS}
+    unread = {row["device"]: row["error"] for row in found["collection_errors"] if row["device"] not in HOSTS}
     assert "connection reset" in unread["gpu-004"].lower()
     assert "no login within 1 s" in unread["gpu-005"]
     assert "5 devices, 3 answered, 2 could not be asked" in err
@@ -89,8 +89,8 @@ def test_hosts_are_read_and_those_in_trouble_are_named(hall: Hall, run: Run, tmp
         assert report["causes"]
     assert replayed["causes"] == found["causes"]
     assert replayed["summary"] == found["summary"]
-    assert [(u["device"], u["collector"]) for u in replayed["unread"]] == [
-        (u["device"], u["collector"]) for u in found["unread"]
+    assert [(u["device"], u["collector"]) for u in replayed["collection_errors"]] == [
+        (u["device"], u["collector"]) for u in found["collection_errors"]
     ]
 
 
@@ -100,7 +100,9 @@ def test_a_changed_host_key_is_said_of_its_device_alone(hall: Hall, run: Run) ->
     other = " ".join((server.folder / "other.pub").read_text().split()[:2])
     server.known_hosts.write_text(f"[127.0.0.1]:{server.port} {other}\n")
     code, out, err = run("check", "--inventory", hall.inventory, "--plan", hall.plan, "--format", "json")
-    unread = {row["device"]: row["error"] for row in json.loads(out)["unread"] if row["collector"] == "lldp_host"}
+    unread = {
+        row["device"]: row["error"] for row in json.loads(out)["collection_errors"] if row["collector"] == "lldp_host"
+    }
     assert code == 1
     assert set(unread) == {"gpu-002", "gpu-004", "gpu-005"}
     assert "has changed: now ssh-ed25519" in unread["gpu-002"]
@@ -116,5 +118,5 @@ def test_ctrl_c_leaves_no_session_open(hall: Hall) -> None:
         out, err = process.communicate(timeout=ENOUGH)
     assert process.returncode == 130, err
     assert "gpu-001: interrupted before it answered" in err
-    assert {row["device"] for row in json.loads(out)["unread"]} >= {"gpu-001"}
+    assert {row["device"] for row in json.loads(out)["collection_errors"]} >= {"gpu-001"}
     soon(lambda: not any(server.sessions() for server in hall.servers.values()))

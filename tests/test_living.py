@@ -1,5 +1,5 @@
-"""A living fabric, asked and judged by the real code at every step: what is said at rest is the truth, and what is said
-while LLDP still remembers is never an invention.
+"""A living fabric, asked and evaluated by the real code at every step: what is said at rest is the truth, and what is
+said while LLDP still remembers is never an invention.
 """
 
 import sys
@@ -52,7 +52,7 @@ def _invented(site: Site, truths: list[TrueCause]) -> list[str]:
     known = {explanation for truth in truths for explanation in _explanations(truth)}
     of_one = [set(map(str, truth.cables)) for truth in truths]
     found = []
-    for cause in site.judged().causes:
+    for cause in site.evaluated().causes:
         part = cause.kind in PARTS and any(cables.issuperset(cause.subjects) for cables in of_one)
         unplugged = cause.kind is CauseKind.LINK_DOWN and _has_no_link(site, cause)
         true = (cause.kind, frozenset(cause.subjects)) in known
@@ -68,7 +68,7 @@ def _has_no_link(site: Site, cause: Cause) -> bool:
 
 def test_nothing_is_said_of_a_fabric_on_which_nothing_is_wrong() -> None:
     site = _quiet()
-    evaluation = site.judged()
+    evaluation = site.evaluated()
     assert not evaluation.findings
     assert not evaluation.causes
     assert {*evaluation.cable_states.values()} == {CableState.RIGHT}
@@ -83,24 +83,24 @@ def test_each_fault_is_named_at_rest_never_wrongly_before_and_is_gone_when_repai
     for _ in range(6):
         assert _invented(site, truths) == []
         site.wait(4.0)
-    assert score(site.director.truth, site.judged()).mistakes == []
+    assert score(site.director.truth, site.evaluated()).mistakes == []
     site.director.fix(standing)
     for _ in range(6):
         assert _invented(site, truths) == []
         site.wait(4.0)
-    evaluation = site.judged()
+    evaluation = site.evaluated()
     assert not evaluation.findings
     assert {*evaluation.cable_states.values()} == {CableState.RIGHT}
 
 
-def test_an_hour_of_the_script_is_judged_rightly_at_every_rest() -> None:
+def test_an_hour_of_the_script_is_evaluated_rightly_at_every_rest() -> None:
     site = Site([], shape=Shape(hosts=16, rails=4, spines=2, uplinks=4), seed=3, pace=BUSY)
     rests, truths = 0, [site.director.truth.causes] * 5
     for _ in range(400):
         truths = [*truths[1:], site.director.truth.causes]
         if site.at_rest:
             rests += 1
-            assert score(site.director.truth, site.judged()).mistakes == [], [e.summary for e in site.director.log]
+            assert score(site.director.truth, site.evaluated()).mistakes == [], [e.summary for e in site.director.log]
         else:
             assert _invented(site, [cause for causes in truths for cause in causes]) == []
         site.wait(9.0)
@@ -125,10 +125,10 @@ def test_faults_stand_and_go_in_any_order() -> None:
         site.wait(1.0)
     for standing in (planted[2], planted[0], planted[4], planted[1], planted[3]):
         site.settle()
-        assert score(site.director.truth, site.judged()).mistakes == []
+        assert score(site.director.truth, site.evaluated()).mistakes == []
         site.director.fix(standing)
     site.settle()
-    assert not site.judged().findings
+    assert not site.evaluated().findings
 
 
 def test_the_same_seed_tells_the_same_story_and_another_one_another() -> None:

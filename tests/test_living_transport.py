@@ -9,7 +9,7 @@ from living_site import POD, Site
 
 from truerail.errors import ConnectError, TransportError, UndeclaredCommandError
 from truerail.model import CauseKind, Neighbor, Port, Reading, Target
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import Daemons
 from truerail.simulator.live.hearing import UP_AGAIN_SECONDS
@@ -71,7 +71,7 @@ def test_everything_is_asked_in_one_ask_and_understood(site: Site) -> None:
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_switches_of_every_platform_are_understood_and_asked_for_it_where_nobody_says(platform: str) -> None:
     site = Site([Fault(CauseKind.LINK_DOWN)], shape=replace(POD, platforms=(platform,)))
-    evaluation = site.judged()
+    evaluation = site.evaluated()
     assert [reading.error for reading in evaluation.collection_errors] == []
     assert [cause.kind for cause in evaluation.causes] == [CauseKind.LINK_DOWN]
     if platform != "snmp":
@@ -113,7 +113,7 @@ def test_a_hung_machine_takes_its_time_and_costs_itself_alone(site: Site) -> Non
     site.settle()
     gathered = site.round()
     assert [row.name for row in gathered.unreached] == [hung]
-    evaluation = judge(site.fabric.plan, gathered.snapshot())
+    evaluation = evaluate(site.fabric.plan, gathered.snapshot())
     assert {finding.device for finding in evaluation.findings} == {hung}
 
 

@@ -12,7 +12,7 @@ SPINES, LEAVES, PARALLEL, FLOW = 4, 6, 4, 2e9
 Loads = npt.NDArray[np.float64]
 
 
-def judged(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "bytes") -> set[str] | None:
+def evaluated(down: Loads, missing: frozenset[str] = frozenset(), unit: str = "bytes") -> set[str] | None:
     """The spines that LBL001 names where they send this over their links, shape (spines, leaves, links); None where it
     is unknown. `missing` links are not in the plan. Switches count in this `unit`; packets are of 4,096 bytes.
     """
@@ -50,26 +50,26 @@ def hashed(flows: int, seed: int, *, shared: bool) -> Loads:
 @pytest.mark.parametrize("unit", ["bytes", "packets"])
 @pytest.mark.parametrize("seed", range(5))
 def test_spines_with_the_hash_of_their_leaves_are_named(seed: int, unit: str) -> None:
-    assert judged(hashed(800, seed, shared=True), unit=unit) == {f"spine-{n}" for n in range(SPINES)}
+    assert evaluated(hashed(800, seed, shared=True), unit=unit) == {f"spine-{n}" for n in range(SPINES)}
 
 
 @pytest.mark.parametrize("flows", [24, 60, 400])
 def test_a_fair_hash_is_not(flows: int) -> None:
-    assert not [seed for seed in range(12) if judged(hashed(flows, seed, shared=False))]
-    assert not [seed for seed in range(12) if judged(hashed(flows, seed, shared=False), unit="packets")]
+    assert not [seed for seed in range(12) if evaluated(hashed(flows, seed, shared=False))]
+    assert not [seed for seed in range(12) if evaluated(hashed(flows, seed, shared=False), unit="packets")]
 
 
 def test_one_leaf_with_a_flow_from_two_spines_is_unknown() -> None:
     down = np.zeros((SPINES, LEAVES, PARALLEL))
     down[0, 0, 0] = down[1, 0, 1] = 4e10
-    assert judged(down) is None
+    assert evaluated(down) is None
 
 
 def test_bundles_of_different_size_are_not_compared() -> None:
-    assert not judged(
+    assert not evaluated(
         hashed(400, 1, shared=True), frozenset({"spine-0/p0-3", "spine-1/p2-3", "spine-2/p1-1", "spine-3/p4-0"})
     )
 
 
-def test_links_that_nobody_counts_are_not_judged() -> None:
-    assert not judged(np.full((SPINES, LEAVES, PARALLEL), np.nan))
+def test_links_that_nobody_counts_are_not_evaluated() -> None:
+    assert not evaluated(np.full((SPINES, LEAVES, PARALLEL), np.nan))

@@ -152,7 +152,7 @@ def test_siblings_with_one_that_does_not_fit_are_named_without_it() -> None:
     assert told(replace(CASE, rates={**CASE.rates, **all_used})) == {"spine-0", "spine-1", "spine-2"}
 
 
-def test_a_switch_with_a_member_down_is_judged_by_its_own_number_of_members() -> None:
+def test_a_switch_with_a_member_down_is_evaluated_by_its_own_number_of_members() -> None:
     down = replace(CASE, facts={"spine-0": [NetLink("up7", operstate="DOWN")]})
     assert told(down) == {"spine-1", "spine-2", "spine-3"}
 

@@ -269,7 +269,7 @@ def test_too_few_samples_are_no_verdict(code: str) -> None:
         ("INC001", "no switch tells"),
     ],
 )
-def test_nothing_to_judge_is_no_verdict(code: str, why: str) -> None:
+def test_nothing_to_evaluate_is_no_verdict(code: str, why: str) -> None:
     case = rules()[code].fires[0]
     quiet = {port: {"tx_bytes": 1e3, "rx_bytes": 1e3} for port in case.rates}
     with pytest.raises(InsufficientDataError, match=why):
@@ -281,7 +281,7 @@ def test_without_uplinks_capacity_is_no_verdict() -> None:
         list(rules()["CAP001"].findings(*scene(Case("", "h1/nic0 leaf-0/p1", {"h1": [NetLink("nic0")]}))))
 
 
-def test_a_member_of_which_nobody_tells_leaves_its_switch_unjudged_unless_it_is_down() -> None:
+def test_a_member_of_which_nobody_tells_leaves_its_switch_not_evaluated_unless_it_is_down() -> None:
     case = rules()["LBL002"].fires[0]
     silent = {port: of for port, of in case.rates.items() if port != "leaf-0/up3"}
     with pytest.raises(InsufficientDataError):

@@ -11,7 +11,7 @@ from truerail.journal import Lives
 from truerail.model import CauseKind, NetLink
 from truerail.model.history import MaintenanceWindow
 from truerail.model.rule import Case
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.service.evaluator import Evaluator
 from truerail.service.marks import work_now
 from truerail.testing.cases import AT, scene
@@ -24,9 +24,9 @@ def window(what: str, scope: str = "device", starts: datetime = AT - HOUR) -> Ma
 
 
 def causes(case: Case, *windows: MaintenanceWindow) -> dict[tuple[str, tuple[str, ...]], int]:
-    """Kind and subjects of each cause to how many findings it explains, of a judgement at a time of the windows."""
+    """Kind and subjects of each cause to how many findings it explains, of an evaluation at a time of the windows."""
     plan, seen = scene(case)
-    found = judge(plan, seen, work=work_now(plan, windows, AT)).causes
+    found = evaluate(plan, seen, work=work_now(plan, windows, AT)).causes
     return {(cause.kind.value, cause.subjects): len(cause.explains) for cause in found}
 
 
@@ -84,10 +84,10 @@ def shown(*windows: MaintenanceWindow) -> Published:
     """One round of the service: an uplink is switched off, and a window is open."""
     plan, seen = scene(Case("", CABLES, {"leaf-0": [OFF, *ON]}))
     one = Evaluator("test", Lives(timedelta(0), 2, timedelta(0)), 1)
-    return one.judge(plan, seen, (), (), {}, JournalState(), (), windows, AT).publication
+    return one.evaluate(plan, seen, (), (), {}, JournalState(), (), windows, AT).publication
 
 
-def test_the_service_judges_with_its_windows_and_the_api_has_the_cause() -> None:
+def test_the_service_evaluates_with_its_windows_and_the_api_has_the_cause() -> None:
     assert {cause.kind for cause in shown().evaluation.causes} == {CauseKind.OVERLOAD}
     published = shown(window("spine-1"))
     with Api(FakeTower(published)) as api:

@@ -119,14 +119,14 @@ def test_nothing_is_known_before_the_first_answer() -> None:
     plan = make_plan(2, 2)
     told = read(published(plan, Snapshot(AT, [])))
     assert {value for _, value in told.series("link_state")} == {UNKNOWN}
-    assert told("findings", rule="CAB001") is None, "a rule that could not judge has no findings, not 0 of them"
+    assert told("findings", rule="CAB001") is None, "a rule that could not evaluate has no findings, not 0 of them"
     assert told("rule_status", rule="CAB001", status="unknown") == 1
     assert told("devices_read") == 0
     assert told("collector_last_success_timestamp_seconds") is None
     assert told("gpu_nic_affinity") is None
 
 
-def test_no_judgement_yet_leaves_the_service_alone() -> None:
+def test_no_evaluation_yet_leaves_the_service_alone() -> None:
     exposition = Exposition()
     told = Read(exposition.render(None, COUNTERS, NOW).decode())
     assert {name for name, *_ in told.samples} == {
@@ -147,7 +147,7 @@ def test_a_rule_that_broke_has_no_findings() -> None:
     assert told("rule_status", rule="CAB001", status="error") == 1
 
 
-def test_where_no_rule_has_judged_causes_are_not_told() -> None:
+def test_where_no_rule_has_evaluated_causes_are_not_told() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
     told = read(replace(good, evaluation=replace(good.evaluation, verdicts=())))
     assert told("causes") is told("cause_moves") is told("findings") is told("rule_status") is None

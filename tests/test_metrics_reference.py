@@ -23,9 +23,9 @@ from truerail.simulator import Noise, Shape, simulate
 SHOWN_ELSEWHERE = {
     f"{PREFIX}service_{name}"
     for name in (
-        "judgements_total",
-        "judgements_failed_total",
-        "devices_waiting",
+        "evaluations_total",
+        "evaluations_failed_total",
+        "devices_in_flight",
         "tls_certificate_not_after_timestamp_seconds",
     )
 }
@@ -110,7 +110,7 @@ def test_own_targets_are_one_for_each_pod_and_one_for_the_rest() -> None:
     json.dumps(targets)
 
 
-@pytest.mark.parametrize("publication", [None, of_pods("")], ids=["before the first judgement", "without pods"])
+@pytest.mark.parametrize("publication", [None, of_pods("")], ids=["before the first evaluation", "without pods"])
 def test_without_pods_there_is_one_target(publication: Published | None) -> None:
     (target,) = sd(publication, "http://127.0.0.1:8080")
     assert target == {
@@ -147,5 +147,5 @@ def test_a_host_without_address_is_asked_by_its_name() -> None:
     assert "job" not in sd(of_pods("p1"), "http://x", port=9400)[0]["labels"]
 
 
-def test_before_the_first_judgement_no_host_is_known() -> None:
+def test_before_the_first_evaluation_no_host_is_known() -> None:
     assert sd(None, "http://x", job="node", port=9100) == []

@@ -182,7 +182,7 @@ def test_the_same_publication_is_rendered_once() -> None:
     assert exposition._page is kept
 
 
-def test_a_later_judgement_shows_nothing_of_an_earlier_one() -> None:
+def test_a_later_evaluation_shows_nothing_of_an_earlier_one() -> None:
     plan = make_plan(6, 4)
     exposition, world = Exposition(), World(plan)
     steps = [world.snapshot()]

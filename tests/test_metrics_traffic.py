@@ -206,12 +206,12 @@ def test_the_setting_leaves_traffic_out_at_the_start_and_after_a_reload(tmp_path
         return Settings(inventory=tmp_path / "none.yaml", metrics=Metrics(traffic=traffic))
 
     plan = plan_of(Case("", PLAN, {}))
-    judge = Evaluator.begin(settings(traffic=wanted))
-    judge.window = window({"nic0": 1}, 12)
+    evaluator = Evaluator.begin(settings(traffic=wanted))
+    evaluator.window = window({"nic0": 1}, 12)
     for expected in (wanted, not wanted):
-        judged = judge.judge(plan, Snapshot(AT, []), (), (), {}, JournalState(), (), (), AT)
-        assert (Read(page(judged.publication))(TX) == 1000) is expected
-        judge.settle(settings(traffic=not wanted))
+        evaluated = evaluator.evaluate(plan, Snapshot(AT, []), (), (), {}, JournalState(), (), (), AT)
+        assert (Read(page(evaluated.publication))(TX) == 1000) is expected
+        evaluator.settle(settings(traffic=not wanted))
 
 
 def test_infiniband_is_counted_alike() -> None:

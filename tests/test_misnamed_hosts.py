@@ -19,7 +19,7 @@ from truerail.model import (
     Role,
     Snapshot,
 )
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 HOSTS, RAILS = ("gpu-1", "gpu-2", "gpu-3"), 4
 PLAN = Plan(
@@ -39,7 +39,7 @@ def mac(host: str, rail: int) -> str:
     return f"b8:3f:d2:00:0{HOSTS.index(host)}:0{rail}"
 
 
-def judged(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Evaluation:
+def evaluated(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Evaluation:
     """All cables are right. `names` are what hosts call themselves; who is not there is not heard."""
     told: dict[str, tuple[Fact, ...]] = {
         host: tuple(
@@ -57,7 +57,7 @@ def judged(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Evalua
     kinds = {"leaf": "lldp_host", "gpu": "net_link"}
     readings = [Reading(name, kinds[name.split("-")[0]], AT, facts) for name, facts in told.items()]
     readings += [Reading(host, "net_link", AT, (), "timed out") for host in HOSTS if host not in answering]
-    return judge(PLAN, Snapshot(AT, readings))
+    return evaluate(PLAN, Snapshot(AT, readings))
 
 
 def states(found: Evaluation, host: str) -> set[CableState]:
@@ -66,7 +66,7 @@ def states(found: Evaluation, host: str) -> set[CableState]:
 
 @pytest.mark.parametrize("answering", [HOSTS, ("gpu-2", "gpu-3")])
 def test_a_clone_of_a_host_that_is_not_heard_is_itself_by_its_macs(answering: Sequence[str]) -> None:
-    found = judged({"gpu-2": "gpu-1", "gpu-3": "gpu-3"}, answering)
+    found = evaluated({"gpu-2": "gpu-1", "gpu-3": "gpu-3"}, answering)
     assert states(found, "gpu-2") == {CableState.RIGHT}
     assert states(found, "gpu-1") == {CableState.UNKNOWN}
     assert not [cause.kind for cause in found.causes if cause.kind == "host-swap" or cause.moves]
@@ -74,10 +74,10 @@ def test_a_clone_of_a_host_that_is_not_heard_is_itself_by_its_macs(answering: Se
 
 
 def test_exchanged_names_stay_an_exchange() -> None:
-    found = judged({"gpu-1": "gpu-2", "gpu-2": "gpu-1", "gpu-3": "gpu-3"})
+    found = evaluated({"gpu-1": "gpu-2", "gpu-2": "gpu-1", "gpu-3": "gpu-3"})
     assert [cause.kind for cause in found.causes] == ["host-swap"]
 
 
 def test_an_exchange_of_which_one_host_does_not_answer_stays_one() -> None:
-    found = judged({"gpu-1": "gpu-2", "gpu-2": "gpu-1", "gpu-3": "gpu-3"}, ("gpu-2", "gpu-3"))
+    found = evaluated({"gpu-1": "gpu-2", "gpu-2": "gpu-1", "gpu-3": "gpu-3"}, ("gpu-2", "gpu-3"))
     assert "host-swap" in [cause.kind for cause in found.causes]

@@ -76,7 +76,7 @@ def test_the_html_report_says_it_beside_the_moves_and_the_steps(evaluation: Eval
 
 def test_the_alert_orders_no_move_before_that(publication: Published) -> None:
     actions = [
-        dict(labels)["action"] for name, labels, _ in all_samples(page(publication)) if name.endswith("seen_info")
+        dict(labels)["action"] for name, labels, _ in all_samples(page(publication)) if name.endswith("actual_info")
     ]
     assert sorted(actions) == ["decide"] * 2 + ["none"] * (len(actions) - 2)
     assert len(actions) == 16

@@ -46,7 +46,7 @@ def states(
     return {str(cable.a): State(state) for cable, state in zip(PLAN.cables, wiring.state.tolist(), strict=True)}
 
 
-def test_the_cable_between_two_nameless_switches_is_judged() -> None:
+def test_the_cable_between_two_nameless_switches_is_evaluated() -> None:
     assert set(states().values()) == {State.RIGHT}
 
 

@@ -1,6 +1,6 @@
 """Two NICs of one host in each other's places, without a topology: whether their cables are exchanged, or their names.
 
-Captures of `ip -j -d link`, `rdma link` and LLDP, judged through `truerail check`.
+Captures of `ip -j -d link`, `rdma link` and LLDP, evaluated through `truerail check`.
 """
 
 import json
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from truerail.causes.nic_names import is_by_place, is_by_slot
 from truerail.cli.app import app
 from truerail.model import CauseKind
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 
 HOSTS, RAILS = 6, 4
@@ -72,7 +72,7 @@ def _neighbour(port: str, name: str, address: str) -> dict[str, Any]:
     return {port: {"via": "LLDP", "chassis": chassis, "port": {"id": {"type": "mac", "value": address}, "ttl": "120"}}}
 
 
-def judged(folder: Path) -> dict[str, Any]:
+def evaluated(folder: Path) -> dict[str, Any]:
     """The one cause that `truerail check` reports."""
     plan = folder / "plan.csv"
     said = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(plan), "--format", "json"])
@@ -85,7 +85,7 @@ BY_BUS = ["enp26s0f0np0", "enp61s0f0np0", "enp156s0f0np0", "enp219s0f0np0"]
 
 
 def test_names_that_follow_from_slots_leave_the_cables(tmp_path: Path) -> None:
-    cause = judged(capture(tmp_path / "site", names=["ens1np0", "ens2np0", "ens3np0", "ens4np0"]))
+    cause = evaluated(capture(tmp_path / "site", names=["ens1np0", "ens2np0", "ens3np0", "ens4np0"]))
     assert (cause["kind"], len(cause["moves"]), cause["alternatives"]) == ("cable-swap", 2, [])
 
 
@@ -99,35 +99,35 @@ def test_names_that_follow_from_slots_leave_the_cables(tmp_path: Path) -> None:
     ],
 )
 def test_names_by_the_order_of_probing_or_by_bus_decide_nothing(tmp_path: Path, names: list[str], rdma: bool) -> None:
-    cause = judged(capture(tmp_path / "site", names=names, rdma=rdma))
+    cause = evaluated(capture(tmp_path / "site", names=names, rdma=rdma))
     assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
     assert cause["to_confirm"].startswith("to confirm: `nvidia-smi topo -m`")
 
 
 def test_a_nic_in_the_place_of_one_without_link_decides_nothing_either(tmp_path: Path) -> None:
-    cause = judged(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], dark=2))
+    cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], dark=2))
     assert (cause["kind"], cause["moves"]) == ("gpu-nic-order", [])
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-move", 1)]
 
 
 def test_exchanged_pci_addresses_decide(tmp_path: Path) -> None:
     at = {0: PCI[0], 1: PCI[2], 2: PCI[1], 3: PCI[3]}
-    cause = judged(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
+    cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
     assert (cause["kind"], cause["moves"], cause["alternatives"]) == ("gpu-nic-order", [], [])
 
 
 def test_pci_addresses_as_on_other_hosts_decide_nothing(tmp_path: Path) -> None:
     """The firmware of this host may number its buses in another order than that of the others."""
     at = dict(enumerate(PCI))
-    cause = judged(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
+    cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
     assert (cause["kind"], cause["subjects"], cause["moves"]) == ("gpu-nic-order", [SUSPECT], [])
     assert [(other["kind"], len(other["moves"])) for other in cause["alternatives"]] == [("cable-swap", 2)]
 
 
 def test_pci_addresses_of_another_server_decide_nothing(tmp_path: Path) -> None:
     at = {rail: f"0000:{bus}:00.0" for rail, bus in enumerate(("05", "25", "45", "65"))}
-    cause = judged(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
+    cause = evaluated(capture(tmp_path / "site", names=[f"eth{rail}" for rail in range(RAILS)], at=at))
     assert (cause["kind"], cause["moves"], len(cause["alternatives"])) == ("gpu-nic-order", [], 1)
 
 
@@ -158,7 +158,7 @@ def test_single_ports_of_cards_are_cables() -> None:
     shape = Shape(hosts=6, rails=4, planes=2, spines=2, uplinks=4)
     fault = [Fault(CauseKind.CABLE_SWAP, "one-host")]
     made = simulate(shape, fault, seed=2, folders="inventory", behaviours=["topo_no_nic"])
-    (cause,) = judge(made.plan, made.snapshot()).causes
+    (cause,) = evaluate(made.plan, made.snapshot()).causes
     assert (cause.kind, {move.cable for move in cause.moves}) == (CauseKind.CABLE_SWAP, made.truth.moved)
 
 
@@ -172,7 +172,7 @@ def test_buses_in_another_order_move_no_cable(variant: str, host_ports: str, sty
     )
     for seed in range(4):
         made = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, variant)], seed=seed, behaviours=["topo_no_nic"])
-        causes = judge(made.plan, made.snapshot()).causes
+        causes = evaluate(made.plan, made.snapshot()).causes
         assert causes
         assert not [move for cause in causes for move in cause.moves]
 

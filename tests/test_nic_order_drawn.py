@@ -5,22 +5,22 @@ from dataclasses import replace
 import pytest
 
 from truerail.model import CauseKind, Evaluation, Status
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 SHAPE = Shape(hosts=12, rails=8, host_ports="rdma", spines=2, uplinks=8, spare_ports=4)
 RENAMED = [Fault(CauseKind.GPU_NIC_ORDER, "model")]
 
 
-def judged(simulation: Simulation) -> Evaluation:
-    return judge(simulation.plan, simulation.snapshot())
+def evaluated(simulation: Simulation) -> Evaluation:
+    return evaluate(simulation.plan, simulation.snapshot())
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_lost_gpu_leaves_the_order_of_its_host_whole(seed: int) -> None:
     """No GPU is near to one NIC, because it fell off the bus: the other NICs show the order that it is in."""
     simulation = simulate(SHAPE, RENAMED, seed=seed, behaviours=["gpu_lost@0.3"])
-    (cause,) = judged(simulation).causes
+    (cause,) = evaluated(simulation).causes
     assert (cause.kind, cause.moves) == (CauseKind.GPU_NIC_ORDER, ())
     assert set(cause.subjects) == set(simulation.truth.causes[0].subjects)
 
@@ -29,7 +29,7 @@ def test_a_lost_gpu_leaves_the_order_of_its_host_whole(seed: int) -> None:
 def test_an_order_of_which_a_host_shows_a_part_is_the_same_order(seed: int) -> None:
     """Some of the cables are not heard yet: the hosts that they are of have the order of the others."""
     simulation = simulate(SHAPE, RENAMED, seed=seed, behaviours=["young_link@0.08"])
-    (cause,) = [one for one in judged(simulation).causes if one.kind is not CauseKind.UNKNOWN]
+    (cause,) = [one for one in evaluated(simulation).causes if one.kind is not CauseKind.UNKNOWN]
     assert (cause.kind, cause.moves) == (CauseKind.GPU_NIC_ORDER, ())
     assert set(cause.subjects) == set(simulation.truth.causes[0].subjects)
 
@@ -41,7 +41,7 @@ def test_two_hosts_of_two_orders_stay_two_causes() -> None:
     for host in simulation.world.fabric.models:
         if host == "gpu-003" or host in ("gpu-005", "gpu-007", "gpu-009"):
             simulation.world.nic_order[host] = orders.get(host, orders["rest"])
-    causes = judged(simulation).causes
+    causes = evaluated(simulation).causes
     assert [cause.kind for cause in causes] == [CauseKind.GPU_NIC_ORDER] * 2
     assert {cause.subjects for cause in causes} == {("gpu-003",), ("gpu-005", "gpu-007", "gpu-009")}
 
@@ -51,7 +51,7 @@ def test_a_lost_gpu_beside_crossed_bundles_leaves_both_whole() -> None:
     faults = [*RENAMED, Fault(CauseKind.BUNDLE_SWAP)]
     for seed in range(6):
         simulation = simulate(SHAPE, faults, seed=seed, behaviours=["gpu_lost@0.3"])
-        kinds = {cause.kind: cause for cause in judged(simulation).causes}
+        kinds = {cause.kind: cause for cause in evaluated(simulation).causes}
         assert set(kinds) == {CauseKind.GPU_NIC_ORDER, CauseKind.BUNDLE_SWAP}
         assert len(kinds[CauseKind.GPU_NIC_ORDER].subjects) == SHAPE.hosts
         assert {move.cable for move in kinds[CauseKind.BUNDLE_SWAP].moves} == simulation.truth.moved
@@ -63,7 +63,7 @@ def test_a_gpu_that_one_host_alone_shows_does_not_make_its_own_rule() -> None:
     for seed in range(8):
         simulation = simulate(SHAPE, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=seed, behaviours=["topo_sparse"])
         if simulation.truth.decidable:
-            (cause,) = judged(simulation).causes
+            (cause,) = evaluated(simulation).causes
             assert (cause.kind, cause.subjects) == (CauseKind.GPU_NIC_ORDER, simulation.truth.causes[0].subjects)
             found += 1
     assert found
@@ -73,7 +73,7 @@ def test_a_gpu_that_one_host_alone_shows_does_not_make_its_own_rule() -> None:
 def test_an_order_of_gpus_that_no_matrix_shows_is_unknown(flag: str) -> None:
     simulation = simulate(SHAPE, [Fault(CauseKind.GPU_NIC_ORDER, "gpus")], seed=2, behaviours=[flag])
     assert not simulation.truth.decidable
-    evaluation = judged(simulation)
+    evaluation = evaluated(simulation)
     assert evaluation.causes == ()
     assert [one.status for one in evaluation.verdicts if one.rule == "NIC001"] == [Status.UNKNOWN]
 
@@ -91,7 +91,7 @@ def test_crossed_bundles_without_a_topology_may_be_another_order_of_nics(kind: C
     """Names that follow the order of probing, and no matrix that shows NICs: both are named, and no cable moves."""
     fault = Fault(kind, "model" if kind is CauseKind.GPU_NIC_ORDER else "")
     simulation = simulate(SHAPE, [fault], seed=5, behaviours=["topo_no_nic"])
-    causes = judged(simulation).causes
+    causes = evaluated(simulation).causes
     assert causes
     assert not [move for cause in causes for move in cause.moves]
     assert all(cause.alternatives and cause.to_confirm for cause in causes)
@@ -106,7 +106,7 @@ def test_an_order_that_no_topology_shows_is_one_open_cause_of_all_its_hosts(
     shape = replace(SHAPE, rails_per_leaf=rails_per_leaf)
     simulation = simulate(shape, [], seed=1, behaviours=["topo_no_nic"])
     simulation.world.nic_order.update(dict.fromkeys(simulation.world.fabric.models, order))
-    (cause,) = judged(simulation).causes
+    (cause,) = evaluated(simulation).causes
     assert (cause.kind, cause.moves) == (CauseKind.GPU_NIC_ORDER, ())
     assert set(cause.subjects) == set(simulation.world.fabric.models)
     moved = sum(place != rail for rail, place in enumerate(order)) * SHAPE.hosts
@@ -117,14 +117,14 @@ def test_two_hosts_with_one_open_order_stay_two_causes() -> None:
     simulation = simulate(SHAPE, [], seed=1, behaviours=["topo_no_nic"])
     for host in ("gpu-003", "gpu-005"):
         simulation.world.nic_order[host] = (0, 5, 2, 3, 4, 1, 6, 7)
-    assert [cause.subjects for cause in judged(simulation).causes] == [("gpu-003",), ("gpu-005",)]
+    assert [cause.subjects for cause in evaluated(simulation).causes] == [("gpu-003",), ("gpu-005",)]
 
 
 def test_what_a_topology_shows_of_some_nics_of_a_host_and_not_of_others_is_one_order() -> None:
     """Half of the GPUs have no NIC nearby: what is open of their NICs is an alternative, and no second cause."""
     simulation = simulate(SHAPE, [], seed=1, behaviours=["topo_sparse"])
     simulation.world.nic_order["gpu-003"] = (4, 5, 6, 7, 0, 1, 2, 3)
-    (cause,) = judged(simulation).causes
+    (cause,) = evaluated(simulation).causes
     assert (cause.kind, cause.subjects, cause.moves) == (CauseKind.GPU_NIC_ORDER, ("gpu-003",), ())
     assert [len(other.moves) for other in cause.alternatives] == [4]
     assert cause.to_confirm
@@ -139,7 +139,7 @@ def test_an_order_that_no_cable_shows_is_named_on_a_few_hosts_and_unknown_on_mos
     simulation = simulate(SHAPE, [], seed=1, behaviours=["dpu"])
     names = [*simulation.world.fabric.models][:hosts]
     simulation.world.nic_order.update(dict.fromkeys(names, (0, 5, 2, 3, 4, 1, 6, 7)))
-    evaluation = judged(simulation)
+    evaluation = evaluated(simulation)
     status = {one.rule: one.status for one in evaluation.verdicts}["NIC001"]
     assert status is (Status.FAIL if hosts == 1 else Status.UNKNOWN)
     assert [cause.subjects for cause in evaluation.causes] == ([("gpu-001",)] if hosts == 1 else [])
@@ -152,7 +152,7 @@ def test_an_order_of_which_only_the_leaves_are_heard_is_one_cause(seed: int) -> 
     """
     shape = replace(SHAPE, platforms=("infiniband",))
     simulation = simulate(shape, [Fault(CauseKind.GPU_NIC_ORDER, "names")], seed=seed, behaviours=["ib_multi_asic"])
-    evaluation = judged(simulation)
+    evaluation = evaluated(simulation)
     (cause,) = evaluation.causes
     assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
     assert cause.subjects == simulation.truth.causes[0].subjects
@@ -163,6 +163,6 @@ def test_an_order_of_all_hosts_of_which_only_the_leaves_are_heard_exchanges_no_l
     """Every host names its NICs otherwise than planned: their leaves show that the GPUs are in the usual order."""
     shape = replace(SHAPE, rails=4, platforms=("infiniband",))
     simulation = simulate(shape, RENAMED, seed=seed, behaviours=["ib_multi_asic"])
-    (cause,) = judged(simulation).causes
+    (cause,) = evaluated(simulation).causes
     assert (cause.kind, cause.moves, cause.alternatives) == (CauseKind.GPU_NIC_ORDER, (), ())
     assert len(cause.subjects) == SHAPE.hosts

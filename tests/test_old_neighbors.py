@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from truerail.model import CableState, CauseKind, Evaluation
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=8, spare_ports=6)
 
 
-def judged(simulation: Simulation) -> Evaluation:
-    return judge(simulation.plan, simulation.snapshot())
+def evaluated(simulation: Simulation) -> Evaluation:
+    return evaluate(simulation.plan, simulation.snapshot())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -20,7 +20,7 @@ def judged(simulation: Simulation) -> Evaluation:
 def test_a_moved_cable_whose_planned_place_is_still_listed_is_not_right(variant: str, seed: int) -> None:
     """The free port that it is in is no other name of the planned one: the switch has both."""
     simulation = simulate(SHAPE, [Fault(CauseKind.CABLE_MOVE, variant)], seed=seed, behaviours=["swap_two_neighbors"])
-    evaluation, (moved,) = judged(simulation), simulation.truth.moved
+    evaluation, (moved,) = evaluated(simulation), simulation.truth.moved
     assert evaluation.cable_states[moved] is not CableState.RIGHT
     assert not [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]
 
@@ -29,7 +29,7 @@ def test_a_moved_cable_whose_planned_place_is_still_listed_is_not_right(variant:
 def test_a_name_that_two_hosts_send_moves_no_cable(seed: int) -> None:
     """Where one of the two is not heard, the other seems to be it: their chassis ids, that both are there."""
     behaviours = ["networkd", "clone_name@0.9", "young_link@0.3"]
-    evaluation = judged(simulate(SHAPE, [], seed=seed, behaviours=behaviours))
+    evaluation = evaluated(simulate(SHAPE, [], seed=seed, behaviours=behaviours))
     assert not [cause for cause in evaluation.causes if cause.moves]
     assert CableState.WRONG not in evaluation.cable_states.values()
 
@@ -39,7 +39,7 @@ def test_a_host_with_link_whose_planned_port_is_dark_has_no_link_down(behaviours
     """A block shifted into free ports leaves its first places dark, and its cables have link."""
     for seed in range(4):
         simulation = simulate(SHAPE, [Fault(CauseKind.PORT_SHIFT, "spare")], seed=seed, behaviours=behaviours)
-        evaluation = judged(simulation)
+        evaluation = evaluated(simulation)
         assert not [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]
         states = {evaluation.cable_states[port] for port in simulation.truth.moved}
         assert states <= {CableState.UNKNOWN, CableState.MISSING, CableState.WRONG} or behaviours == ["dpu"]
@@ -51,7 +51,7 @@ def test_names_that_no_answer_carries_are_no_fault() -> None:
     simulation = simulate(SHAPE, fault, seed=1, folders="inventory", behaviours=["fw_lldp=only"])
     assert not simulation.truth.causes
     assert not simulation.truth.wrong
-    assert judged(simulation).causes == ()
+    assert evaluated(simulation).causes == ()
     assert simulate(SHAPE, fault, seed=1, folders="inventory", behaviours=["fw_lldp=tx"]).truth.causes
     leaves = [Fault(CauseKind.LEAF_SWAP, "labels")]  # switches send their names whatever the hosts' firmware does
     assert simulate(SHAPE, leaves, seed=1, folders="inventory", behaviours=["fw_lldp=only"]).truth.causes
@@ -66,7 +66,7 @@ def test_labels_of_switches_whose_spines_send_one_mac_move_no_uplink(share: str)
         simulation = simulate(
             shape, fault, seed=seed, folders="inventory", behaviours=["networkd", f"sonic_mac_portid{share}"]
         )
-        evaluation = judged(simulation)
+        evaluation = evaluated(simulation)
         assert not [cause for cause in evaluation.causes if cause.moves]
         (cause,) = evaluation.causes
         assert (cause.kind, set(cause.subjects)) == (CauseKind.LEAF_SWAP, set(simulation.truth.causes[0].subjects))
@@ -79,7 +79,7 @@ def test_a_circle_of_which_a_cable_is_not_heard_is_open() -> None:
         simulation = simulate(
             SHAPE, [Fault(CauseKind.CABLE_ROTATION, "one-host")], seed=seed, behaviours=["young_link@0.2"]
         )
-        truth, causes = simulation.truth, judged(simulation).causes
+        truth, causes = simulation.truth, evaluated(simulation).causes
         if truth.wrong and not truth.decidable:
             assert CauseKind.CABLE_MOVE in {other.kind for other in truth.causes[0].alternatives}
             moved = {move.cable for cause in causes for move in cause.moves}

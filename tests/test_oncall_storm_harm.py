@@ -2,7 +2,7 @@
 
 from truerail.model import CauseKind
 from truerail.questions.capture import publication_of
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Job, Pattern, flows, snapshot_after
 from truerail.views.lines import cause_lines
@@ -15,7 +15,7 @@ def test_a_storm_counts_the_gpus_that_wait() -> None:
     job = Job("train", hosts, Pattern.RING, (0, 1, 2, 3))
     traffic = flows(simulation, [job], [FlowFault(FlowFaultKind.STORM)], seed=3)
     snapshot = snapshot_after(simulation, traffic, 4)
-    evaluation = judge(simulation.plan, snapshot)
+    evaluation = evaluate(simulation.plan, snapshot)
     publication = publication_of(simulation.plan, snapshot, evaluation)
     storms = [
         line for line in cause_lines(view_of(publication), evaluation.causes) if line.kind == CauseKind.PFC_STORM.value

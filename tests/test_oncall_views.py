@@ -137,7 +137,7 @@ def test_a_gpu_is_found_by_the_plan_where_no_topology_was_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "summary"),
+    ("asked", "summary"),
     [
         ("gpx-003", "'gpx-003', did you mean 'gpu-003'?"),
         ("gpu-003/enp26s0f0np1", "gpu-003 is known, but nothing .* did you mean 'gpu-003/enp26s0f0np0'?"),

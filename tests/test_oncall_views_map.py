@@ -50,7 +50,7 @@ def expected(publication: Published, drawn: FabricMap) -> list[int]:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_cells_agree_with_the_judgement(name: str) -> None:
+def test_cells_agree_with_the_evaluation(name: str) -> None:
     publication = fabric(name)
     drawn = fabric_map(publication)
     assert cells_of(drawn).tolist() == expected(publication, drawn)

@@ -20,7 +20,7 @@ from truerail.model import (
     Severity,
     Snapshot,
 )
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 HOSTS, RAILS = ("gpu-1", "gpu-2", "gpu-3"), 2
 PLAN = Plan(
@@ -59,7 +59,7 @@ def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ())
         for kind in {type(fact): None for fact in rows}
     ]
     readings += [Reading(host, "lldp_host", AT, ()) for host in listening]
-    evaluation = judge(PLAN, Snapshot(AT, readings))
+    evaluation = evaluate(PLAN, Snapshot(AT, readings))
     assert CableState.WRONG not in evaluation.cable_states.values()
     return {(one.rule, one.subject): one for one in evaluation.findings}
 

@@ -5,7 +5,7 @@ from small_fabric import AT
 
 from truerail.analysis.cabling import ONE_END, State, Wiring, wiring_of
 from truerail.model import CableState, CauseKind, Neighbor, Plan, Reading, Snapshot
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.simulator.shape import build
 
@@ -96,7 +96,7 @@ def test_crossed_bundles_are_told_from_labels_by_uplinks_without_ports(rails_per
     """The spines hear both leaves under their own names where they belong, though not from which port."""
     shape = Shape(hosts=12, rails=4, rails_per_leaf=rails_per_leaf, spines=2, uplinks=8, platforms=("junos",))
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=NO_PORTS)
-    (cause,) = judge(made.plan, made.snapshot()).causes
+    (cause,) = evaluate(made.plan, made.snapshot()).causes
     assert (cause.kind, set(cause.subjects)) == (CauseKind.BUNDLE_SWAP, set(made.truth.causes[0].subjects))
     assert {move.cable for move in cause.moves} == (made.truth.moved if rails_per_leaf == 1 else set())
     assert not cause.alternatives  # the hosts' topologies show that their NICs are named as planned
@@ -106,7 +106,7 @@ def test_bundles_without_ports_may_be_an_order_of_nics_where_no_topology_shows_i
     shape = Shape(hosts=12, rails=4, rails_per_leaf=2, spines=2, uplinks=8, platforms=("junos",))
     flags = [*NO_PORTS, "topo_flat"]
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=flags)
-    (cause,) = judge(made.plan, made.snapshot()).causes
+    (cause,) = evaluate(made.plan, made.snapshot()).causes
     assert (cause.kind, cause.moves) == (CauseKind.BUNDLE_SWAP, ())
     assert [other.kind for other in cause.alternatives] == [CauseKind.GPU_NIC_ORDER]
 
@@ -117,7 +117,7 @@ def test_labels_without_ports_are_exchanged_once(seed: int) -> None:
     shape = Shape(hosts=12, rails=8, rails_per_leaf=2, spines=2, uplinks=8, platforms=("cumulus", "junos"))
     faults = [Fault(CauseKind.LEAF_SWAP)]
     made = simulate(shape, faults, seed=seed, folders="inventory", behaviours=[*NO_PORTS, "stale_ttl@0.03"])
-    causes = [one for one in judge(made.plan, made.snapshot()).causes if one.kind is not CauseKind.UNKNOWN]
+    causes = [one for one in evaluate(made.plan, made.snapshot()).causes if one.kind is not CauseKind.UNKNOWN]
     assert [(one.kind, set(one.subjects), one.moves) for one in causes] == [
         (CauseKind.LEAF_SWAP, set(made.truth.causes[0].subjects), ())
     ]
@@ -125,6 +125,6 @@ def test_labels_without_ports_are_exchanged_once(seed: int) -> None:
 
 def test_right_cables_whose_ends_name_devices_alone_are_right() -> None:
     made = simulate(Shape(hosts=12, rails=4, spines=2, uplinks=8, platforms=("junos",)), [], behaviours=NO_PORTS)
-    evaluation = judge(made.plan, made.snapshot())
+    evaluation = evaluate(made.plan, made.snapshot())
     assert set(evaluation.cable_states.values()) == {CableState.RIGHT}
     assert not evaluation.causes

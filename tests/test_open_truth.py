@@ -8,7 +8,7 @@ import pytest
 
 from truerail.model import Cause, CauseKind
 from truerail.model.finding import Alternative
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -25,7 +25,7 @@ def test_hosts_of_which_nothing_is_heard_are_not_part_of_an_order_that_others_ma
     (order,) = bundle.alternatives
     assert order.kind is CauseKind.GPU_NIC_ORDER
     assert set(order.subjects) == set(made.world.fabric.models).difference(lost.subjects)
-    score = behaviour_score(made, judge(made.plan, made.snapshot()))
+    score = behaviour_score(made, evaluate(made.plan, made.snapshot()))
     assert (score.causes_found, score.problems) == (2, [])
 
 
@@ -38,7 +38,7 @@ def test_ends_that_name_each_other_decide_beside_a_neighbour_of_the_past(young: 
     flags = ["swap_two_neighbors", *([young] if young else [])]
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=3, folders="inventory", behaviours=flags)
     assert bool(made.truth.wrong) == bool(young)
-    score = behaviour_score(made, judge(made.plan, made.snapshot()))
+    score = behaviour_score(made, evaluate(made.plan, made.snapshot()))
     assert (score.causes_unknown, score.problems) == (1, [])
 
 

@@ -37,13 +37,13 @@ def watched(browser: Browser, site: Site) -> Iterator[Watched]:
 
 def test_the_overview_shows_the_verdict_and_every_cause(watched: Watched) -> None:
     page = watched.open("/")
-    judged = watched.site.tower.publication
-    assert judged is not None
+    evaluated = watched.site.tower.publication
+    assert evaluated is not None
     expect(page.locator("#verdict")).to_contain_text("wrong")
-    expect(page.locator("article.cause")).to_have_count(len(judged.evaluation.causes))
+    expect(page.locator("article.cause")).to_have_count(len(evaluated.evaluation.causes))
     expect(page.locator("#live")).to_contain_text("as of")
     wrong = page.locator("button.chip.wrong .figure").inner_text()
-    assert int(wrong) == judged.evaluation.summary.cables_wrong
+    assert int(wrong) == evaluated.evaluation.summary.cables_wrong
 
 
 def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
@@ -53,11 +53,11 @@ def test_collectors_that_ask_nobody_stand_in_one_line(watched: Watched) -> None:
     expect(page.locator("#collectors tfoot")).to_have_text("No device was asked: ib_fabric, pfc_snmp")
 
 
-def test_causes_stand_in_order_of_harm(watched: Watched) -> None:
+def test_causes_stand_in_order_of_impact(watched: Watched) -> None:
     page = watched.open("/")
-    harms = [int(text.split()[0]) for text in page.locator(".harm").all_inner_texts() if text[0].isdigit()]
-    assert len(harms) > 1
-    assert harms == sorted(harms, reverse=True)
+    impacts = [int(text.split()[0]) for text in page.locator(".impact").all_inner_texts() if text[0].isdigit()]
+    assert len(impacts) > 1
+    assert impacts == sorted(impacts, reverse=True)
 
 
 def test_a_cell_opens_its_host(watched: Watched) -> None:
@@ -110,9 +110,9 @@ def test_the_list_behind_the_map_names_what_the_map_shows(watched: Watched) -> N
 
 
 def test_a_finding_is_acknowledged_with_a_reason(watched: Watched) -> None:
-    judged = watched.site.tower.publication
-    assert judged is not None
-    finding = judged.evaluation.findings[0].id
+    evaluated = watched.site.tower.publication
+    assert evaluated is not None
+    finding = evaluated.evaluation.findings[0].id
     page = watched.open(f"/findings/{finding}")
     page.locator(".title").get_by_role("button", name="Acknowledge").click()
     page.get_by_role("dialog").get_by_role("button", name="Acknowledge").click()

@@ -1,4 +1,5 @@
-"""The page when things are not as usual: nothing judged, nothing new, nobody there, hostile names, nobody logged in."""
+"""The page when things are not as usual: nothing evaluated, nothing new, nobody there, hostile names, nobody logged
+in."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,7 +26,7 @@ def browser() -> Iterator[Browser]:
         yield one
 
 
-def test_before_the_first_judgement_it_says_so_and_then_fills_itself(browser: Browser) -> None:
+def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: Browser) -> None:
     with Site(None) as site:
         one = Watched(browser, site)
         page = one.open("/")
@@ -103,10 +104,10 @@ def hostile() -> Site:
 
 def test_names_that_would_be_markup_are_text_everywhere(browser: Browser) -> None:
     with hostile() as site:
-        judged = site.tower.publication
-        assert judged is not None
-        ids = [finding.id for finding in judged.evaluation.findings]
-        causes = [cause.key for cause in judged.evaluation.causes]
+        evaluated = site.tower.publication
+        assert evaluated is not None
+        ids = [finding.id for finding in evaluated.evaluation.findings]
+        causes = [cause.key for cause in evaluated.evaluation.causes]
         one = Watched(browser, site)
         shown = ""
         things = ["/", "/punch", "/hosts/h1", "/switches/leaf-0", "/switches/leaf-1", f"/find?text={IMAGE}"]

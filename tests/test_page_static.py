@@ -97,7 +97,7 @@ def test_the_version_changes_with_any_byte() -> None:
     assert Assets(files).version != load().version
 
 
-@pytest.mark.parametrize(("query", "kept"), [("/punch", "/punch"), ("//evil.example", "/"), ("https://evil", "/")])
+@pytest.mark.parametrize(("asked", "kept"), [("/punch", "/punch"), ("//evil.example", "/"), ("https://evil", "/")])
 def test_the_log_in_leads_back_into_this_site_only(asked: str, kept: str) -> None:
     with Api() as api:
         text = api.ask("GET", "//login", params={"next": asked}).text

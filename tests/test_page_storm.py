@@ -36,7 +36,7 @@ def browser() -> Iterator[Browser]:
 
 
 def told(case: Case) -> Published:
-    """An example of the rule, judged."""
+    """An example of the rule, evaluated."""
     return publication(*scene(case))
 
 
@@ -180,10 +180,10 @@ def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: 
 
 @pytest.mark.parametrize("where", ["cause", "finding"])
 def test_a_cause_and_a_finding_lead_to_the_tree(browser: Browser, where: str) -> None:
-    judged = told(SPREAD)
-    (cause,) = [one for one in judged.evaluation.causes if one.kind is CauseKind.PFC_STORM]
-    (finding,) = [one for one in judged.evaluation.findings if one.rule == "PFC001"]
-    with Eyes(browser, judged) as eyes:
+    evaluated = told(SPREAD)
+    (cause,) = [one for one in evaluated.evaluation.causes if one.kind is CauseKind.PFC_STORM]
+    (finding,) = [one for one in evaluated.evaluation.findings if one.rule == "PFC001"]
+    with Eyes(browser, evaluated) as eyes:
         page = eyes.open({"cause": f"/causes/{cause.key}", "finding": f"/findings/{finding.id}"}[where])
         page.locator(".title").get_by_role("link", name="Pause tree").click()
         page.wait_for_url("**/storm?of=gpu-1%2Fnic0")
@@ -206,10 +206,10 @@ def storming() -> tuple[str, Published]:
 
 def test_a_storm_in_a_living_fabric_is_drawn_as_it_is_answered(browser: Browser) -> None:
     with ThreadPoolExecutor(1) as elsewhere:  # an event loop of the browser's runs in this thread
-        nic, judged = elsewhere.submit(storming).result()
-    (told_of,) = storm(judged).storms
+        nic, evaluated = elsewhere.submit(storming).result()
+    (told_of,) = storm(evaluated).storms
     assert told_of.culprit == nic
-    with Eyes(browser, judged) as eyes:
+    with Eyes(browser, evaluated) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text(nic)
         names = {text.split()[0] for text in page.locator(".stop .name").all_text_contents()}

@@ -99,7 +99,7 @@ def test_what_a_watchdog_drops_of_a_lossless_priority_never_passes(gaps: tuple[s
         last = traffic.readings()
         window.put(last)
     try:
-        found = [*rules()["PFC004"].judge(fabric.plan, seen_now(still, traffic, last, window))]
+        found = [*rules()["PFC004"].evaluate(fabric.plan, seen_now(still, traffic, last, window))]
     except InsufficientDataError:
         found = ["unknown"] if gaps else []
     assert found

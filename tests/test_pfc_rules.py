@@ -20,7 +20,7 @@ from truerail.questions.models import Storm
 from truerail.questions.storm import storm
 from truerail.questions.text import answer_text
 from truerail.questions.tones import tone_of
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.testing.cases import scene
 from truerail.views.plain import as_json
 
@@ -204,7 +204,7 @@ def test_counted_over_all_priorities_joins_the_one_in_use() -> None:
     }  # fmt: skip
     (one,) = found("PFC001", plan_of_tree(1, 2, 0), rates)
     detail = dict(one.detail)
-    assert (detail["priority"], detail["told_by"]) == (3, "both ends")
+    assert (detail["priority"], detail["source"]) == (3, "both ends")
     assert "some ports count all priorities together" in one.summary
     assert {victim["port"] for victim in detail["victims"]} == {"leaf-0/swp0", "gpu-1/nic0"}
 
@@ -271,7 +271,7 @@ def test_too_many_slow_ports_are_told_in_part(monkeypatch: pytest.MonkeyPatch) -
 
 def shown(rates: Rates, **more: Any) -> Any:
     plan, seen = scene(Case("", plan_of_tree(2, 8, 1), {}, rates=rates, **more))
-    return publication_of(plan, seen, judge(plan, seen, only=CODES))
+    return publication_of(plan, seen, evaluate(plan, seen, only=CODES))
 
 
 def storming() -> Rates:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from test_cli import run
-from test_identity import fabric, judged
+from test_identity import evaluated, fabric
 
 from collector import collectors
 from collector._port_words import of_snmp, of_word, of_words
@@ -30,7 +30,7 @@ from truerail.model import (
     Transport,
 )
 from truerail.model.rule import Case
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 from truerail.testing.cases import scene
 
@@ -55,13 +55,13 @@ def rdma(device: str, state: str, physical: str, layer: str | None = None) -> Rd
 )  # fmt: skip
 def test_a_roce_port_without_carrier_misses_its_cable(device: str, physical: str, link: NetLink | None) -> None:
     facts: list[Fact] = [rdma(device, "DOWN", physical), *([link] if link else [])]
-    wiring = judged(fabric("nic0"), {"gpu-1": facts})
+    wiring = evaluated(fabric("nic0"), {"gpu-1": facts})
     assert (wiring.state.tolist(), wiring.why.tolist()) == ([State.MISSING], [Why.LINK_DOWN])
 
 
 @pytest.mark.parametrize("device", ["mlx5_0", "bnxt_re0", "ionic_0"])
 def test_an_interface_without_its_up_flag_is_switched_off(device: str) -> None:
-    wiring = judged(fabric("nic0"), {"gpu-1": [rdma(device, "DOWN", "DISABLED"), OFF]})
+    wiring = evaluated(fabric("nic0"), {"gpu-1": [rdma(device, "DOWN", "DISABLED"), OFF]})
     assert wiring.why.tolist() == [Why.DISABLED]
 
 
@@ -80,7 +80,7 @@ def test_an_interface_without_its_up_flag_is_switched_off(device: str) -> None:
 )
 def test_both_ends_decide_together(host: NetLink, leaf: tuple[str, tuple[str, ...], object], why: Why) -> None:
     at_leaf = NetLink("swp1", operstate=leaf[0], flags=leaf[1], down_reason=leaf[2])  # type: ignore[arg-type]
-    seen = judged(fabric("nic0"), {"gpu-1": [host], "leaf-0": [at_leaf]})
+    seen = evaluated(fabric("nic0"), {"gpu-1": [host], "leaf-0": [at_leaf]})
     assert seen.why.tolist() == [why]
 
 
@@ -112,7 +112,7 @@ def test_efa_is_always_active_which_says_nothing(device: str) -> None:
     wiring = wiring_of(plan, seen)
     assert not wiring.states.up(wiring.index.a).any()
     assert wiring.state.tolist() == [State.UNKNOWN]
-    verdicts = {verdict.rule: verdict.status for verdict in judge(plan, seen).verdicts}
+    verdicts = {verdict.rule: verdict.status for verdict in evaluate(plan, seen).verdicts}
     assert verdicts["NIC002"] is Status.NOT_APPLICABLE
     assert verdicts["LNK001"] is Status.UNKNOWN
 
@@ -276,7 +276,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
     leaf = NetLink("swp1", operstate="DOWN", flags=("NO-CARRIER", "UP"), down_reason=reason)  # type: ignore[arg-type]
     neighbor = Neighbor("swp2", system_name="gpu-2", port_id="nic0", port_id_type="ifname")
     plan = "gpu-1/nic0 leaf-0/swp1 rail=0\ngpu-2/nic0 leaf-0/swp2 rail=0"
-    evaluation = judge(*scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
+    evaluation = evaluate(*scene(Case("", plan, {"gpu-1": [NO_CARRIER], "leaf-0": [leaf, neighbor]})))
     (cause,) = [cause for cause in evaluation.causes if cause.kind is CauseKind.LINK_DOWN]
     (finding,) = [finding for finding in evaluation.findings if finding.rule == "CAB003"]
     assert finding.id in cause.explains
@@ -290,7 +290,7 @@ def test_the_reason_and_its_repair_stand_in_the_finding_and_in_its_cause(
 
 def test_where_the_interface_was_not_read_the_step_says_so() -> None:
     facts: dict[str, Sequence[Fact]] = {"gpu-1": [rdma("mlx5_0", "DOWN", "DISABLED")], "leaf-0": []}
-    evaluation = judge(*scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
+    evaluation = evaluate(*scene(Case("", "gpu-1/nic0 leaf-0/swp1 rail=0", facts)))
     (cause,) = evaluation.causes
     assert cause.kind is CauseKind.LINK_DOWN
     assert "see with `ip link` on gpu-1 whether the interface is switched off" in cause.action

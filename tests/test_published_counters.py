@@ -23,36 +23,38 @@ def counted(number: int, ports: int = 4, source: str = "port_counters") -> Readi
     return Reading("leaf-0", source, AT + timedelta(seconds=10 * number), facts)
 
 
-def published(judge: Evaluator, number: int, ports: int = 4) -> Published:
+def published(evaluator: Evaluator, number: int, ports: int = 4) -> Published:
     plan = make_plan()
     snapshot = Snapshot(AT + timedelta(seconds=10 * number), World(plan).snapshot().readings)
-    judged = judge.judge(plan, snapshot, [counted(number, ports)], (), {}, JournalState(), (), (), snapshot.at)
-    return judged.publication
+    evaluated = evaluator.evaluate(
+        plan, snapshot, [counted(number, ports)], (), {}, JournalState(), (), (), snapshot.at
+    )
+    return evaluated.publication
 
 
-def a_judge() -> Evaluator:
+def an_evaluator() -> Evaluator:
     return Evaluator("test", Lives(timedelta(0), 2, timedelta(0)), 1)
 
 
-def test_a_publication_keeps_the_counters_that_it_was_judged_with() -> None:
-    judge = a_judge()
+def test_a_publication_keeps_the_counters_that_it_was_evaluated_with() -> None:
+    evaluator = an_evaluator()
     for number in range(1, 4):
-        publication = published(judge, number)
+        publication = published(evaluator, number)
     window = publication.snapshot.window
     assert window is not None
     before = dumped(window)
     for number in range(4, 60):  # round the ring, with new ports and sources on the way
-        published(judge, number, ports=number)
-        judge.window.put([counted(number, source=f"source-{number % 5}")])
+        published(evaluator, number, ports=number)
+        evaluator.window.put([counted(number, source=f"source-{number % 5}")])
     assert dumped(window) == before
     assert len(window.sources["port_counters"].ports) == 4
     assert list(window.sources) == ["port_counters"]
-    assert dumped(judge.window) != before
+    assert dumped(evaluator.window) != before
 
 
 def test_what_is_published_refuses_to_be_written_to() -> None:
-    judge = a_judge()
-    window = published(judge, 1).snapshot.window
+    evaluator = an_evaluator()
+    window = published(evaluator, 1).snapshot.window
     assert window is not None
     with pytest.raises(ValueError, match="read-only"):
         window.put([counted(2)])

@@ -12,7 +12,7 @@ from test_report_html import Page
 from truerail.model import Evaluation, Port
 from truerail.outputs.punch import punch_list
 from truerail.outputs.report import render
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 
 
 @cache
@@ -21,7 +21,7 @@ def waiting() -> Evaluation:
     world = World(make_plan(8, 4))
     world.exchange_names("leaf-0", "leaf-1")
     world.swap(Port("h1", "nica"), Port("h3", "nica"))
-    return judge(world.plan, world.snapshot())
+    return evaluate(world.plan, world.snapshot())
 
 
 def sheet(evaluation: Evaluation, name: str) -> list[dict[str, object]]:

@@ -24,7 +24,7 @@ from truerail.model import (
     Severity,
     Snapshot,
 )
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
 
 HOSTS = ("gpu-1", "gpu-2", "gpu-3")
@@ -76,7 +76,7 @@ def wrong(found: Evaluation) -> list[str]:
 
 
 def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
-    found = judge(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}))
+    found = evaluate(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}))
     assert not wrong(found)
     assert not found.causes
     (told,) = found.findings
@@ -87,7 +87,7 @@ def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
 def test_the_number_of_another_card_is_not_the_planned_nic() -> None:
     with_storage = [*host(SHIFTED), RdmaLink("mlx5_2", 1, "DOWN", "DISABLED", "eth9")]
     with_storage.append(NetLink("eth9", operstate="DOWN", flags=("UP", "NO-CARRIER"), pci_address="0000:29:00.0"))
-    found = judge(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": with_storage}))
+    found = evaluate(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": with_storage}))
     assert not wrong(found)
     assert [one.severity for one in found.findings] == [Severity.INFO]
 
@@ -105,7 +105,7 @@ def test_what_the_host_tells_by_number_belongs_to_the_nic_of_that_number() -> No
 
 def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:
     hosts = {"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}
-    found = judge(plan(), seen(hosts, {"gpu-3": (0, 2, 1, 3)}))
+    found = evaluate(plan(), seen(hosts, {"gpu-3": (0, 2, 1, 3)}))
     assert wrong(found) == ["gpu-3/mlx5_1", "gpu-3/mlx5_2"]
 
 
@@ -131,7 +131,7 @@ def test_one_fellow_is_not_enough_to_say_who_is_shifted() -> None:
 def test_cables_that_are_right_by_number_outweigh_addresses() -> None:
     """gpu-3 has a card more at the address of the others' third NIC, and its plan counts it."""
     hosts = {"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host((0, 1, 2, 3, 4), (0, 1, 9, 2, 3))}
-    found = judge(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)}))
+    found = evaluate(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)}))
     assert not wrong(found)
     assert not [move for cause in found.causes for move in cause.moves]
     assert not wiring_of(plan(), seen(hosts, {"gpu-3": (0, 1, 9, 2)})).identity.names.renumbered
@@ -143,6 +143,6 @@ def test_simulated_hosts_of_shifted_numbers_have_no_wrong_cable(seed: int) -> No
     simulation = simulate(
         shape, (Fault(CauseKind.CABLE_SWAP, "across"),), seed=seed, folders="inventory", behaviours=["rdma_renumber"]
     )
-    found = judge(simulation.plan, simulation.snapshot())
+    found = evaluate(simulation.plan, simulation.snapshot())
     assert wrong(found) == sorted(map(str, simulation.truth.wrong))
     assert [cause.kind for cause in found.causes] == [CauseKind.CABLE_SWAP]

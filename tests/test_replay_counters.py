@@ -17,7 +17,7 @@ from truerail.cli.app import app
 from truerail.model import Cable, Device, Plan, Port, Reading, Role
 from truerail.model.finding import Status
 from truerail.plans import dump_csv
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.transport.replay import MOST_APART_SECONDS, Capture, read_capture, with_counters
 
 AT = datetime(2026, 11, 20, 14, tzinfo=UTC)
@@ -128,8 +128,8 @@ def test_a_round_that_cannot_be_listed_is_noted(tmp_path: Path) -> None:
 
 def test_rules_of_counters_are_decided_by_several_rounds_and_unknown_after_one(tmp_path: Path) -> None:
     path = grow(tmp_path, rounds(range(0, 310, 10)))
-    one = judge(PLAN, read_capture(path, devices=DEVICES).snapshot())
-    several = judge(PLAN, whole(path).snapshot())
+    one = evaluate(PLAN, read_capture(path, devices=DEVICES).snapshot())
+    several = evaluate(PLAN, whole(path).snapshot())
     status = [{verdict.rule: verdict.status for verdict in evaluation.verdicts} for evaluation in (one, several)]
     assert status[0]["LNK003"] is Status.UNKNOWN
     assert status[1]["LNK003"] is Status.PASS

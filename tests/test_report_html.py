@@ -101,7 +101,7 @@ def test_foreign_strings_are_text_and_without_control_characters():
 
 
 def test_the_verdict_and_every_cause_are_told(page):
-    assert "185 wrong, 1 missing, 4 could not be judged; 338 of 528 cables right." in page.of("header")[0].text
+    assert "185 wrong, 1 missing, 4 could not be evaluated; 338 of 528 cables right." in page.of("header")[0].text
     causes = page.of("article", class_="cause")
     assert [cause.attributes["id"] for cause in causes] == [f"C{n}" for n in range(1, 22)]
     assert "Take out of" in causes[0].text
@@ -154,7 +154,7 @@ def test_every_link_leads_somewhere(page):
     assert {e.attributes["href"][1:] for e in page.of("a")} <= ids
 
 
-def test_what_could_not_be_judged_has_a_section_of_its_own(page):
+def test_what_could_not_be_evaluated_has_a_section_of_its_own(page):
     doubts = page.by_id("doubts").text
     assert "4 planned cables" in doubts
     assert "No route to host" in doubts

@@ -113,7 +113,7 @@ def test_no_cell_of_the_workbook_is_a_formula_or_a_link(made):
     assert not any(ord(char) < 32 for cell in cells for char in str(cell.value))
 
 
-def test_an_empty_judgement_still_makes_all_sheets():
+def test_an_empty_evaluation_still_makes_all_sheets():
     empty = replace(fabric.clean(), cable_states={}, findings=(), causes=())
     assert [sheet.max_row for sheet in book(empty)] == [1, 1, 1, 1]
     assert rows(empty) == []

@@ -25,7 +25,7 @@ def section(report: str, title: str) -> str:
 def test_opens_with_the_verdict_then_what_to_do():
     lines = [line for line in text(fabric.every_cause()).splitlines() if line]
     assert lines[0] == "pod-1, 2026-11-20 14:00:05 UTC, 63 of 64 hosts read"
-    assert lines[1] == "✗ 185 wrong, 1 missing, 4 could not be judged; 338 of 528 cables right."
+    assert lines[1] == "✗ 185 wrong, 1 missing, 4 could not be evaluated; 338 of 528 cables right."
     assert lines[2].strip() == "21 causes explain 197 of 198 findings; 46 cables to move."
     assert lines[3].startswith("What to do")
 
@@ -106,7 +106,7 @@ def test_clean_says_so_and_nothing_else():
     report = text(fabric.clean())
     assert "✓ All 528 cables are right." in report
     assert "64 hosts whole" in report
-    for absent in ("What to do", "Could not be judged", "--details", "✗ "):
+    for absent in ("What to do", "Could not be evaluated", "--details", "✗ "):
         assert absent not in report.replace("✗ wrong", "").replace("✗3", "")
 
 
@@ -114,9 +114,9 @@ def test_unknown_is_never_fine():
     maker = fabric.Maker()
     maker.states[fabric.host_port(9, 0)] = CableState.UNKNOWN
     report = text(maker.evaluation())
-    assert report.splitlines()[2] == "? 1 could not be judged; 527 of 528 cables right."
+    assert report.splitlines()[2] == "? 1 could not be evaluated; 527 of 528 cables right."
     assert "✓" not in report
-    assert "1 planned cable:" in section(report, "Could not be judged")
+    assert "1 planned cable:" in section(report, "Could not be evaluated")
 
 
 def test_unread_devices_alone_are_a_doubt():
@@ -124,18 +124,18 @@ def test_unread_devices_alone_are_a_doubt():
     maker.unread.append(Reading("gpu-009", "rdma_link", fabric.AT, error="timed out"))
     report = text(maker.evaluation())
     assert report.splitlines()[2].startswith("? ")
-    assert "? gpu-009 rdma_link: timed out" in section(report, "Could not be judged")
+    assert "? gpu-009 rdma_link: timed out" in section(report, "Could not be evaluated")
 
 
 def test_equal_errors_are_told_once():
     maker = fabric.Maker()
     maker.unread += [Reading(f"gpu-{h:03d}", "rdma_link", fabric.AT, error="timed out") for h in range(1, 11)]
-    assert section(text(maker.evaluation()), "Could not be judged").count("timed out") == 1
+    assert section(text(maker.evaluation()), "Could not be evaluated").count("timed out") == 1
     assert "gpu-[001-010] rdma_link: timed out" in text(maker.evaluation())
 
 
 def test_rules_without_an_answer_and_broken_rules_are_told():
-    doubts = section(text(fabric.every_cause()), "Could not be judged")
+    doubts = section(text(fabric.every_cause()), "Could not be evaluated")
     assert re.search(r"rule LNK001 \S+: no answer has network interfaces \(NetLink\)", doubts)
     assert re.search(r"rule NIC003 \S+ failed inside: KeyError: 'mlx5_9'", doubts)
 

@@ -16,7 +16,7 @@ from truerail.outputs.options import Options
 from truerail.outputs.text import render_text
 from truerail.outputs.words import misfit
 from truerail.plans import dump_csv
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Shape, simulate
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
@@ -24,21 +24,21 @@ SHAPE = Shape(hosts=6, rails=4, spines=1, uplinks=2)
 QUESTION = "would have to move: is this the plan of this fabric?"
 
 
-def judged(moves: int) -> Evaluation:
+def evaluated(moves: int) -> Evaluation:
     simulation = simulate(SHAPE)
-    evaluation = judge(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
     port = Port("leaf-0", "swp1")
     moved = Cause("C1", CauseKind.CABLE_ROTATION, ("leaf-0",), "", "", moves=(Move(port, port, port),) * moves)
     return replace(evaluation, causes=(moved,))
 
 
 def test_a_plan_that_most_cables_contradict_is_doubted() -> None:
-    planned = judged(0).summary.cables_planned
+    planned = evaluated(0).summary.cables_planned
     assert planned == 32
-    assert misfit(judged(16)) == ""
-    assert misfit(judged(17)) == f"17 of 32 cables {QUESTION}"
-    assert QUESTION in render_text(judged(17), Options(width=100))
-    assert QUESTION not in render_text(judged(16), Options(width=100))
+    assert misfit(evaluated(16)) == ""
+    assert misfit(evaluated(17)) == f"17 of 32 cables {QUESTION}"
+    assert QUESTION in render_text(evaluated(17), Options(width=100))
+    assert QUESTION not in render_text(evaluated(16), Options(width=100))
 
 
 def test_many_silent_devices_are_one_block() -> None:
@@ -46,11 +46,11 @@ def test_many_silent_devices_are_one_block() -> None:
     silent = {"gpu-002", "gpu-003", "gpu-004"}
     seen = simulation.snapshot()
     left = [reading for reading in seen.readings if reading.device not in silent]
-    told = render_text(judge(simulation.plan, replace(seen, readings=left)), Options(width=100))
+    told = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100))
     assert "C[1-3] unreachable  gpu-[002-004]  3 causes, explain 3 findings" in told
     assert "3 devices do not answer." in told
     assert "gpu-002 does not answer" not in told
-    full = render_text(judge(simulation.plan, replace(seen, readings=left)), Options(width=100, details=True))
+    full = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100, details=True))
     assert "gpu-002 does not answer" in full
 
 
@@ -73,7 +73,7 @@ def test_every_kind_of_facts_has_words() -> None:
 
 
 def test_counters_of_a_single_round_are_not_missed_but_too_few() -> None:
-    verdicts = {verdict.rule: verdict for verdict in judged(0).verdicts}
+    verdicts = {verdict.rule: verdict for verdict in evaluated(0).verdicts}
     assert verdicts["PFC001"].status is Status.UNKNOWN
     assert verdicts["PFC001"].missing == ("PortCounters",)
     assert verdicts["PFC001"].reason == "it takes the counters of two rounds or more, at most 15 minutes apart"
@@ -107,5 +107,5 @@ def test_what_a_beginner_mistypes_is_said(
 
 def test_devices_that_the_plan_lacks_bear_their_own_names() -> None:
     small, large = simulate(Shape(hosts=4, rails=4, spines=1, uplinks=2)), simulate(SHAPE)
-    notes = judge(small.plan, large.snapshot()).notes
+    notes = evaluate(small.plan, large.snapshot()).notes
     assert not [note for note in notes if "announces itself" in note]

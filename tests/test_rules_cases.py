@@ -31,9 +31,9 @@ def test_fires(rule: Rule, case: Case) -> None:
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=False)])
 def test_quiet(rule: Rule, case: Case) -> None:
     assert not case.finds
-    judged = rule.look(*scene(case))
-    assert judged.findings == (), case.summary
-    assert bool(judged.unjudged) is case.unknown, (case.summary, judged.unjudged)
+    evaluated = rule.look(*scene(case))
+    assert evaluated.findings == (), case.summary
+    assert bool(evaluated.not_evaluated) is case.unknown, (case.summary, evaluated.not_evaluated)
 
 
 @pytest.mark.parametrize(("rule", "case"), [*_examples(fires=True), *_examples(fires=False)])

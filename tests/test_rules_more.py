@@ -35,7 +35,7 @@ HOSTILE = "\x1b[31m<b>=cmd()\n\u202e" + "x" * 70_000
 LAB = Path(__file__).resolve().parents[2] / "shared" / "lab" / "captures"
 
 
-def judged(plan: Plan, snapshot: Snapshot) -> list[Finding]:
+def evaluated(plan: Plan, snapshot: Snapshot) -> list[Finding]:
     found: list[Finding] = []
     for rule in rules().values():
         with suppress(InsufficientDataError):  # no counters here: what rules about them say then is tested with them
@@ -48,12 +48,12 @@ def codes(findings: list[Finding]) -> set[tuple[str, str]]:
 
 
 def test_an_empty_plan_has_no_findings() -> None:
-    assert judged(Plan({}, ()), Snapshot(AT, ())) == []
+    assert evaluated(Plan({}, ()), Snapshot(AT, ())) == []
 
 
 def test_nothing_seen_is_told_as_unreachable_devices_and_nothing_else() -> None:
     plan = plan_of(Case("", PLAN, {}))
-    found = judged(plan, Snapshot(AT, ()))
+    found = evaluated(plan, Snapshot(AT, ()))
     assert codes(found) == {("TEL001", name) for name in plan.devices}
     assert {finding.severity for finding in found} == {Severity.WARNING}
 
@@ -76,7 +76,7 @@ def test_a_plan_whose_cables_name_an_unknown_device_breaks_no_rule(missing: str)
         )
     )
     devices = {name: device for name, device in plan.devices.items() if name != missing}
-    found = judged(replace(plan, devices=devices), seen)
+    found = evaluated(replace(plan, devices=devices), seen)
     assert ("CFG002", "gpu-2/nic0") in codes(found)
     assert ("TEL001", missing) not in codes(found)
 
@@ -98,7 +98,7 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
             errors={"gpu-2": HOSTILE},
         )
     )
-    found = judged(plan, seen)
+    found = evaluated(plan, seen)
     assert {"CAB004", "NIC002", "NIC003", "TEL001"} <= {finding.rule for finding in found}
     for finding in found:
         told = [finding.subject, finding.summary, finding.action, finding.expected or "", finding.observed or ""]
@@ -135,7 +135,7 @@ def test_both_ends_may_name_a_nic_otherwise_than_the_plan() -> None:
     )
     plan, seen = scene(case)
     assert wiring_of(plan, seen).state.tolist() == [State.RIGHT]
-    assert judged(plan, seen) == []
+    assert evaluated(plan, seen) == []
 
 
 def test_infiniband_has_no_lldp_to_miss() -> None:
@@ -191,7 +191,7 @@ def test_captures_of_real_daemons(name: str) -> None:
     from truerail.transport.replay import read_capture
 
     plan = load(LAB / name / "plan.csv")
-    findings = judged(plan, read_capture(LAB / name / "capture", devices=plan.devices).snapshot())
+    findings = evaluated(plan, read_capture(LAB / name / "capture", devices=plan.devices).snapshot())
     truth = {frozenset(cable) for cable in json.loads((LAB / name / "truth.json").read_text())["cables"]}
     planned = {f"{c.a.device}:{c.a.name}": f"{c.b.device}:{c.b.name}" for c in plan.cables}
     wrong = {a.replace(":", "/") for a, b in planned.items() if frozenset((a, b)) not in truth}

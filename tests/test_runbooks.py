@@ -27,7 +27,7 @@ from truerail.cli.app import app
 from truerail.model import CauseKind, Finding, Severity
 from truerail.model.finding import Status
 from truerail.model.rule import Rule
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 
 PAGES = sorted((ROOT / "docs/runbooks").glob("*.md"))
@@ -109,7 +109,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[S
         simulation = simulated(shape, fault)
         folder = tmp_path_factory.mktemp("fabric")
         capture, plan = simulation.write(folder), folder / "plan.csv"
-        for finding in few(judge(simulation.plan, simulation.snapshot()).findings):
+        for finding in few(evaluate(simulation.plan, simulation.snapshot()).findings):
             command = words(rules()[finding.rule], finding.subject)
             if command[0] == "where":
                 printed = run(*command, "--from", str(capture), "--plan", str(plan))
@@ -190,7 +190,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         socket.create_server(("127.0.0.1", 0)) as hung,
         socket.create_server(("127.0.0.1", 0)) as gone,
     ):
-        bad.action(lambda: bad.tower.counters.update(judgements_failed_total=4.0))
+        bad.action(lambda: bad.tower.counters.update(evaluations_failed_total=4.0))
         closed = gone.getsockname()[1]
         gone.close()
         yield [fresh.url, well.url, bad.url, f"http://127.0.0.1:{hung.getsockname()[1]}", f"http://127.0.0.1:{closed}"]

@@ -1,4 +1,4 @@
-"""Captures to be shared: nobody is recognised in them, and they judge the same up to names."""
+"""Captures to be shared: nobody is recognised in them, and they evaluate the same up to names."""
 
 import re
 from collections import Counter
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from truerail.errors import ScrubError
 from truerail.model import CauseKind, Evaluation, Plan, Role
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.scrub import scrub_round
 from truerail.scrub.keyed import Keyed
 from truerail.scrub.names import Names
@@ -44,7 +44,7 @@ def scrubbed(simulation: Simulation, root: Path) -> tuple[Path, Path, Plan]:
 
 def replayed(path: Path, plan: Plan) -> Evaluation:
     seen = read_capture(path, devices=plan.devices)
-    return judge(plan, seen.snapshot(), notes=seen.notes)
+    return evaluate(plan, seen.snapshot(), notes=seen.notes)
 
 
 def kinds(evaluation: Evaluation) -> Counter[tuple[str, int, int]]:
@@ -52,7 +52,7 @@ def kinds(evaluation: Evaluation) -> Counter[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_scrubbed_capture_judges_the_same_up_to_names(tmp_path: Path, seed: int) -> None:
+def test_a_scrubbed_capture_evaluates_the_same_up_to_names(tmp_path: Path, seed: int) -> None:
     simulation = simulate(SHAPE, FAULTS, NOISE, seed=seed, folders="inventory")
     source, out, plan = scrubbed(simulation, tmp_path)
     before, after = replayed(source, simulation.plan), replayed(out, plan)

@@ -1,4 +1,4 @@
-"""The event loop is not held while a fabric is judged: what takes long runs elsewhere, or in pieces."""
+"""The event loop is not held while a fabric is evaluated: what takes long runs elsewhere, or in pieces."""
 
 import asyncio
 import gc
@@ -87,19 +87,19 @@ def test_what_others_hold_is_left_as_it_is() -> None:
     assert parts == []
 
 
-def test_garbage_is_collected_sooner_where_much_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_garbage_is_collected_sooner_where_much_is_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda: runs.append(1))
-    monkeypatch.setattr(garbage, "JUDGING_SECONDS", 10.0)
+    monkeypatch.setattr(garbage, "EVALUATION_SECONDS", 10.0)
 
     async def body() -> None:
         looked = Garbage()
         for seconds, times in ((6.0, 0), (6.0, 1), (6.0, 1), (6.0, 2)):
-            await looked.judged(seconds)
+            await looked.evaluated(seconds)
             assert len(runs) == times
-        await looked.judged(6.0)
+        await looked.evaluated(6.0)
         await looked.collect()
-        await looked.judged(6.0)
+        await looked.evaluated(6.0)
         assert len(runs) == 3
 
     asyncio.run(body())
@@ -135,14 +135,14 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
 
 
 def test_news_that_were_overtaken_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An acknowledgement that comes while a judgement's news are made: they are told against what it left."""
+    """An acknowledgement that comes while an evaluation's news are made: they are told against what it left."""
     before: list[Any] = []
     real = news.told
 
     async def body() -> None:
         async with watched(settings_for(tmp_path), fabric_of()) as front:
             await until(lambda: front.publication and front.publication.number > 1)
-            what_is_shown = front._watch.current
+            what_is_shown = front._watch.shown
             loop, came = asyncio.get_running_loop(), threading.Event()
 
             def overtake() -> None:

@@ -74,7 +74,7 @@ def run(body: Callable[[], Awaitable[None]]) -> None:
 def steady(front: Front) -> bool:
     """Whether every device was heard, the swap is all that is wrong, and nothing of what was thought before is left.
 
-    A first judgement may be of a part of the devices: whoever answered quickly is asked, and judged, again already.
+    A first evaluation may be of a part of the devices: whoever answered quickly is asked, and evaluated, again already.
     """
     shown = front.publication
     if shown is None or shown.pending_resolution or kinds(front) != [CauseKind.CABLE_SWAP]:
@@ -107,7 +107,7 @@ def test_a_swap_is_found_lives_and_is_resolved_when_it_is_mended(tmp_path: Path)
             await until(lambda: not kinds(front) and not front.publication.pending_resolution)  # type: ignore[union-attr]
             await until(lambda: len(front.history.findings(resolved_since=shown.at - timedelta(hours=1))) == 2)
             assert not front.history.findings()
-            assert front.counters["judgements_failed_total"] == 0
+            assert front.counters["evaluations_failed_total"] == 0
 
     run(body)
 
@@ -208,7 +208,7 @@ def test_without_a_plan_the_rails_are_inferred_once_and_kept(tmp_path: Path) -> 
     run(body)
 
 
-def test_without_a_journal_it_judges_and_refuses_to_promise(tmp_path: Path) -> None:
+def test_without_a_journal_it_evaluates_and_refuses_to_promise(tmp_path: Path) -> None:
     async def body() -> None:
         async with watched(settings_for(tmp_path, url=""), fabric_of()) as front:
             await until(lambda: steady(front))
@@ -277,7 +277,9 @@ def test_reloading_goes_on_with_another_plan_and_loses_nothing(tmp_path: Path) -
     run(body)
 
 
-def test_a_bug_in_judging_is_counted_and_what_was_shown_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_evaluating_is_counted_and_what_was_shown_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def body() -> None:
         fabric = fabric_of()
         async with watched(settings_for(tmp_path), fabric) as front:
@@ -287,10 +289,10 @@ def test_a_bug_in_judging_is_counted_and_what_was_shown_stays(tmp_path: Path, mo
             def broken(*_: object) -> None:
                 raise KeyError("a bug")
 
-            monkeypatch.setattr(Evaluator, "judge", broken)
+            monkeypatch.setattr(Evaluator, "evaluate", broken)
             with structlog.testing.capture_logs() as logs:
-                await until(lambda: front.counters["judgements_failed_total"] > 1)
-            assert "judging failed; what was judged before stays" in {line["event"] for line in logs}
+                await until(lambda: front.counters["evaluations_failed_total"] > 1)
+            assert "evaluating failed; what was evaluated before stays" in {line["event"] for line in logs}
             assert front.publication is not None
             assert front.publication.evaluation.causes == shown.evaluation.causes  # type: ignore[union-attr]
             monkeypatch.undo()

@@ -72,7 +72,7 @@ def test_a_rule_shows_when_it_fires_and_when_it_is_quiet(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rules_file_function_and_code_agree(rule: Rule) -> None:
     assert (ROOT / "rules" / f"{rule.name}.py").is_file()
-    assert getattr(rule.judge, "__name__", "") == rule.name
+    assert getattr(rule.evaluate, "__name__", "") == rule.name
     assert re.fullmatch(rf"({'|'.join(FAMILIES)})\d\d\d", rule.code)
 
 

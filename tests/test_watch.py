@@ -25,7 +25,7 @@ from truerail.model import CauseKind, Evaluation, Reading, Snapshot
 from truerail.outputs.worklist import Mark, Worklist
 from truerail.outputs.worklist_text import line_of, screen, status_line, totals
 from truerail.plans import dump_csv
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 SHAPE = Shape(hosts=8, rails=4, spines=2, uplinks=2)
@@ -37,22 +37,22 @@ def of(*faults: Fault, seed: int = 2) -> Simulation:
     return simulate(SHAPE, faults, seed=seed, folders="inventory")
 
 
-def judged(simulation: Simulation) -> Evaluation:
-    return judge(simulation.plan, simulation.snapshot())
+def evaluated(simulation: Simulation) -> Evaluation:
+    return evaluate(simulation.plan, simulation.snapshot())
 
 
 def test_a_step_ticks_itself_off_and_leaves_after_a_while() -> None:
     work = Worklist()
-    came = work.update(judged(of(SWAP)))
+    came = work.update(evaluated(of(SWAP)))
     assert [change.mark for change in came] == [Mark.NEW, Mark.NEW]
     assert [entry.mark for entry in work.entries] == [Mark.LEFT, Mark.LEFT]
     assert totals(work) == "done 0, left 2, host down 0, not read 0"
-    done = work.update(judged(of()))
+    done = work.update(evaluated(of()))
     assert [change.mark for change in done] == [Mark.DONE, Mark.DONE]
     assert totals(work) == "done 2, left 0, host down 0, not read 0"
     assert len(work.entries) == 2
     for _ in range(3):
-        assert not work.update(judged(of()))
+        assert not work.update(evaluated(of()))
     assert not work.entries
     assert work.done == 2
 
@@ -62,22 +62,22 @@ def test_a_new_fault_comes_on_top_and_the_others_keep_their_place() -> None:
     cables = [cable for cable in simulation.plan.host_cables if cable.a.device == "gpu-005"]
     simulation.world.dead.add(cables[3].a)
     simulation.world.dead.add(cables[3].b)
-    work.update(judged(simulation))
+    work.update(evaluated(simulation))
     first = [entry.key for entry in work.entries]
     simulation.world.plug(cables[0].a, cables[1].b)
     simulation.world.plug(cables[1].a, cables[0].b)
-    changes = work.update(judged(simulation))
+    changes = work.update(evaluated(simulation))
     assert [change.mark for change in changes] == [Mark.NEW, Mark.NEW]
     assert [entry.mark for entry in work.entries] == [Mark.NEW, Mark.NEW, Mark.LEFT]
     assert [entry.key for entry in work.entries][2:] == first
-    work.update(judged(simulation))
+    work.update(evaluated(simulation))
     assert [entry.mark for entry in work.entries] == [Mark.LEFT, Mark.LEFT, Mark.LEFT]
 
 
 def test_a_fault_that_comes_back_is_new_again() -> None:
     work = Worklist()
     for faults in ((SWAP,), (), (SWAP,)):
-        changes = work.update(judged(of(*faults)))
+        changes = work.update(evaluated(of(*faults)))
     assert [change.mark for change in changes] == [Mark.NEW, Mark.NEW]
     assert work.left == 2
 
@@ -85,11 +85,11 @@ def test_a_fault_that_comes_back_is_new_again() -> None:
 def test_what_nobody_can_see_is_not_done() -> None:
     work = Worklist()
     simulation = of(DEAD)
-    work.update(judged(simulation))
+    work.update(evaluated(simulation))
     (entry,) = work.entries
     seen = simulation.snapshot()
     readings = [replace(r, facts=(), error="gone") for r in seen.readings]
-    changes = work.update(judge(simulation.plan, Snapshot(seen.at, readings)))
+    changes = work.update(evaluate(simulation.plan, Snapshot(seen.at, readings)))
     assert entry.key in {e.key for e in work.entries}
     assert Mark.DONE not in {change.mark for change in changes}
     assert work.done == 0
@@ -98,9 +98,9 @@ def test_what_nobody_can_see_is_not_done() -> None:
 
 def test_labels_exchanged_are_one_step_and_tick_off() -> None:
     work = Worklist()
-    work.update(judged(of(Fault(CauseKind.LEAF_SWAP, "labels"))))
+    work.update(evaluated(of(Fault(CauseKind.LEAF_SWAP, "labels"))))
     assert 1 <= work.left <= 2
-    work.update(judged(of()))
+    work.update(evaluated(of()))
     assert work.left == 0
     assert work.done >= 1
 
@@ -111,7 +111,7 @@ def unpowered(simulation: Simulation) -> Evaluation:
     simulation.world.absent.add("gpu-003")
     seen = simulation.snapshot()
     silent = [Reading("gpu-003", "lldp_host", seen.at, error="no route to host")]
-    return judge(simulation.plan, Snapshot(seen.at, [*seen.readings, *silent]))
+    return evaluate(simulation.plan, Snapshot(seen.at, [*seen.readings, *silent]))
 
 
 def test_hosts_without_power_are_counted_not_listed() -> None:
@@ -126,7 +126,7 @@ def test_hosts_without_power_are_counted_not_listed() -> None:
 def test_the_screen_fits(width: int, height: int) -> None:
     simulation = of(SWAP, DEAD, DEAD)
     work = Worklist()
-    work.update(judged(simulation))
+    work.update(evaluated(simulation))
     out = StringIO()
     console = Console(file=out, width=width, height=height, no_color=True)
     status = status_line("14:00:00", 14, 14, 0.3)
@@ -148,7 +148,7 @@ def test_the_screen_fits(width: int, height: int) -> None:
 def test_both_ends_and_their_places_are_told() -> None:
     simulation = of(SWAP)
     work = Worklist()
-    change = work.update(judged(simulation))[0]
+    change = work.update(evaluated(simulation))[0]
     line = line_of(change, simulation.plan)
     step = change.entry.step
     assert line.startswith("new    rack ")
@@ -162,7 +162,7 @@ def test_a_hostile_label_cannot_act_on_the_terminal() -> None:
     cables = tuple(cable._replace(label="\x1b[2Jpwned") for cable in simulation.plan.cables)
     plan = replace(simulation.plan, cables=cables)
     work = Worklist()
-    change = work.update(judge(plan, simulation.snapshot()))[0]
+    change = work.update(evaluate(plan, simulation.snapshot()))[0]
     assert "\x1b" not in line_of(change, plan)
     assert "\\x1b[2Jpwned" in line_of(change, plan)
 
@@ -237,7 +237,7 @@ def test_watch_where_nobody_answers_is_exit_2(
     site.fleet.troubles = dict.fromkeys(site.fleet.answers, "locked")
     code, _, err = run("watch", "--inventory", site.inventory, "--plan", site.plan, "--rounds", "1")
     assert code == 2
-    assert "nothing was judged" in err
+    assert "nothing was evaluated" in err
     assert sys.exc_info() == (None, None, None)
 
 

@@ -1,4 +1,4 @@
-"""What is shipped: the wheel, installed into an environment of its own, judges a fabric there."""
+"""What is shipped: the wheel, installed into an environment of its own, evaluates a fabric there."""
 
 import json
 import os
@@ -78,14 +78,14 @@ def test_the_installed_command_is_the_wheels(installed: Path, tmp_path: Path) ->
     assert Path(where.strip()).is_relative_to(installed.parent)
 
 
-def test_the_installed_command_judges_a_recorded_fabric(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_command_evaluates_a_recorded_fabric(installed: Path, tmp_path: Path) -> None:
     made = ["demo", "--once", "--hosts", "8", "--rails", "4", "--fault", "cable-swap", "--output", "fabric"]
     run(installed / "truerail", *made, cwd=tmp_path)
     assert "<html" in (tmp_path / "fabric" / "report.html").read_text(encoding="utf-8")
     check = ["check", "--plan", "fabric/plan.csv", "--from", "fabric/capture", "--format", "json"]
-    judged = json.loads(run(installed / "truerail", *check, code=1, cwd=tmp_path))
-    assert [cause["kind"] for cause in judged["causes"]] == ["cable-swap"]
-    assert judged["summary"]["cables_wrong"] == 2
+    evaluated = json.loads(run(installed / "truerail", *check, code=1, cwd=tmp_path))
+    assert [cause["kind"] for cause in evaluated["causes"]] == ["cable-swap"]
+    assert evaluated["summary"]["cables_wrong"] == 2
 
 
 def test_the_installed_command_writes_what_monitoring_loads(installed: Path, tmp_path: Path) -> None:

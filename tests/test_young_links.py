@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from truerail.cli.app import app
 from truerail.model import CableState, CauseKind
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, spare_ports=6, platforms=("sonic",))
@@ -44,7 +44,7 @@ def test_links_without_a_frame_are_unknown(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize("flag", ["young_link@0.1", "lldp_lost_rows@0.3"])
 def test_a_cable_without_light_among_them_is_missing(flag: str) -> None:
     simulation = made(flag, [Fault(CauseKind.LINK_DOWN, "host")], seed=3)
-    evaluation = judge(simulation.plan, simulation.snapshot())
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
     missing = {port for port, state in evaluation.cable_states.items() if state is CableState.MISSING}
     assert missing == set(simulation.truth.missing)
     assert [cause.kind for cause in evaluation.causes if cause.kind is not CauseKind.UNKNOWN] == [CauseKind.LINK_DOWN]

@@ -1,4 +1,4 @@
-"""Fabrics for the tests of views: every shape that a view must live with, judged once."""
+"""Fabrics for the tests of views: every shape that a view must live with, evaluated once."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ FAULTS = (
 
 
 def shaped(shape: Shape, faults: tuple[Fault, ...] | int = 5, seed: int = 1) -> Published:
-    """A simulated fabric, judged."""
+    """A simulated fabric, evaluated."""
     made = simulate(shape, faults, seed=seed)
     return publication_of(made.plan, made.snapshot(), fabric="lab")
 

@@ -52,7 +52,7 @@ TROUBLES = (
 )
 MINUTES = 30
 SLOW_SECONDS, QUICK_SECONDS = 120.0, 10.0
-"""Time between rounds, and at the end of the half hour: counters are judged over minutes."""
+"""Time between rounds, and at the end of the half hour: counters are evaluated over minutes."""
 END_SECONDS = 130.0
 SCRAPES = 3
 """A rate needs two."""
@@ -60,13 +60,13 @@ SAMPLE = re.compile(rb"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 
 
 class Watched:
-    """The fabric and its judge. `publication` is the newest; `service` are the service's own figures."""
+    """The fabric and its evaluator. `publication` is the newest; `service` are the service's own figures."""
 
     def __init__(self) -> None:
         began = datetime.now(UTC) - timedelta(minutes=MINUTES)
         self.living = Living(FAULTS, shape=SHAPE, began=began - timedelta(seconds=1000))
         self.ends = self.living.seconds + 60.0 * MINUTES
-        self.judge = Evaluator.begin(settings(fabric="lab"))
+        self.evaluator = Evaluator.begin(settings(fabric="lab"))
         self.runs: dict[str, CollectorRun] = {}
         for trouble in TROUBLES:
             self.living.director.disturb(trouble)
@@ -79,30 +79,30 @@ class Watched:
     @property
     def service(self) -> dict[str, float]:
         """What the service counts of itself."""
-        rounds = float(self.judge.number)
+        rounds = float(self.evaluator.number)
         return {
-            "rounds_total": rounds, "judgements_total": rounds, "judgements_failed_total": 0.0,
-            "event_streams": 1.0, "devices_waiting": 0.0,
+            "rounds_total": rounds, "evaluations_total": rounds, "evaluations_failed_total": 0.0,
+            "event_streams": 1.0, "devices_in_flight": 0.0,
         }  # fmt: skip
 
     def rounds(self) -> Iterator[Published]:
-        """A judgement now and then, at last one every ten seconds; half way, the technician repairs a cable."""
+        """An evaluation now and then, at last one every ten seconds; half way, the technician repairs a cable."""
         while self.living.seconds < self.ends:
             left = self.ends - self.living.seconds
             self.living.wait(min(left, SLOW_SECONDS if left > END_SECONDS else QUICK_SECONDS))
-            if self.judge.number == MINUTES // 4:
+            if self.evaluator.number == MINUTES // 4:
                 self.living.director.fix(1)
             yield self.round()
 
     def round(self) -> Published:
-        """Asks everything and judges it."""
+        """Asks everything and evaluates it."""
         gathered = self.living.round()
         self._count(gathered.readings)
         counted = [one for one in gathered.readings if one.facts and type(one.facts[0]) is PortCounters]
-        journal = JournalState(JournalHealth.KEEPING, since=self.now, written_total=self.judge.number)
+        journal = JournalState(JournalHealth.KEEPING, since=self.now, written_total=self.evaluator.number)
         plan = self.living.fabric.plan
         runs, snapshot = dict(self.runs), gathered.snapshot()
-        return self.judge.judge(plan, snapshot, counted, (), runs, journal, (), (), self.now).publication
+        return self.evaluator.evaluate(plan, snapshot, counted, (), runs, journal, (), (), self.now).publication
 
     def _count(self, readings: list[Reading]) -> None:
         by_collector: dict[str, list[Reading]] = {}

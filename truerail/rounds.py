@@ -44,7 +44,7 @@ _STATES = {
 }
 
 
-def judge(
+def evaluate(
     plan: Plan,
     snapshot: Snapshot,
     *,
@@ -96,14 +96,14 @@ def _run(rule: Rule, plan: Plan, snapshot: Snapshot, answered: set[type[Fact]]) 
         why = _ONE_ROUND if missing == (PortCounters.__name__,) and snapshot.window is None else ""
         return Verdict(rule.code, Status.UNKNOWN, missing=missing, why=why), ()
     try:
-        judged = rule.look(plan, snapshot)
+        evaluated = rule.look(plan, snapshot)
     except Exception as error:  # noqa: BLE001 - a bug in one rule must not affect the others; its verdict is `error`
         culprit, found = without_culprit(rule, plan, snapshot)
-        on = f"; {culprit} causes it, the others are judged" if culprit else ""
+        on = f"; {culprit} causes it, the others are evaluated" if culprit else ""
         return Verdict(rule.code, Status.ERROR, error=f"{type(error).__name__}: {printable(str(error))}{on}"), found
-    status = Status.FAIL if judged.findings else Status.UNKNOWN if judged.unjudged else Status.PASS
-    why = "; ".join(part.why for part in judged.unjudged)
-    return Verdict(rule.code, status, why=why, unjudged=judged.unjudged), judged.findings
+    status = Status.FAIL if evaluated.findings else Status.UNKNOWN if evaluated.not_evaluated else Status.PASS
+    why = "; ".join(part.why for part in evaluated.not_evaluated)
+    return Verdict(rule.code, status, why=why, not_evaluated=evaluated.not_evaluated), evaluated.findings
 
 
 def _answered(snapshot: Snapshot) -> set[type[Fact]]:
@@ -169,7 +169,7 @@ def _by_place(wiring: Wiring) -> Iterable[str]:
 
 def _notes(wiring: Wiring) -> Iterable[str]:
     for role in roles_not_asked(wiring):
-        yield f"no {role} is among the devices asked: their cables are judged from the other ends alone"
+        yield f"no {role} is among the devices asked: their cables are evaluated from the other ends alone"
     missing = not_listed(wiring)
     if missing.devices:
         yield missing.summary

@@ -26,13 +26,15 @@ _MUTED: Final = "Acknowledged findings and those in a maintenance window are not
 
 
 def counted(code: str, title: str, summary: str, *, colour: str = WRONG, width: int = 4) -> Panel:
-    """How many findings a rule has in the whole fabric. Where it could not judge it is unknown (NaN), and not green."""
+    """How many findings a rule has in the whole fabric. Where it could not evaluate it is unknown (NaN), and not
+    green."""
     unknown = f'truerail_rule_status{{{FABRIC}, rule="{code}", status=~"unknown|error"}} == 1'
     findings = f'sum by (fabric) (truerail_findings{{{FABRIC}, rule="{code}", muted="no"}})'
     expr = f"{findings}\nor NaN * max by (fabric) ({unknown})"
-    text = f"{summary}\n\n0 means that rule {code} judged and found nothing; purple that it could not judge. {_MUTED}"
+    text = f"{summary}\n\n0 means that rule {code} evaluated and found nothing; purple that it could not evaluate. "
+    f"{_MUTED}"
     steps: Steps = none_is_right(colour)
-    return stat(title, text, instant(fresh(expr)), unit="short", steps=steps, width=width, empty="not judged")
+    return stat(title, text, instant(fresh(expr)), unit="short", steps=steps, width=width, empty="not evaluated")
 
 
 def found(title: str, summary: str, which: str, *, width: int = 24, empty: str = "none told") -> Panel:

@@ -13,7 +13,7 @@ RAIL: Final = f'{POD}, rail=~"$rail"'
 HOST: Final = f'{RAIL}, host=~"$host"'
 SWITCH: Final = f'{POD}, switch="$switch"'
 OLD: Final = 900
-"""Seconds after which a judgement says nothing of now: the limit of the alert TruerailJudgementOld."""
+"""Seconds after which an evaluation says nothing of now: the limit of the alert TruerailEvaluationOld."""
 
 
 def instant(expr: str, legend: str = "") -> Dataquery:
@@ -32,7 +32,7 @@ def rows(expr: str) -> Dataquery:
 
 
 def fresh(expr: str) -> str:
-    """`expr` (with the label `fabric`) only while the judgement is not old: else it has no series, so is unknown."""
+    """`expr` (with the label `fabric`) only while the evaluation is not old: else it has no series, so is unknown."""
     return f"({expr})\nand on(fabric) (truerail_evaluation_age_seconds{{{FABRIC}}} < {OLD})"
 
 

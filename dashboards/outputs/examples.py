@@ -13,7 +13,7 @@ from truerail.questions.diff import diff_plan
 from truerail.questions.storm import storm
 from truerail.questions.text import answer_text
 from truerail.questions.where import where
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.testing.cases import plan_of, scene
 
 OPTIONS: Final = Options(100)
@@ -21,7 +21,7 @@ OPTIONS: Final = Options(100)
 
 @dataclass(frozen=True)
 class Example:
-    """A finding of a rule's example: the judged fabric, and the words of the first command behind `truerail`."""
+    """A finding of a rule's example: the evaluated fabric, and the words of the first command behind `truerail`."""
 
     publication: Published
     finding: Finding
@@ -41,7 +41,7 @@ class Example:
 def examples(rule: Rule) -> Iterator[Example]:
     """All findings of the rule in its own examples."""
     for case in rule.fires:
-        shown, found = _judged(rule, case)
+        shown, found = _evaluated(rule, case)
         for finding in found:
             yield Example(shown, finding, words(rule, finding.subject))
 
@@ -58,12 +58,12 @@ def first_example(rule: Rule) -> Example:
     return next((one for one in found if one.finding.severity is rule.severity), found[0])
 
 
-def _judged(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:
-    """An example judged by all rules; the cabling is right where the example does not speak of it, if the rule finds
+def _evaluated(rule: Rule, case: Case) -> tuple[Published, list[Finding]]:
+    """An example evaluated by all rules; the cabling is right where the example does not speak of it, if the rule finds
     the same then.
     """
     alone, right = (
-        publication_of(plan, snapshot, judge(plan, snapshot)) for plan, snapshot in map(scene, (case, _cabled(case)))
+        publication_of(plan, snapshot, evaluate(plan, snapshot)) for plan, snapshot in map(scene, (case, _cabled(case)))
     )
     found, same = _found(rule, alone), _found(rule, right)
     if [(one.subject, one.severity) for one in found] == [(one.subject, one.severity) for one in same]:

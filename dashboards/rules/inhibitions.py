@@ -87,8 +87,8 @@ INHIBITIONS: Final = (
         Which("TruerailDeviceUnreachable|TruerailStaleData|TruerailCoverageFalling"),
         ("fabric",),
     ),
-    # Who judges nothing has no opinion on how old its judgement is.
-    Inhibition(Which("TruerailJudgingBroken"), Which("TruerailNoJudgement")),
+    # Who evaluates nothing has no opinion on how old its evaluation is.
+    Inhibition(Which("TruerailEvaluationFailing"), Which("TruerailNoEvaluation")),
 )
 
 

@@ -25,7 +25,7 @@ VERIFIED: Final = "fabric:truerail_links_verified:ratio"
 READ: Final = "role:truerail_devices_read:ratio"
 CABLE_RULES: Final = "CAB00[1-8]|NIC003"
 LEAF_LINKS: Final = 4
-"""A leaf with fewer planned cables is not judged as a whole."""
+"""A leaf with fewer planned cables is not evaluated as a whole."""
 
 _FOUND = "device:truerail_device_findings:sum"
 _AFFECTED = "link:truerail_link_info:affected"

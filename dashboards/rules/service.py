@@ -1,4 +1,4 @@
-"""Alerts on truerail itself: whether it is there, judges, is in time and keeps what it found."""
+"""Alerts on truerail itself: whether it is there, evaluates, is in time and keeps what it found."""
 
 from dashboards.rules.declared import Alert, Group, Series, Severity, Story, labels
 
@@ -36,37 +36,37 @@ SERVICE_ALERTS = Group(
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, None),), (), 1, resolves=1),
         ),
         Alert(
-            "TruerailNoJudgement", W, "truerail_build_info unless on() truerail_evaluation_number", 10,
-            "truerail runs, and has judged nothing yet",
-            f"truerail has answered scrapes for ten minutes without a first judgement. Next: {_LOGS} /readyz says "
+            "TruerailNoEvaluation", W, "truerail_build_info unless on() truerail_evaluation_number", 10,
+            "truerail runs, and has evaluated nothing yet",
+            f"truerail has answered scrapes for ten minutes without a first evaluation. Next: {_LOGS} /readyz says "
             "the same.",
-            "TruerailNoJudgement",
+            "TruerailNoEvaluation",
             Story((Series("truerail_build_info", labels(version="1", python="3.11"), 1, 1),
                    Series("truerail_evaluation_number", labels(fabric="lab"), 7, None)),
                   labels(version="1", python="3.11"), 1, resolves=8),
             keep=KEEP,
         ),
         Alert(
-            "TruerailJudgementOld", C, "truerail_evaluation_age_seconds > 900", 5,
+            "TruerailEvaluationOld", C, "truerail_evaluation_age_seconds > 900", 5,
             "What truerail shows of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old",
-            "The newest answer in the judgement of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old: "
+            "The newest answer in the evaluation of {{ $labels.fabric }} is {{ $value | humanizeDuration }} old: "
             f"cables may have changed since, and no alert would say so. Next: {_LOGS}",
-            "TruerailJudgementOld", _one("truerail_evaluation_age_seconds", 40, 1200),
+            "TruerailEvaluationOld", _one("truerail_evaluation_age_seconds", 40, 1200),
             keep=KEEP,
         ),
         Alert(
-            "TruerailJudgingBroken", C, "increase(truerail_service_evaluations_failed_total[15m]) > 0", 1,
-            "truerail cannot judge what it gathers",
-            "truerail gathers, and fails to judge what it gathered, because of a bug. The page shows the last "
-            "judgement that went well. Next: the log has the traceback; roll back the last update of truerail or of "
+            "TruerailEvaluationFailing", C, "increase(truerail_service_evaluations_failed_total[15m]) > 0", 1,
+            "truerail cannot evaluate what it gathers",
+            "truerail gathers, and fails to evaluate what it gathered, because of a bug. The page shows the last "
+            "evaluation that went well. Next: the log has the traceback; roll back the last update of truerail or of "
             "the plan.",
-            "TruerailJudgingBroken",
+            "TruerailEvaluationFailing",
             _counted("truerail_service_evaluations_failed_total", window=15),
             keep=KEEP,
         ),
         Alert(
             "TruerailRuleBroken", W, 'truerail_rule_status{status="error"} == 1', 5,
-            "The rule {{ $labels.rule }} fails: it judges nothing in {{ $labels.fabric }}",
+            "The rule {{ $labels.rule }} fails: it evaluates nothing in {{ $labels.fabric }}",
             "The rule {{ $labels.rule }} ended in an error, so its findings in {{ $labels.fabric }} are unknown, "
             "not none. The other rules go on. Next: the log has the traceback.",
             "TruerailRuleBroken", _one("truerail_rule_status", 0, 1, rule="CAB001", status="error"),
@@ -105,17 +105,18 @@ SERVICE_ALERTS = Group(
         Alert(
             "TruerailJournalFailing", W, 'truerail_journal_health{health="failing"} == 1', 5,
             "truerail cannot write its journal for {{ $labels.fabric }}",
-            "Judging goes on, and rounds wait in memory; acknowledgements are refused. Next: see whether the database "
+            "Evaluating goes on, and rounds wait in memory; acknowledgements are refused. Next: see whether the "
+            "database "
             "runs, has space, and lets truerail in; what waits is written when it is back.",
             "TruerailJournalFailing", _one("truerail_journal_health", 0, 1, health="failing"),
             keep=KEEP,
         ),
         Alert(
-            "TruerailJournalLosing", C, "increase(truerail_journal_lost_rounds_total[30m]) > 0", 1,
+            "TruerailJournalLosingRounds", C, "increase(truerail_journal_lost_rounds_total[30m]) > 0", 1,
             "truerail loses history of {{ $labels.fabric }}: the database has taken nothing for too long",
             "Rounds were dropped within half an hour. Findings keep their state; steps between are "
             "lost. Next: bring the database back.",
-            "TruerailJournalLosing",
+            "TruerailJournalLosingRounds",
             _counted("truerail_journal_lost_rounds_total", window=30, fabric="losing"),
             keep=KEEP,
         ),

@@ -11,7 +11,7 @@ from dashboards.rules.declared import Alert, Group, Record, Series, Severity, St
 
 W = Severity.WARNING
 BUSY: Final = 0.1
-"""Share of the line rate from which a load is judged: that of RAL001 (detection.md 3)."""
+"""Share of the line rate from which a load is evaluated: that of RAL001 (detection.md 3)."""
 IN_USE: Final = 0.02
 """Share of the line rate from which a load is shown as one."""
 LOW: Final = 0.85

@@ -81,7 +81,7 @@ class Service:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Starts it and waits for its first judgement."""
+        """Starts it and waits for its first evaluation."""
         settings = str(self.layout.folder / "truerail.yaml")
         command = inside(self.layout, sys.executable, "-m", "truerail", "serve", "--config", settings)
         with self._log.open("a") as log:

@@ -26,7 +26,7 @@ class CollectorRun:
     rounds_total: int = 0
     failures_total: int = 0
     """Devices without a readable answer, summed over rounds."""
-    overruns_total: int = 0
+    missed_total: int = 0
     """Times it came due while its last round still ran: skipped, counted, not logged one by one."""
 
 
@@ -70,7 +70,7 @@ class Published:
     mutes: Mapping[str, Mute] = field(default_factory=dict)
     runs: Mapping[str, CollectorRun] = field(default_factory=dict)
     journal: JournalState = JournalState()
-    judged_seconds: float = 0.0
+    evaluated_seconds: float = 0.0
     """Seconds from the snapshot to this evaluation."""
     traffic: Traffic | None = None
     """Traffic on links, for metrics; None where there are no counters or it is not requested."""

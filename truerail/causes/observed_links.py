@@ -65,8 +65,8 @@ class Slots:
 def _labels(wiring: Wiring) -> Labels:
     index = wiring.index
     heard = wiring.heard[index.b]
-    judged = (wiring.state == State.RIGHT) | (wiring.state == State.WRONG)
-    use = np.flatnonzero(judged & ~index.from_host & (wiring.place < 0) & (heard >= 0))
+    evaluated = (wiring.state == State.RIGHT) | (wiring.state == State.WRONG)
+    use = np.flatnonzero(evaluated & ~index.from_host & (wiring.place < 0) & (heard >= 0))
     return Counter(zip(heard[use].tolist(), index.a_device[use].tolist(), strict=True))
 
 

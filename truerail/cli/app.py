@@ -9,7 +9,7 @@ from truerail.cli import capture, check, demo, inventory, monitoring, oncall, pa
 app = typer.Typer(
     name="truerail",
     help="Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves to mend it.",
-    epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 could not judge, 3 a bug.",
+    epilog="Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 could not evaluate, 3 a bug.",
     no_args_is_help=True,
     rich_markup_mode=None,  # importing what draws boxes around help takes longer than all the rest of --help
     pretty_exceptions_enable=False,

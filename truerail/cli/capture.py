@@ -53,7 +53,7 @@ def capture(
 
 
 def _round(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline: float) -> Path:
-    """Gathers a round to its end. Raises CannotJudge where nobody answers, Exit where Ctrl-C ends it."""
+    """Gathers a round to its end. Raises CommandError where nobody answers, Exit where Ctrl-C ends it."""
     from truerail.cli import terminal
 
     if _gather(fleet, writer, only, deadline).interrupted:
@@ -69,7 +69,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     """Asks the devices that the round does not have yet, and writes each as it answers."""
     from collector import collectors
     from truerail.cli import live, live_progress, terminal
-    from truerail.cli.judging import named
+    from truerail.cli.evaluating import named
     from truerail.poller import Limits
     from truerail.transport.writer import folder_name
 

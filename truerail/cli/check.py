@@ -84,7 +84,7 @@ def check(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not found.answered:
         source = capture or inventory
-        raise CommandError(f"{source}: no device gave an answer that could be read, nothing was judged")
+        raise CommandError(f"{source}: no device gave an answer that could be read, nothing was evaluated")
     raise typer.Exit(ExitCode.FOUND if found.evaluation.at_or_above(severity) else ExitCode.GOOD)
 
 
@@ -99,7 +99,7 @@ def _by_suffix(output: Path | None) -> Format:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A judgement, whether any device answered, and whether Ctrl-C ended the round early."""
+    """An evaluation, whether any device answered, and whether Ctrl-C ended the round early."""
 
     evaluation: "Evaluation"
     answered: bool
@@ -114,22 +114,22 @@ def _found(
     only: str | None,
     deadline: float,
 ) -> _Found:
-    """Judges the capture or asks the inventory's devices. Raises BadParameter where it is not plain which."""
-    from truerail.cli.judging import codes, judged
+    """Evaluates the capture or asks the inventory's devices. Raises BadParameter where it is not plain which."""
+    from truerail.cli.evaluating import codes, evaluated
 
     if (capture is None) == (inventory is None):
         raise typer.BadParameter("name either --from CAPTURE or --inventory INVENTORY")
     wanted = codes(rule)
     if inventory is None:
         assert capture is not None  # noqa: S101 - one of the two is there, see above
-        return _Found(*judged(plan, capture, wanted, only))
-    from truerail.cli.live_check import judged_live
+        return _Found(*evaluated(plan, capture, wanted, only))
+    from truerail.cli.live_check import evaluated_live
 
-    return _Found(*judged_live(plan, inventory, wanted, only, deadline))
+    return _Found(*evaluated_live(plan, inventory, wanted, only, deadline))
 
 
 def refuse_binary_on_terminal(fmt: Format, output: Path | None) -> None:
-    """A workbook on a terminal helps nobody. Raises CannotJudge before any work is done."""
+    """A workbook on a terminal helps nobody. Raises CommandError before any work is done."""
     import sys
 
     if fmt is Format.XLSX and output is None and sys.stdout.isatty():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def faults(words: "Sequence[str]") -> "list[Fault]":
-    """`cable-swap` or `cable-swap:one-leaf`. Raises CannotJudge for a kind or variant that cannot be planted."""
+    """`cable-swap` or `cable-swap:one-leaf`. Raises CommandError for a kind or variant that cannot be planted."""
     from truerail.files.problems import nearest
     from truerail.model import CauseKind
     from truerail.simulator import KINDS, Fault

@@ -12,7 +12,8 @@ JOURNAL = "journal.db"
 
 
 def prepare(output: Path) -> None:
-    """Makes the folder, or empties it of an earlier capture. Raises CannotJudge for somebody else's folder, OSError."""
+    """Makes the folder, or empties it of an earlier capture. Raises CommandError for somebody else's folder,
+    OSError."""
     mark = output / MARK
     if output.exists() and not mark.exists() and any(output.iterdir()):
         raise CommandError(f"{output} is not empty and not made by a demo: name another folder with --output")
@@ -24,7 +25,7 @@ def prepare(output: Path) -> None:
 
 @contextmanager
 def kept_for_one(output: Path) -> Iterator[Path]:
-    """The folder for as long as a demo runs, without an earlier demo's journal. Raises CannotJudge where one runs."""
+    """The folder for as long as a demo runs, without an earlier demo's journal. Raises CommandError where one runs."""
     import fcntl
 
     try:

@@ -38,7 +38,7 @@ def serve_living(
     port: int,
     quiet: bool,
 ) -> None:
-    """Serves until Ctrl-C. Raises CannotJudge for what a user has to mend."""
+    """Serves until Ctrl-C. Raises CommandError for what a user has to mend."""
     from truerail.cli import serving
     from truerail.plans import dump_csv
     from truerail.service.logs import set_up
@@ -77,7 +77,7 @@ async def _serve(fabric: LivingFabric, settings: "Settings", stage: Stage) -> No
 
 def demo_settings(output: Path, host: str, port: int) -> "Settings":
     """The service's settings: quick rounds, a journal in the folder. Nothing of the environment's gets into them: it
-    may name the journal of a real fabric. Raises CannotJudge for an address that others reach.
+    may name the journal of a real fabric. Raises CommandError for an address that others reach.
     """
     from datetime import timedelta
 
@@ -109,7 +109,7 @@ def demo_settings(output: Path, host: str, port: int) -> "Settings":
 
 
 def free_port(host: str, port: int) -> int:
-    """This port or the next one that nobody listens on; 0 stays 0. Raises CannotJudge where there is none."""
+    """This port or the next one that nobody listens on; 0 stays 0. Raises CommandError where there is none."""
     last = ""
     for number in range(port, min(port + MOST_PORTS, 65536)) if port else ():
         try:

@@ -1,6 +1,6 @@
 """What can go wrong for a user of the command line, and the exit code of each.
 
-CannotJudge  2   bad usage, bad plan, nothing collected
+CommandError  2   bad usage, bad plan, nothing collected
 anything else    3   a bug
 """
 
@@ -14,7 +14,7 @@ class ExitCode(IntEnum):
     """Nothing at or above --fail-on."""
     FOUND = 1
     """Findings."""
-    CANNOT_JUDGE = 2
+    CANNOT_EVALUATE = 2
     """Bad usage, bad plan, nothing collected."""
     BUG = 3
     INTERRUPTED = 130

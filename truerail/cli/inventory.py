@@ -88,8 +88,8 @@ def trust(
 
 
 def _targets(inventory: Path, only: str | None) -> "tuple[Target, ...]":
-    """The devices, those that `only` names. Raises CannotJudge."""
-    from truerail.cli.judging import named
+    """The devices, those that `only` names. Raises CommandError."""
+    from truerail.cli.evaluating import named
     from truerail.cli.live import load_fleet
 
     targets = load_fleet(inventory, None).targets

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from collector import at_once
 from truerail.cli import terminal
-from truerail.cli.judging import load_plan, named
+from truerail.cli.evaluating import load_plan, named
 from truerail.errors import CommandError
 from truerail.model import Plan, Target
 from truerail.model.names import device_key
@@ -31,7 +31,7 @@ class Fleet:
         """The devices to ask where a user names some: those, the ends that their cables are planned on, and who tells
         the fabric.
 
-        None where nobody names any, and where there is no plan: rails are then inferred from all. Raises CannotJudge.
+        None where nobody names any, and where there is no plan: rails are then inferred from all. Raises CommandError.
         """
         if only is None or self.plan is None:
             return None
@@ -50,7 +50,7 @@ class Fleet:
 
 
 def load_fleet(inventory: Path, plan: Path | None) -> Fleet:
-    """Reads an inventory and a plan. Raises CannotJudge with a line for each problem."""
+    """Reads an inventory and a plan. Raises CommandError with a line for each problem."""
     from truerail.inventory import InventoryError, load_inventory
 
     try:

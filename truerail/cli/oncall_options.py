@@ -26,11 +26,11 @@ TokenFile = Annotated[
 ]
 Capture = Annotated[
     Path | None,
-    typer.Option("--from", "--capture", metavar="CAPTURE", help="Ask no service: judge this folder or tar archive."),
+    typer.Option("--from", "--capture", metavar="CAPTURE", help="Ask no service: evaluate this folder or tar archive."),
 ]
 OnlyCapture = Annotated[
     Path | None,
-    typer.Option("--capture", metavar="CAPTURE", help="Ask no service: judge this folder or tar archive."),
+    typer.Option("--capture", metavar="CAPTURE", help="Ask no service: evaluate this folder or tar archive."),
 ]
 Inventory = Annotated[
     Path | None,

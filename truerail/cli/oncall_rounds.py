@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truerail.cli.judging import inferred, load_plan, read
+from truerail.cli.evaluating import inferred, load_plan, read
 from truerail.cli.oncall_source import answered
 from truerail.errors import CommandError, QueryError
 from truerail.journal.lives import Lives
@@ -44,7 +44,7 @@ class Wanted:
 
 
 def diff_rounds(wanted: Wanted) -> Diff:
-    """What changed from one round to the other; `summary` names both. Raises CannotJudge."""
+    """What changed from one round to the other; `summary` names both. Raises CommandError."""
     intended = load_plan(wanted.plan) if wanted.plan else None
     newest = read(wanted.capture, intended)
     earlier, later = _two(wanted, newest, intended)

@@ -25,7 +25,7 @@ class _Stays(HTTPRedirectHandler):
 
 
 def fetched(service: str, route: str, query: Mapping[str, str | None], token_file: Path | None) -> Any:
-    """The JSON at `/api/v1/ROUTE`. Raises CannotJudge with one sentence for whatever goes wrong."""
+    """The JSON at `/api/v1/ROUTE`. Raises CommandError with one sentence for whatever goes wrong."""
     parts = urlsplit(service)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise CommandError(f"--service {service}: not the address of a service, such as http://127.0.0.1:8080")

@@ -1,4 +1,4 @@
-"""Where an on-call command gets its answer: from the running service, or from a judgement made here."""
+"""Where an on-call command gets its answer: from the running service, or from an evaluation made here."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Question:
 
 
 def ask(question: Question, source: Source) -> tuple[Any, Any]:
-    """The answer, and its JSON. Raises CannotJudge for whatever stands between."""
+    """The answer, and its JSON. Raises CommandError for whatever stands between."""
     return _here(question, source) if source.local else _service(question, source)
 
 
@@ -72,11 +72,11 @@ def _service(question: Question, source: Source) -> tuple[Any, Any]:
 
 
 def _publication(source: Source) -> Published:
-    """What a capture or the devices of an inventory show, judged."""
-    from truerail.cli.judging import inferred
+    """What a capture or the devices of an inventory show, evaluated."""
+    from truerail.cli.evaluating import inferred
     from truerail.cli.plug_history import with_plug_history
     from truerail.questions.capture import publication_of
-    from truerail.rounds import judge
+    from truerail.rounds import evaluate
     from truerail.transport.replay import Capture
 
     if source.capture is not None and source.inventory is not None:
@@ -89,18 +89,18 @@ def _publication(source: Source) -> Published:
         notes = [*told, *notes]
     if isinstance(seen, Capture):
         snapshot = with_plug_history(intended, seen, snapshot)
-    return publication_of(intended, snapshot, judge(intended, snapshot, notes=notes))
+    return publication_of(intended, snapshot, evaluate(intended, snapshot, notes=notes))
 
 
 def answered(readings: Iterable[Reading], place: Path | None) -> None:
-    """Raises CannotJudge where no device of a round gave any answer that could be read."""
+    """Raises CommandError where no device of a round gave any answer that could be read."""
     if all(reading.error for reading in readings):
-        raise CommandError(f"{place}: no device gave an answer that could be read, nothing was judged")
+        raise CommandError(f"{place}: no device gave an answer that could be read, nothing was evaluated")
 
 
 def _round(source: Source) -> Any:
     """The plan, if there is one, and one round: read from the capture, or gathered now."""
-    from truerail.cli.judging import load_plan, read
+    from truerail.cli.evaluating import load_plan, read
 
     if source.capture is not None:
         plan = load_plan(source.plan) if source.plan else None

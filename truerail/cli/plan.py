@@ -76,7 +76,7 @@ def lint(
 ) -> None:
     """Find faults in the plan itself."""
     from truerail.cli import terminal
-    from truerail.cli.judging import load_plan
+    from truerail.cli.evaluating import load_plan
     from truerail.model import Severity
     from truerail.outputs.words import count
     from truerail.plans import lint as problems_of
@@ -97,7 +97,7 @@ def show(
     output: Output = None,
 ) -> None:
     """Show pods, rails and leaves, each leaf's oversubscription and the fabric's bisection bandwidth."""
-    from truerail.cli.judging import load_plan
+    from truerail.cli.evaluating import load_plan
 
     loaded = load_plan(plan)
     if view is View.SVG:
@@ -118,7 +118,7 @@ def convert(
     output: Output = None,
 ) -> None:
     """Write a plan in another language."""
-    from truerail.cli.judging import load_plan
+    from truerail.cli.evaluating import load_plan
 
     _put(_written(load_plan(plan), to or _language(output, Language.CSV)), output)
 
@@ -131,7 +131,7 @@ def infer(
 ) -> None:
     """Read the rails off a fabric by consensus over its hosts, and write them as a plan."""
     from truerail.cli import terminal
-    from truerail.cli.judging import inferred, read
+    from truerail.cli.evaluating import inferred, read
 
     plan, told = inferred(read(capture, None).snapshot())
     for line in told:

@@ -8,7 +8,7 @@ from truerail.transport.replay import Capture, read_capture
 
 def with_plug_history(plan: Plan, capture: Capture, snapshot: Snapshot) -> Snapshot:
     """The same, with the moves of plugs that the rounds before it saw. They are read where a link fell, and only then:
-    each costs as much as the round itself. Raises CannotJudge where the capture is gone meanwhile.
+    each costs as much as the round itself. Raises CommandError where the capture is gone meanwhile.
     """
     from truerail.analysis.cabling import wiring_of
     from truerail.analysis.cabling.plugs import Plugs

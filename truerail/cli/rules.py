@@ -33,7 +33,7 @@ def explain(
 
     from rules import rules
     from truerail.cli import terminal
-    from truerail.cli.judging import codes
+    from truerail.cli.evaluating import codes
     from truerail.cli.rule_page import page
 
     chosen = codes([code])

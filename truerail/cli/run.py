@@ -16,7 +16,7 @@ def main() -> None:
         app(prog_name="truerail")
     except CommandError as error:
         complain(str(error))
-        raise SystemExit(ExitCode.CANNOT_JUDGE) from None
+        raise SystemExit(ExitCode.CANNOT_EVALUATE) from None
     except KeyboardInterrupt:
         raise SystemExit(ExitCode.INTERRUPTED) from None
     except Exception as error:  # noqa: BLE001 - the one place where whatever is left becomes exit code 3

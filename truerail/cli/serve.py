@@ -42,7 +42,7 @@ def serve(
 
 
 def _certificate(settings: "Settings") -> str:
-    """What is to be said of the certificate's end. Raises CannotJudge where certificate or key cannot be used."""
+    """What is to be said of the certificate's end. Raises CommandError where certificate or key cannot be used."""
     from truerail.errors import CertificateError
     from truerail.web.access.tls import Certificates
 
@@ -77,7 +77,7 @@ async def _serve(config: Path, settings: "Settings", fleet: "Fleet") -> None:
 
 
 def _read(config: Path) -> "tuple[Settings, Fleet]":
-    """Everything that the files say. Raises CannotJudge with a line for each problem."""
+    """Everything that the files say. Raises CommandError with a line for each problem."""
     from truerail.cli.live import load_fleet
 
     settings = _settings(config)

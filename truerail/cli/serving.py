@@ -27,7 +27,7 @@ Ready = Callable[[str], None]
 """Told the address under which the service answers, once it does."""
 SWITCH_SECONDS = 0.00005
 """How long Python lets one thread run. A reader's question waits for its turn about ten times on its way through the
-loop and the journal, so that ten times as long, with judging and writing beside it, is felt.
+loop and the journal, so that ten times as long, with evaluating and writing beside it, is felt.
 """
 
 
@@ -41,7 +41,7 @@ async def serve_fabric(
     stop: asyncio.Event,
     reload: Callable[["Watch"], None] | None = None,
 ) -> None:
-    """Watches and serves until `stop` is set. Raises CannotJudge where it cannot begin (port taken, journal newer)."""
+    """Watches and serves until `stop` is set. Raises CommandError where it cannot begin (port taken, journal newer)."""
     from truerail.errors import AccessError, CertificateError, ListenError
     from truerail.service.evaluator import Evaluator
     from truerail.service.front import Front
@@ -53,8 +53,8 @@ async def serve_fabric(
     sys.setswitchinterval(SWITCH_SECONDS)
     garbage_of_the_young_only()
     journal = await asyncio.to_thread(_journal, settings)
-    judge = Evaluator.begin(settings)
-    watch = Watch(settings, targets, plan, transport, judge, journal)
+    evaluate = Evaluator.begin(settings)
+    watch = Watch(settings, targets, plan, transport, evaluate, journal)
     try:
         app = create_app(Front(watch), settings)
     except AccessError as error:
@@ -81,7 +81,7 @@ async def serve_fabric(
         except AccessError as error:
             logger().error("access not reloaded, it stays as it was", error=str(error))
 
-    judge.prepare.append(app.state.desk.exposition.prepare)
+    evaluate.prepare.append(app.state.desk.exposition.prepare)
     with _signals(stop, hang_up if reload else None):
         serving = asyncio.create_task(serve(app, settings, stop, listening))
         watching = asyncio.create_task(watch.run(stop))

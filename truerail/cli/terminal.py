@@ -52,7 +52,7 @@ def remark(text: str) -> None:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """A result into a file. Raises CannotJudge where it cannot be written."""
+    """A result into a file. Raises CommandError where it cannot be written."""
     try:
         path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
     except OSError as error:

@@ -40,7 +40,9 @@ def watch(
         assert capture is not None  # noqa: S101 - one of the two is there, see above
         shown = _replayed(capture, plan, interval, rounds)
     if not shown.answered:
-        raise CommandError(f"{capture or inventory}: no device gave an answer that could be read, nothing was judged")
+        raise CommandError(
+            f"{capture or inventory}: no device gave an answer that could be read, nothing was evaluated"
+        )
     raise typer.Exit(ExitCode.FOUND if shown.work.left or shown.work.unread else ExitCode.GOOD)
 
 
@@ -92,7 +94,7 @@ async def _pause(stop: "asyncio.Event", seconds: float) -> None:
 def _replayed(capture: Path, plan: Path | None, interval: float, rounds: int) -> "Watch":
     import time
 
-    from truerail.cli.judging import load_plan
+    from truerail.cli.evaluating import load_plan
     from truerail.cli.watch_screen import Watch, replay
 
     with Watch(load_plan(plan) if plan else None) as shown:

@@ -11,7 +11,7 @@ from truerail.analysis.cabling import wiring_of
 from truerail.analysis.cabling.plugs import Plugs
 from truerail.analysis.counters import Window
 from truerail.cli import terminal
-from truerail.cli.judging import Seen, inferred
+from truerail.cli.evaluating import Seen, inferred
 from truerail.errors import CommandError
 from truerail.model import Plan
 from truerail.outputs.worklist import Worklist
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Judges round after round and shows what became of the steps. A context manager: it owns the terminal meanwhile.
+    """Evaluates round after round and shows what became of the steps. A context manager: it owns the terminal
+    meanwhile.
 
     Without a plan, the rails that the first round agrees on are the plan of all rounds.
     """
@@ -54,8 +55,8 @@ class Watch:
             self._live.update(words, refresh=True)
 
     def take(self, seen: Seen, read: int, asked: int, seconds: float) -> None:
-        """Judges one round and shows it. Raises CannotJudge where there is no plan and none can be inferred."""
-        from truerail.rounds import judge
+        """Evaluates one round and shows it. Raises CommandError where there is no plan and none can be inferred."""
+        from truerail.rounds import evaluate
 
         self.window.put(seen.readings)
         snapshot = replace(seen.snapshot(), window=self.window if self.window.sources else None)
@@ -65,7 +66,7 @@ class Watch:
         self.window.replugged = self.plugs.update(
             wiring_of(self.plan, snapshot), self.window.replugged.since(self.window.oldest)
         )
-        changes = self.work.update(judge(self.plan, snapshot, notes=seen.notes))
+        changes = self.work.update(evaluate(self.plan, snapshot, notes=seen.notes))
         at = snapshot.at.astimezone().strftime("%H:%M:%S")
         if self._live is not None:
             size = self._live.console.size
@@ -80,7 +81,7 @@ class Watch:
 
 
 def replay(capture: Path, shown: Watch) -> Iterator[tuple[Seen, int, int]]:
-    """The rounds of a capture, oldest first, with how many devices were asked and read. Raises CannotJudge."""
+    """The rounds of a capture, oldest first, with how many devices were asked and read. Raises CommandError."""
     from truerail.errors import CaptureError
     from truerail.transport.replay import read_capture
 

@@ -53,7 +53,7 @@ class Changes:
     """What a round did to everything that is remembered.
 
     `lives` (by finding id) and `cause_lives` (by `Cause.key`) are those of all that is open and of what this round
-    resolved; `pending_resolution` are findings that are not in the judgement and not resolved: recovering, unseen, or
+    resolved; `pending_resolution` are findings that are not in the evaluation and not resolved: recovering, unseen, or
     flapping and
     away for the moment. `events` and `links` have no number yet (`seq` 0). `findings`, `causes` and `link_states` are
     what has to be written: states, not steps, so that a later round makes good for one that was never written.

@@ -1,4 +1,4 @@
-"""Writes rounds down beside the service: whoever judges never waits for the database.
+"""Writes rounds down beside the service: whoever evaluates never waits for the database.
 
 While the database is gone, rounds wait in memory and are tried again. Where too many wait the oldest is dropped and
 counted; the states that it set go over to the next one, so that what is open, what is resolved and where cables are is

@@ -1,6 +1,6 @@
 """The lives of findings and causes over rounds: new, ongoing, gone for a while, out of sight, resolved, back.
 
-A pure state machine: judgements in, `Changes` out. It opens no database; what it must know after a restart comes back
+A pure state machine: evaluations in, `Changes` out. It opens no database; what it must know after a restart comes back
 to it by `restore`.
 """
 
@@ -30,7 +30,7 @@ _BEGINS = {LifeState.NEW: EventKind.APPEARED, LifeState.REGRESSED: EventKind.REG
 
 
 class Lives:
-    """Remembers what was judged. One caller at a time.
+    """Remembers what was evaluated. One caller at a time.
 
     `recovery`: how long a finding must be gone to be resolved. From `flapping_episodes` appearances within
     `flapping_within` on it is told as flapping, until it has stood still for that long.

@@ -35,7 +35,7 @@ class Witness:
 
         A device that is in no plan any more has nobody to ask, and nothing to be found on: then it could.
         """
-        if not self._judged(finding):
+        if not self._evaluated(finding):
             return False
         index = self._wiring.index
         device = index.devices.find(finding.device)
@@ -44,16 +44,18 @@ class Witness:
         state = self._cable_state(finding, device)
         return state is not State.UNKNOWN and self._heard(finding, cable_known=state is not None)
 
-    def _judged(self, finding: Finding) -> bool:
-        """Whether the rule judged what the finding is about, as far as its verdict says. The part that it could not
-        judge may be the finding's; what is unknown for one part says nothing against the rest.
+    def _evaluated(self, finding: Finding) -> bool:
+        """Whether the rule evaluated what the finding is about, as far as its verdict says. The part that it could not
+        evaluate may be the finding's; what is unknown for one part says nothing against the rest.
         """
         verdict = self._verdict.get(finding.rule)
         if verdict is None or verdict.status is Status.ERROR:
             return False
-        if verdict.status is Status.UNKNOWN and not (verdict.unjudged and all(p.rest_judged for p in verdict.unjudged)):
+        if verdict.status is Status.UNKNOWN and not (
+            verdict.not_evaluated and all(p.rest_evaluated for p in verdict.not_evaluated)
+        ):
             return False
-        return all({finding.subject, finding.device}.isdisjoint(part.subjects) for part in verdict.unjudged)
+        return all({finding.subject, finding.device}.isdisjoint(part.subjects) for part in verdict.not_evaluated)
 
     def _cable_state(self, finding: Finding, device: int) -> State | None:
         """The state of the cable planned at the finding's port; None where there is none."""

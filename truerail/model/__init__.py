@@ -28,10 +28,10 @@ from truerail.model.finding import (
     Evidence,
     Finding,
     Move,
+    NotEvaluated,
     Severity,
     Status,
     Summary,
-    Unjudged,
     Verdict,
 )
 from truerail.model.plan import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
@@ -66,6 +66,7 @@ __all__ = [
     "Neighbor",
     "NetAddress",
     "NetLink",
+    "NotEvaluated",
     "Optic",
     "PcieLink",
     "Plan",
@@ -87,7 +88,6 @@ __all__ = [
     "Table",
     "Target",
     "Transport",
-    "Unjudged",
     "Verdict",
     "collector",
     "minutes",

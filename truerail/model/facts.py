@@ -137,7 +137,7 @@ class PortCounters(NamedTuple):
     """The counters of one port, read at one time.
 
     `counters` is one tuple shared by all ports that print the same names, `values` what each counted: a fabric has two
-    million values a round, and a fact for each of them would cost more than judging them.
+    million values a round, and a fact for each of them would cost more than evaluating them.
     """
 
     port: str

@@ -1,5 +1,5 @@
-"""What differs (`Finding`), why (`Cause`), what could not be judged (`Verdict`), and all of it together
-(`Judgement`).
+"""What differs (`Finding`), why (`Cause`), what could not be evaluated (`Verdict`), and all of it together
+(`Evaluation`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -214,8 +214,8 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unjudged:
-    """A part of the fabric that a rule could not judge: `why` is a sentence without its full stop, `count` of `of`
+class NotEvaluated:
+    """A part of the fabric that a rule could not evaluate: `why` is a sentence without its full stop, `count` of `of`
     things of the kind `what` ("cable", "link", "host", "switch", ...) are the part; both are 0 where it has no number.
     """
 
@@ -225,9 +225,9 @@ class Unjudged:
     of: int = 0
     subjects: tuple[str, ...] = ()
     """Devices or `device/port`, as the plan names them: examples of the part, or all of it."""
-    rest_judged: bool = False
-    """Whether the rule judged everything else: a finding that is neither on a cable of unknown state nor about one of
-    the `subjects` would have been found again.
+    rest_evaluated: bool = False
+    """Whether the rule evaluated everything else: a finding that is neither on a cable of unknown state nor about one
+    of the `subjects` would have been found again.
     """
 
     @property
@@ -252,9 +252,10 @@ MOST_EXAMPLES = 8
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a rule could say: `missing` names the kinds of facts that nobody answered, `why` says what else keeps it
-    from judging, `error` what went wrong inside.
+    from evaluating, `error` what went wrong inside.
 
-    `unjudged` holds the parts of the fabric that it could not judge. They stand beside findings too: the status is then
+    `not_evaluated` holds the parts of the fabric that it could not evaluate. They stand beside findings too: the
+    status is then
     `fail`, and `why` says what it does not cover. Without findings the status is `unknown`.
     """
 
@@ -263,12 +264,12 @@ class Verdict:
     missing: tuple[str, ...] = ()
     why: str = ""
     error: str = ""
-    unjudged: tuple[Unjudged, ...] = ()
+    not_evaluated: tuple[NotEvaluated, ...] = ()
 
     @property
     def incomplete(self) -> bool:
-        """Whether a part of the fabric, or all of it, could not be judged."""
-        return self.status is Status.UNKNOWN or bool(self.unjudged)
+        """Whether a part of the fabric, or all of it, could not be evaluated."""
+        return self.status is Status.UNKNOWN or bool(self.not_evaluated)
 
     @property
     def reason(self) -> str:

@@ -63,7 +63,7 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """One judgement in numbers. `number` grows by one with each judgement, over restarts too."""
+    """One evaluation in numbers. `number` grows by one with each evaluation, over restarts too."""
 
     number: int
     at: datetime

@@ -29,7 +29,7 @@ def garbage_collection_paused(*, freeze: bool = False, old: bool = False) -> Ite
 def garbage_of_the_young_only() -> None:
     """From now on the collector looks at young values only, and never by itself at all of them.
 
-    A service holds millions of values for as long as a judgement is shown, none of them garbage: walking them takes a
+    A service holds millions of values for as long as an evaluation is shown, none of them garbage: walking them takes a
     second, in which no request is answered. What circles hold in old age waits for an explicit `gc.collect`.
     """
     gc.set_threshold(10_000, 10, 1_000_000_000)

@@ -109,7 +109,8 @@ class Plan:
 
     `devices` maps a device's planned name to it. `inferred` is set on a plan that was read off the fabric itself by
     consensus and not written by anybody: what it says is likely, not intended. `undecided` are host ports of an
-    inferred plan whose place could be one or another, with the reason: planned where they are seen, never judged right.
+    inferred plan whose place could be one or another, with the reason: planned where they are seen, never evaluated
+    right.
     """
 
     devices: Mapping[str, Device]

@@ -7,11 +7,11 @@ from typing import Any
 
 from truerail.errors import TruerailError
 from truerail.model.facts import Fact
-from truerail.model.finding import CauseKind, Evidence, Finding, Severity, Unjudged
+from truerail.model.finding import CauseKind, Evidence, Finding, NotEvaluated, Severity
 from truerail.model.plan import LoadBalancing, Plan, Port, Transport
 from truerail.model.snapshot import Snapshot
 
-Judge = Callable[[Plan, Snapshot], Iterator[Finding]]
+Evaluate = Callable[[Plan, Snapshot], Iterator[Finding]]
 
 HEADINGS = ("## Why it matters", "## How it is seen", "## What to do", "## Decide", "## False positives")
 """What each rule explains, in this order. Under `Decide` each item of a list begins with words of the first command's
@@ -53,27 +53,27 @@ class Case:
 class InsufficientDataError(TruerailError):
     """Raised by a rule that was answered and still cannot say: too few samples, no eligible switch. Says why.
 
-    A rule that raises it after its last finding keeps its findings: then the parts are what it could not judge beside
-    them. `parts` are sentences, or parts with their number and examples.
+    A rule that raises it after its last finding keeps its findings: then the parts are what it could not evaluate
+    beside them. `parts` are sentences, or parts with their number and examples.
     """
 
-    def __init__(self, *parts: Unjudged | str) -> None:
-        self.parts = tuple(Unjudged(part) if isinstance(part, str) else part for part in parts)
+    def __init__(self, *parts: NotEvaluated | str) -> None:
+        self.parts = tuple(NotEvaluated(part) if isinstance(part, str) else part for part in parts)
         super().__init__("; ".join(part.why for part in self.parts))
 
 
-def report_unjudged(parts: Iterable[Unjudged]) -> None:
-    """The last step of a rule: raises Undecided where there are parts that it could not judge."""
-    if unjudged := tuple(parts):
-        raise InsufficientDataError(*unjudged)
+def report_not_evaluated(parts: Iterable[NotEvaluated]) -> None:
+    """The last step of a rule: raises Undecided where there are parts that it could not evaluate."""
+    if not_evaluated := tuple(parts):
+        raise InsufficientDataError(*not_evaluated)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """All that a rule said of a snapshot: what it found, and the parts that it could not judge."""
+class Evaluated:
+    """All that a rule said of a snapshot: what it found, and the parts that it could not evaluate."""
 
     findings: tuple[Finding, ...]
-    unjudged: tuple[Unjudged, ...] = ()
+    not_evaluated: tuple[NotEvaluated, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Rule:
     needs: tuple[type[Fact], ...]
     """Kinds of facts without which the rule can say nothing; any of `any_of` will do where that is set."""
     explanation: str
-    judge: Judge
+    evaluate: Evaluate
     fires: tuple[Case, ...]
     quiet: tuple[Case, ...]
     transports: tuple[Transport, ...] = tuple(Transport)
@@ -125,21 +125,21 @@ class Rule:
         """The first line of the explanation."""
         return self.explanation.strip().partition("\n")[0]
 
-    def look(self, plan: Plan, snapshot: Snapshot) -> Judged:
-        """What the rule finds, and what it could not judge beside it. `judge` raises Undecided for the latter."""
+    def look(self, plan: Plan, snapshot: Snapshot) -> Evaluated:
+        """What the rule finds, and what it could not evaluate beside it. `evaluate` raises Undecided for the latter."""
         findings: list[Finding] = []
         try:
-            findings.extend(self.judge(plan, snapshot))  # what is found before it raises stays
+            findings.extend(self.evaluate(plan, snapshot))  # what is found before it raises stays
         except InsufficientDataError as undecided:
-            return Judged(tuple(findings), undecided.parts)
-        return Judged(tuple(findings))
+            return Evaluated(tuple(findings), undecided.parts)
+        return Evaluated(tuple(findings))
 
     def findings(self, plan: Plan, snapshot: Snapshot) -> tuple[Finding, ...]:
-        """What the rule finds. Raises Undecided where it finds nothing and could not judge everything."""
-        judged = self.look(plan, snapshot)
-        if judged.unjudged and not judged.findings:
-            raise InsufficientDataError(*judged.unjudged)
-        return judged.findings
+        """What the rule finds. Raises Undecided where it finds nothing and could not evaluate everything."""
+        evaluated = self.look(plan, snapshot)
+        if evaluated.not_evaluated and not evaluated.findings:
+            raise InsufficientDataError(*evaluated.not_evaluated)
+        return evaluated.findings
 
     def section(self, heading: str) -> str:
         """The text under one of `HEADINGS`, given without its marks."""
@@ -160,7 +160,7 @@ class _Declared:
     code: str
     severity: Severity
     needs: tuple[type[Fact], ...]
-    judge: Judge
+    evaluate: Evaluate
     transports: tuple[Transport, ...]
     balancing: tuple[LoadBalancing, ...]
     alert: Alert | None
@@ -168,12 +168,12 @@ class _Declared:
     first: str
 
     def __call__(self, plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-        return self.judge(plan, snapshot)
+        return self.evaluate(plan, snapshot)
 
     def found(
         self, subject: Port | str, *, summary: str, action: str, severity: Severity | None = None, **more: Any
     ) -> Finding:
-        name = getattr(self.judge, "__name__", "")
+        name = getattr(self.evaluate, "__name__", "")
         return Finding(self.code, name, severity or self.severity, str(subject), summary, action, **more)
 
 
@@ -187,11 +187,13 @@ def rule(
     alert: Alert | None = None,
     cause: CauseKind | None = None,
     first: str = WHERE,
-) -> Callable[[Judge], _Declared]:
+) -> Callable[[Evaluate], _Declared]:
     """Declares a rule. The function's name is the rule's; its module's docstring explains it under `HEADINGS`."""
 
-    def declare(judge: Judge) -> _Declared:
-        return _Declared(code, severity, tuple(needs), judge, tuple(transports), tuple(balancing), alert, cause, first)
+    def declare(evaluate: Evaluate) -> _Declared:
+        return _Declared(
+            code, severity, tuple(needs), evaluate, tuple(transports), tuple(balancing), alert, cause, first
+        )
 
     return declare
 
@@ -216,7 +218,7 @@ def rule_of(module_name: str) -> Rule:
         declared.severity,
         declared.needs,
         explanation,
-        declared.judge,
+        declared.evaluate,
         cases("FIRES"),
         cases("QUIET"),
         declared.transports,
@@ -231,12 +233,12 @@ __all__ = [
     "HEADINGS",
     "Alert",
     "Case",
+    "Evaluated",
     "Evidence",
     "InsufficientDataError",
-    "Judged",
+    "NotEvaluated",
     "Rule",
-    "Unjudged",
-    "report_unjudged",
+    "report_not_evaluated",
     "rule",
     "rule_of",
 ]

@@ -99,7 +99,7 @@ class Snapshot:
         """The facts of one kind as a pandas DataFrame: the kind's fields, and `device` in front.
 
         For analysis and reports. Rules that every `check` runs use `table`: importing pandas alone costs more time
-        than judging a pod.
+        than evaluating a pod.
         """
         import pandas as pd
 

@@ -18,7 +18,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Unjudged:
+class NotEvaluated:
     """Rules, by code, that could not evaluate the fabric, or a part of it, for one reason. `failing` are those of them
     with findings in the rest.
     """
@@ -35,7 +35,7 @@ class Doubts:
     """
 
     unread: tuple[Unread, ...]
-    unknown: tuple[Unjudged, ...]
+    unknown: tuple[NotEvaluated, ...]
     broken: tuple[Verdict, ...]
     cables: int
 
@@ -48,20 +48,20 @@ def doubts(evaluation: Evaluation) -> Doubts:
     verdicts = sorted(evaluation.verdicts, key=lambda verdict: verdict.rule)
     return Doubts(
         grouped(evaluation.collection_errors),
-        _unjudged(v for v in verdicts if v.incomplete),
+        _not_evaluated(v for v in verdicts if v.incomplete),
         tuple(v for v in verdicts if v.status is Status.ERROR),
         evaluation.summary.cables_unknown,
     )
 
 
-def _unjudged(verdicts: Iterable[Verdict]) -> tuple[Unjudged, ...]:
+def _not_evaluated(verdicts: Iterable[Verdict]) -> tuple[NotEvaluated, ...]:
     """Verdicts grouped by reason, in the order of each reason's first rule."""
     alike: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
-        for why in [part.why for part in verdict.unjudged] or [verdict.reason]:
+        for why in [part.why for part in verdict.not_evaluated] or [verdict.reason]:
             alike.setdefault(why, []).append(verdict)
     return tuple(
-        Unjudged(tuple(verdict.rule for verdict in of), why, tuple(v.rule for v in of if v.status is Status.FAIL))
+        NotEvaluated(tuple(verdict.rule for verdict in of), why, tuple(v.rule for v in of if v.status is Status.FAIL))
         for why, of in alike.items()
     )
 

@@ -38,7 +38,7 @@ def _narrowed_cause(cause: Cause, kept: Collection[str]) -> Cause:
 
 def _narrowed_verdict(verdict: Verdict, findings: tuple[Finding, ...]) -> Verdict:
     clean = verdict.status is Status.FAIL and all(finding.rule != verdict.rule for finding in findings)
-    rest = Status.UNKNOWN if verdict.unjudged else Status.PASS
+    rest = Status.UNKNOWN if verdict.not_evaluated else Status.PASS
     return replace(verdict, status=rest) if clean else verdict
 
 

@@ -128,7 +128,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "missing": list(verdict.missing),
         "why": verdict.why,
         "error": verdict.error or None,
-        "unknown": [part.as_dict() for part in verdict.unjudged],
+        "unknown": [part.as_dict() for part in verdict.not_evaluated],
     }
 
 

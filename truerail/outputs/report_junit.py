@@ -40,12 +40,12 @@ def _cases(evaluation: Evaluation, fail_on: Severity) -> Iterator[ET.Element]:
     found: dict[str, list[Finding]] = {}
     for finding in sorted_findings(evaluation):
         found.setdefault(finding.rule, []).append(finding)
-    judged = {verdict.rule: verdict for verdict in evaluation.verdicts}
-    for code in sorted(judged.keys() | found.keys()):
+    evaluated = {verdict.rule: verdict for verdict in evaluation.verdicts}
+    for code in sorted(evaluated.keys() | found.keys()):
         for finding in found.get(code, ()):
             yield _found(finding, fail_on)
-        if verdict := judged.get(code):
-            yield from _judged(verdict, code in found)
+        if verdict := evaluated.get(code):
+            yield from _evaluated(verdict, code in found)
 
 
 def _found(finding: Finding, fail_on: Severity) -> ET.Element:
@@ -60,7 +60,7 @@ def _found(finding: Finding, fail_on: Severity) -> ET.Element:
     return case
 
 
-def _judged(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
+def _evaluated(verdict: Verdict, found: bool) -> Iterator[ET.Element]:
     """The rule's own case. A rule whose findings have cases needs none, unless it could not evaluate everything."""
     if found and verdict.status in (Status.PASS, Status.FAIL) and not verdict.incomplete:
         return

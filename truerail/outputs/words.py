@@ -132,13 +132,13 @@ def _cables(evaluation: Evaluation) -> str:
     summary = evaluation.summary
     planned = summary.cables_planned
     if not planned:
-        return "The plan has no cables: there is nothing to judge."
+        return "The plan has no cables: there is nothing to evaluate."
     if summary.cables_right == planned:
         return f"All {count(planned, 'cable')} are right." if planned > 1 else "The one planned cable is right."
     parts = (
         (summary.cables_wrong, "wrong"),
         (summary.cables_missing, "missing"),
-        (summary.cables_unknown, "could not be judged"),
+        (summary.cables_unknown, "could not be evaluated"),
     )
     not_right = ", ".join(f"{number:,} {word}" for number, word in parts if number)
     return f"{not_right}; {summary.cables_right:,} of {count(planned, 'cable')} right."

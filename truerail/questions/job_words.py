@@ -50,7 +50,7 @@ def verdict(
     if found:
         return f"{found}{beside(evaluation)}"
     rails = "this host's rails" if hosts == 1 else "these hosts' rails"
-    return f"No network fault is known on {rails}{unjudged(evaluation)}."
+    return f"No network fault is known on {rails}{not_evaluated(evaluation)}."
 
 
 def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int, lost: int) -> str:
@@ -74,7 +74,7 @@ def _fault(causes: Sequence[CauseLine], affected: Mapping[str, int], hosts: int,
 _NAMES = (CauseKind.HOST_SWAP.value, CauseKind.LEAF_SWAP.value, CauseKind.GPU_NIC_ORDER.value)
 
 
-def unjudged(evaluation: Evaluation) -> str:
+def not_evaluated(evaluation: Evaluation) -> str:
     """What may slow a job and could not be evaluated, after a comma; empty if everything was evaluated."""
     words = _incomplete(one for one in evaluation.verdicts if one.incomplete)
     return f", but {words}" if words else ""
@@ -96,8 +96,8 @@ def _incomplete(verdicts: Iterable[Verdict]) -> str:
     of = [one for one in unknown if one.reason == reason]
     codes = ", ".join(sorted(one.rule for one in of)[:MOST_RULES])
     shown = codes if rules <= MOST_RULES else f"{count(rules, 'rule')} ({codes}, ...)"
-    judged = "could not judge everything" if all(one.unjudged for one in of) else "could not be judged"
-    return f"{shown} {judged} ({reason}){more}"
+    evaluated = "could not evaluate everything" if all(one.not_evaluated for one in of) else "could not be evaluated"
+    return f"{shown} {evaluated} ({reason}){more}"
 
 
 MOST_RULES = 6

@@ -1,1 +1,2 @@
-"""The service: asks on a schedule, judges off the event loop, publishes, remembers. The web sees its `Tower` only."""
+"""The service: asks on a schedule, evaluates off the event loop, publishes, remembers. The web sees its `Tower`
+only."""

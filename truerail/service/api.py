@@ -15,7 +15,7 @@ class ServiceAPI(Protocol):
 
     @property
     def publication(self) -> Published | None:
-        """The newest judgement; None before the first."""
+        """The newest evaluation; None before the first."""
         ...
 
     @property
@@ -44,7 +44,7 @@ class ServiceAPI(Protocol):
         ...
 
     async def recheck(self, devices: Collection[str], who: str) -> int:
-        """Asks these devices everything, now; how many are asked. Their answers are judged as soon as they come."""
+        """Asks these devices everything, now; how many are asked. Their answers are evaluated as soon as they come."""
         ...
 
     async def reload_plan(self, who: str) -> PlanVersion:

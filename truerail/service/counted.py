@@ -16,27 +16,28 @@ _NAME = "counters"
 
 
 class KeptCounters:
-    """The window of a judge and its copy in the journal. Both methods wait for the disk: call them from a thread."""
+    """The window of an evaluator and its copy in the journal. Both methods wait for the disk: call them from a
+    thread."""
 
-    def __init__(self, judge: Evaluator, journal: Journal, clock: Callable[[], datetime]) -> None:
-        self._judge, self._journal, self._clock = judge, journal, clock
+    def __init__(self, evaluator: Evaluator, journal: Journal, clock: Callable[[], datetime]) -> None:
+        self._evaluator, self._journal, self._clock = evaluator, journal, clock
         self._one_at_a_time = threading.Lock()
 
     def restore(self) -> None:
-        """Gives the judge what was kept. What cannot be understood is left, and counting begins anew. Raises
+        """Gives the evaluator what was kept. What cannot be understood is left, and counting begins anew. Raises
         HistoryGone.
         """
         data = self._journal.blob(_NAME)
         if data is None:
             return
         try:
-            self._judge.remember(loaded(data))
+            self._evaluator.remember(loaded(data))
         except CounterWindowError as error:
             logger().warning("counting begins anew", error=str(error))
 
     def keep(self) -> None:
-        """Writes down what there is; judging waits for a copy in memory at most. Raises HistoryGone."""
+        """Writes down what there is; evaluating waits for a copy in memory at most. Raises HistoryGone."""
         with self._one_at_a_time:
-            still = self._judge.counters()
+            still = self._evaluator.counters()
             if still is not None:
                 self._journal.keep_blob(_NAME, still.packed(), self._clock())

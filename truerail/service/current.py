@@ -15,7 +15,7 @@ from truerail.views.models import StepLine
 
 
 class CurrentEvaluation:
-    """Replaced as a whole with each judgement: a reader keeps what it began with. Event loop's thread only."""
+    """Replaced as a whole with each evaluation: a reader keeps what it began with. Event loop's thread only."""
 
     def __init__(self, started: datetime) -> None:
         self.publication: Published | None = None
@@ -26,19 +26,19 @@ class CurrentEvaluation:
         self._last: Published | None = None
         self.events = EventLog(first=int(started.timestamp() * 1000))
 
-    async def judged(self, judged: Evaluated) -> None:
-        """A new judgement is there. What is told of it is made in a thread: anew, if something else came meanwhile."""
+    async def evaluated(self, evaluated: Evaluated) -> None:
+        """A new evaluation is there. What is told of it is made in a thread: anew, if something else came meanwhile."""
         while True:
             before = self.map
-            kind, data = await asyncio.to_thread(told, before, judged.map, judged.publication)
+            kind, data = await asyncio.to_thread(told, before, evaluated.map, evaluated.publication)
             if self.map is before:
                 break
-        self._replace(judged.publication, judged.map)
-        self.steps = judged.steps
+        self._replace(evaluated.publication, evaluated.map)
+        self.steps = evaluated.steps
         self.events.add(kind, data)
 
     def muted(self, publication: Published, fabric_map: FabricMap) -> None:
-        """The same judgement, muted otherwise."""
+        """The same evaluation, muted otherwise."""
         self._replace(publication, fabric_map)
         self.events.add("mutes", b"{}")
 

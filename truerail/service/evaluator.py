@@ -18,7 +18,7 @@ from truerail.model.history import Acknowledgement, MaintenanceWindow, RoundReco
 from truerail.model.pause import garbage_collection_paused
 from truerail.outputs.worklist import Worklist
 from truerail.questions.rail_status import rail_status_of
-from truerail.rounds import judge
+from truerail.rounds import evaluate
 from truerail.service.marks import mutes, work_now
 from truerail.service.plans import digest_of
 from truerail.service.settings import Settings
@@ -36,7 +36,7 @@ Prepare = Callable[[Published], None]
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """One judgement with everything that goes with it."""
+    """One evaluation with everything that goes with it."""
 
     publication: Published
     map: FabricMap
@@ -47,7 +47,7 @@ class Evaluated:
 
 @dataclass
 class Evaluator:
-    """Judges one snapshot after the other; not two at a time. Runs in a thread beside the event loop.
+    """Evaluates one snapshot after the other; not two at a time. Runs in a thread beside the event loop.
 
     `prepare` are called with each publication before anybody sees it, so that no reader waits for an index.
     """
@@ -66,15 +66,15 @@ class Evaluator:
 
     @classmethod
     def begin(cls, settings: Settings) -> "Evaluator":
-        """A judge that remembers nothing yet."""
+        """An evaluate that remembers nothing yet."""
         recovery = settings.recovery
         lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         return cls(settings.fabric, lives, 1, traffic=settings.metrics.traffic)
 
     def resume(self, journal: Journal) -> None:
-        """Goes on where the journal ends, at any time between two judgements. Raises HistoryGone.
+        """Goes on where the journal ends, at any time between two evaluations. Raises HistoryGone.
 
-        Judgements that came before, while it could not be read, are counted behind what it has.
+        Evaluations that came before, while it could not be read, are counted behind what it has.
         """
         memory, next_number = journal.restore(), journal.next_number()
         self.lives.restore(memory)
@@ -99,17 +99,17 @@ class Evaluator:
                 self.window = window
 
     def counters(self) -> Still | None:
-        """A copy of what was counted; None where nothing was. May be asked for while something is judged."""
+        """A copy of what was counted; None where nothing was. May be asked for while something is evaluated."""
         with self._counting:
             return still(self.window) if self.window.sources else None
 
     def settle(self, settings: Settings) -> None:
-        """Takes other settings of recovery and metrics from the next judgement on."""
+        """Takes other settings of recovery and metrics from the next evaluation on."""
         recovery = settings.recovery
         self.lives.use(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
         self.traffic = settings.metrics.traffic
 
-    def judge(
+    def evaluate(
         self,
         plan: Plan,
         snapshot: Snapshot,
@@ -131,7 +131,7 @@ class Evaluator:
             self.window.replugged = window.replugged = self.plugs.update(
                 wiring_of(plan, snapshot), self.window.replugged.since(self.window.oldest)
             )
-            evaluation = judge(plan, snapshot, notes=notes, work=work_now(plan, windows, now))
+            evaluation = evaluate(plan, snapshot, notes=notes, work=work_now(plan, windows, now))
             changes = self.lives.update(evaluation, wiring_of(plan, snapshot))
             publication = Published(
                 number=self.number,
@@ -153,14 +153,14 @@ class Evaluator:
                 runs=runs,
                 journal=journal,
                 traffic=traffic_of(plan, snapshot) if self.traffic else None,
-                judged_seconds=time.monotonic() - began,
+                evaluated_seconds=time.monotonic() - began,
             )
             self.worklist.update(evaluation)
             self._warm(publication)
             steps = step_lines(self.worklist, publication)
-            judged = Evaluated(publication, fabric_map(publication), steps, changes, _record(publication))
+            evaluated = Evaluated(publication, fabric_map(publication), steps, changes, _record(publication))
         self.number += 1
-        return judged
+        return evaluated
 
     def remark(self, publication: Published) -> FabricMap:
         """The map of a publication whose mutes changed, everything warm for its readers."""
@@ -182,7 +182,7 @@ def _record(publication: Published) -> RoundRecord:
     return RoundRecord(
         number=publication.number,
         at=publication.at,
-        took_seconds=publication.judged_seconds,
+        took_seconds=publication.evaluated_seconds,
         devices=len({reading.device for reading in readings}),
         devices_read=len({reading.device for reading in readings if not reading.error}),
         cables_planned=summary.cables_planned,

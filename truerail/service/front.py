@@ -24,7 +24,7 @@ class Front:
 
     @property
     def publication(self) -> Published | None:
-        """The newest judgement; None before the first."""
+        """The newest evaluation; None before the first."""
         return self._watch.shown.publication
 
     @property
@@ -48,9 +48,9 @@ class Front:
         watch = self._watch
         return {
             "rounds_total": watch.asking.rounds_total,
-            "judgements_total": watch.evaluations,
-            "judgements_failed_total": watch.judgements_failed,
-            "devices_waiting": watch.asking.waiting,
+            "evaluations_total": watch.evaluations,
+            "evaluations_failed_total": watch.evaluations_failed,
+            "devices_in_flight": watch.asking.waiting,
             "event_streams": watch.shown.events.readers,
         }
 

@@ -3,25 +3,25 @@
 import gc
 
 EVERY_SECONDS = 3600.0
-JUDGING_SECONDS = 300.0
-"""The same, in seconds of judging: requests leave circles, some 10 kB each, and those that come while something is
-judged count as old at once (see `garbage_collection_paused`).
+EVALUATION_SECONDS = 300.0
+"""The same, in seconds of evaluating: requests leave circles, some 10 kB each, and those that come while something is
+evaluated count as old at once (see `garbage_collection_paused`).
 """
 
 
 class Garbage:
-    """Collects by the hour, and sooner where much is judged. A collection holds every thread for about a second."""
+    """Collects by the hour, and sooner where much is evaluated. A collection holds every thread for about a second."""
 
     def __init__(self) -> None:
-        self._judging = 0.0
+        self._evaluating = 0.0
 
-    async def judged(self, seconds: float) -> None:
-        """Something was judged for so long, in seconds."""
-        self._judging += seconds
-        if self._judging > JUDGING_SECONDS:
+    async def evaluated(self, seconds: float) -> None:
+        """Something was evaluated for so long, in seconds."""
+        self._evaluating += seconds
+        if self._evaluating > EVALUATION_SECONDS:
             await self.collect()
 
     async def collect(self) -> None:
         """Looks through everything, now."""
-        self._judging = 0.0
+        self._evaluating = 0.0
         gc.collect()

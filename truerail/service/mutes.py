@@ -80,7 +80,7 @@ class Mutes:
     async def resolved(self, targets: Collection[str]) -> None:
         """Ends the acknowledgements of what is resolved: when it comes back, it wakes people again."""
         over = [note.id for note in self._acknowledged.values() if note.target in targets]
-        with suppress(JournalUnavailableError):  # tried again after the next judgement
+        with suppress(JournalUnavailableError):  # tried again after the next evaluation
             for number in over:
                 await self._keep(partial(_end, number, self._clock()))
                 del self._acknowledged[number]

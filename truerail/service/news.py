@@ -1,4 +1,4 @@
-"""What the event stream tells of each judgement: small, because everybody who looks gets it."""
+"""What the event stream tells of each evaluation: small, because everybody who looks gets it."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ MOST_CHANGED = 20_000
 
 
 def told(before: FabricMap | None, after: FabricMap, publication: Published) -> tuple[str, bytes]:
-    """The kind and data of the event for a new judgement: what changed, or everything where that is shorter."""
+    """The kind and data of the event for a new evaluation: what changed, or everything where that is shorter."""
     if before is None or before.plan_digest != after.plan_digest:
         return "state", dumped(as_json(after))
     changed = changed_cells(before, after)

@@ -29,7 +29,7 @@ class PlanInForce:
         return self.plan
 
     def of(self, snapshot: Snapshot) -> Plan | None:
-        """The plan to judge this snapshot against; None while none can be inferred."""
+        """The plan to evaluate this snapshot against; None while none can be inferred."""
         if self.plan is None:
             inference = infer(snapshot)
             self.why_not = inference.why_not

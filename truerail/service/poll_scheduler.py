@@ -21,7 +21,7 @@ TOGETHER_SECONDS = 0.05
 
 
 class PollScheduler:
-    """One for a fleet. `heard` is called on the event loop whenever answers are there that deserve a judgement."""
+    """One for a fleet. `heard` is called on the event loop whenever answers are there that deserve an evaluation."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class PollScheduler:
 
     def overran(self, collector: str) -> None:
         """Counts a question that came due while its round still ran."""
-        self.runs[collector] = replace(self.runs[collector], overruns_total=self.runs[collector].overruns_total + 1)
+        self.runs[collector] = replace(self.runs[collector], missed_total=self.runs[collector].missed_total + 1)
 
     async def round(self, asked: Collection[str], only: Collection[str] | None = None) -> int:
         """One round of these questions. Those who do not answer in time are waited for in the background."""
@@ -127,7 +127,7 @@ class PollScheduler:
         self._loud = True
 
     async def _wait_on(self, task: "asyncio.Task[None]") -> None:
-        """Judges again whenever late answers came in, until the round is over."""
+        """Evaluates again whenever late answers came in, until the round is over."""
         while not task.done():
             await asyncio.wait({task}, timeout=self._patience)
             self._tell()

@@ -1,6 +1,6 @@
 """Lets go of what was shown before, piece by piece.
 
-What a judgement is made of keeps what was derived from it (`wiring_of`, `view_of`), and the derived refers back:
+What an evaluation is made of keeps what was derived from it (`wiring_of`, `view_of`), and the derived refers back:
 circles that only the garbage collector would undo. It is kept from walking what lives long (a walk over a whole fabric
 holds every reader for a second), so the circles are cut by hand, as soon as nobody shows the publication any more. A
 reader who still holds it derives anew what it needs.

@@ -137,7 +137,7 @@ class Schedule(_Part):
     """By collector."""
     jitter: Duration = timedelta(seconds=2)
     poll_timeout: Duration = timedelta(seconds=5)
-    """A round that still waits for slow devices after this is judged with what there is, and again when it ends."""
+    """A round that still waits for slow devices after this is evaluated with what there is, and again when it ends."""
     device_timeout: Duration = timedelta(seconds=30)
     round_timeout: Duration = timedelta(seconds=60)
     max_concurrency: int = Field(default=1000, ge=1)

@@ -1,4 +1,4 @@
-"""The service at work: asks on a schedule, judges what is new, publishes it, has it remembered."""
+"""The service at work: asks on a schedule, evaluates what is new, publishes it, has it remembered."""
 
 import asyncio
 from collections import deque
@@ -49,11 +49,11 @@ class Watch:
         targets: Sequence[Target],
         plan: PlanInForce,
         transport: Transport,
-        judge: Evaluator,
+        evaluator: Evaluator,
         journal: Journal | None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        self.settings, self.plan, self.judge, self.journal, self.clock = settings, plan, judge, journal, clock
+        self.settings, self.plan, self.evaluator, self.journal, self.clock = settings, plan, evaluator, journal, clock
         self._targets, self._transport = tuple(targets), transport
         self._fresh = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -63,21 +63,21 @@ class Watch:
         self._away: JournalState | None = None
         self._unkept: deque[Evaluated] = deque(maxlen=settings.journal.max_queued_rounds)
         self._resumed = journal is None
-        self.evaluations = self.judgements_failed = 0
+        self.evaluations = self.evaluations_failed = 0
         self.shown = CurrentEvaluation(clock())
         self.desk = Mutes(journal, clock, self._remark)
         self._garbage = Garbage()
         self._keeper = Keeper(journal, settings.journal.max_queued_rounds, self._journal_changed) if journal else None
-        self._counters = KeptCounters(judge, journal, clock) if journal else None
+        self._counters = KeptCounters(evaluator, journal, clock) if journal else None
         self._schedule = Schedule(overran=self._overran, failed=self._job_failed)
         self.asking = PollScheduler(self._gatherer(), heard=self._fresh.set, **self._pace())
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Asks and judges until `stop` is set, then lets go of everything: no session and no row is left behind."""
+        """Asks and evaluates until `stop` is set, then lets go of everything: no session and no row is left behind."""
         await self.desk.load()
         self._jobs()
         self._log.info("watching", fabric=self.settings.fabric, devices=len(self.asking.devices))
-        self.spawn(self._judging())
+        self.spawn(self._evaluating())
         self.spawn(self.asking.everything())
         self._schedule.start()
         try:
@@ -117,34 +117,34 @@ class Watch:
         self.settings = settings.model_copy(update=fixed)
         self._targets = tuple(targets)
         self.plan.plan, self.plan.notes = plan, ()
-        self.judge.settle(settings)
+        self.evaluator.settle(settings)
         set_up(settings.log)
         self.ask_anew()
         self._jobs()
         self._log.info("reloaded", devices=len(targets), cables=len(plan.cables) if plan else 0)
 
     def ask_anew(self) -> None:
-        """Devices, plan or pace changed: asks accordingly from the next round on, and judges what is known again."""
+        """Devices, plan or pace changed: asks accordingly from the next round on, and evaluates what is known again."""
         self.asking.use(self._gatherer(), **self._pace())
-        self.judge_anew()
+        self.evaluate_again()
 
-    def judge_anew(self) -> None:
-        """Judges what is known now, as soon as nothing else is judged."""
+    def evaluate_again(self) -> None:
+        """Evaluates what is known now, as soon as nothing else is evaluated."""
         self._fresh.set()
 
-    # --- judging ------------------------------------------------------------------------------------------------------
+    # --- evaluating ---------------------------------------------------------------------------------------------------
 
-    async def _judging(self) -> None:
+    async def _evaluating(self) -> None:
         while True:
             await self._fresh.wait()
             self._fresh.clear()
             try:
-                await self._judge_once()
-            except Exception as error:  # noqa: BLE001 - a bug in judging must not end the watch: it is logged, counted
-                self.judgements_failed += 1
-                self._log.error("judging failed; what was judged before stays", exc_info=error)
+                await self._evaluate_once()
+            except Exception as error:  # noqa: BLE001 - a bug in evaluating must not end the watch: it is logged, counted
+                self.evaluations_failed += 1
+                self._log.error("evaluating failed; what was evaluated before stays", exc_info=error)
 
-    async def _judge_once(self) -> None:
+    async def _evaluate_once(self) -> None:
         snapshot = self.asking.latest.snapshot()
         if snapshot is None:
             return
@@ -153,8 +153,8 @@ class Watch:
             self._log.warning("no plan was given and none can be inferred", why=self.plan.why_not)
             return
         await self._resume()
-        judged = await asyncio.to_thread(
-            self.judge.judge,
+        evaluated = await asyncio.to_thread(
+            self.evaluator.evaluate,
             plan,
             snapshot,
             self.asking.latest.counted(),
@@ -165,26 +165,27 @@ class Watch:
             self.desk.windows,
             self.clock(),
         )
-        await self.shown.judged(judged)
+        await self.shown.evaluated(evaluated)
         self.evaluations += 1
-        await self._remember(plan, judged)
+        await self._remember(plan, evaluated)
         await asyncio.to_thread(free, self.shown.retired)
-        await self._garbage.judged(judged.publication.judged_seconds)
+        await self._garbage.evaluated(evaluated.publication.evaluated_seconds)
 
-    async def _remember(self, plan: Plan, judged: Evaluated) -> None:
-        """Has a judgement written down, as soon as the journal can be read."""
+    async def _remember(self, plan: Plan, evaluated: Evaluated) -> None:
+        """Has an evaluation written down, as soon as the journal can be read."""
         if self._keeper:
-            self._unkept.append(judged)
+            self._unkept.append(evaluated)
             if self._resumed:
                 self._keep(self._keeper)
                 await self._keep_plan(plan)
-                await self.desk.resolved(judged.changes.resolved)
+                await self.desk.resolved(evaluated.changes.resolved)
 
     def _keep(self, keeper: Keeper) -> None:
-        """Has everything remembered that was judged since the last time, in numbers that the journal does not have."""
-        first = self.judge.number - len(self._unkept)
-        for number, judged in enumerate(self._unkept, first):
-            keeper.put(replace(judged.record, number=number), judged.changes)
+        """Has everything remembered that was evaluated since the last time, in numbers that the journal does not
+        have."""
+        first = self.evaluator.number - len(self._unkept)
+        for number, evaluated in enumerate(self._unkept, first):
+            keeper.put(replace(evaluated.record, number=number), evaluated.changes)
         self._unkept.clear()
 
     async def _resume(self) -> None:
@@ -193,7 +194,7 @@ class Watch:
             return
         try:
             await asyncio.to_thread(self._counters.restore)
-            await asyncio.to_thread(self.judge.resume, self.journal)
+            await asyncio.to_thread(self.evaluator.resume, self.journal)
         except JournalUnavailableError as error:
             if self._away is None:
                 self._away = JournalState(JournalHealth.FAILING, str(error), self.clock())
@@ -222,7 +223,7 @@ class Watch:
                 self._kept_plan = version.digest
 
     async def _remark(self) -> None:
-        """A window opened or ended, an acknowledgement came or ran out: the same judgement, muted otherwise."""
+        """A window opened or ended, an acknowledgement came or ran out: the same evaluation, muted otherwise."""
         await self.desk.load()
         self.desk.forget_ended()
         while (shown := self.shown.publication) is not None:
@@ -239,7 +240,7 @@ class Watch:
         if marks == shown.mutes:
             return None
         changed = replace(shown, mutes=marks)
-        return changed, self.judge.remark(changed)
+        return changed, self.evaluator.remark(changed)
 
     # --- the schedule -------------------------------------------------------------------------------------------------
 
@@ -256,7 +257,7 @@ class Watch:
         if self.journal:
             with suppress(JournalUnavailableError):
                 await asyncio.to_thread(self.journal.retain, self.clock())
-            self.judge.lives.forget(self.clock() - self.settings.journal.retention)
+            self.evaluator.lives.forget(self.clock() - self.settings.journal.retention)
 
     def _overran(self, job: str) -> None:
         if job in self.asking.runs:

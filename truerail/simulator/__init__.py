@@ -1,7 +1,7 @@
 """A fault simulator: fabrics of any shape, with any mix of faults and noise, as captures in the devices' real formats.
 
 What a machine is, what it calls itself, what its NICs are called and what is plugged where are four separate things
-here, because the work of a judgement is to tell them apart. The truth stands beside the answers.
+here, because the work of an evaluation is to tell them apart. The truth stands beside the answers.
 """
 
 from truerail.simulator.demo import demo_simulation

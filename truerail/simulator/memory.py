@@ -1,4 +1,4 @@
-"""Answers put before the real collectors without a file in between: a fabric is judged without touching the disk."""
+"""Answers put before the real collectors without a file in between: a fabric is evaluated without touching the disk."""
 
 from collections.abc import Iterator
 from datetime import datetime

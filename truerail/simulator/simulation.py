@@ -31,7 +31,7 @@ _STRANGE = {
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """One fabric. `world` is the simulator's own; a judgement gets the answers only."""
+    """One fabric. `world` is the simulator's own; an evaluation gets the answers only."""
 
     plan: Plan
     truth: Truth

@@ -1,4 +1,4 @@
-"""What is really wrong with a simulated fabric: the answer that a judgement is measured against."""
+"""What is really wrong with a simulated fabric: the answer that an evaluation is measured against."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any

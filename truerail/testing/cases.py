@@ -1,4 +1,4 @@
-"""A rule's example made real: from a `Case` to the plan and the snapshot that the rule judges."""
+"""A rule's example made real: from a `Case` to the plan and the snapshot that the rule evaluates."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta

@@ -102,5 +102,5 @@ def _verdict(verdict: Verdict) -> Mapping[str, Any]:
         "missing": list(verdict.missing),
         "why": verdict.why,
         "error": verdict.error,
-        "unknown": [part.as_dict() for part in verdict.unjudged],
+        "unknown": [part.as_dict() for part in verdict.not_evaluated],
     }

@@ -26,7 +26,7 @@ nothing else waits for a thread.
 THINKING = 2
 """Questions about the whole fabric that are thought about at the same time, beside the event loop."""
 KEPT_BYTES = 16 << 20
-"""Answers of one publication that are kept: everybody who looks asks the same once a judgement is new."""
+"""Answers of one publication that are kept: everybody who looks asks the same once an evaluation is new."""
 
 
 class CachedEvaluation:
@@ -102,7 +102,7 @@ class RequestContext:
     def _newest(self) -> Published:
         newest = self.tower.publication
         if newest is None:
-            raise NotReadyError("nothing has been judged yet: the first round still runs")
+            raise NotReadyError("nothing has been evaluated yet: the first round still runs")
         return newest
 
     async def _make_ready(self, publication: Published) -> CachedEvaluation:

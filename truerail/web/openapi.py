@@ -41,7 +41,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     429: _problem("Too many wrong tokens."),
     431: _problem("The headers are too long."),
     500: _problem("Something broke inside."),
-    503: _problem("Nothing is judged yet, or the journal is gone; `Retry-After` says when to ask again."),
+    503: _problem("Nothing is evaluated yet, or the journal is gone; `Retry-After` says when to ask again."),
 }
 """Answers that any endpoint may give."""
 

@@ -1,6 +1,6 @@
 """Long lists in parts: `{"items": [...], "total": N, "next": cursor or null}`.
 
-A cursor stays good while new judgements arrive. Within one publication it is a place in the list. In a later one the
+A cursor stays good while new evaluations arrive. Within one publication it is a place in the list. In a later one the
 list goes on behind the last row that was given, or the one before it where that is gone, wherever it stands now within
 some hundred rows: no row that kept its place in the order is given twice or left out. Where none of the last rows is
 found, nobody can tell where to go on: the answer is 410, and the list has to be read from its begin.

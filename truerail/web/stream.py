@@ -83,7 +83,7 @@ class EventStream(Response):
                     number = log.last if event is None else event.id
                     state = await self._state()
                     has_state = state is not None
-                    yield b": nothing is judged yet\n\n" if state is None else as_text(number, "state", state)
+                    yield b": nothing is evaluated yet\n\n" if state is None else as_text(number, "state", state)
                 else:
                     yield as_text(event.id, event.kind, event.data)
                     if event.kind == "stop":

@@ -27,7 +27,7 @@ def _answered() -> str:
     return f"min by (collector) ({answered} / on(fabric, collector) truerail_collector_devices_asked{{{FABRIC}}})"
 
 
-_UNJUDGED: Final = f'sum by (fabric) (truerail_rule_status{{{FABRIC}, status=~"unknown|error"}})'
+_NOT_EVALUATED: Final = f'sum by (fabric) (truerail_rule_status{{{FABRIC}, status=~"unknown|error"}})'
 
 COVERAGE: Final = Row(
     "How much do we know?",
@@ -44,9 +44,9 @@ COVERAGE: Final = Row(
         ),
         stat(
             "Rules without a verdict",
-            "Rules that could not judge, for want of answers or because they failed. Their findings are unknown, "
+            "Rules that could not evaluate, for want of answers or because they failed. Their findings are unknown, "
             "not none. Traffic rules are silent while nothing runs. The board truerail itself names them.",
-            instant(fresh(_UNJUDGED)),
+            instant(fresh(_NOT_EVALUATED)),
             unit="short",
             steps=none_is_right(UNKNOWN),
             width=4,

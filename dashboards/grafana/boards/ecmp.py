@@ -88,7 +88,7 @@ def _counted() -> Panel:
     share = f"sum by (fabric) (truerail_uplinks_counted{{{POD}}}) / sum by (fabric) (truerail_uplinks{{{POD}}})"
     return stat(
         "Uplinks counted",
-        "Share of the uplinks of which either end counts its traffic. What is not counted is not judged. Normal is "
+        "Share of the uplinks of which either end counts its traffic. What is not counted is not evaluated. Normal is "
         "100 %; 0 where truerail does not read the switches' counters.",
         instant(fresh(share)),
         unit="percentunit",

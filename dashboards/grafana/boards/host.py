@@ -115,7 +115,7 @@ def _findings() -> Panel:
     return table(
         "Findings on this host",
         "What the rules find on this host now, muted ones too. The host's page in truerail has the evidence, the cause "
-        "and the smallest repair. Empty: nothing is found; a rule that could not judge finds nothing either.",
+        "and the smallest repair. Empty: nothing is found; a rule that could not evaluate finds nothing either.",
         rows(named),
         columns=(Column("severity", mappings=coloured(("critical", "warning", "info"))), Column("rule", width=90),
                  Column("name"), Column("rail"), Column("plane"), Column("nic"), Column("muted"),

@@ -55,7 +55,7 @@ def _answer() -> Row:
             stat(
                 "Every rail whole?",
                 "The worst cable of the chosen pods. Green only where every planned cable is known to be where it "
-                "belongs. Purple: some cable is not known, or truerail has not judged for a quarter of an hour. "
+                "belongs. Purple: some cable is not known, or truerail has not evaluated for a quarter of an hour. "
                 "Orange or red: see what is wrong below.",
                 instant(worst),
                 unit="none",
@@ -84,7 +84,7 @@ def _answer() -> Row:
                 UNKNOWN,
             ),
             stat(
-                "Judgement age",
+                "Evaluation age",
                 "How old the newest answer behind everything here is. Normal is a minute or two. From 15 minutes on "
                 "the figures above turn purple: nobody watches. Look whether truerail runs.",
                 instant(age),

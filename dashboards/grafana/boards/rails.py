@@ -68,7 +68,8 @@ def _lowest_host() -> Panel:
     return stat(
         "Lowest NIC in a host",
         "The least loaded NIC of a host as a share of its median NIC, in the host where that is worst. Normal is "
-        "above 85 %; RAL001 judges over several minutes and leaves out what the work explains, this figure does not.",
+        "above 85 %; RAL001 evaluates over several minutes and leaves out what the work explains, this figure does "
+        "not.",
         instant(fresh(f"min by (fabric) ({_HOSTS})")),
         unit="percentunit",
         steps=LOW,
@@ -81,7 +82,7 @@ def coverage() -> Panel:
     """How many of the cables tell what they carry; also the board of congestion asks."""
     return stat(
         "Cables counted",
-        "Share of the hosts' cables of which either end counts its traffic. What is not counted is not judged: the "
+        "Share of the hosts' cables of which either end counts its traffic. What is not counted is not evaluated: the "
         "figures beside this one speak of the rest only. Normal is 100 %.",
         instant(
             fresh(f"sum by (fabric) (truerail_links_counted{{{RAIL}}}) / sum by (fabric) (truerail_links{{{RAIL}}})")

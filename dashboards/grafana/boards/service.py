@@ -1,4 +1,4 @@
-"""truerail itself: does it know what is now, do its collectors get answers, does it keep what it judges?"""
+"""truerail itself: does it know what is now, do its collectors get answers, does it keep what it evaluates?"""
 
 from typing import Final
 
@@ -22,15 +22,15 @@ def board() -> Board:
     return Board(
         "service",
         "truerail itself",
-        "Whether what the other boards show is of now: how old the judgement is, which collectors get answers, which "
-        "devices are silent, and whether the journal keeps what is judged.",
+        "Whether what the other boards show is of now: how old the evaluation is, which collectors get answers, which "
+        "devices are silent, and whether the journal keeps what is evaluated.",
         (),
         (
             Row("Is what it says of now?", 4, _now()),
             Row("Does it keep up?", 8, (_ages(), _durations(), _rounds())),
             Row("Do the devices answer?", 9, (_collectors(), _silent())),
             Row("Which collectors fail?", 8, (_answered(), _failures(), _overruns())),
-            Row("What could not be judged?", 8, (_unjudged(), _plan())),
+            Row("What could not be evaluated?", 8, (_not_evaluated(), _plan())),
             Row("Is it remembered?", 7, (_journal(), _waiting(), _written())),
             Row("What does it cost?", 7, _cost()),
         ),
@@ -46,19 +46,20 @@ def _now() -> tuple[Panel, ...]:
     lost = f"sum by (fabric) (increase(truerail_journal_lost_rounds_total{_ONE}[$__range]))"
     failed = f"sum(increase(truerail_service_evaluations_failed_total[$__range]) {_HERE})"
     return (
-        stat("Age of the judgement", f"How old the newest answer is that the judgement rests on. Beyond {OLD} s "
+        stat("Age of the evaluation", f"How old the newest answer is that the evaluation rests on. Beyond {OLD} s "
              "nothing that the boards show is of now.", instant(f"truerail_evaluation_age_seconds{_ONE}"),
              unit="s", steps=rising(300, OLD), width=4),
-        stat("Time to judge", "What the last judgement took, from answers to publication.",
+        stat("Time to evaluate", "What the last evaluation took, from answers to publication.",
              instant(f"truerail_evaluation_duration_seconds{_ONE}"), unit="s", steps=rising(10, 60), width=4),
         stat("Silent devices", "Planned devices that gave no readable answer. What only they could say is unknown.",
              instant(read), unit="short", steps=none_is_right(MISSING), width=4),
-        stat("Journal", "Whether what is judged is also kept. Off: no journal is configured, and a restart forgets.",
+        stat("Journal", "Whether what is evaluated is also kept. Off: no journal is configured, and a restart forgets.",
              instant(states), unit="short", mappings=said(_JOURNAL), width=4),
         stat("Rounds lost", "Rounds dropped in the time shown, because the database took nothing for too long.",
              instant(lost), unit="short", steps=none_is_right(WRONG), decimals=0, width=4),
-        stat("Judgements failed", "Snapshots of the time shown that could not be judged because of a bug: the log says "
-             "which. What was judged before stays on show.",
+        stat("Evaluations failed", "Snapshots of the time shown that could not be evaluated because of a bug: the "
+        "log says "
+             "which. What was evaluated before stays on show.",
              instant(failed), unit="short", steps=none_is_right(WRONG), decimals=0, width=4),
     )  # fmt: skip
 
@@ -66,7 +67,8 @@ def _now() -> tuple[Panel, ...]:
 def _ages() -> Panel:
     return lines(
         "Age of what is known",
-        "The judgement, and the newest answer to each collector. A saw of the height of its interval is normal; a line "
+        "The evaluation, and the newest answer to each collector. A saw of the height of its interval is normal; a "
+        "line "
         "that only climbs is a collector that nobody answers any more.",
         over_time(f"truerail_evaluation_age_seconds{_ONE}", "evaluation"),
         over_time(f"truerail_collector_age_seconds{_ONE}", "{{collector}}"),
@@ -76,9 +78,9 @@ def _ages() -> Panel:
 
 def _durations() -> Panel:
     return lines(
-        "Duration of judging and of rounds",
-        "What judging took, and the last round of each collector. Rounds longer than their interval are skipped.",
-        over_time(f"truerail_evaluation_duration_seconds{_ONE}", "judging"),
+        "Duration of evaluating and of rounds",
+        "What evaluating took, and the last round of each collector. Rounds longer than their interval are skipped.",
+        over_time(f"truerail_evaluation_duration_seconds{_ONE}", "evaluating"),
         over_time(f"truerail_collector_duration_seconds{_ONE}", "{{collector}}"),
         unit="s", low=0, width=8,
     )  # fmt: skip
@@ -86,11 +88,12 @@ def _durations() -> Panel:
 
 def _rounds() -> Panel:
     return lines(
-        "Rounds and judgements",
-        "Per second: rounds of all collectors, and judgements. Judgements that stop while rounds go on are a fault of "
+        "Rounds and evaluations",
+        "Per second: rounds of all collectors, and evaluations. Evaluations that stop while rounds go on are a "
+        "fault of "
         "truerail, not of the fabric.",
         over_time(f"sum(rate(truerail_service_rounds_total[$__rate_interval]) {_HERE})", "rounds"),
-        over_time(f"sum(rate(truerail_service_evaluations_total[$__rate_interval]) {_HERE})", "judgements"),
+        over_time(f"sum(rate(truerail_service_evaluations_total[$__rate_interval]) {_HERE})", "evaluations"),
         unit="ops", low=0, width=8,
     )  # fmt: skip
 
@@ -150,23 +153,24 @@ def _overruns() -> Panel:
     )  # fmt: skip
 
 
-def _unjudged() -> Panel:
+def _not_evaluated() -> Panel:
     expr = f'truerail_rule_status{{{FABRIC}, status=~"unknown|error"}} == 1'
     return table(
         "Rules without a verdict",
-        "Rules that could not judge: unknown where what they need was not told, error where they failed. Their "
+        "Rules that could not evaluate: unknown where what they need was not told, error where they failed. Their "
         "findings are not 0: they are not known. `truerail rules explain RULE` says what a rule needs.",
         rows(f"({expr}) * on(fabric, rule) group_left(name) truerail_rule_info{_ONE}"),
         columns=(Column("rule", width=90), Column("name"),
                  Column("status", mappings=coloured(("unknown", "error")))),
-        unit="short", width=14, empty="every rule could judge",
+        unit="short", width=14, empty="every rule could evaluate",
     )  # fmt: skip
 
 
 def _plan() -> Panel:
     return table(
         "Plan in force and version",
-        "The plan that is judged by, and what runs. An inferred plan was read off the fabric itself: it can find what "
+        "The plan that is evaluated by, and what runs. An inferred plan was read off the fabric itself: it can "
+        "find what "
         "does not fit, not what was built as nobody meant it.",
         rows(f"truerail_plan_info{_ONE} * on(job, instance) group_left(version, python) truerail_build_info"),
         columns=(Column("name", "plan"), Column("digest"), Column("inferred"), Column("version", "truerail"),
@@ -180,7 +184,7 @@ def _journal() -> Panel:
     kept = said({0: ("not keeping", WRONG), 1: ("keeping", RIGHT)})
     return history(
         "Journal over time",
-        "Whether what was judged was also kept. What could not be kept waits in memory, and is written when the "
+        "Whether what was evaluated was also kept. What could not be kept waits in memory, and is written when the "
         "database is back.",
         over_time(states, "journal"), unit="short", mappings=kept, width=8,
     )  # fmt: skip
@@ -209,7 +213,7 @@ def _cost() -> tuple[Panel, ...]:
     return (
         lines("Series in a scrape", "Series that Prometheus takes from each of truerail's targets at a time.",
               over_time(f"scrape_samples_scraped {_SCRAPED}", "{{instance}}"), unit="short", low=0, width=8),
-        lines("Time to scrape", "What a scrape of each target takes. truerail renders the page once for a judgement, "
+        lines("Time to scrape", "What a scrape of each target takes. truerail renders the page once for an evaluation, "
               "so this is mostly the network.",
               over_time(f"scrape_duration_seconds {_SCRAPED}", "{{instance}}"), unit="s", low=0, width=8),
         lines("Readers and devices that are waited for", "Browsers on the event stream, and devices that were asked "

@@ -79,7 +79,7 @@ def _findings() -> Panel:
     return table(
         "Findings on this switch",
         "What the rules find on this switch now, muted ones too. Its page in truerail has the evidence, the cause and "
-        "the smallest repair. Empty: nothing is found; a rule that could not judge finds nothing either.",
+        "the smallest repair. Empty: nothing is found; a rule that could not evaluate finds nothing either.",
         rows(named),
         columns=(Column("severity", mappings=coloured(("critical", "warning", "info"))), Column("rule", width=90),
                  Column("name"), Column("muted"), Column("Value", "findings")),

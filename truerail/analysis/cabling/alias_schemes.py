@@ -128,9 +128,9 @@ def agreeing(ports: Ports, device: Codes, reference: Codes, offers: Sequence[Off
 def _score(ports: Ports, device: Codes, reference: Codes, offer: Offer, size: int) -> tuple[Codes, Codes]:
     """How many cables agree with an offer, per device and in total; 0 where that is not most of them."""
     proposal, fits = offer
-    judged = fits & (reference >= 0) & (device >= 0)
-    agree = judged & (proposal >= 0) & (ports.name_of(proposal) == reference)
-    yes, all_ = np.bincount(device[agree], minlength=size), np.bincount(device[judged], minlength=size)
+    evaluated = fits & (reference >= 0) & (device >= 0)
+    agree = evaluated & (proposal >= 0) & (ports.name_of(proposal) == reference)
+    yes, all_ = np.bincount(device[agree], minlength=size), np.bincount(device[evaluated], minlength=size)
     by_device = np.where((yes >= MIN_VOTES) & (2 * yes > all_), yes, 0)
     total, of = int(yes.sum()), int(all_.sum())
     return by_device, np.full(size, total if total >= MIN_VOTES and 2 * total > of else 0, dtype=np.int64)

@@ -181,7 +181,7 @@ def _join(plan: Plan, snapshot: Snapshot) -> Wiring:
         place=np.full(len(plan.cables), NONE, dtype=np.int64),
         listened=listened, read=read,
     )  # fmt: skip
-    _judge_cables(wiring)
+    _evaluate_cables(wiring)
     return wiring
 
 
@@ -212,7 +212,7 @@ def _who_answered(identity: Identity) -> tuple[Mask, Mask]:
     return read, listened
 
 
-def _judge_cables(wiring: Wiring) -> None:
+def _evaluate_cables(wiring: Wiring) -> None:
     """Fills `state`, `why` and `place`: every planned cable is right, wrong, missing or unknown, with the reason."""
     index = wiring.index
     a, b = index.a, index.b
@@ -237,7 +237,7 @@ def _judge_cables(wiring: Wiring) -> None:
         wiring.why[undecided & (right | wrong)] = Why.UNDECIDED
 
     wiring.why[astray] = Why.AMBIGUOUS  # unknown: the device is right and the port likely another, or it is a namesake
-    _judge_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
+    _evaluate_unseen(wiring, np.flatnonzero(~(right | wrong | astray)))
 
 
 def _heard_too_often(wiring: Wiring) -> Mask:
@@ -267,7 +267,7 @@ def _heard_elsewhere(wiring: Wiring) -> Mask:
     return np.asarray(quiet & np.isin(index.b_device << 32 | index.a_device, strays), dtype=bool)
 
 
-def _judge_unseen(wiring: Wiring, cables: Codes) -> None:
+def _evaluate_unseen(wiring: Wiring, cables: Codes) -> None:
     """Determines why these cables are not seen. The order matters: evidence first, missing data last."""
     index, states = wiring.index, wiring.states
     a, b, a_device, b_device = index.a[cables], index.b[cables], index.a_device[cables], index.b_device[cables]

@@ -43,7 +43,7 @@ class GpuRails:
     nearest: Mapping[int, Mapping[int, tuple[int, ...]]]
     row: Mapping[int, int]
     """Host code to the index of the reading that contains its topology."""
-    unjudged: tuple[int, ...] = ()
+    not_evaluated: tuple[int, ...] = ()
     """Codes of planned hosts whose topology is inconclusive: none of its NICs could be matched to a planned one, or no
     GPU is nearer to some of them than to others.
     """
@@ -118,7 +118,7 @@ class _Pattern:
 
 
 def _join(wiring: Wiring) -> GpuRails:
-    hosts, reading, unjudged = _hosts(wiring)
+    hosts, reading, not_evaluated = _hosts(wiring)
     like = Counter(id(host.pattern) for host in hosts)
     patterns = {id(host.pattern): host.pattern for host in hosts}
     by_plan: dict[tuple[int, int], Counter[int]] = {}
@@ -133,19 +133,19 @@ def _join(wiring: Wiring) -> GpuRails:
     rails = int(wiring.index.rail.max(initial=NONE)) + 1
     convention = {key: _convention(key, rails, votes, by_sight.get(key, Counter())) for key, votes in by_plan.items()}
     convention |= _of_few(convention, by_plan, rails)
-    judged = {key: _judged(pattern, convention) for key, pattern in patterns.items()}
+    evaluated = {key: _evaluated(pattern, convention) for key, pattern in patterns.items()}
     near = np.zeros(len(wiring.partner), dtype=np.int64)
     if hosts:
         everywhere = np.array([port for host in hosts for port in host.ports])
-        near[everywhere] = [rails for host in hosts for rails in judged[id(host.pattern)][0]]
-    misordered = {host.code: judged[id(host.pattern)][1] for host in hosts if judged[id(host.pattern)][1]}
+        near[everywhere] = [rails for host in hosts for rails in evaluated[id(host.pattern)][0]]
+    misordered = {host.code: evaluated[id(host.pattern)][1] for host in hosts if evaluated[id(host.pattern)][1]}
     nearest = {
         host.code: {gpu: tuple(host.ports[nic] for nic in nics) for gpu, nics in host.pattern.gpus.items()}
         for host in hosts
         if host.code in misordered
     }
     untested = sorted({key[0] for key in convention if _is_untested(key, rails, convention[key], by_sight)})
-    return GpuRails(near, misordered, nearest, reading, unjudged, tuple(untested), tuple(hosts), convention)
+    return GpuRails(near, misordered, nearest, reading, not_evaluated, tuple(untested), tuple(hosts), convention)
 
 
 def _is_untested(
@@ -156,7 +156,7 @@ def _is_untested(
     return convention != 0 and not convention & 1 << (gpu * rails // gpus) and key not in by_sight
 
 
-def _judged(
+def _evaluated(
     pattern: _Pattern, convention: Mapping[tuple[int, int], int]
 ) -> tuple[list[int], dict[int, tuple[int, int]]]:
     """The rails that each NIC is near to, and the GPUs whose nearest NICs the plan gives other rails."""
@@ -235,7 +235,7 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
     patterns: dict[tuple[object, ...], _Pattern | None] = {}
     hosts: list[_Host] = []
     reading_of: dict[int, int] = {}
-    unjudged: set[int] = set()
+    not_evaluated: set[int] = set()
     railed = set(wiring.index.a_device[wiring.index.from_host].tolist())
     for number, reading in enumerate(wiring.identity.seen.readings):
         if not reading.facts or type(reading.facts[0]) is not GpuNicPath:
@@ -243,7 +243,7 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
         code = wiring.identity.filed(reading.device)
         nics = nics_of.get(code)
         if code in railed:
-            unjudged.add(code)
+            not_evaluated.add(code)
         if nics is None:
             continue
         names, ports = nics
@@ -258,7 +258,7 @@ def _hosts(wiring: Wiring) -> tuple[list[_Host], dict[int, int], tuple[int, ...]
         if pattern is not None:
             hosts.append(_Host(code, ports, pattern))
             reading_of[code] = number
-    return hosts, reading_of, tuple(sorted(unjudged.difference(reading_of)))
+    return hosts, reading_of, tuple(sorted(not_evaluated.difference(reading_of)))
 
 
 def _nearest(

@@ -114,7 +114,7 @@ class Rails:
             return np.asarray((self.use >= IDLE).any(axis=1), dtype=bool)
 
     @cached_property
-    def judged(self) -> Mask:
+    def evaluated(self) -> Mask:
         """Hosts on which an uneven load is meaningful."""
         return self.busy & ~self.worked
 

@@ -1,7 +1,7 @@
 """How evenly every switch spreads its upward traffic: its uplinks as a group, with the measures of their loads.
 
 A group is the uplinks of one switch: the next hops among which it hashes. Uplinks that are down or disabled are no
-members; a group with a member of unknown load is not `judged`. Member columns have shape (uplinks,), group columns
+members; a group with a member of unknown load is not `evaluated`. Member columns have shape (uplinks,), group columns
 (switches with uplinks,); loads are bytes per second.
 """
 
@@ -59,7 +59,7 @@ class Balance:
     """The busiest member's load over the mean, likewise."""
     told: Mask
     """Groups of two members or more, all with known load."""
-    judged: Mask
+    evaluated: Mask
     """Those of them with enough load to be evaluated."""
 
     @cached_property

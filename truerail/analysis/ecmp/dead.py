@@ -27,7 +27,7 @@ DOUBT = 1e-2
 them chance must be below `CHANCE / DOUBT`, without both below `CHANCE / DOUBT**2`.
 """
 MANY, DOUBT_OF_MANY = 3, 1e-3
-"""From this many siblings on with as much load and as even, their flows are less often different. Judgement."""
+"""From this many siblings on with as much load and as even, their flows are less often different. Evaluation."""
 LEAST_MEMBERS = 3
 """Of two members one idle is no pattern."""
 AS_MUCH = 1.5
@@ -53,7 +53,7 @@ class _Scatter(NamedTuple):
 def dead_members(b: Balance) -> dict[int, float]:
     """Groups with one dead member, and the chance that it is idle by chance. Computed once for each balance."""
     hashed = b.telemetry.wiring.index.plan.load_balancing is LoadBalancing.ECMP
-    single = b.judged & (b.idle_members == 1) & (b.members >= LEAST_MEMBERS)
+    single = b.evaluated & (b.idle_members == 1) & (b.members >= LEAST_MEMBERS)
     for siblings in polarized(b):
         single[siblings.groups] = False
     chances = {group: _dead(b, group, hashed=hashed) for group in np.flatnonzero(single).tolist()}
@@ -99,7 +99,7 @@ def _scatter(b: Balance, rows: Codes) -> _Scatter:
 
 def _pooled(b: Balance, group: int, own: _Scatter) -> list[_Scatter]:
     """The group's scatter and that of the siblings with as much load; its own alone where it has fewer flows."""
-    beside = np.flatnonzero(b.judged & (families(b) == families(b)[group]) & (b.idle_members <= 1))
+    beside = np.flatnonzero(b.evaluated & (families(b) == families(b)[group]) & (b.idle_members <= 1))
     alike = (b.total[beside] <= AS_MUCH * b.total[group]) & (b.total[group] <= AS_MUCH * b.total[beside])
     found = []
     for other in beside[alike & (beside != group)].tolist():

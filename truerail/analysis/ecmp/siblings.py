@@ -34,7 +34,8 @@ WEIGHTED_SIBLINGS, WEIGHTED_WITHIN = 3, 0.05
 
 @dataclass(frozen=True)
 class Siblings:
-    """Judged groups of one tier, pod and number of uplinks, and the probability that their idle members are chance."""
+    """Evaluated groups of one tier, pod and number of uplinks, and the probability that their idle members are
+    chance."""
 
     groups: Codes
     idle: Codes
@@ -66,9 +67,9 @@ def _explained(b: Balance) -> tuple[Siblings, ...]:
 
 
 def _siblings_of(b: Balance) -> Iterator[Codes]:
-    """Sibling groups that are judged, of which two or more have idle members."""
+    """Sibling groups that are evaluated, of which two or more have idle members."""
     family = families(b)
-    order = np.flatnonzero(b.judged & hashed_twice(b))
+    order = np.flatnonzero(b.evaluated & hashed_twice(b))
     order = order[np.argsort(family[order], kind="stable")]
     bounds = np.flatnonzero(np.diff(family[order], prepend=-1, append=-1))
     for groups in np.split(order, bounds[1:-1]) if len(order) else ():
@@ -195,7 +196,7 @@ def weighted(b: Balance, groups: Codes) -> Mask:
     found = np.zeros(len(groups), dtype=bool)
     family = families(b)
     for number in np.unique(family[groups]).tolist():
-        beside = np.flatnonzero(b.judged & (family == number))
+        beside = np.flatnonzero(b.evaluated & (family == number))
         shares = [_shares(b, group) for group in beside.tolist()]
         if len(beside) >= WEIGHTED_SIBLINGS and len({len(share) for share in shares}) == 1:
             of_all = np.concatenate(shares, axis=1)

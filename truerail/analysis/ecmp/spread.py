@@ -34,7 +34,7 @@ class Spread:
     """The value that chance allows for the fewest possible flows. Unknown where nothing bounds the flows, and where the
     fabric does not hash flows.
     """
-    judged: Mask
+    evaluated: Mask
     """Whether the switch carries enough, enough of it is counted, and its flows are bounded, so that rules can decide
     whether it is even.
     """
@@ -48,10 +48,10 @@ def spread_of(plan: Plan, balance: Balance) -> Spread:
     expected = peak_by_chance(flows, balance.members) if hashed else np.full(len(balance.switch), np.nan)
     enough = bool(balance.carried.enough)
     peak = np.where(balance.told & (balance.total > 0), balance.peak, np.nan)
-    judged = balance.judged & enough & (~np.isnan(expected) | (not hashed))
+    evaluated = balance.evaluated & enough & (~np.isnan(expected) | (not hashed))
     for siblings in unclear(balance) if enough else ():
-        judged[siblings.groups] = False
-    return Spread(balance.switch, peak, np.where(np.isnan(peak), np.nan, expected), judged)
+        evaluated[siblings.groups] = False
+    return Spread(balance.switch, peak, np.where(np.isnan(peak), np.nan, expected), evaluated)
 
 
 def peak_by_chance(flows: Numbers, members: Codes) -> Numbers:

@@ -12,42 +12,42 @@ from truerail.analysis.ecmp.balance import IDLE, Balance, balance_of
 from truerail.analysis.ecmp.siblings import hashed_twice, unclear
 from truerail.model import Plan, Snapshot
 from truerail.model.columns import Mask
-from truerail.model.rule import InsufficientDataError, Unjudged
+from truerail.model.rule import InsufficientDataError, NotEvaluated
 
 SILENT = 0.001
 """Share of their speed below which uplinks carry no traffic except control traffic between switches."""
 
 
-def balance_to_judge(plan: Plan, snapshot: Snapshot) -> Balance:
-    """The groups of a fabric. Raises InsufficientDataError where no group can be judged."""
+def balance_to_evaluate(plan: Plan, snapshot: Snapshot) -> Balance:
+    """The groups of a fabric. Raises InsufficientDataError where no group can be evaluated."""
     b = balance_of(telemetry_of(plan, snapshot))
     if not b.carried.enough:
         raise InsufficientDataError(TOO_FEW)
-    if not b.judged.any():
-        raise InsufficientDataError("no switch whose uplinks are all told and carry enough to be judged")
+    if not b.evaluated.any():
+        raise InsufficientDataError("no switch whose uplinks are all told and carry enough to be evaluated")
     return b
 
 
-def unjudged(b: Balance) -> Iterator[Unjudged]:
-    """Switches that have traffic on their uplinks, or may have, and are not judged."""
-    yield from _not_judged(b, np.ones(len(b.switch), dtype=bool))
+def not_evaluated(b: Balance) -> Iterator[NotEvaluated]:
+    """Switches that have traffic on their uplinks, or may have, and are not evaluated."""
+    yield from _not_evaluated(b, np.ones(len(b.switch), dtype=bool))
 
 
-def unclear_tiers(b: Balance) -> Iterator[Unjudged]:
+def unclear_tiers(b: Balance) -> Iterator[NotEvaluated]:
     """The same of tiers that a repeated hash can polarize, and tiers in which it may have done so, where there are too
     few flows to distinguish it from chance.
     """
-    yield from _not_judged(b, hashed_twice(b))
+    yield from _not_evaluated(b, hashed_twice(b))
     if doubtful := unclear(b):
         tiers = "a tier of one pod" if len(doubtful) == 1 else f"tiers of {len(doubtful)} pods"
         names = tuple(name for siblings in doubtful for name in b.names(siblings.groups))
         why = f"more flows: in {tiers} uplinks stay idle as a repeated hash leaves them, or by chance"
-        yield Unjudged(why, what="switch", count=len(names), of=len(b.switch), subjects=names)
+        yield NotEvaluated(why, what="switch", count=len(names), of=len(b.switch), subjects=names)
 
 
-def idle_switches(b: Balance, explained: Mask) -> Iterator[Unjudged]:
-    """Judged switches that leave uplinks idle in every window, where only few flows or a dead member explain it."""
-    groups = np.flatnonzero(b.judged & (b.idle_members > 0) & ~explained)
+def idle_switches(b: Balance, explained: Mask) -> Iterator[NotEvaluated]:
+    """Evaluated switches that leave uplinks idle in every window, where only few flows or a dead member explain it."""
+    groups = np.flatnonzero(b.evaluated & (b.idle_members > 0) & ~explained)
     idle = [group for group in groups.tolist() if _always_idle(b, group)]
     if idle:
         yield _few_flows(b, idle, "idle, as dead members are or as so few flows do")
@@ -60,27 +60,26 @@ def _always_idle(b: Balance, group: int) -> bool:
         return bool((windows < IDLE * windows.mean(axis=0)).all(axis=1).any())
 
 
-def uneven_switches(b: Balance, uneven: Sequence[int]) -> Iterator[Unjudged]:
+def uneven_switches(b: Balance, uneven: Sequence[int]) -> Iterator[NotEvaluated]:
     """These groups are uneven in all their data, and few flows may be the reason."""
     if uneven:
         yield _few_flows(b, uneven, "uneven, by a fault or as so few flows do")
 
 
-def _few_flows(b: Balance, groups: Sequence[int], how: str) -> Unjudged:
+def _few_flows(b: Balance, groups: Sequence[int], how: str) -> NotEvaluated:
     switches = "1 switch leaves" if len(groups) == 1 else f"{len(groups)} switches leave"
     names = tuple(b.names(np.array(groups)))
     why = f"more flows: {switches} uplinks {how}"
-    return Unjudged(why, what="switch", count=len(groups), of=len(b.switch), subjects=names)
+    return NotEvaluated(why, what="switch", count=len(groups), of=len(b.switch), subjects=names)
 
 
-def _not_judged(b: Balance, of: Mask) -> Iterator[Unjudged]:
+def _not_evaluated(b: Balance, of: Mask) -> Iterator[NotEvaluated]:
     with np.errstate(invalid="ignore", divide="ignore"):
         quiet = b.sum(b.load / b.speed) < SILENT * b.members
     every = of & (b.members > 1) & ~quiet
-    missing = np.flatnonzero(every & ~b.judged)
+    missing = np.flatnonzero(every & ~b.evaluated)
     if len(missing):
         switches = int(np.count_nonzero(every))
-        why = (
-            f"uplinks of {len(missing)} of {switches} switches: not all are told, or they carry too little to be judged"
-        )
-        yield Unjudged(why, what="switch", count=len(missing), of=switches, subjects=tuple(b.names(missing)))
+        why = f"uplinks of {len(missing)} of {switches} switches: not all are told, or they carry too little to be "
+        "evaluated"
+        yield NotEvaluated(why, what="switch", count=len(missing), of=switches, subjects=tuple(b.names(missing)))

@@ -16,7 +16,7 @@ from truerail.model.plan import Role
 
 BOTH_ENDS, ONE_END, SEVERAL_ROOTS, UNSEEN = 0.95, 0.8, 0.6, 0.4
 """Confidence in a culprit: both ends of its link report the pause and nothing else can be the root; one end does; there
-are several roots; the root is beyond what is monitored. Engineering judgement.
+are several roots; the root is beyond what is monitored. Engineering evaluation.
 """
 MOST_PRESSED = 200
 """Roots of back-pressure reported in one round, the worst first: more than that are no longer single slow ports."""

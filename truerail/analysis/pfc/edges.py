@@ -20,9 +20,9 @@ STORM_PAUSE_US = 100_000.0
 SIGCOMM'16 and the shortest detection time that SONiC accepts. Back-pressure pauses for microseconds.
 """
 LEAST_SHARE = 0.05
-"""Paused share below which a wait is left out. Engineering judgement."""
+"""Paused share below which a wait is left out. Engineering evaluation."""
 PRESSURE_BOUND = 0.2
-"""Upper bound of the paused share, by frames alone, from which pressure is not ruled out. Engineering judgement."""
+"""Upper bound of the paused share, by frames alone, from which pressure is not ruled out. Engineering evaluation."""
 POLLS, POLL_SECONDS = 3, 30.0
 """Interval over which a storm is evaluated: three polls or 30 seconds, whichever is longer."""
 SUSTAINED_SECONDS, LEAST_SUSTAINED_SECONDS = 300.0, 100.0

@@ -9,14 +9,14 @@ from truerail.analysis.pfc.reasons import Reason
 from truerail.model.columns import NONE, Codes, Mask
 
 SATURATED = 0.9
-"""Share of its speed at which an egress is full (incast, oversubscription). Engineering judgement."""
+"""Share of its speed at which an egress is full (incast, oversubscription). Engineering evaluation."""
 DEGRADED = 0.9
 """Share of the expected speed below which a link is degraded: at half speed it has 0.5, without a lane of four 0.75."""
 BUSY = 0.5
 """Minimum load of a degraded egress that causes the congestion, as a share of its remaining speed."""
 MOST_MARKS = 0.5
 """Share of a switch's congestion marks from which the one port that sets them holds the queue.
-Engineering judgement.
+Engineering evaluation.
 """
 
 

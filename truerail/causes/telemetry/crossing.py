@@ -28,7 +28,7 @@ CORRELATED, LEAST_POLLS = 0.8, 10
 MOST_PEERS = 32
 """Leaves that tell what is usual: no more are asked, their median is as good."""
 MOSTLY = 0.5
-"""From which share of all that a leaf sends upwards the wrong cable is to blame for what uplinks suffer. Judgement."""
+"""From which share of all that a leaf sends upwards the wrong cable is to blame for what uplinks suffer. Evaluation."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from truerail.model.maintained import Maintained
 DRAINED = 0.001
 """Share of its speed below which a link carries what switches say to each other only (`uplinks.tiers.SILENT`)."""
 SURE = 0.8
-"""Confidence: the window says that somebody works there, not what is done. Judgement."""
+"""Confidence: the window says that somebody works there, not what is done. Evaluation."""
 
 
 def maintenance_roots(

@@ -69,7 +69,7 @@ def same_priority(found: Found, root: int, symptom: int) -> bool:
 
 
 PAUSED_ENOUGH = 0.5
-"""Share of what a NIC lacks beside its peers that pauses must account for. Judgement."""
+"""Share of what a NIC lacks beside its peers that pauses must account for. Evaluation."""
 
 
 def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
@@ -114,7 +114,7 @@ def untold_egress(found: Found, root: int, symptom: int) -> bool:
 
 
 MARKED_HERE = 0.5
-"""Share of the NICs of a leaf that receive marked packets, from which one egress is to blame for all. Judgement."""
+"""Share of the NICs of a leaf that receive marked packets, from which one egress is to blame for all. Evaluation."""
 
 
 def marked_here(found: Found, root: int, symptom: int) -> bool:

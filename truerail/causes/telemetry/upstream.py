@@ -18,7 +18,7 @@ from truerail.model.columns import Mask
 HELD_UP = 0.01
 """Share of the time for which a port must be paused to pass it on, a fifth of what makes a wait of a pause tree
 (`waiting.waits.LEAST_SHARE`). Measured in the simulator: 0.026 to 0.1 between spines behind an incast, 0.006 at most
-where the same fabric carries other jobs. Judgement.
+where the same fabric carries other jobs. Evaluation.
 """
 FRAMES = 100.0
 """Pause frames a second that count as much where nobody counts the time (`rules.incast.PAUSE_FRAMES`)."""

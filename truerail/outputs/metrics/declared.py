@@ -16,7 +16,7 @@ from truerail.outputs.metrics.declaring import counter, gauge
 
 FINDINGS = gauge(
     "findings", "findings", "fabric rule severity muted",
-    "Findings of the whole fabric. 0 where a rule passed; no series for a rule that could not judge.",
+    "Findings of the whole fabric. 0 where a rule passed; no series for a rule that could not evaluate.",
     'sum by (severity) (truerail_findings{muted="no"})',
 )  # fmt: skip
 FINDING_LIVES = gauge(
@@ -47,19 +47,19 @@ PLAN_INFO = gauge(
 )  # fmt: skip
 
 PUBLICATION_NUMBER = gauge(
-    "evaluation_number", "number", "fabric", "Number of the judgement shown; grows by one with each, over restarts.",
+    "evaluation_number", "number", "fabric", "Number of the evaluation shown; grows by one with each, over restarts.",
     "changes(truerail_evaluation_number[10m])",
 )  # fmt: skip
 PUBLICATION_AT = gauge(
-    "evaluation_timestamp_seconds", "seconds", "fabric", "When the newest answer in the judgement was asked for.",
+    "evaluation_timestamp_seconds", "seconds", "fabric", "When the newest answer in the evaluation was asked for.",
     "time() - truerail_evaluation_timestamp_seconds",
 )  # fmt: skip
 PUBLICATION_AGE = gauge(
-    "evaluation_age_seconds", "seconds", "fabric", "How old the judgement was at the scrape.",
+    "evaluation_age_seconds", "seconds", "fabric", "How old the evaluation was at the scrape.",
     "truerail_evaluation_age_seconds > 300",
 )  # fmt: skip
-JUDGEMENT_DURATION = gauge(
-    "evaluation_duration_seconds", "seconds", "fabric", "What judging took, from snapshot to publication.",
+EVALUATION_DURATION = gauge(
+    "evaluation_duration_seconds", "seconds", "fabric", "What evaluating took, from snapshot to publication.",
     "max_over_time(truerail_evaluation_duration_seconds[1h])",
 )  # fmt: skip
 
@@ -105,14 +105,14 @@ COLLECTOR_FAILURES = counter(
     "collector_failures_total", "answers", "fabric collector", "Devices that gave no readable answer, over all rounds.",
     "rate(truerail_collector_failures_total[5m])",
 )  # fmt: skip
-COLLECTOR_OVERRUNS = counter(
+COLLECTOR_MISSED = counter(
     "collector_missed_total", "rounds", "fabric collector",
     "Times that the scheduler skipped a round because the last one still ran.",
     "increase(truerail_collector_missed_total[1h]) > 0",
 )  # fmt: skip
 
 JOURNAL_HEALTH = gauge(
-    "journal_health", "0 or 1", "fabric health", "Whether what is judged is also kept: 1 for what holds.",
+    "journal_health", "0 or 1", "fabric health", "Whether what is evaluated is also kept: 1 for what holds.",
     'truerail_journal_health{health="failing"} == 1',
 )  # fmt: skip
 JOURNAL_SINCE = gauge(
@@ -142,10 +142,11 @@ counter(
     "rate(truerail_service_rounds_total[5m])",
 )  # fmt: skip
 counter(
-    "service_evaluations_total", "judgements", "", "Snapshots judged.", "rate(truerail_service_evaluations_total[5m])"
+    "service_evaluations_total", "evaluations", "", "Snapshots evaluated.",
+    "rate(truerail_service_evaluations_total[5m])",
 )  # fmt: skip
 counter(
-    "service_evaluations_failed_total", "judgements", "", "Snapshots that could not be judged because of a bug.",
+    "service_evaluations_failed_total", "evaluations", "", "Snapshots that could not be evaluated because of a bug.",
     "increase(truerail_service_evaluations_failed_total[1h]) > 0",
 )  # fmt: skip
 gauge("service_devices_in_flight", "devices", "", "Devices asked that have not answered yet.",

@@ -79,7 +79,7 @@ UPLINKS_COUNTED = gauge(
 )  # fmt: skip
 UPLINK_PEAK = gauge(
     "switch_uplink_peak_ratio", "ratio", "fabric pod switch",
-    "Load of a switch's busiest uplink over the mean of its uplinks, over the minutes that rules judge. 1 is even.",
+    "Load of a switch's busiest uplink over the mean of its uplinks, over the minutes that rules evaluate. 1 is even.",
     "topk(5, truerail_switch_uplink_peak_ratio)",
 )  # fmt: skip
 UPLINK_PEAK_EXPECTED = gauge(

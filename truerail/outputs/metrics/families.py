@@ -35,8 +35,8 @@ class FabricWide(Collector):
     def __init__(self, publication: Published) -> None:
         self._publication = publication
         self._fabric = {"fabric": publication.fabric}
-        judged = [verdict for verdict in publication.evaluation.verdicts if _judged(verdict)]
-        self._judged = tuple(verdict.rule for verdict in judged)
+        evaluated = [verdict for verdict in publication.evaluation.verdicts if _evaluated(verdict)]
+        self._evaluated = tuple(verdict.rule for verdict in evaluated)
 
     def collect(self) -> Iterator[Metric]:
         """All families with at least one series."""
@@ -53,7 +53,7 @@ class FabricWide(Collector):
 
     def _findings(self) -> Samples:
         mutes, counts = self._publication.mutes, Counter[tuple[str, ...]]()
-        for key in product(self._judged, Severity, MUTED):
+        for key in product(self._evaluated, Severity, MUTED):
             counts[key] = 0
         counts.update((f.rule, f.severity, muted(f, mutes)) for f in self._publication.evaluation.findings)
         return self._counted(("rule", "severity", "muted"), counts)
@@ -70,14 +70,14 @@ class FabricWide(Collector):
         return self._counted(("severity", "state"), counts)
 
     def _causes(self) -> Samples:
-        known = CauseKind if self._judged else ()
+        known = CauseKind if self._evaluated else ()
         counts = Counter[tuple[str, ...]](dict.fromkeys(product(known, MUTED), 0))
         mutes = self._publication.mutes
         counts.update((cause.kind, _cause_muted(cause, mutes)) for cause in self._publication.evaluation.causes)
         return self._counted(("kind", "muted"), counts)
 
     def _moves(self) -> Samples:
-        counts = Counter[tuple[str, ...]](dict.fromkeys(((kind,) for kind in CauseKind if self._judged), 0))
+        counts = Counter[tuple[str, ...]](dict.fromkeys(((kind,) for kind in CauseKind if self._evaluated), 0))
         for cause in self._publication.evaluation.causes:
             counts[cause.kind,] += len(cause.moves)
         return self._counted(("kind",), counts)
@@ -101,10 +101,10 @@ class FabricWide(Collector):
         return [(self._fabric | dict(zip(labels, key, strict=True)), count) for key, count in counts.items()]
 
 
-def _judged(verdict: Verdict) -> bool:
+def _evaluated(verdict: Verdict) -> bool:
     """Whether the rule evaluated the fabric, in full or except for a part: only then a count of 0 has a meaning."""
     if verdict.status is Status.UNKNOWN:
-        return bool(verdict.unjudged) and all(part.rest_judged for part in verdict.unjudged)
+        return bool(verdict.not_evaluated) and all(part.rest_evaluated for part in verdict.not_evaluated)
     return verdict.status in (Status.PASS, Status.FAIL)
 
 

@@ -50,7 +50,7 @@ class Live(Collector):
         yield family(declared.PUBLICATION_NUMBER, [(fabric, publication.number)])
         yield family(declared.PUBLICATION_AT, [(fabric, publication.at.timestamp())])
         yield family(declared.PUBLICATION_AGE, [(fabric, self._age(publication.at))])
-        yield family(declared.JUDGEMENT_DURATION, [(fabric, publication.judged_seconds)])
+        yield family(declared.EVALUATION_DURATION, [(fabric, publication.evaluated_seconds)])
 
     def _journal(self, publication: Published) -> Iterator[Metric]:
         fabric, journal = {"fabric": publication.fabric}, publication.journal
@@ -72,7 +72,7 @@ class Live(Collector):
         yield self._of_runs(declared.COLLECTOR_ANSWERED, lambda run: run.devices_answered if run.last_at else None)
         yield self._of_runs(declared.COLLECTOR_ROUNDS, lambda run: run.rounds_total)
         yield self._of_runs(declared.COLLECTOR_FAILURES, lambda run: run.failures_total)
-        yield self._of_runs(declared.COLLECTOR_OVERRUNS, lambda run: run.overruns_total)
+        yield self._of_runs(declared.COLLECTOR_MISSED, lambda run: run.missed_total)
         answered = self._answered.items()
         yield self._of_collectors(declared.COLLECTOR_LAST_SUCCESS, ((name, at.timestamp()) for name, at in answered))
         yield self._of_collectors(declared.COLLECTOR_AGE, ((name, self._age(at)) for name, at in answered))

@@ -26,7 +26,7 @@ def spread_series(layout: Layout, spread: Spread, findings: Iterable[Finding]) -
     at = place[codes]
     for metric, values in ((UPLINK_PEAK, spread.peak), (UPLINK_PEAK_EXPECTED, spread.expected)):
         yield _known(metric, rows, np.append(values, np.nan)[at])
-    state = np.where(np.append(spread.judged, False)[at], EVEN, UNKNOWN)
+    state = np.where(np.append(spread.evaluated, False)[at], EVEN, UNKNOWN)
     yield Series(UPLINK_BALANCE, rows, np.maximum(state, _found(rows.labels["switch"], findings)).tolist())
 
 

@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from truerail.model import Evaluation
 from truerail.outputs.options import Options
 from truerail.outputs.text.causes import what_to_do
-from truerail.outputs.text.doubts import not_judged, notes
+from truerail.outputs.text.doubts import not_evaluated, notes
 from truerail.outputs.text.findings import findings
 from truerail.outputs.text.opening import opening
 from truerail.outputs.text.picture import picture
@@ -46,6 +46,6 @@ def _blocks(evaluation: Evaluation, options: Options) -> Iterator[RenderableType
     yield from opening(evaluation)
     yield from what_to_do(evaluation, options)
     yield from picture(evaluation, options)
-    yield from not_judged(evaluation, options)
+    yield from not_evaluated(evaluation, options)
     yield from findings(evaluation, options)
     yield from notes(evaluation)

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from truerail.files.nodesets import fold
 from truerail.model import Evaluation
-from truerail.outputs.doubts import Unjudged, Unread, doubts, rule_name
+from truerail.outputs.doubts import NotEvaluated, Unread, doubts, rule_name
 from truerail.outputs.options import Options
 from truerail.outputs.text.blocks import hanging, heading, left_out
 from truerail.outputs.text.style import PORT, QUIET
@@ -16,17 +16,17 @@ from truerail.outputs.words import count, name, sentence
 MOST_ERRORS = 10
 
 
-def not_judged(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
+def not_evaluated(evaluation: Evaluation, options: Options) -> Iterator[RenderableType]:
     """Everything that limits the verdict; empty if nothing does."""
     found = doubts(evaluation)
     if not found:
         return
-    yield heading("Could not be judged")
+    yield heading("Could not be evaluated")
     if found.cables:
         yield _line(f"{count(found.cables, 'planned cable')}: no end of it could be read, or the ends do not decide")
     yield from _unread(found.unread, options)
-    for unjudged in found.unknown:
-        yield _line(f"{_rules(unjudged.rules)}{_failing(unjudged)}: {sentence(unjudged.why)}")
+    for not_evaluated in found.unknown:
+        yield _line(f"{_rules(not_evaluated.rules)}{_failing(not_evaluated)}: {sentence(not_evaluated.why)}")
     for verdict in found.broken:
         yield _line(f"{_rules((verdict.rule,))} failed inside: {sentence(verdict.error)}")
 
@@ -47,13 +47,13 @@ def _rules(codes: tuple[str, ...]) -> str:
     return " ".join(dict.fromkeys(("rule", *codes, *map(rule_name, codes))))
 
 
-def _failing(unjudged: Unjudged) -> str:
+def _failing(not_evaluated: NotEvaluated) -> str:
     """Which of the rules have findings in the part that they could evaluate."""
-    if not unjudged.failing:
+    if not not_evaluated.failing:
         return ""
-    if unjudged.failing == unjudged.rules:
-        return " (fails beside it)" if len(unjudged.rules) == 1 else " (all fail beside it)"
-    return f" ({', '.join(unjudged.failing)} fail{'s' * (len(unjudged.failing) == 1)} beside it)"
+    if not_evaluated.failing == not_evaluated.rules:
+        return " (fails beside it)" if len(not_evaluated.rules) == 1 else " (all fail beside it)"
+    return f" ({', '.join(not_evaluated.failing)} fail{'s' * (len(not_evaluated.failing) == 1)} beside it)"
 
 
 def _line(words: str) -> RenderableType:

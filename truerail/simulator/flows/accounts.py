@@ -27,7 +27,7 @@ MARK_PACE = 55e-6
 MARK_RAISE, MARK_BYTES = 40e6 / 8, 10e6
 """Bytes a second by which a rate is raised each time, and bytes after which it is raised too (DCQCN, as above)."""
 PAUSE_FRAME_BYTES = 64
-"""Some ASICs leave them out of a port's bytes; those that count them are harder to judge."""
+"""Some ASICs leave them out of a port's bytes; those that count them are harder to evaluate."""
 _DROPS = 0.02
 """Share of what does not fit that is dropped where nothing is paused; the senders slow down for the rest."""
 _QUIET_QUEUE, _FULL_QUEUE = 150e3, 12e6

@@ -35,7 +35,7 @@ async def me(caller: Annotated[Caller, Depends(reader)]) -> Response:
 
 @router.post("/recheck", response_model=Polled, status_code=202)
 async def recheck(desk: WithContext, shown: Newest, caller: Operator, body: Recheck) -> Response:
-    """Asks these devices everything, now. Their answers are judged as soon as they come."""
+    """Asks these devices everything, now. Their answers are evaluated as soon as they come."""
     names = [shown.view.layout.devices[code].name for code in shown.view.nodes(body.devices).tolist()]
     return done(Polled(await desk.tower.recheck(names, caller.name)), 202)
 

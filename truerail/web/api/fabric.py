@@ -1,4 +1,4 @@
-"""The fabric at a glance, its map, its plan, and what could not be judged or read."""
+"""The fabric at a glance, its map, its plan, and what could not be evaluated or read."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,9 +24,9 @@ router = APIRouter(tags=["fabric"])
 
 
 @dataclass(frozen=True, slots=True)
-class UnjudgedLine:
-    """A part of the fabric that a rule could not judge: `count` of `of` things of the kind `what` (cable, link, host,
-    ...); 0 where it has no number. `examples` are devices or `device/port`, a few of them.
+class NotEvaluatedLine:
+    """A part of the fabric that a rule could not evaluate: `count` of `of` things of the kind `what` (cable, link,
+    host, ...); 0 where it has no number. `examples` are devices or `device/port`, a few of them.
     """
 
     what: str
@@ -39,7 +39,7 @@ class UnjudgedLine:
 @dataclass(frozen=True, slots=True)
 class VerdictLine:
     """What a rule could say of the fabric: `missing` names the kinds of facts that nobody answered, `why` says what
-    else keeps it from judging. `unknown` holds the parts that it could not judge, beside findings too.
+    else keeps it from evaluating. `unknown` holds the parts that it could not evaluate, beside findings too.
     """
 
     rule: str
@@ -48,7 +48,7 @@ class VerdictLine:
     missing: tuple[str, ...]
     why: str
     error: str
-    unknown: tuple[UnjudgedLine, ...]
+    unknown: tuple[NotEvaluatedLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ async def plan(request: Request, shown: Newest) -> Response:
 
 @router.get("/verdicts", response_model=Page[VerdictLine])
 async def verdicts(request: Request, shown: Newest, part: Wanted) -> Response:
-    """What each rule could say: pass, fail, or that it could not judge, and why."""
+    """What each rule could say: pass, fail, or that it could not evaluate, and why."""
     rows = sorted(shown.publication.evaluation.verdicts, key=lambda one: one.rule)
     return listed(request, shown, part, fetch_from([_verdict(one) for one in rows]), lambda row: row.rule)
 
@@ -105,7 +105,9 @@ async def unread(request: Request, shown: Newest, part: Wanted) -> Response:
 
 def _verdict(verdict: Verdict) -> VerdictLine:
     name = rule_name(verdict.rule)
-    unknown = tuple(UnjudgedLine(one.what, one.count, one.of, one.why, one.examples) for one in verdict.unjudged)
+    unknown = tuple(
+        NotEvaluatedLine(one.what, one.count, one.of, one.why, one.examples) for one in verdict.not_evaluated
+    )
     return VerdictLine(verdict.rule, name, verdict.status.value, verdict.missing, verdict.why, verdict.error, unknown)
 
 

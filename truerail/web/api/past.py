@@ -24,7 +24,7 @@ _BACK = "1d"
 
 @router.get("/rounds", response_model=Page[RoundRecord])
 async def rounds(request: Request, desk: WithContext, part: Wanted) -> Response:
-    """Judgements in numbers."""
+    """Evaluations in numbers."""
     before = _before(part)
     return await remembered(request, desk, lambda h: _listing(part, h.rounds, lambda row: row.number, before))
 

@@ -29,10 +29,10 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_class=PlainTextResponse)
 async def readyz(desk: WithContext) -> Response:
-    """Whether something has been judged: 503 until then. A journal that fails is named, and no obstacle."""
+    """Whether something has been evaluated: 503 until then. A journal that fails is named, and no obstacle."""
     publication = desk.tower.publication
     if publication is None:
-        raise NotReadyError("nothing has been judged yet: the first round still runs")
+        raise NotReadyError("nothing has been evaluated yet: the first round still runs")
     journal = publication.journal
     failing = (
         f"; nothing is remembered: {printable(journal.error, 300)}" if journal.health is JournalHealth.FAILING else ""
@@ -46,7 +46,7 @@ async def metrics(
     desk: WithContext,
     pod: Annotated[str | None, Query(max_length=255, description="one pod; `-`: what has none")] = None,
 ) -> Response:
-    """Prometheus metrics. Before the first judgement those of the service alone."""
+    """Prometheus metrics. Before the first evaluation those of the service alone."""
     headers = {"Content-Type": CONTENT_TYPE, **_FRESH}
     return await asyncio.to_thread(lambda: plain_or_packed(request, _metrics(desk, pod), headers))
 

@@ -57,7 +57,7 @@ export function job({ rails, pairs, worst, causes, hosts, not_in_plan: strangers
       ),
       el("div", null, card("Pairs of hosts, over all rails", pairBars(pairs)),
         worst.length ? card("Hosts that are not whole, worst first", table(["Host", "Rails lost", "Unknown", ""], worst.slice(0, MOST).map((/** @type {any} */ host) => [portLink(host.host), host.lost.join(", ") || "–", host.unknown.join(", ") || "–", host.summary]))) : null)),
-    causes.length ? card("Causes, in order of harm", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
+    causes.length ? card("Causes, in order of impact", causes.map((/** @type {any} */ cause) => causeCard(cause))) : null];
 }
 
 /** @param {any} pairs */

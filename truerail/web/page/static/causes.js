@@ -1,4 +1,4 @@
-// Causes in order of harm: what is wrong, what to do, how sure.
+// Causes in order of impact: what is wrong, what to do, how sure.
 
 import { el } from "./dom.js";
 import { acknowledgeButton } from "./acknowledge.js";

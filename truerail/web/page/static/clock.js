@@ -6,7 +6,7 @@ import { age, moment, span } from "./words.js";
 const ROUNDS_TO_STALE = 3;
 const SHORTEST = 30;
 
-/** Shows in the header how old the judgement is, and says so below it when that is too old. */
+/** Shows in the header how old the evaluation is, and says so below it when that is too old. */
 export class Clock {
   /** @param {import("./live.js").Live} live */
   constructor(live) {
@@ -15,12 +15,12 @@ export class Clock {
     this.at = null;
     this.interval = SHORTEST;
     this.shown = "";
-    live.on("state", (data) => this.judged(data)).on("round", (data) => this.judged(data)).on("status", () => this.show());
+    live.on("state", (data) => this.evaluated(data)).on("round", (data) => this.evaluated(data)).on("status", () => this.show());
     setInterval(() => this.show(), 1000);
   }
 
-  /** @param {{at: string | null, number: number | null}} judged */
-  judged({ at, number }) {
+  /** @param {{at: string | null, number: number | null}} evaluated */
+  evaluated({ at, number }) {
     if (!at) return;
     this.at = at;
     byId("number").textContent = number ? `round ${number}` : "";
@@ -42,7 +42,7 @@ export class Clock {
     const node = byId("live");
     node.dataset.status = status;
     node.lastElementChild.textContent = status === "lost" ? `disconnected, ${told}` : told;
-    if (this.at) node.title = `Judged from answers asked for at ${moment(this.at)}`;
+    if (this.at) node.title = `Evaluated from answers asked for at ${moment(this.at)}`;
     if (status !== this.shown) this.explain(status);
     this.shown = status;
     document.body.classList.toggle("old", status === "stale" || status === "lost" || status === "stopped");
@@ -51,7 +51,7 @@ export class Clock {
   /** @param {string} status */
   explain(status) {
     const words = {
-      stale: `No new judgement for three rounds: what is shown may no longer be so.`,
+      stale: `No new evaluation for three rounds: what is shown may no longer be so.`,
       lost: "The connection to the service is lost: what is shown stays as it was. Trying again.",
       stopped: "The service is stopping. Trying again.",
     }[status];

@@ -22,7 +22,7 @@ export function frame() {
 
 /** What the fabric's view says of the service itself. @param {any} fabric @param {Frame} frame */
 export function serviceTroubles(fabric, { clock }) {
-  clock.judged(fabric);
+  clock.evaluated(fabric);
   const every = fabric.collectors.map((/** @type {any} */ run) => run.every_seconds).filter(Boolean);
   if (every.length) clock.expect(Math.min(...every));
   banner(
@@ -44,7 +44,7 @@ export async function watchService(frame) {
 function journal({ health, error, since, waiting }) {
   const failing = health === "failing";
   const begun = since ? ` It began ${ago(since)}.` : "";
-  const words = `The journal cannot be written: ${error || "the database does not answer"}. Judging goes on; ${waiting} rounds wait in memory.${begun}`;
+  const words = `The journal cannot be written: ${error || "the database does not answer"}. Evaluating goes on; ${waiting} rounds wait in memory.${begun}`;
   banner("journal", failing ? "bad" : null, words);
 }
 

@@ -63,7 +63,7 @@ function planned(plan) {
   reload.addEventListener("click", async () => {
     told.textContent = "Reading …";
     told.textContent = await write("POST", "plan/reload").then(
-      () => "The plan is read. A round judges by it.",
+      () => "The plan is read. A round evaluates by it.",
       (error) => error.message,
     );
   });

@@ -48,7 +48,7 @@ export class Picture {
   /** Why there is nothing to see. @param {any} error */
   failed(error) {
     this.map.node.classList.remove("loading");
-    this.say("…", error.status === 503 ? "Nothing is judged yet" : "The fabric cannot be shown", error.message);
+    this.say("…", error.status === 503 ? "Nothing is evaluated yet" : "The fabric cannot be shown", error.message);
   }
 
   /** @param {string} mark @param {string} first @param {string} second */

@@ -1,4 +1,4 @@
-"""From files to a judgement: what `check` and `demo` share."""
+"""From files to an evaluation: what `check` and `demo` share."""
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -27,23 +27,23 @@ class Seen(Protocol):
     def snapshot(self) -> Snapshot: ...
 
 
-def judged(
+def evaluated(
     plan: Path | None, capture: Path, codes: Collection[str] | None, only: str | None
 ) -> tuple[Evaluation, bool]:
-    """The judgement of a capture against a plan, and whether any device answered anything that could be read.
+    """The evaluation of a capture against a plan, and whether any device answered anything that could be read.
 
-    Without a plan the rails are read off the fabric itself. Raises CannotJudge for what a user has to mend.
+    Without a plan the rails are read off the fabric itself. Raises CommandError for what a user has to mend.
     """
     intended = load_plan(plan) if plan else None
-    return judged_round(intended, read(capture, intended), codes, only)
+    return evaluated_round(intended, read(capture, intended), codes, only)
 
 
-def judged_round(
+def evaluated_round(
     intended: Plan | None, seen: Seen, codes: Collection[str] | None, only: str | None
 ) -> tuple[Evaluation, bool]:
     """The same of a round that was read already, be it from files or from devices."""
     from truerail.outputs.narrow import narrowed
-    from truerail.rounds import judge
+    from truerail.rounds import evaluate
 
     snapshot = seen.snapshot()
     notes = list(seen.notes)
@@ -53,13 +53,13 @@ def judged_round(
     if isinstance(seen, Capture):
         snapshot = with_plug_history(intended, seen, snapshot)
     wanted = devices(only, intended, seen) if only else None
-    evaluation = judge(intended, snapshot, only=codes, notes=notes)
+    evaluation = evaluate(intended, snapshot, only=codes, notes=notes)
     answered = {reading.device for reading in seen.readings if not reading.error}
     return narrowed(evaluation, wanted, answered) if wanted else evaluation, bool(answered)
 
 
 def load_plan(path: Path) -> Plan:
-    """The plan in a file. Raises CannotJudge with a line for each problem."""
+    """The plan in a file. Raises CommandError with a line for each problem."""
     from truerail.plans import load
 
     try:
@@ -98,7 +98,7 @@ def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
 
 
 def codes(wanted: Sequence[str]) -> set[str] | None:
-    """Rule codes for codes or names, as users type them; None for no wish. Raises CannotJudge for an unknown one."""
+    """Rule codes for codes or names, as users type them; None for no wish. Raises CommandError for an unknown one."""
     from rules import rules
 
     known = {spelling: code for code, rule in rules().items() for spelling in (code.lower(), rule.name)}
@@ -119,12 +119,12 @@ def _suggestion(word: str, known: list[str]) -> str:
 
 
 def devices(only: str, plan: Plan, seen: Seen) -> set[str]:
-    """The devices that a node set names. Raises CannotJudge for a node set or name that is not understood."""
+    """The devices that a node set names. Raises CommandError for a node set or name that is not understood."""
     return named(only, (*seen.devices_seen, *plan.devices))
 
 
 def named(only: str, among: Iterable[str]) -> set[str]:
-    """Those of some devices that a node set names, as they are spelled there. Raises CannotJudge."""
+    """Those of some devices that a node set names, as they are spelled there. Raises CommandError."""
     from truerail.errors import NodeSetError
     from truerail.files.nodesets import Budget, expand
     from truerail.model.names import device_key

@@ -1,4 +1,5 @@
-"""What a rule could not judge is not lost beside what it found: in every report, in the API and in a job's answer."""
+"""What a rule could not evaluate is not lost beside what it found: in every report, in the API and in a job's
+answer."""
 
 import json
 import shutil
@@ -13,7 +14,7 @@ from fake_tower import FakeTower, published
 from live_site import runner
 from switch_rounds import checked, ethtool, of_rule, rounds
 
-from truerail.model import CauseKind, Role, Status, Unjudged, Verdict
+from truerail.model import CauseKind, NotEvaluated, Role, Status, Verdict
 from truerail.outputs.narrow import narrowed
 from truerail.questions.job import job
 from truerail.simulator import Fault, Shape, simulate
@@ -75,7 +76,7 @@ def test_cables_that_nobody_sees_do_not_pass(
     assert {status[code] for code in ("CAB002", "CAB003", "CAB004")} == {"unknown"}
 
 
-def test_a_rule_of_counters_says_which_links_it_did_not_judge_beside_a_bad_one(tmp_path: Path) -> None:
+def test_a_rule_of_counters_says_which_links_it_did_not_evaluate_beside_a_bad_one(tmp_path: Path) -> None:
     def answers(sample: int) -> Mapping[str, str]:
         bad = ethtool({"rx_corrected_bits_phy": 42_500 * sample, "rx_symbol_err_phy": 40_000 * sample})
         clean = ethtool({"rx_corrected_bits_phy": 42_500 * sample, "rx_symbol_err_phy": 0})
@@ -89,21 +90,21 @@ def test_a_rule_of_counters_says_which_links_it_did_not_judge_beside_a_bad_one(t
     assert verdict["unknown"][0]["examples"] == ["gpu-3", "gpu-4", "gpu-5", "gpu-7", "gpu-8", "leaf-0"]
 
 
-PART = Unjudged("neither end of 5 of 8 links counts errors: leaf-0", "link", 5, 8, ("leaf-0",), rest_judged=True)
+PART = NotEvaluated("neither end of 5 of 8 links counts errors: leaf-0", "link", 5, 8, ("leaf-0",), rest_evaluated=True)
 
 
 def failing() -> Any:
-    """A publication of which one rule about links found something, and could not judge five of them."""
+    """A publication of which one rule about links found something, and could not evaluate five of them."""
     shown = published()
     verdicts = tuple(one for one in shown.evaluation.verdicts if one.rule != "LNK004")
-    verdict = Verdict("LNK004", Status.FAIL, why=PART.why, unjudged=(PART,))
+    verdict = Verdict("LNK004", Status.FAIL, why=PART.why, not_evaluated=(PART,))
     return replace(shown, evaluation=replace(shown.evaluation, verdicts=(*verdicts, verdict)))
 
 
-def test_a_jobs_answer_says_what_a_failing_rule_did_not_judge() -> None:
+def test_a_jobs_answer_says_what_a_failing_rule_did_not_evaluate() -> None:
     shown = failing()
     hosts = ",".join(device.name for device in shown.plan.of_role(Role.HOST))
-    assert f" Beside what is found, LNK004 could not judge everything ({PART.why})." in job(shown, hosts).summary
+    assert f" Beside what is found, LNK004 could not evaluate everything ({PART.why})." in job(shown, hosts).summary
 
 
 def test_the_api_has_it() -> None:
@@ -111,6 +112,6 @@ def test_the_api_has_it() -> None:
     assert verdict["unknown"] == [PART.as_dict()]
 
 
-def test_a_report_on_some_devices_does_not_pass_what_was_not_judged() -> None:
+def test_a_report_on_some_devices_does_not_pass_what_was_not_evaluated() -> None:
     (verdict,) = [one for one in narrowed(failing().evaluation, {"no-such"}, set()).verdicts if one.rule == "LNK004"]
-    assert (verdict.status, verdict.unjudged) == (Status.UNKNOWN, (PART,))
+    assert (verdict.status, verdict.not_evaluated) == (Status.UNKNOWN, (PART,))
