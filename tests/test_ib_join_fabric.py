@@ -141,6 +141,16 @@ def test_a_link_that_lost_lanes_or_speed_is_found_without_a_planned_speed(
     assert all(finding.summary.endswith(f"both ends support {able} Gb/s") for finding in found)
 
 
+@pytest.mark.parametrize(("slow", "fast", "limited"), [(16, 0, True), (9, 7, True), (8, 8, False), (7, 0, False)])
+def test_a_speed_that_most_links_run_at_is_the_fabrics_limit(slow: int, fast: int, limited: bool) -> None:
+    planned = plan("\n".join(f"gpu-{host}/mlx5_0 leaf-0/{host}" for host in range(slow + fast)))
+    links = [link(hca(host), switch(0, host)) for host in range(slow + fast)]
+    speeds = [LinkSpeed("mlx5_0", 200.0, f"gpu-{host}", hca(host)[0], 400.0) for host in range(slow)]
+    speeds += [LinkSpeed("mlx5_0", 400.0, f"gpu-{host}", hca(host)[0]) for host in range(slow, slow + fast)]
+    told = rules()["LNK001"].look(planned, Snapshot(AT, [discovery(*links, speeds=speeds)]))
+    assert (len(told.findings), [part.count for part in told.not_evaluated]) == ((0, [slow]) if limited else (slow, []))
+
+
 def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     found = discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2")
