@@ -75,6 +75,11 @@ def _unquoted(text: str | None) -> str | None:
     return text
 
 
+def _is_open(text: str) -> bool:
+    """Whether a quoted text lacks its end."""
+    return text.startswith('"') and (len(text) < 2 or not text.endswith('"'))
+
+
 def neighbors_from_text(text: str) -> Iterator[Neighbor]:
     """The neighbours in `show lldp neighbors detail`. Raises `UnreadableError` where a port has fewer than it
     announces."""
@@ -106,6 +111,8 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
             found["age"] = line.strip().removeprefix("Discovered ")
     if "chassis_id" not in found or "port_id" not in found or "ttl" not in found:
         raise UnreadableError(f"a neighbour of {port} without chassis id, port id or time to live: the answer is cut")
+    if _is_open(found.get("name", "")):
+        raise UnreadableError("a name without its closing quote: the answer is cut", text=found["name"])
     return Neighbor(
         port,
         *identified(_unquoted(found["chassis_id"]), found.get("chassis_type")),

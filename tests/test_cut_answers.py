@@ -81,8 +81,12 @@ def test_what_is_left_of_a_cut_answer_was_in_the_whole(data: st.DataObject) -> N
     assert left is None or claims(left) <= claims(whole), (label(case), answer[max(0, at - 60) : at])
 
 
-@pytest.mark.parametrize("name", ["lldp_switch/os10-table-labels-again", "lldp_local/junos_text_twice"])
-def test_an_answer_with_its_labels_twice_is_cut_anywhere(name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["lldp_switch/os10-table-labels-again", "lldp_local/junos_text_twice", "lldp_switch/eos-detail-text"],
+)
+def test_an_answer_is_cut_anywhere(name: str) -> None:
+    """With labels that come again, and with values between quotes."""
     case = RECORDINGS / name
     answer, whole = recorded(case)
     for at in range(1, len(answer)):

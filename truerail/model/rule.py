@@ -126,7 +126,7 @@ class Rule:
         return self.explanation.strip().partition("\n")[0]
 
     def look(self, plan: Plan, snapshot: Snapshot) -> Evaluated:
-        """What the rule finds, and what it could not evaluate beside it. `evaluate` raises InsufficientDataError for the latter."""
+        """What the rule finds, and what it could not evaluate beside it: there `evaluate` raises InsufficientDataError."""
         findings: list[Finding] = []
         try:
             findings.extend(self.evaluate(plan, snapshot))  # what is found before it raises stays
@@ -135,7 +135,7 @@ class Rule:
         return Evaluated(tuple(findings))
 
     def findings(self, plan: Plan, snapshot: Snapshot) -> tuple[Finding, ...]:
-        """What the rule finds. Raises InsufficientDataError where it finds nothing and could not evaluate everything."""
+        """What the rule finds. Raises InsufficientDataError if it finds nothing and could not evaluate everything."""
         evaluated = self.look(plan, snapshot)
         if evaluated.not_evaluated and not evaluated.findings:
             raise InsufficientDataError(*evaluated.not_evaluated)
