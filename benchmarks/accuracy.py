@@ -111,8 +111,8 @@ def show(drawn: Drawn, console: Console) -> None:
     for cause in (*drawn.simulation.truth.causes, *drawn.simulation.truth.noise):
         maybe = "".join(f", or {other.kind} with {other.moves} moves" for other in cause.alternatives)
         console.print(f"  is    {cause.kind} {' '.join(cause.subjects[:6])}, {cause.moves} moves{maybe}", markup=False)
-    for told in evaluation.causes:
-        console.print(f"  said  {told.kind}, {len(told.moves)} moves: {told.summary}", markup=False)
+    for reported in evaluation.causes:
+        console.print(f"  said  {reported.kind}, {len(reported.moves)} moves: {reported.summary}", markup=False)
     problems = behaviour_score(drawn.simulation, evaluation).problems
     for mistake in problems if drawn.behaviours else score(drawn.simulation.truth, evaluation).mistakes:
         console.print(f"  {mistake}", markup=False)

@@ -59,8 +59,8 @@ def _kind_rows(total: Score) -> Iterator[str]:
     for kind in CauseKind:
         found, missed, false = total.causes_found[kind], total.causes_missed[kind], total.causes_false[kind]
         if found or missed or false:
-            told = f"{ratio(found, found + false)} | {ratio(found, found + missed)}"
-            yield f"| {kind} | {found + missed} | {found} | {false} | {told} |"
+            reported = f"{ratio(found, found + false)} | {ratio(found, found + missed)}"
+            yield f"| {kind} | {found + missed} | {found} | {false} | {reported} |"
 
 
 def infiniband(one: Score, perfect: int) -> str:
@@ -140,7 +140,7 @@ Over the fabrics in which the evidence decides every cause:
 
 Some faults leave the same answers behind as others: two hosts' labels exchanged or all their cables, where nothing ties
 a name to a machine; two leaves without uplinks; two cables of a host that nobody could read. These are kept out of the
-figures above. *Told* means that the true cause is told first, *told as an alternative* that it stands under the
+figures above. *Reported* means that the true cause is reported first, *reported as an alternative* that it is among the
 alternatives of a cheaper explanation.
 
 | what is said of {sum(total.undecidable.values())} undecidable causes | |

@@ -116,9 +116,9 @@ def _rounds_of_a_day(moments: list[tuple[datetime, Fault, bool]], episodes: dict
         yield _changes(group[-1][0], [(one, begins) for _, one, begins in group], episodes)
 
 
-def _changes(at: datetime, told: list[tuple[Fault, bool]], episodes: dict[str, int]) -> Changes:
+def _changes(at: datetime, reported: list[tuple[Fault, bool]], episodes: dict[str, int]) -> Changes:
     findings, causes, events, links, states = {}, {}, [], [], {}
-    for one, begins in told:
+    for one, begins in reported:
         key = one.finding.id
         episodes[key] = episodes.get(key, 0) + begins
         state = LifeState.RESOLVED if not begins else LifeState.NEW if episodes[key] == 1 else LifeState.REGRESSED
@@ -177,8 +177,8 @@ def writing(journal: Journal, at: datetime, number: int, cables: int) -> float:
     rng = random.Random("some more")  # noqa: S311 - reproducible is what is wanted, not secret
     longest = 0.0
     for turn in range(1, 50):
-        told = [(fault(cable, rng, 0), True) for cable in rng.sample(range(cables), 4)]
-        changes = _changes(at + turn * ROUND, told, {})
+        reported = [(fault(cable, rng, 0), True) for cable in rng.sample(range(cables), 4)]
+        changes = _changes(at + turn * ROUND, reported, {})
         began = time.perf_counter()
         journal.record(record(number + turn, changes, cables), changes)
         longest = max(longest, time.perf_counter() - began)

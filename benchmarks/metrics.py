@@ -54,14 +54,14 @@ class Measured:
     megabytes: float
     first: float
     next: float
-    untold: float
+    unreported: float
     again: float
     pod: float
     library: float
 
 
 class _Families(Collector):
-    """The same series as prometheus-client's families, made anew in each collection as its custom collectors do."""
+    """The same series as prometheus-client's families, made again in each collection as its custom collectors do."""
 
     def __init__(self, publication: Published) -> None:
         self._publication = publication
@@ -85,14 +85,14 @@ def measured(hosts: int) -> Measured:
     publication = evaluated(0)
     first = scrape(publication)
     later = min(scrape(evaluated(1 + number)) for number in range(ROUNDS))
-    untold = min(scrape(replace(evaluated(0), traffic=None)) for _ in range(ROUNDS))
+    unreported = min(scrape(replace(evaluated(0), traffic=None)) for _ in range(ROUNDS))
     text = exposition.render(publication := evaluated(0), COUNTERS, NOW)
     lines = text.count(b"\n")
     samples = lines - text.count(b"\n#") - text.startswith(b"#")
     again = min(scrape(publication) for _ in range(ROUNDS))
     pod = min(_seconds(lambda: exposition.render_pod(publication, "p1", COUNTERS, NOW)) for _ in range(ROUNDS))
     library = min(_seconds(lambda: generate_latest(_Families(publication))) for _ in range(ROUNDS - 1))
-    return Measured(hosts, samples, len(text) / 1e6, first, later, untold, again, pod, library)
+    return Measured(hosts, samples, len(text) / 1e6, first, later, unreported, again, pod, library)
 
 
 def _fabric(hosts: int) -> Simulation:
@@ -164,7 +164,7 @@ the five dearest rules:
 
 def _row(one: Measured) -> str:
     goal = next((f"{seconds} s" for size, seconds in GOALS.items() if one.samples <= size * 1.2), "")
-    times = (one.first, one.next, one.untold, one.again, one.pod, one.library)
+    times = (one.first, one.next, one.unreported, one.again, one.pod, one.library)
     cells = (f"{one.hosts:,}", f"{one.samples:,}", f"{one.megabytes:.1f}", *(f"{seconds:.4f}" for seconds in times))
     return f"| {' | '.join(cells)} | {one.library / one.next:.0f} | {goal} |\n"
 

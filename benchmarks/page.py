@@ -100,9 +100,9 @@ def _round(site: Site, number: int) -> None:
     evaluated = _evaluated(site)
     cells = len(cells_of(fabric_map(evaluated)))
     step = max(1, cells // CHANGES)
-    told = {"number": number, "at": evaluated.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
+    reported = {"number": number, "at": evaluated.at, "tone": "bad", "headline": "measured", "findings": {}, "muted": 0}
     changed = [[(i * step + number) % cells, 2 + number % 3] for i in range(min(CHANGES, cells))]
-    site.action(lambda: site.tower.events.add("round", dumped({**told, "changed": changed})))
+    site.action(lambda: site.tower.events.add("round", dumped({**reported, "changed": changed})))
 
 
 def _delay(page: Page, number: int) -> float:

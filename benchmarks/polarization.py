@@ -19,7 +19,7 @@ from polarization_report import (
     MEMBER,
     POLARIZATION,
     UNCLEAR,
-    UNTOLD,
+    UNREPORTED,
     Outcome,
     Results,
     report,
@@ -87,7 +87,7 @@ def _said(subjects: dict[str, set[str] | None], made: Scene, pod: set[str]) -> s
         if pod & {subject.partition("/")[0] for subject in subjects[code] or ()}:
             return word
     if subjects["LBL001"] is None:
-        return UNCLEAR if unclear(balance_of(telemetry_of(made.plan, made.seen))) else UNTOLD
+        return UNCLEAR if unclear(balance_of(telemetry_of(made.plan, made.seen))) else UNREPORTED
     return FINE
 
 

@@ -13,8 +13,8 @@ showed siblings polarized that half of the superspines were drained for, but for
 BEFORE = {8: 0.74, 4: 0.64, 2: 0.38}
 """What the design notes' own classifier reached on held-out seeds of its own generator, by siblings."""
 POLARIZATION, IMBALANCE, MEMBER = "polarization", "imbalance", "dead member"
-UNCLEAR, UNTOLD, FINE = "cannot tell", "not evaluated", "fine"
-SAID = (POLARIZATION, IMBALANCE, MEMBER, UNCLEAR, UNTOLD, FINE)
+UNCLEAR, UNREPORTED, FINE = "cannot tell", "not evaluated", "fine"
+SAID = (POLARIZATION, IMBALANCE, MEMBER, UNCLEAR, UNREPORTED, FINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +182,8 @@ Held-out seeds, by what the tiers are:
 
 ## What is said of which tier (held-out seeds)
 
-*Cannot tell* is the verdict "unknown" because idle uplinks may be chance; *not evaluated* because too little is told or
-carried.
+*Cannot tell* is the verdict "unknown" because idle uplinks may be chance; *not evaluated* because too little is
+reported or carried.
 
 {_confusion(held)}
 
@@ -200,5 +200,5 @@ Hashes are ideal here; real functions are in the flow simulation (telemetry-accu
 test. Few flows leave uplinks idle by chance, and no number of counters tells that from a repeated hash: two siblings
 with a dozen flows stay unknown. A leaf that lost an uplink hashes otherwise than its peers and fills what they leave
 idle. Where a polarized tier throttles what leaves and local traffic fills the links below, the count of senders that
-are needed falls to a few. A dead member of four or eight cannot be told from chance by its loads.
+are needed falls to a few. A dead member of four or eight cannot be distinguished from chance by its loads.
 """

@@ -203,18 +203,18 @@ def _window(
     window.head = SAMPLES - 1
     lower, upper = [c.a for c in tier.cables], [c.b for c in tier.cables]
     nics = slice(0, tier.middle)
-    told = {Quantity.TX_BYTES: sends[nics], Quantity.RX_BYTES: received[nics]}
+    reported = {Quantity.TX_BYTES: sends[nics], Quantity.RX_BYTES: received[nics]}
     if trial.hosts_read:
-        told[Quantity.FLOWS] = np.repeat(pairs[:, None], SAMPLES, axis=1)
-        window.sources["nic_counters"] = _source(trial, lower[nics], told, rng)
+        reported[Quantity.FLOWS] = np.repeat(pairs[:, None], SAMPLES, axis=1)
+        window.sources["nic_counters"] = _source(trial, lower[nics], reported, rng)
     switches = [*lower[tier.middle :], *upper]
     up, down = np.concatenate([sends[tier.middle :], received]), np.concatenate([received[tier.middle :], sends])
-    told = {Quantity.TX_BYTES: up, Quantity.RX_BYTES: down}
-    window.sources["port_counters"] = _source(trial, switches, told, rng)
+    reported = {Quantity.TX_BYTES: up, Quantity.RX_BYTES: down}
+    window.sources["port_counters"] = _source(trial, switches, reported, rng)
     return window
 
 
-def _source(trial: Trial, ports: list[Port], told: dict[Quantity, Numbers], rng: np.random.Generator) -> Source:
+def _source(trial: Trial, ports: list[Port], reported: dict[Quantity, Numbers], rng: np.random.Generator) -> Source:
     """One collector's counters. A poll that is missed takes the next sample with it; a reset takes one."""
     source = Source(SAMPLES)
     for port in ports:
@@ -228,7 +228,7 @@ def _source(trial: Trial, ports: list[Port], told: dict[Quantity, Numbers], rng:
     late = np.diff(rng.random((len(devices), SAMPLES + 1)) * JITTER * STEP_SECONDS, axis=1)
     source.span[:] = np.where(missing, np.nan, STEP_SECONDS + late)[device]
     seconds = (STEP_SECONDS + late)[device]
-    for quantity, values in told.items():
+    for quantity, values in reported.items():
         gauge = quantity is Quantity.FLOWS
         gained = np.where(missing[device], np.nan, values if gauge else np.floor(values * seconds))
         source.of(Column(quantity)).gained[:] = gained

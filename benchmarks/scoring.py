@@ -76,20 +76,20 @@ def _cables(result: Score, truth: Truth, evaluation: Evaluation) -> None:
 
 
 def _causes(result: Score, truth: Truth, evaluation: Evaluation) -> None:
-    """A cause is found when its kind and its subjects are told; undecidable ones are counted apart."""
-    told = {_key(cause): cause for cause in evaluation.causes}
+    """A cause is found when its kind and its subjects are reported; undecidable ones are counted apart."""
+    reported = {_key(cause): cause for cause in evaluation.causes}
     for cause in (*truth.causes, *truth.noise):
         if cause.decidable:
-            found = told.pop(_true_key(cause), None)
+            found = reported.pop(_true_key(cause), None)
             (result.causes_found if found else result.causes_missed)[cause.kind] += 1
             if not found:
                 result.mistakes.append(f"cause missed: {cause.kind} {' '.join(cause.subjects)}")
         else:
-            verdict = _undecided(cause, told)
+            verdict = _undecided(cause, reported)
             result.undecidable[verdict] += 1
             if verdict == "missed":
                 result.mistakes.append(f"undecidable cause missed: {cause.kind} {' '.join(cause.subjects)}")
-    for kind, subjects in told:
+    for kind, subjects in reported:
         if kind is CauseKind.UNKNOWN and subjects <= set(map(str, truth.unknown)):
             continue
         result.causes_false[kind] += 1
@@ -104,17 +104,17 @@ def _true_key(cause: TrueCause) -> Key:
     return cause.kind, frozenset(cause.subjects)
 
 
-def _undecided(truth: TrueCause, told: dict[Key, Cause]) -> str:
-    """What is told of a cause that the evidence cannot decide. Takes out of `told` what speaks of it."""
+def _undecided(truth: TrueCause, reported: dict[Key, Cause]) -> str:
+    """What is reported a cause that the evidence cannot decide. Takes out of `reported` what speaks of it."""
     for key in _explanations(truth):
-        cause = told.pop(key, None)
+        cause = reported.pop(key, None)
         if cause is None:
             continue
         if cause.kind is truth.kind and len(cause.moves) == truth.moves:
-            return "told"
+            return "reported"
         if any(other.kind is truth.kind and len(other.moves) == truth.moves for other in cause.alternatives):
-            return "told as an alternative"
-        return "told as something else"
+            return "reported as an alternative"
+        return "reported as something else"
     return "missed"
 
 
@@ -125,7 +125,8 @@ def _explanations(truth: TrueCause) -> Iterator[Key]:
 
 
 def _moves(result: Score, truth: Truth, evaluation: Evaluation) -> None:
-    """Moves are followed where the evidence decides everything; elsewhere they rest on the explanation that is told."""
+    """Moves are followed where the evidence decides everything; elsewhere they rest on the explanation that is
+    reported."""
     if not truth.decidable:
         return
     moves = [move for cause in evaluation.causes for move in cause.moves]
@@ -157,7 +158,7 @@ def followed(truth: Truth, evaluation: Evaluation) -> Iterator[tuple[Move, str]]
 def _follow(plan: Plan, jacks: dict[Port, Port], bearer: dict[str, str], move: Move) -> str:
     """Whether the cable that sits in the move's source is `right` there, comes `home` by the move, or goes `astray`.
 
-    `bearer` says which machine bears a name: a switch may be told by its planned name or by the one it bears now.
+    `bearer` says which machine bears a name: a switch may be reported by its planned name or by the one it bears now.
     """
     source, target = (_spelled(Port(bearer.get(p.device, p.device), p.name)) for p in (move.source, move.target))
     jack = jacks.get(source)

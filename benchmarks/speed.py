@@ -79,12 +79,12 @@ def beside(read: Texts) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="truerail-bench-") as folder:
         work = Path(folder) / "work.json"
         work.write_text(json.dumps(for_peers(simulation, read)))
-        told = json.loads(run(str(PEERS), str(HERE / "peers.py"), str(work)).output)
+        reported = json.loads(run(str(PEERS), str(HERE / "peers.py"), str(work)).output)
     readings = simulation.snapshot().readings
     of_switches = [one for one in readings if simulation.plan.role_of(one.device) is not Role.HOST]
-    links = told["links"]
+    links = reported["links"]
     return {
-        **told["seconds"],
+        **reported["seconds"],
         "links": links,
         "ours": _evaluating(simulation.plan, readings) / links,
         "ours_same": _evaluating(simulation.plan, of_switches, only=CABLING) / links,
@@ -92,7 +92,7 @@ def beside(read: Texts) -> dict[str, Any]:
 
 
 def _evaluating(plan: Plan, readings: Sequence[Reading], only: Collection[str] | None = None) -> float:
-    """Seconds to evaluate these readings. What is kept with a plan and a snapshot is worked out anew in each run."""
+    """Seconds to evaluate these readings. What is kept with a plan and a snapshot is worked out again in each run."""
     return best(lambda: evaluate(replace(plan), Snapshot(TAKEN_AT, readings), only=only), repeats=5)
 
 

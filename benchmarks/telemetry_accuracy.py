@@ -99,7 +99,7 @@ def publish(results: Results, page: Path) -> None:
     text = beside.read_text(encoding="utf-8")
     section = section_of(text)
     if not section:
-        raise ValueError(f"{beside} has no section about telemetry: benchmarks/accuracy.py writes it anew")
+        raise ValueError(f"{beside} has no section about telemetry: benchmarks/accuracy.py writes it again")
     beside.write_text(text.replace(section, summary(results)), encoding="utf-8")
 
 

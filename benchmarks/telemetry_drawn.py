@@ -76,7 +76,7 @@ def draw(seed: int, kind: str | None = None) -> Drawn:
             DEEP if kind == K.POLARIZATION else (SHAPES[0], SHAPES[2], DEEP[0]) if kind in ACROSS else SHAPES
         )
         polls = Polls(lost=rng.choice((0.0, 0.02)), cached=rng.choice((0.0, 0.01)))
-        polls = replace(polls, **_told_by_switches(seed))
+        polls = replace(polls, **_reported_by_switches(seed))
         try:
             return _run(seed, attempt, kind, shape, polls, rng)
         except NoRoomError:
@@ -84,7 +84,7 @@ def draw(seed: int, kind: str | None = None) -> Drawn:
     raise NoRoomError(f"seed {seed}: no place for {kind}")
 
 
-def _told_by_switches(seed: int) -> dict[str, bool]:
+def _reported_by_switches(seed: int) -> dict[str, bool]:
     """What a seed's switches count: many tell pauses in frames only, and bytes over all priorities only."""
     rng = Random(f"telemetry switches {seed}")  # noqa: S311 - reproducible is what is wanted, not secret
     return {"durations": rng.random() < 0.7, "priorities": rng.random() < 0.5}

@@ -73,7 +73,7 @@ def _days(results: Results) -> str:
 {max(s.hosts for s in SHAPES)} hosts, each with jobs of its own: they begin and
 end, take a few hosts or half of them, send in rings, all to all, along pipelines or over few rails, write checkpoints,
 and leave hosts idle. Devices are polled every {STEP:.0f} seconds with jitter, losses and caches; now and then one
-answers nothing for minutes, has counted from zero since, or tells for up to four minutes what it told before.
+answers nothing for minutes, has counted from zero since, or tells for up to four minutes what it reported before.
 Everything is evaluated every {EVERY:.0f} seconds, {DAY / EVERY:.0f} times a day. A finding counts once a day, and again
 when it gets louder. None of these days was looked at while rules were written: they begin with day {FIRST_DAY}. The
 days before them were measured once and then looked at: days 20 to 119 had one false polarization and 582 false

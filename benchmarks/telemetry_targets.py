@@ -58,9 +58,9 @@ def target_rows(results: Results) -> Iterator[str]:
             f"| {ratio(other, others)} of {others} | {_verdict(part / whole >= target.share if whole else None)} |"
         )
     critical, days = criticals(results), len(results.days)
-    told = f"{critical} in {days} days, {at_most(critical) / days:.2f} a day at most" if days else "-"
+    reported = f"{critical} in {days} days, {at_most(critical) / days:.2f} a day at most" if days else "-"
     kept = None if days < DAYS and not critical else not critical
-    yield f"| critical findings on days without a fault | 0 in {DAYS} days | {told} | | {_verdict(kept)} |"
+    yield f"| critical findings on days without a fault | 0 in {DAYS} days | {reported} | | {_verdict(kept)} |"
 
 
 def _verdict(kept: bool | None) -> str:

@@ -1,4 +1,4 @@
-"""From names and values of counters to `PortCounters`: names shared, priorities read, numbers told from words."""
+"""From names and values of counters to `PortCounters`: names shared, priorities read, numbers reported from words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
 ALL_ONES = str((1 << 64) - 1)
 """What a driver returns for a counter that it could not read (ionic: `IONIC_STAT_INVALID`), and no counter reaches."""
-_NOT_TOLD = frozenset(
+_NOT_REPORTED = frozenset(
     ("", "-", "--", "---", "?", "n/a", "na", "nan", "none", "null", "unknown", "unavailable", "not available", ALL_ONES)
 )
 _COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
@@ -40,9 +40,9 @@ def priority_in(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def not_told(value: str) -> bool:
+def not_reported(value: str) -> bool:
     """Whether a tool printed this in place of a number."""
-    return value.lower() in _NOT_TOLD
+    return value.lower() in _NOT_REPORTED
 
 
 def is_count(value: str) -> bool:

@@ -40,6 +40,7 @@ TRAFFIC = frozenset(
 
 
 def take(tally: Tally, port: str, word: str, value: int | None, *, wide: bool) -> None:
-    """Notes a counter, None being no value. Traffic in 32 bits (not `wide`) stands still at its end: not told then."""
+    """Notes a counter, None being no value. Traffic in 32 bits (not `wide`) stands still at its end: not reported
+    then."""
     if wide or word not in TRAFFIC or value != _MOST_32:
         tally.note(port, _COUNTERS.get(word) or own(word), value)

@@ -1,7 +1,8 @@
 """ibdiagnet's database, `ibdiagnet2.db_csv`: tables between `START_` and `END_`.
 
 Read are NODES, PORTS and LINKS; with LINKS alone nodes go by their GUIDs. In PORTS the active speed is a number whose
-bytes are the regular, the extended and the maker's own speed. What a port may run at is told by the bits of the same
+bytes are the regular, the extended and the maker's own speed. What a port may run at is reported by the bits of the
+same
 number under `LinkSpeedEn` and `LinkWidthEn`, else `...Sup`. Sources: the notes in the file itself, recorded files of
 ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
 """
@@ -61,23 +62,23 @@ def _end(row: Mapping[str, str], side: str, number: int) -> End:
 
 
 def _nameless(guid: str | None, description: str) -> Node:
-    """A node of which nothing but its GUID is told."""
+    """A node of which nothing but its GUID is reported."""
     return switch(guid, description)
 
 
 def _speed(row: Mapping[str, str]) -> float | None:
-    told = row["LinkSpeedActv"]
-    code = int(told) if told.isdecimal() else 0
+    reported = row["LinkSpeedActv"]
+    code = int(reported) if reported.isdecimal() else 0
     regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
     lane = _EXTENDED.get(extended) or (_MOST_REGULAR if own & 1 else _REGULAR.get(regular, ""))
     return gbps(_WIDTHS.get(row["LinkWidthActv"], ""), lane)
 
 
 def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
-    """Lanes, and Gb/s of a lane, that a port may run at; None where either is not told."""
-    told = row.get("LinkSpeedEn", row.get("LinkSpeedSup", ""))
+    """Lanes, and Gb/s of a lane, that a port may run at; None where either is not reported."""
+    reported = row.get("LinkSpeedEn", row.get("LinkSpeedSup", ""))
     wide = row.get("LinkWidthEn", row.get("LinkWidthSup", ""))
-    code, mask = (int(text) if text.isdecimal() else 0 for text in (told, wide))
+    code, mask = (int(text) if text.isdecimal() else 0 for text in (reported, wide))
     regular, extended, own = code & 0xFF, code >> 8 & 0xFF, code >> 16 & 0xFF
     names = [name for bit, name in _REGULAR.items() if regular & bit] + [_MOST_REGULAR] * (own & 1)
     names += [name for bit, name in _EXTENDED.items() if extended & bit]

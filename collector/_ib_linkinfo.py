@@ -1,6 +1,7 @@
 """`iblinkinfo`: below each node a line for each port, with its peer; with `-l` the node stands on each line.
 
-Without `-l` a peer is told by its LID, which the part of the node itself has too. With `--switches-only` hosts have no
+Without `-l` a peer is reported by its LID, which the part of the node itself has too. With `--switches-only` hosts
+have no
 part of their own. It tells the GUIDs of ports. Behind the peer it says what both ends support and the link is not:
 `(Could be 4X Could be 106.25 Gbps)`. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded answers.
 """
@@ -20,7 +21,7 @@ _PORT = re.compile(
     r'\s*(?:0x([0-9a-fA-F]{1,16})\s+)?(?:"(.*?)"\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+'
     r"==\(([^()]*(?:\(FDR10\)[^()]*)?)\)==>\s*(.*)"
 )
-"""GUID and description where they are told, LID, port, what is said of the link, the peer."""
+"""GUID and description where they are reported, LID, port, what is said of the link, the peer."""
 _PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\(((?:[^()]|\([^()]*\))*)\)')
 _NO_PEER = re.compile(r'(?:\[\s*\]\s*""\s*\([^()]*\)|"Port not available")')
 _SPEED = re.compile(r"\s*(\d+X)\s+([\d.]+) Gbps\b.*", re.IGNORECASE)
@@ -35,7 +36,7 @@ class _Seen(NamedTuple):
 
 
 class _Reader:
-    """What the lines have told so far. A node's key is its GUID with `-l`, else its LID."""
+    """What the lines have reported so far. A node's key is its GUID with `-l`, else its LID."""
 
     def __init__(self) -> None:
         self.links = Links()
@@ -81,12 +82,12 @@ class _Reader:
         if key is None and not int(lid):
             raise UnreadableError("no LID, so nothing tells which node it is: ask with -l", line=number)
         name = guid_text(key) if key else f"LID {lid}"
-        told = guid and guid_text(guid)
+        reported = guid and guid_text(guid)
         known = self.seen.get(name, _Seen(None, ""))
-        if told and known.guid not in (None, told):
+        if reported and known.guid not in (None, reported):
             raise UnreadableError("two nodes have one LID: answers about two fabrics", line=number, text=name)
-        if told or name not in self.seen:
-            self.seen[name] = _Seen(told, description)
+        if reported or name not in self.seen:
+            self.seen[name] = _Seen(reported, description)
         self.most[name] = max(port, self.most.get(name, 0))
         return name, port
 

@@ -13,7 +13,7 @@ End = tuple[str, int]
 _VIA = "InfiniBand"
 
 
-class Told(NamedTuple):
+class Reported(NamedTuple):
     """What a node's own part of an answer says of one of its ports."""
 
     peer: End
@@ -29,7 +29,7 @@ class Links:
         self._nodes: dict[str, Node] = {}
         self._own: dict[str, int] = {}
         """The nodes that have a part of their own in the answer, and the line where it begins; the last comes last."""
-        self._told: dict[End, Told] = {}
+        self._reported: dict[End, Reported] = {}
         self._labels: dict[End, str] = {}
 
     def node(self, key: str, make: Callable[[str | None, str], Node], guid: str | None, description: str) -> None:
@@ -44,7 +44,7 @@ class Links:
 
     def link(self, end: End, peer: End, gbps: float | None, line: int, able_gbps: float | None = None) -> None:
         """A node's own part tells of a link; `able_gbps` is what both of its ends support."""
-        self._told[end] = Told(peer, gbps, line, able_gbps)
+        self._reported[end] = Reported(peer, gbps, line, able_gbps)
 
     def label(self, end: End, label: str) -> None:
         """What is printed beside a switch's port: `1/16/2` for cage 16."""
@@ -56,26 +56,26 @@ class Links:
         Then some node's part is, or the last part tells fewer links than its neighbours do.
         """
         last = next(reversed(self._own), None)
-        for end, told in self._told.items():
-            key, port = told.peer
-            if key not in self._own or (key == last and told.peer not in self._told):
+        for end, reported in self._reported.items():
+            key, port = reported.peer
+            if key not in self._own or (key == last and reported.peer not in self._reported):
                 why = f"cut short: what {key} says of its port {port} is missing"
-                raise UnreadableError(why, line=told.line, text=f"{end[0]} port {end[1]}")
+                raise UnreadableError(why, line=reported.line, text=f"{end[0]} port {end[1]}")
 
     def facts(self) -> Iterator[Fact]:
-        """A `Neighbor` for each end, a `LinkSpeed` where it is told. Raises `NoAnswerError` where there is no link.
+        """A `Neighbor` for each end, a `LinkSpeed` where it is reported. Raises `NoAnswerError` where there is no link.
 
         Of an end that does not speak for itself the other end tells the neighbour, and the speed, which is that of the
         link.
         """
-        if not self._told:
+        if not self._reported:
             raise NoAnswerError("no link in it")
-        for end, told in self._told.items():
-            yield from self._end(end, told.peer, told)
-            if told.peer not in self._told:
-                yield from self._end(told.peer, end, told)
+        for end, reported in self._reported.items():
+            yield from self._end(end, reported.peer, reported)
+            if reported.peer not in self._reported:
+                yield from self._end(reported.peer, end, reported)
 
-    def _end(self, end: End, peer: End, told: Told) -> Iterator[Fact]:
+    def _end(self, end: End, peer: End, reported: Reported) -> Iterator[Fact]:
         node, other = self._nodes[end[0]], self._nodes[peer[0]]
         port = node.port(end[1])
         kind = "guid" if other.guid else None
@@ -92,6 +92,6 @@ class Links:
             of=node.of,
             of_guid=node.guid,
         )
-        if told.gbps is not None:
-            more = told.able_gbps if told.able_gbps and told.able_gbps > told.gbps else None
-            yield LinkSpeed(port, told.gbps, node.of, node.guid, more)
+        if reported.gbps is not None:
+            more = reported.able_gbps if reported.able_gbps and reported.able_gbps > reported.gbps else None
+            yield LinkSpeed(port, reported.gbps, node.of, node.guid, more)

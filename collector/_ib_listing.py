@@ -1,8 +1,8 @@
 """The topology that `ibnetdiscover` prints: a heading for each node, then a line for each of its links.
 
 Also what ibdiagnet writes as `ibdiagnet2.ibnetdiscover`, with the label of each port behind its number, and the files
-from which ibsim makes up a fabric, whose nodes need no GUID. Switches come first, each link is told by both its ends.
-Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, ibsim `net-examples`, recorded answers.
+from which ibsim makes up a fabric, whose nodes need no GUID. Switches come first, each link is reported by both its
+ends. Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, ibsim `net-examples`, recorded answers.
 """
 
 import re

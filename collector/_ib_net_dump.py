@@ -1,8 +1,8 @@
 """ibdiagnet's tables of ports: `net_dump`, one for each switch, and `net_dump_ext`, one for all nodes.
 
 Ports stand there by their label (`1/16/2`, ASIC, cage and port of a Quantum-2) and by their number. The peer's port is
-told by its label alone; the last part of an adapter's, `B184D0F0/0/0/1`, is its number. `net_dump_ext` tells a peer by
-LID and label. Source: recorded files of ibdiagnet 2.10.
+reported by its label alone; the last part of an adapter's, `B184D0F0/0/0/1`, is its number. `net_dump_ext` tells a
+peer by LID and label. Source: recorded files of ibdiagnet 2.10.
 """
 
 import re
@@ -46,25 +46,25 @@ def from_net_dump(answer: str) -> Iterator[Fact]:
         if "Ty" in row:
             ends[row["LID"].split()[0], row["#"]] = end
             peer = _LID_AND_PORT.fullmatch(row["Conn LID (#)"])
-            told = (peer[1], peer[2]) if peer else None
+            reported = (peer[1], peer[2]) if peer else None
         else:
-            told = (guid_cell(row["Neighbor Guid"], number), row["N#"]) if row["Neighbor Guid"] else None
-        if told:
-            pending.append((end, told, row, number))
-    for end, told, row, number in pending:
-        links.link(end, _peer(links, ends, told, row, number), gbps(row["LWA"], row["LSA"]), number)
+            reported = (guid_cell(row["Neighbor Guid"], number), row["N#"]) if row["Neighbor Guid"] else None
+        if reported:
+            pending.append((end, reported, row, number))
+    for end, reported, row, number in pending:
+        links.link(end, _peer(links, ends, reported, row, number), gbps(row["LWA"], row["LSA"]), number)
     return links.facts()
 
 
-def _peer(links: Links, ends: Mapping[tuple[str, str], End], told: tuple[str, str], row: Row, number: int) -> End:
+def _peer(links: Links, ends: Mapping[tuple[str, str], End], reported: tuple[str, str], row: Row, number: int) -> End:
     """The other end. A node without a table of its own is an adapter."""
-    if told in ends:
-        return ends[told]
-    port = _NUMBER.fullmatch(told[1])
+    if reported in ends:
+        return ends[reported]
+    port = _NUMBER.fullmatch(reported[1])
     if "Ty" in row or port is None:
-        raise UnreadableError("nothing else is said of its peer", line=number, text=" port ".join(told))
-    links.node(told[0], adapter, told[0], row["Neighbor Description"].strip('"'))
-    return told[0], int(port[1])
+        raise UnreadableError("nothing else is said of its peer", line=number, text=" port ".join(reported))
+    links.node(reported[0], adapter, reported[0], row["Neighbor Description"].strip('"'))
+    return reported[0], int(port[1])
 
 
 def _rows(links: Links, answer: str) -> Iterator[tuple[str, Row, int]]:

@@ -1,7 +1,7 @@
 """Topology files of ibutils, which `ibdiagnet -w` writes of what it discovers: `P1 -> SX6036 leaf-2 P4` below a node.
 
-No GUIDs, and no word on what a node is: what has more ports than an adapter is a switch. A node's ports may be told on
-one end of the link alone. Source: recorded files.
+No GUIDs, and no word on what a node is: what has more ports than an adapter is a switch. A node's ports may be
+reported on one end of the link alone. Source: recorded files.
 """
 
 import re

@@ -85,7 +85,7 @@ def adapter(guid: str | None, description: str) -> Node:
     """A host's CA.
 
     Where the description names no host the GUID stands for it, and where it names no device the GUID stands for that:
-    a host may announce its bare name on each of its CAs, which are then still told apart.
+    a host may announce its bare name on each of its CAs, which are then still distinguished.
     """
     host, device = host_and_device(description)
     if host is None and guid is None:
@@ -112,7 +112,7 @@ def host_and_device(description: str) -> tuple[str | None, str | None]:
 
 @lru_cache(maxsize=256)
 def gbps(width: str, lane: str) -> float | None:
-    """The rate of a link in Gb/s as sysfs prints it, `4x` and `NDR` are 400; None where either is not told."""
+    """The rate of a link in Gb/s as sysfs prints it, `4x` and `NDR` are 400; None where either is not reported."""
     lanes = _WIDTH.fullmatch(width)
     rate = _LANE_GBPS.get(lane.replace("_", "").upper())
     return int(lanes[1]) * rate if lanes and rate else None

@@ -16,12 +16,12 @@ def names(found: Tables) -> dict[str, str]:
     """ifIndex -> the port's name: ifName, else ifDescr. Raises `UnreadableError` where the walk has neither."""
     described = {index: text_of(value) for index, value in column(found[IF], _DESCRIPTION).items()}
     named = {index: text_of(value) for index, value in column(found[IF_X], _NAME).items()}
-    told = {index: name for index, name in (described | {i: n for i, n in named.items() if n}).items() if name}
-    if not told:
+    reported = {index: name for index, name in (described | {i: n for i, n in named.items() if n}).items() if name}
+    if not reported:
         raise UnreadableError(
             "neither ifName nor ifDescr: the agent does not have IF-MIB, or something else was walked"
         )
-    return told
+    return reported
 
 
 def note(tally: Tally, ports: Mapping[str, str], values: Mapping[str, Value], counter: Counter) -> None:
@@ -32,6 +32,6 @@ def note(tally: Tally, ports: Mapping[str, str], values: Mapping[str, Value], co
 
 
 def of_snmp(value: Value) -> int | None:
-    """A counter's value. Recordings hold odd ones: what is no number is not told."""
+    """A counter's value. Recordings hold odd ones: what is no number is not reported."""
     text = value.strip() if isinstance(value, str) else ""
     return count(text) if text.isascii() and text.isdecimal() else None

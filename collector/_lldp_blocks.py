@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from collector._lldp_table import announced
-from collector._lldp_words import addresses, identified, local_port, seconds, told
+from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -141,7 +141,8 @@ def _put(block: _Block, key: str, printed: str, value: str, number: int) -> None
 
 
 def _following(block: _Block) -> _Block:
-    """The block after `block`: of the same port, where the port comes first and is told once for several neighbours.
+    """The block after `block`: of the same port, where the port comes first and is reported once for several
+    neighbours.
 
     Who prints `Local Interface` (Junos) or `Local Intf` (IOS) does so for each neighbour.
     """
@@ -195,14 +196,14 @@ def _neighbor(block: _Block) -> Neighbor:
     port = found.get("port") or block.inherited
     if not port:
         raise UnreadableError("a neighbour without a local port", line=block.line)
-    if not (told(found.get("port_id")) or told(found.get("chassis_id"))):
+    if not (reported(found.get("port_id")) or reported(found.get("chassis_id"))):
         raise UnreadableError("a neighbour without chassis id and port id", line=block.line)
     return Neighbor(
         local_port(port),
         *identified(found.get("chassis_id"), found.get("chassis_type")),
-        told(found.get("name")),
+        reported(found.get("name")),
         *identified(found.get("port_id"), found.get("port_type")),
-        told(found.get("description")),
+        reported(found.get("description")),
         seconds(found.get("ttl")),
         None,
         addresses(*block.addresses),

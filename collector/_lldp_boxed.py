@@ -8,7 +8,7 @@ its lower border is cut. Sources: answers in containerlab's and clabernetes' doc
 import re
 from collections.abc import Iterator, Sequence
 
-from collector._lldp_words import identified, told
+from collector._lldp_words import identified, reported
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -83,4 +83,4 @@ def _neighbor(row: Row, number: int) -> Neighbor:
         raise UnreadableError(
             "a port's name that is broken over lines: the table is too narrow", line=number, text=text
         )
-    return Neighbor(row["port"], *identified(row["chassis_id"]), told(row.get("name")), *identified(row["port_id"]))
+    return Neighbor(row["port"], *identified(row["chassis_id"]), reported(row.get("name")), *identified(row["port_id"]))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._lldp_words import addresses, identified, local_port, seconds, told
+from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from collector._lldpd import neighbors_from_plain
 from truerail.model import Neighbor
 
@@ -41,7 +41,7 @@ def _from_nclu(port: str, row: Mapping[str, Any]) -> Neighbor:
     port_id, port_type = identified(row["adj_port"])
     return Neighbor(
         local_port(port),
-        system_name=told(row["adj_hostname"]),
+        system_name=reported(row["adj_hostname"]),
         port_id=port_id,
         port_id_type=port_type,
         management_addresses=addresses(row.get("adj_mgmt_ip")),
@@ -53,9 +53,9 @@ def _from_nvue(port: str, name: str, neighbor: Mapping[str, Any]) -> Neighbor:
     return Neighbor(
         local_port(port),
         *identified(chassis.get("chassis-id")),
-        told(chassis.get("system-name")) or told(name),
+        reported(chassis.get("system-name")) or reported(name),
         *identified(remote.get("name"), remote.get("type")),
-        told(remote.get("description")),
+        reported(remote.get("description")),
         seconds(remote.get("ttl")),
         seconds(neighbor.get("age")),
         addresses(chassis.get("management-address-ipv4"), chassis.get("management-address-ipv6")),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collector._lldp_words import addresses, identified, local_port, seconds, told
+from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -43,7 +43,7 @@ def _brief(row: Mapping[str, Any]) -> Neighbor:
     port_id, port_type = identified(row["neighborPort"])
     return Neighbor(
         local_port(row["port"]),
-        system_name=told(row["neighborDevice"]),
+        system_name=reported(row["neighborDevice"]),
         port_id=port_id,
         port_id_type=port_type,
         ttl_seconds=seconds(row.get("ttl")),
@@ -59,10 +59,10 @@ def _detailed(port: str, info: Mapping[str, Any]) -> Neighbor:
         port,
         chassis_id,
         chassis_type,
-        told(info.get("systemName")),
+        reported(info.get("systemName")),
         port_id,
         port_type,
-        told(remote.get("interfaceDescription")),
+        reported(remote.get("interfaceDescription")),
         seconds(info.get("ttl")),
         None,
         addresses(*[entry["address"] for entry in info.get("managementAddresses", ())]),
@@ -116,9 +116,9 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
     return Neighbor(
         port,
         *identified(_unquoted(found["chassis_id"]), found.get("chassis_type")),
-        told(_unquoted(found.get("name"))),
+        reported(_unquoted(found.get("name"))),
         *identified(_unquoted(found["port_id"]), found.get("port_type")),
-        told(_unquoted(found.get("description"))),
+        reported(_unquoted(found.get("description"))),
         seconds(found.get("ttl")),
         seconds(found.get("age")),
         addresses(*managed),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from collector._lldp_words import addresses, identified, local_port, seconds, told
+from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -37,7 +37,7 @@ def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
 
 
 def _data(leaf: Any) -> str | None:
-    return told(leaf.get("data")) if isinstance(leaf, dict) else told(leaf)
+    return reported(leaf.get("data")) if isinstance(leaf, dict) else reported(leaf)
 
 
 def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
@@ -49,7 +49,7 @@ def neighbors_from_xml(root: Element) -> Iterator[Neighbor]:
         if element.tag.endswith(_ENTRY):
             leaves: dict[str, list[str | None]] = {}
             for leaf in element:
-                leaves.setdefault(leaf.tag.rpartition("}")[2], []).append(told(leaf.text))
+                leaves.setdefault(leaf.tag.rpartition("}")[2], []).append(reported(leaf.text))
             yield _neighbor(leaves)
 
 

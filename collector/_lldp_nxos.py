@@ -8,7 +8,7 @@ the table's column "Device ID": the system name, or the chassis id of a neighbou
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._lldp_words import addresses, identified, local_port, seconds, told
+from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -38,7 +38,7 @@ def _listed(value: Any) -> list[Any]:
 
 def _neighbor(row: Mapping[str, Any]) -> Neighbor:
     chassis_id, chassis_type = identified(row.get("chassis_id"), row.get("chassis_type"))
-    name = told(row.get("sys_name"))
+    name = reported(row.get("sys_name"))
     if "sys_name" not in row and chassis_type != "mac":
         name = chassis_id
     return Neighbor(
@@ -47,7 +47,7 @@ def _neighbor(row: Mapping[str, Any]) -> Neighbor:
         chassis_type,
         name,
         *identified(row.get("port_id"), row.get("port_type")),
-        told(row.get("port_desc")),
+        reported(row.get("port_desc")),
         seconds(row.get("hold_time") or row.get("ttl")),
         None,
         addresses(row.get("mgmt_addr"), row.get("mgmt_addr_ipv6")),

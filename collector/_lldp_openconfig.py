@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from collector._lldp_words import addresses, identified, local_port, seconds, told
+from collector._lldp_words import addresses, identified, local_port, reported, seconds
 from truerail.model import Neighbor
 
 _IN_PATH = re.compile(r"\binterface\[name=([^\]]+)\]")
@@ -59,9 +59,9 @@ def _neighbor(port: str, leaves: Mapping[str, Any]) -> Neighbor:
     return Neighbor(
         local_port(port),
         *identified(leaves["chassis-id"], leaves.get("chassis-id-type")),
-        told(leaves.get("system-name")),
+        reported(leaves.get("system-name")),
         *identified(leaves["port-id"], leaves.get("port-id-type")),
-        told(leaves.get("port-description")),
+        reported(leaves.get("port-description")),
         seconds(leaves.get("ttl")),
         seconds(leaves.get("age")),
         addresses(*texts),

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from collector._lldp_words import identified, local_port, seconds, told
+from collector._lldp_words import identified, local_port, reported, seconds
 from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
@@ -293,8 +293,8 @@ def _neighbor(row: Row) -> Neighbor:
     return Neighbor(
         local_port(row["port"]),
         *identified(row.get("chassis_id")),
-        told(row.get("name")),
+        reported(row.get("name")),
         *identified(row.get("port_id")),
-        told(row.get("description")),
+        reported(row.get("description")),
         seconds(row.get("ttl")),
     )

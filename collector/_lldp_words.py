@@ -1,4 +1,5 @@
-"""The words of LLDP brought to one form: what counts as not told, types of identifiers, MACs, addresses and times."""
+"""The words of LLDP brought to one form: what counts as not reported, types of identifiers, MACs, addresses and
+times."""
 
 import re
 from functools import lru_cache
@@ -6,8 +7,8 @@ from typing import Any
 
 from truerail.errors import UnreadableError
 
-_NOT_TOLD = frozenset({"", "-", "--", "n/a", "null", "not advertised"})
-_LONGEST_NOT_TOLD = 14
+_NOT_REPORTED = frozenset({"", "-", "--", "n/a", "null", "not advertised"})
+_LONGEST_NOT_REPORTED = 14
 _TYPES = {
     # IEEE 802.1AB subtypes as vendors spell them, letters only -> lldpd's words
     "agentcircuitid": "agent-circuit-id",
@@ -37,18 +38,18 @@ _SPAN = re.compile(r"(?:(\d{1,5}) days?, ?)?(\d{1,5}):(\d\d):(\d\d)")
 _NUMBER = re.compile(r"\d{1,9}(?!\d)")
 
 
-def told(value: Any) -> str | None:
+def reported(value: Any) -> str | None:
     """The text of a value without blanks around it, or None for the many ways to say that nothing was advertised.
 
     Raises `UnreadableError` where something else than text or a number stands in its place.
     """
     if type(value) is not str:
-        return _told_otherwise(value)
+        return _reported_otherwise(value)
     text: str = value.strip()
-    return None if len(text) <= _LONGEST_NOT_TOLD and text.lower() in _NOT_TOLD else text
+    return None if len(text) <= _LONGEST_NOT_REPORTED and text.lower() in _NOT_REPORTED else text
 
 
-def _told_otherwise(value: Any) -> str | None:
+def _reported_otherwise(value: Any) -> str | None:
     if value is None:
         return None
     if type(value) in (int, float):
@@ -58,7 +59,7 @@ def _told_otherwise(value: Any) -> str | None:
 
 def local_port(value: Any) -> str:
     """A local port's name. Raises `UnreadableError` where it is missing: a neighbour on no port is no answer."""
-    port = told(value)
+    port = reported(value)
     if port is None:
         raise UnreadableError("a neighbour without a local port")
     return port
@@ -93,7 +94,7 @@ def _padded(text: str) -> str:
 
 def identified(value: Any, words: Any = None) -> tuple[str | None, str | None]:
     """An id and its type. What is spelled like a MAC is one, where the answer gives no type or calls it an ifname."""
-    text = told(value)
+    text = reported(value)
     if text is None:
         return None, None
     kind = id_type(words) if words else None
@@ -108,7 +109,7 @@ def addresses(*values: Any) -> tuple[str, ...]:
     """The IP addresses among `values`, each once, in order. MACs as management addresses are left out."""
     found: dict[str, None] = {}
     for value in values:
-        text = told(value)
+        text = reported(value)
         if text and len(text) <= _LONGEST_ADDRESS and _ADDRESS.fullmatch(text):
             found[text] = None
     return tuple(found)
@@ -118,7 +119,7 @@ def seconds(value: Any) -> int | None:
     """Seconds from `120`, `120 seconds`, `0:01:11 ago` or `34 days, 19:40:42`; None where there is no such number."""
     if type(value) is int:
         return value
-    text = told(value) or ""
+    text = reported(value) or ""
     span = _SPAN.match(text)
     if span:
         days, hours, minutes, rest = (int(part or 0) for part in span.groups())

@@ -32,7 +32,7 @@ _DEPTH = 3
 
 
 def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
-    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, told apart by shape. Raises `UnreadableError`."""
+    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, distinguished by shape. Raises `UnreadableError`."""
     for port, seen in _interfaces(decode(answer)):
         yield _neighbor(port, seen)
 

@@ -10,7 +10,7 @@ from truerail.errors import UnreadableError
 from truerail.model import Optic
 
 DARK_DBM = -40.0
-"""What is reported of a lane without light: the smallest power that a module can tell apart is 0.1 uW."""
+"""What is reported of a lane without light: the smallest power that a module can distinguish is 0.1 uW."""
 _TEMPERATURE = re.compile(r'"module_temperature(?:_measurement)?": ?(-?[0-9.]+)')
 _RX = ("rx_power", "rcvr_signal_avg_optical_power", "receiver_signal_oma", "receiver_signal_average_optical_power")
 _TX = ("transmit_avg_optical_power", "laser_output_power")
@@ -29,7 +29,8 @@ def dbm(milliwatts: float | None) -> float | None:
 
 
 def optics(whole: Optic, rx: Lanes, tx: Lanes, bias: Lanes, *, copper: bool = False) -> Iterator[Optic]:
-    """One `Optic` for each lane; `whole` has what all share, and stands alone where no lane is told, or a cable's."""
+    """One `Optic` for each lane; `whole` has what all share, and stands alone where no lane is reported, or a
+    cable's."""
     lanes = [] if copper else sorted({*rx, *tx, *bias})
     first = 1 if len(lanes) > 1 and 0 in lanes else 0
     for lane in lanes:
@@ -73,13 +74,13 @@ def _in_dbm(lanes: Lanes) -> Lanes:
 def _lanes(module: Mapping[str, Any], keys: Sequence[str]) -> Lanes:
     """The values of the lanes under the first of these keys that has any: a list, a number, or an object of one."""
     for key in keys:
-        told = module.get(key)
-        if isinstance(told, Mapping):
-            told = told.get("values", told.get("value"))
-        if type(told) is list:
-            return {lane: float(value) for lane, value in enumerate(told, 1)}
-        if isinstance(told, int | float):
-            return {0: float(told)}
+        reported = module.get(key)
+        if isinstance(reported, Mapping):
+            reported = reported.get("values", reported.get("value"))
+        if type(reported) is list:
+            return {lane: float(value) for lane, value in enumerate(reported, 1)}
+        if isinstance(reported, int | float):
+            return {0: float(reported)}
     return {}
 
 
@@ -90,10 +91,10 @@ def from_mlxlink(port: str, text: str) -> Iterator[Optic]:
 
 def from_words(port: str, module: Mapping[str, Any]) -> Iterator[Optic]:
     """What `mlxlink -m` says of a module, by the words that its text and its JSON share."""
-    rx, low, high = _told(module, "Rx Power Current [dBm]")
-    tx, bias = _told(module, "Tx Power Current [dBm]")[0], _told(module, "Bias Current [mA]")[0]
+    rx, low, high = _reported(module, "Rx Power Current [dBm]")
+    tx, bias = _reported(module, "Tx Power Current [dBm]")[0], _reported(module, "Bias Current [mA]")[0]
     copper = "copper" in f"{module.get('Cable Type')} {module.get('Cable Technology')}".lower()
-    celsius = {} if copper else _told(module, "Temperature [C]")[0]
+    celsius = {} if copper else _reported(module, "Temperature [C]")[0]
     whole = Optic(
         port,
         temperature_celsius=celsius.get(1),
@@ -106,7 +107,7 @@ def from_words(port: str, module: Mapping[str, Any]) -> Iterator[Optic]:
     return optics(whole, rx, tx, bias, copper=copper)
 
 
-def _told(module: Mapping[str, Any], key: str) -> tuple[Lanes, float | None, float | None]:
+def _reported(module: Mapping[str, Any], key: str) -> tuple[Lanes, float | None, float | None]:
     """The lanes' values and the alarm limits under a key."""
     values, _, limits = str(module.get(key, "")).partition(" [")
     words = enumerate(map(str.strip, values.split(",")), 1)

@@ -2,7 +2,7 @@
 
 Groups (`pfc-stats`, `egress-queue-stats`, `stats` of a link) are looked for at any depth, as releases wrap them
 differently. An answer about one port does not name it: the command above does. By priority, a group is an object with
-the priorities as keys, or a list of rows that hold them. A group that is not there is not told, never 0.
+the priorities as keys, or a list of rows that hold them. A group that is not there is not reported, never 0.
 """
 
 import re
@@ -81,7 +81,7 @@ def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[Port
 
 
 def _value(word: str, value: Any) -> int | None:
-    """A duration that is told in bytes, as one release does, is not told."""
+    """A duration that is reported in bytes, as one release does, is not reported."""
     if word in _DURATIONS and isinstance(value, str) and not value.strip().isdecimal():
         return None
     return size(value)

@@ -71,8 +71,8 @@ def _eos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
 
 def eos_json(found: Mapping[str, Any]) -> Iterator[Optic]:
     """The modules in the object `xcvrSlots`."""
-    for slot, told in found["xcvrSlots"].items():
-        vendor, part, serial = (_word(told.get(key)) for key in ("mfgName", "modelName", "serialNum"))
+    for slot, reported in found["xcvrSlots"].items():
+        vendor, part, serial = (_word(reported.get(key)) for key in ("mfgName", "modelName", "serialNum"))
         if serial or part:
             port = slot if slot.startswith("Ethernet") else f"Ethernet{slot}"
             yield Optic(port, vendor=vendor, part=part, serial=serial)
@@ -110,8 +110,8 @@ def _junos_within(found: Any, place: Mapping[str, str]) -> Iterator[Optic]:
         named = _MODULE.fullmatch(str(_data(found.get("name"))).strip())
         here = {**place, named[1]: named[2]} if named else place
         if named and named[1] == "Xcvr":
-            told = (_data(found.get(key)) for key in ("part-number", "serial-number", "description"))
-            yield from _of_junos(here, named[2], *told)
+            reported = (_data(found.get(key)) for key in ("part-number", "serial-number", "description"))
+            yield from _of_junos(here, named[2], *reported)
             return
         for value in found.values():
             yield from _junos_within(value, here)
@@ -138,27 +138,27 @@ def nvue(found: Any, port: str) -> Iterator[Optic]:
         yield from nvue(value, port if key in ("transceiver", "pluggable") else key)
 
 
-def _nvue_module(port: str, told: Mapping[str, Any]) -> Iterator[Optic]:
+def _nvue_module(port: str, reported: Mapping[str, Any]) -> Iterator[Optic]:
     if not port:
         raise UnreadableError("a module of a port that nothing names")
     lanes: dict[str, Lanes] = {reading: {} for reading in _READINGS}
-    channels = told.get("channel")
+    channels = reported.get("channel")
     for name, lane in channels.items() if isinstance(channels, dict) else ():
         number = _NVUE_LANE.fullmatch(name)
         for reading in _READINGS if number and isinstance(lane, dict) else ():
             lanes[reading][int(number[1]) if number else 0] = _reading(reading, lane.get(reading))
-    for name, value in told.items():
+    for name, value in reported.items():
         flat = _NVUE_FLAT.fullmatch(name)
         if flat:
             lanes[flat[2]][int(flat[1])] = _reading(flat[2], value)
     whole = Optic(
         port,
-        temperature_celsius=_number(told.get("temperature")),
-        vendor=_word(told.get("vendor-name")),
-        part=_word(told.get("vendor-pn")),
-        serial=_word(told.get("vendor-sn")),
+        temperature_celsius=_number(reported.get("temperature")),
+        vendor=_word(reported.get("vendor-name")),
+        part=_word(reported.get("vendor-pn")),
+        serial=_word(reported.get("vendor-sn")),
     )
-    copper = "copper" in f"{told.get('cable-type')} {told.get('identifier')}".lower()
+    copper = "copper" in f"{reported.get('cable-type')} {reported.get('identifier')}".lower()
     if copper:
         whole = whole._replace(temperature_celsius=None)
     return of_lanes(whole, *lanes.values(), copper=copper)

@@ -40,17 +40,17 @@ def _has_priorities(ports: Any) -> bool:
 def counters(found: Mapping[str, Any]) -> list[PortCounters]:
     """The frames of the ports in a document."""
     tally = Tally()
-    for port, told in found.get("interfaceCounters", found.get("interfaces", {})).items():
-        for of, frames in _frames(told):
+    for port, reported in found.get("interfaceCounters", found.get("interfaces", {})).items():
+        for of, frames in _frames(reported):
             for word, name in _FRAMES.items():
                 tally.note(port, Counter(name, of), count(frames.get(word)))
     return tally.facts()
 
 
-def _frames(told: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    by_priority = told.get("priorities")
+def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
+    by_priority = reported.get("priorities")
     if by_priority is None:
-        yield None, told
+        yield None, reported
         return
     for of, frames in by_priority.items():
         yield priority(of), frames
@@ -93,7 +93,7 @@ def is_settings_text(answer: str) -> bool:
 
 
 def settings_from_text(answer: str) -> list[PortQos]:
-    """The paused priorities of each port: those told where PFC is enabled, none where it is not."""
+    """The paused priorities of each port: those reported where PFC is enabled, none where it is not."""
     rows = [row for row in map(_STATUS.fullmatch, lines(answer)) if row]
     return [
         PortQos(row["port"], pfc_priorities=tuple(map(int, row["of"].split())) if "E" in row["flags"].split() else ())
@@ -106,17 +106,20 @@ def settings_from_json(found: Mapping[str, Any]) -> list[PortQos]:
     ports = next((found[key] for key in _PORTS if key in found), None)
     if not isinstance(ports, dict):
         raise UnreadableError("JSON that does not speak of priority flow control")
-    told_of = {port: told for port, told in ports.items() if _enabled(told) is not None}
-    if ports and not told_of:
+    reported_of = {port: reported for port, reported in ports.items() if _enabled(reported) is not None}
+    if ports and not reported_of:
         raise UnreadableError("no port says whether priority flow control is enabled")
-    return [PortQos(port, pfc_priorities=_priorities(told) if _enabled(told) else ()) for port, told in told_of.items()]
+    return [
+        PortQos(port, pfc_priorities=_priorities(reported) if _enabled(reported) else ())
+        for port, reported in reported_of.items()
+    ]
 
 
-def _enabled(told: Mapping[str, Any]) -> bool | None:
-    return next((bool(told[key]) for key in ("enabled", "pfcEnabled") if key in told), None)
+def _enabled(reported: Mapping[str, Any]) -> bool | None:
+    return next((bool(reported[key]) for key in ("enabled", "pfcEnabled") if key in reported), None)
 
 
-def _priorities(told: Mapping[str, Any]) -> tuple[int, ...] | None:
-    if "priorities" not in told:
+def _priorities(reported: Mapping[str, Any]) -> tuple[int, ...] | None:
+    if "priorities" not in reported:
         return None
-    return tuple(sorted(of for of in map(priority, told["priorities"]) if of is not None))
+    return tuple(sorted(of for of in map(priority, reported["priorities"]) if of is not None))

@@ -31,7 +31,7 @@ _RX, _TX = Counter("rx_pause_frames"), Counter("tx_pause_frames")
 
 
 class Port(NamedTuple):
-    """A row: the port, the priorities that are paused (None: not told), frames received and sent."""
+    """A row: the port, the priorities that are paused (None: not reported), frames received and sent."""
 
     name: str
     priorities: tuple[int, ...] | None
@@ -128,8 +128,8 @@ def detailed_counters(answer: str) -> list[PortCounters]:
     for line in lines(answer):
         frames = _FRAMES.fullmatch(line)
         if frames:
-            for of, told in enumerate(frames[2].replace("|", " ").split()):
-                tally.note(port, Counter(f"{frames[1].lower()}_pause_frames", of), count(told))
+            for of, reported in enumerate(frames[2].replace("|", " ").split()):
+                tally.note(port, Counter(f"{frames[1].lower()}_pause_frames", of), count(reported))
         else:
             named = _PORT.fullmatch(line)
             port = named[1] if named else port
@@ -146,7 +146,7 @@ def detailed_settings(answer: str) -> list[PortQos]:
             port, state = named[1], ""
         elif oper:
             state = oper[1]
-        told = _paused(state, bitmap[1] if bitmap else None) if state else None
-        if told is not None:
-            found[port] = PortQos(port, pfc_priorities=told)
+        reported = _paused(state, bitmap[1] if bitmap else None) if state else None
+        if reported is not None:
+            found[port] = PortQos(port, pfc_priorities=reported)
     return list(found.values())

@@ -47,14 +47,14 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """What the ports in this document counted. Raises `UnreadableError` where it has no counters of any."""
     tally = Tally()
     for key in sorted(KEYS & found.keys()):
-        for port, told in found[key].items():
-            for name, value in _flat(told):
+        for port, reported in found[key].items():
+            for name, value in _flat(reported):
                 counter = _NAMES.get(name) or (own(name) if name in _OWN else None)
                 if counter:
                     tally.note(port, counter, count(value))
-            _note_packets(tally, port, dict(_flat(told)))
+            _note_packets(tally, port, dict(_flat(reported)))
     facts = tally.some()
-    renewed = {port: at for port, told in _ports(found) if (at := _refreshed(told)) is not None}
+    renewed = {port: at for port, reported in _ports(found) if (at := _refreshed(reported)) is not None}
     newest = max(renewed.values(), default=0.0)
     ages = {port: newest - at for port, at in renewed.items() if 0 < newest - at <= OLDEST_SECONDS}
     return [fact._replace(lag_seconds=ages[fact.port]) if fact.port in ages else fact for fact in facts]
@@ -65,23 +65,23 @@ def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield from found[key].items()
 
 
-def _refreshed(told: Mapping[str, Any]) -> float | None:
+def _refreshed(reported: Mapping[str, Any]) -> float | None:
     """When the switch renewed a port's counters, in Unix seconds by its clock; None where it does not say."""
-    at = dict(_flat(told)).get("counterRefreshTime")
+    at = dict(_flat(reported)).get("counterRefreshTime")
     return float(at) if isinstance(at, (int, float)) and 0 < at < LATEST_SECONDS else None
 
 
-def _flat(told: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The counters of a port, those of the levels below included."""
-    if not isinstance(told, dict):
-        raise UnreadableError("not a port and its counters", text=str(told)[:60])
-    for name, value in told.items():
+    if not isinstance(reported, dict):
+        raise UnreadableError("not a port and its counters", text=str(reported)[:60])
+    for name, value in reported.items():
         if name in _INSIDE:
             yield from _flat(value)
         else:
             yield name, value
 
 
-def _note_packets(tally: Tally, port: str, told: Mapping[str, Any]) -> None:
+def _note_packets(tally: Tally, port: str, reported: Mapping[str, Any]) -> None:
     for counter, casts in _PACKETS.items():
-        tally.note(port, counter, summed(count(told.get(cast)) for cast in casts))
+        tally.note(port, counter, summed(count(reported.get(cast)) for cast in casts))

@@ -81,16 +81,16 @@ def pfc_counters(answer: str) -> list[PortCounters]:
 def _tallied(answer: str, *, pauses: bool) -> list[PortCounters]:
     tally = Tally()
     text = lines(answer)
-    told = False
+    reported = False
     for section in sections(text, "ethtool", _ASKED):
         counted: dict[Counter, list[int | None]] = {}
         for counter, value in _counters(section, len(text)):
-            told = told or bool(section.port)
+            reported = reported or bool(section.port)
             if (counter.counter in _PAUSES) is pauses:
                 counted.setdefault(counter, []).append(value)
         for counter, values in counted.items():
             tally.note(section.port, counter, summed(values))
-    return tally.facts() if pauses and told else tally.some()
+    return tally.facts() if pauses and reported else tally.some()
 
 
 def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None]]:
@@ -98,11 +98,11 @@ def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None
     for at, line in enumerate(section.lines, section.line):
         if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
             continue
-        name, colon, told = (part.strip() for part in line.rpartition(":"))
+        name, colon, reported = (part.strip() for part in line.rpartition(":"))
         if not colon:
             raise UnreadableError("not a counter and its value, or cut short", line=at, text=line)
-        cut = at == last and told != "0"
-        yield _named(name), None if cut else count(told, line=at)
+        cut = at == last and reported != "0"
+        yield _named(name), None if cut else count(reported, line=at)
 
 
 @lru_cache(maxsize=4096)

@@ -66,9 +66,9 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     ports: Ports = {}
     for row in _rows(found):
         port = next((str(row[key]) for key in _PORT_KEYS if key in row), "")
-        told = {word: count(value) for word, value in row.items() if word in _KNOWN}
-        if port and told:
-            ports.setdefault(port, {}).update(told)
+        reported = {word: count(value) for word, value in row.items() if word in _KNOWN}
+        if port and reported:
+            ports.setdefault(port, {}).update(reported)
     return _tallied(ports, {})
 
 
@@ -110,21 +110,21 @@ def _labels(line: str) -> bool:
 def _row(labels: list[str], cells: list[str], line: int, *, cut: bool) -> dict[str, int | None]:
     if len(cells) != len(labels):
         raise UnreadableError(f"a row of {len(cells)} of {len(labels)} counters: cut", line=line, text=" ".join(cells))
-    told = {label.lower(): count(cell, line=line) for label, cell in zip(labels, cells, strict=True)}
+    reported = {label.lower(): count(cell, line=line) for label, cell in zip(labels, cells, strict=True)}
     if cut and cells[-1] != "0":
-        told[labels[-1].lower()] = None
-    return told
+        reported[labels[-1].lower()] = None
+    return reported
 
 
 def _tallied(ports: Ports, own_words: Words) -> list[PortCounters]:
     tally = Tally()
-    for port, told in ports.items():
-        for word, value in told.items():
+    for port, reported in ports.items():
+        for word, value in reported.items():
             counter = _BOTH.get(word) or own_words.get(word)
             if counter:
                 tally.note(port, counter, value)
         for way in ("rx", "tx"):
-            whole = summed(value for word, value in told.items() if _ALL.get(word) == way)
-            parts = summed(value for word, value in told.items() if _CASTS.get(word) == way)
+            whole = summed(value for word, value in reported.items() if _ALL.get(word) == way)
+            parts = summed(value for word, value in reported.items() if _CASTS.get(word) == way)
             tally.note(port, Counter(f"{way}_packets"), parts if whole is None else whole)
     return tally.some()

@@ -35,16 +35,16 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
         for port in _rows(module, "queuing_interface"):
             for group in _rows(port, "qosgrp_egress_stats"):
                 of = priority(group.get("eq-qosgrp"))
-                for told in _rows(group, "qosgrp_egress_stats_entry") if of is not None else ():
-                    name = _COUNTED.get((_word(told, "eq-stat-type"), _word(told, "eq-stat-units")))
+                for reported in _rows(group, "qosgrp_egress_stats_entry") if of is not None else ():
+                    name = _COUNTED.get((_word(reported, "eq-stat-type"), _word(reported, "eq-stat-units")))
                     if name:
-                        value = summed(count(told.get(kind)) for kind in _VALUES)
+                        value = summed(count(reported.get(kind)) for kind in _VALUES)
                         tally.note(str(port["if_name_str"]), Counter(name, of), value)
     return tally.facts()
 
 
-def _word(told: Mapping[str, Any], key: str) -> str:
-    return str(told.get(key)).strip().lower()
+def _word(reported: Mapping[str, Any], key: str) -> str:
+    return str(reported.get(key)).strip().lower()
 
 
 def _rows(found: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:

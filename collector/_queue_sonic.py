@@ -68,8 +68,8 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
     """What the queues in this document counted. Keys beside the ports and queues (`time`) are passed over."""
     tally = Tally()
     for port, queues in found.items():
-        for queue, told in queues.items() if isinstance(queues, dict) else ():
-            for label, value in told.items() if isinstance(told, dict) else ():
+        for queue, reported in queues.items() if isinstance(queues, dict) else ():
+            for label, value in reported.items() if isinstance(reported, dict) else ():
                 if label in _NAMES:
                     (counter,) = _of_queue(queue, (label,))
                     tally.note(port, counter, count(value))

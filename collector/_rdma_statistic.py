@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from collector._answer import decode, lines
-from collector._counted import count, is_count, may_be_cut, not_told
+from collector._counted import count, is_count, may_be_cut, not_reported
 from collector._link_lines import linked
 from collector._sections import is_prompt
 from truerail.errors import UnreadableError
@@ -33,8 +33,8 @@ def from_statistic(answer: str) -> Iterator[Counted]:
 
 def _link(words: Sequence[str], line: int) -> Counted:
     """A link and its counters from its words: `link`, the name, then names and values in turn."""
-    told = [word for word in words[2:] if word != _OPTIONAL]
-    names, values = told[::2], told[1::2]
+    reported = [word for word in words[2:] if word != _OPTIONAL]
+    names, values = reported[::2], reported[1::2]
     if len(words) < 2 or not _LINK.fullmatch(words[1]) or len(names) != len(values):
         raise UnreadableError(
             "a link without its name, or a counter without its value: cut short", line=line, text=words[-1]
@@ -44,8 +44,10 @@ def _link(words: Sequence[str], line: int) -> Counted:
     for name in names:
         if not _NAME.fullmatch(name):
             raise UnreadableError("not the name of a counter", line=line, text=name)
-    told_of = zip(names, values, strict=True)
-    return words[1], {name: count(value, line, f"{name} {value}") for name, value in told_of if not not_told(value)}
+    reported_of = zip(names, values, strict=True)
+    return words[1], {
+        name: count(value, line, f"{name} {value}") for name, value in reported_of if not not_reported(value)
+    }
 
 
 def from_json(answer: str) -> Iterator[Counted]:
@@ -66,7 +68,7 @@ def _entry(entry: Any) -> Counted:
     return f"{name}/{port}", {
         key: count(str(value), 0, f"{key} {value}")
         for key, value in entry.items()
-        if key not in _ENTRY_KEYS and type(value) is int and not not_told(str(value))
+        if key not in _ENTRY_KEYS and type(value) is int and not not_reported(str(value))
     }
 
 
@@ -83,7 +85,7 @@ def from_show_counters(answer: str) -> Iterator[Counted]:
         elif port and line.strip() and not is_prompt(line):
             name, value = _shown(line, number)
             cut = number == len(text) and (not value or may_be_cut(answer, value))
-            if not cut and not not_told(value):
+            if not cut and not not_reported(value):
                 yield f"{device}/{port}", {name: count(value, number, line)}
 
 

@@ -85,7 +85,7 @@ def _cells(table: Table, line: str, number: int) -> list[str]:
 
 
 def _doubt(found: Sequence[Table], text: Sequence[str]) -> None:
-    """Takes the last cell of an answer that ends inside a row for not told."""
+    """Takes the last cell of an answer that ends inside a row for not reported."""
     last = found[-1].rows[-1] if found and found[-1].rows else None
     if last and last.line == len(text) and last.cells[-1] != "0":
         last.cells[-1] = "N/A"

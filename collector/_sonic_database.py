@@ -70,7 +70,7 @@ def port_counters(answer: str) -> list[PortCounters]:
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """What every port counts by priority, measured rather than estimated where both are told. Raises
+    """What every port counts by priority, measured rather than estimated where both are reported. Raises
     `UnreadableError`."""
     tally = Tally()
     for port, values in _ports(answer):

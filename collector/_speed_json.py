@@ -31,17 +31,17 @@ def statuses(found: Any) -> list[PortStatus]:
         for key, read in _READERS.items():
             if key in found:
                 return list(read(found[key]))
-        if any(isinstance(told, dict) and isinstance(told.get("link"), dict) for told in found.values()):
+        if any(isinstance(reported, dict) and isinstance(reported.get("link"), dict) for reported in found.values()):
             return list(_nvue(found))
     raise UnreadableError("JSON that does not speak of ports and their links")
 
 
 def _eos(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
-    for port, told in ports.items():
-        bits = _count(told.get("bandwidth"))
+    for port, reported in ports.items():
+        bits = _count(reported.get("bandwidth"))
         whole = bits > 0 and bits % _MEGABIT == 0
-        word = told.get("linkStatus", told.get("interfaceStatus"))
-        yield status(port, of_word(word, told.get("interfaceType")), bits / _BITS_IN_GIGABIT if whole else None)
+        word = reported.get("linkStatus", reported.get("interfaceStatus"))
+        yield status(port, of_word(word, reported.get("interfaceType")), bits / _BITS_IN_GIGABIT if whole else None)
 
 
 def _nxos(table: Any) -> Iterator[PortStatus]:
@@ -61,13 +61,13 @@ def _junos(found: Any) -> Iterator[PortStatus]:
 
 def _data(value: Any) -> str:
     """The text in `[{"data": text}]`, which some exports leave off."""
-    told = next(iter(listed(value)), None)
-    return str(told.get("data") if isinstance(told, dict) else told)
+    reported = next(iter(listed(value)), None)
+    return str(reported.get("data") if isinstance(reported, dict) else reported)
 
 
 def _nvue(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
-    for port, told in ports.items():
-        at = told.get("link") or {}
+    for port, reported in ports.items():
+        at = reported.get("link") or {}
         state = at.get("oper-status", at.get("state"))
         word = next(iter(state), None) if isinstance(state, dict) else state
         state = of_words(word, at.get("admin-status"))

@@ -17,7 +17,7 @@ _SCALE = {"": 1e-3, "m": 1e-3, "g": 1.0, "t": 1e3}
 
 
 class PortStatus(NamedTuple):
-    """One row. None is not told."""
+    """One row. None is not reported."""
 
     port: str
     up: bool | None

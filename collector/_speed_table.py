@@ -41,8 +41,8 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
             row = _reader(line)
             begun = begun or row is not None
         elif row and words and len(line) <= _LONGEST_ROW:
-            told = row(line)
-            found += [told] if told and not (at == len(text) and _cut(answer, line, told)) else []
+            reported = row(line)
+            found += [reported] if reported and not (at == len(text) and _cut(answer, line, reported)) else []
     return _reasoned(found) if begun else None
 
 
@@ -54,9 +54,9 @@ def _reasoned(found: list[PortStatus]) -> list[PortStatus]:
     return [port._replace(reason=None) if port.up or (blind and port.reason == "no module") else port for port in found]
 
 
-def _cut(answer: str, line: str, told: PortStatus) -> bool:
+def _cut(answer: str, line: str, reported: PortStatus) -> bool:
     """Whether the answer ends inside this row's speed, which then may have lost digits or its unit."""
-    return may_be_cut(answer, line) and gbps(line.split()[-1]) == told.gbps is not None
+    return may_be_cut(answer, line) and gbps(line.split()[-1]) == reported.gbps is not None
 
 
 def _reader(header: str) -> Row | None:
@@ -74,17 +74,17 @@ def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     cells = _GAP.split(line.strip())
     if len(cells) <= max(labels.index("oper"), labels.index("admin")):
         return None
-    told = dict(zip(labels, cells, strict=False))
-    empty = told.get("type", "").upper() == "N/A" and len(cells) >= len(labels) - 1
-    state = of_words(told["oper"], told["admin"])
+    reported = dict(zip(labels, cells, strict=False))
+    empty = reported.get("type", "").upper() == "N/A" and len(cells) >= len(labels) - 1
+    state = of_words(reported["oper"], reported["admin"])
     if empty and state.enabled:
         state = state._replace(reason="no module")  # of a port with link too, until all rows are read
-    running = told.get("oper speed", "") if len(cells) == len(labels) else ""
-    mtu = told.get("mtu", "")
-    speed = gbps(running) or gbps(told["speed"])
-    alias = told.get("alias", "")
-    found = status(told["interface"], state, speed, int(mtu) if mtu.isdecimal() else None)
-    return found._replace(alias=alias) if alias not in ("", "N/A", "-", told["interface"]) else found
+    running = reported.get("oper speed", "") if len(cells) == len(labels) else ""
+    mtu = reported.get("mtu", "")
+    speed = gbps(running) or gbps(reported["speed"])
+    alias = reported.get("alias", "")
+    found = status(reported["interface"], state, speed, int(mtu) if mtu.isdecimal() else None)
+    return found._replace(alias=alias) if alias not in ("", "N/A", "-", reported["interface"]) else found
 
 
 def _vrp(line: str) -> PortStatus | None:

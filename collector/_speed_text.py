@@ -34,7 +34,7 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
     found: list[PortStatus] = []
     for at, line in enumerate(text, 1):
         begun = _begun(line)
-        told = _SPEED.match(line) if found and not begun else None
+        reported = _SPEED.match(line) if found and not begun else None
         admin = _ADMIN.match(line) if found and not begun else None
         if begun:
             found.append(begun)
@@ -42,8 +42,8 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
             found[-1] = _willed(found[-1], admin[1])
         elif found and (state := _STATE.match(line)) and found[-1].up is False and found[-1].enabled:
             found[-1] = found[-1]._replace(reason=of_word(state[1]).reason)
-        elif told and found[-1].gbps is None and (told[2] or at < len(text) or not may_be_cut(answer, line)):
-            found[-1] = found[-1]._replace(gbps=gbps(told[1]))
+        elif reported and found[-1].gbps is None and (reported[2] or at < len(text) or not may_be_cut(answer, line)):
+            found[-1] = found[-1]._replace(gbps=gbps(reported[1]))
     return found
 
 

@@ -47,7 +47,7 @@ _JUNOS_TEXT = {
     "laser rx power high alarm threshold": "laser-rx-power-high-alarm-threshold-dbm",
 }
 _LANES = "optics-diagnostics-lane-values"
-Told = Mapping[str, Any]
+Reported = Mapping[str, Any]
 
 
 def of_switch(answer: str) -> list[Optic] | None:
@@ -111,90 +111,90 @@ def _dbm(value: Any) -> float | None:
     return DARK_DBM if "inf" in found[1].lower() else max(DARK_DBM, float(found[1]))
 
 
-def _sonic(port: str, told: Told) -> Iterator[Optic]:
+def _sonic(port: str, reported: Reported) -> Iterator[Optic]:
     """A module by the names of SONiC's database. A cable of copper, and a module without limits whose lasers have no
     current, tell zeros that mean nothing."""
     rx: Lanes = {}
     tx: Lanes = {}
     bias: Lanes = {}
-    for key, value in told.items():
+    for key, value in reported.items():
         found = _SONIC_LANE.fullmatch(key)
         if found and found[3] == "bias":
             bias[int(found[2])] = _number(value)
         elif found:
             (rx if found[1] == "rx" else tx)[int(found[2])] = _dbm(value)
-    low = _dbm(told.get("rxpowerlowalarm"))
+    low = _dbm(reported.get("rxpowerlowalarm"))
     dead = low is None and not any(bias.values())
-    kind = f"{told.get('specification_compliance')} {told.get('media_interface_technology')}"
+    kind = f"{reported.get('specification_compliance')} {reported.get('media_interface_technology')}"
     copper = dead or "copper" in kind.lower()
     whole = Optic(
         port,
-        temperature_celsius=None if dead else _number(told.get("temperature")),
+        temperature_celsius=None if dead else _number(reported.get("temperature")),
         rx_power_low_dbm=None if copper else low,
-        rx_power_high_dbm=None if copper else _dbm(told.get("rxpowerhighalarm")),
-        vendor=_word(told.get("manufacturer")),
-        part=_word(told.get("model")),
-        serial=_word(told.get("serial")),
+        rx_power_high_dbm=None if copper else _dbm(reported.get("rxpowerhighalarm")),
+        vendor=_word(reported.get("manufacturer")),
+        part=_word(reported.get("model")),
+        serial=_word(reported.get("serial")),
     )
     return of_lanes(whole, rx, tx, bias, copper=copper)
 
 
-def _sonic_database(found: Told) -> Iterator[Optic]:
+def _sonic_database(found: Reported) -> Iterator[Optic]:
     ports: dict[str, dict[str, Any]] = {}
     for key, entry in found.items():
         table, _, port = key.partition("|")
         if table.startswith(("TRANSCEIVER_INFO", "TRANSCEIVER_DOM_")) and "FLAG" not in table:
             ports.setdefault(port, {}).update(entry.get("value", entry))
-    for port, told in ports.items():
-        if _word(told.get("serial")) or _word(told.get("model")) or "rx1power" in told:
-            yield from _sonic(port, told)
+    for port, reported in ports.items():
+        if _word(reported.get("serial")) or _word(reported.get("model")) or "rx1power" in reported:
+            yield from _sonic(port, reported)
 
 
 _SONIC_TEXT = {"vendor name": "manufacturer", "vendor pn": "model", "vendor sn": "serial"}
 
 
 def _sonic_text(text: list[str]) -> Iterator[Optic]:
-    port, told = "", dict[str, str]()
+    port, reported = "", dict[str, str]()
     for line in [*text, "End1: SFP EEPROM not detected"]:
         begun = _SONIC.fullmatch(line.strip())
         if begun:
             if port:
-                yield from _sonic(port, told)
-            port, told = (begun[1], {}) if begun[2] == "detected" else ("", {})
+                yield from _sonic(port, reported)
+            port, reported = (begun[1], {}) if begun[2] == "detected" else ("", {})
             continue
         key, _, value = (part.strip() for part in line.partition(":"))
         name = key.lower()
-        told.setdefault(_SONIC_TEXT.get(name, name.replace(" ", "_")), value)
+        reported.setdefault(_SONIC_TEXT.get(name, name.replace(" ", "_")), value)
 
 
-def _eos(found: Told) -> Iterator[Optic]:
-    for port, told in found["interfaces"].items():
-        inside = told.get("parameters", told.get("details", {}))
-        rx, tx, bias = (_eos_lanes(told, inside, key) for key in ("rxPower", "txPower", "txBias"))
+def _eos(found: Reported) -> Iterator[Optic]:
+    for port, reported in found["interfaces"].items():
+        inside = reported.get("parameters", reported.get("details", {}))
+        rx, tx, bias = (_eos_lanes(reported, inside, key) for key in ("rxPower", "txPower", "txBias"))
         limits = inside.get("rxPower", {})
         limits = limits.get("threshold", limits)
-        celsius = _eos_lanes(told, inside, "temperature")
+        celsius = _eos_lanes(reported, inside, "temperature")
         whole = Optic(
             port,
             temperature_celsius=next(iter(celsius.values()), None),
             rx_power_low_dbm=_dbm(limits.get("lowAlarm")),
             rx_power_high_dbm=_dbm(limits.get("highAlarm")),
-            part=_word(told.get("mediaType")),
-            serial=_word(told.get("vendorSn")),
+            part=_word(reported.get("mediaType")),
+            serial=_word(reported.get("vendorSn")),
         )
         if whole.serial or rx:
             yield from of_lanes(whole, {n: _dbm(v) for n, v in rx.items()}, {n: _dbm(v) for n, v in tx.items()}, bias)
 
 
-def _eos_lanes(told: Told, inside: Told, key: str) -> Lanes:
+def _eos_lanes(reported: Reported, inside: Reported, key: str) -> Lanes:
     """The values of the lanes: one beside the port, or those of `channels`, where `-` is that of the whole module."""
     channels = inside.get(key, {}).get("channels")
     if isinstance(channels, dict):
         return {int(lane) if lane.isdecimal() else 0: _number(value) for lane, value in channels.items()}
-    return {0: _number(told[key])} if key in told else {}
+    return {0: _number(reported[key])} if key in reported else {}
 
 
-def _nxos_json(found: Told) -> Iterator[Optic]:
+def _nxos_json(found: Reported) -> Iterator[Optic]:
     for table in listed(found.get("TABLE_interface", found.get("TABLE_interface_trans"))):
         for row in listed(table.get("ROW_interface", table.get("ROW_interface_trans"))):
             if row.get("sfp") != "present":
@@ -254,21 +254,23 @@ def _nxos_text(text: list[str]) -> Iterator[Optic]:
             lanes.setdefault(lane, {})[found[1]] = (found[2], found[3], found[4])
 
 
-def _junos(found: Told) -> Iterator[Optic]:
+def _junos(found: Reported) -> Iterator[Optic]:
     for information in listed(found.get("interface-information")):
         for interface in listed(information.get("physical-interface")):
-            for told in listed(interface.get("optics-diagnostics")):
-                lanes = listed(told.get(_LANES))
-                by_lane = {int(_number(_data(lane.get("lane-index"))) or 0) + 1: lane for lane in lanes} or {0: told}
-                yield from _junos_module(str(_data(interface["name"])).strip(), told, by_lane)
+            for reported in listed(interface.get("optics-diagnostics")):
+                lanes = listed(reported.get(_LANES))
+                by_lane = {int(_number(_data(lane.get("lane-index"))) or 0) + 1: lane for lane in lanes} or {
+                    0: reported
+                }
+                yield from _junos_module(str(_data(interface["name"])).strip(), reported, by_lane)
 
 
-def _junos_module(port: str, told: Told, lanes: Mapping[int, Told]) -> Iterator[Optic]:
+def _junos_module(port: str, reported: Reported, lanes: Mapping[int, Reported]) -> Iterator[Optic]:
     whole = Optic(
         port,
-        temperature_celsius=_number(_data(told.get("module-temperature"))),
-        rx_power_low_dbm=_dbm(_data(told.get("laser-rx-power-low-alarm-threshold-dbm"))),
-        rx_power_high_dbm=_dbm(_data(told.get("laser-rx-power-high-alarm-threshold-dbm"))),
+        temperature_celsius=_number(_data(reported.get("module-temperature"))),
+        rx_power_low_dbm=_dbm(_data(reported.get("laser-rx-power-low-alarm-threshold-dbm"))),
+        rx_power_high_dbm=_dbm(_data(reported.get("laser-rx-power-high-alarm-threshold-dbm"))),
     )
     rx: Lanes = {}
     for lane, summary in lanes.items():
@@ -295,16 +297,16 @@ def _tree(element: Element) -> dict[str, Any]:
 
 
 def _junos_text(text: list[str]) -> Iterator[Optic]:
-    port, told, lanes, lane = "", dict[str, str](), dict[int, dict[str, str]](), 0
+    port, reported, lanes, lane = "", dict[str, str](), dict[int, dict[str, str]](), 0
     for line in [*text, "Physical interface: end"]:
         if begun := _JUNOS_PORT.fullmatch(line):
             if port:
-                yield from _junos_module(port, told, lanes or {0: told})
-            port, told, lanes, lane = begun[1], {}, {}, 0
+                yield from _junos_module(port, reported, lanes or {0: reported})
+            port, reported, lanes, lane = begun[1], {}, {}, 0
         elif found := _JUNOS_LANE.fullmatch(line):
             lane = int(found[1]) + 1
         else:
             key, _, value = (part.strip() for part in line.partition(":"))
             name = _JUNOS_TEXT.get(key.lower())
             if name:
-                (lanes.setdefault(lane, {}) if lane else told).setdefault(name, value)
+                (lanes.setdefault(lane, {}) if lane else reported).setdefault(name, value)

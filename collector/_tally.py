@@ -1,11 +1,11 @@
-"""From the cells of switches' tables to `PortCounters`: names shared between ports, numbers told from words."""
+"""From the cells of switches' tables to `PortCounters`: names shared between ports, numbers reported from words."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from collector._counted import not_told
+from collector._counted import not_reported
 from truerail.errors import NoAnswerError, UnreadableError
 from truerail.model import Counter, PortCounters
 from truerail.model.names import printable
@@ -67,9 +67,9 @@ def _shared(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
     return counters
 
 
-def words(told: Mapping[str, str]) -> dict[str, Counter]:
+def words(reported: Mapping[str, str]) -> dict[str, Counter]:
     """A device's words -> counters, from words -> names."""
-    return {word: Counter(name) for word, name in told.items()}
+    return {word: Counter(name) for word, name in reported.items()}
 
 
 @lru_cache(maxsize=4096)
@@ -89,7 +89,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
         if len(value) < _LONGEST and value.isascii() and value.isdecimal():
             return int(value)
         text = value.strip()
-        if not_told(text):
+        if not_reported(text):
             return None
         value = int(text.replace(",", "")) if _NUMBER.fullmatch(text) else value
     elif isinstance(value, float) and value.is_integer():
@@ -111,9 +111,9 @@ def size(value: Any) -> int | None:
 
 
 def summed(values: Iterable[int | None]) -> int | None:
-    """Their sum; None where none of them was told."""
-    told = [value for value in values if value is not None]
-    return sum(told) if told else None
+    """Their sum; None where none of them was reported."""
+    reported = [value for value in values if value is not None]
+    return sum(reported) if reported else None
 
 
 def priority(value: Any) -> int | None:

@@ -19,7 +19,7 @@ Facts: `PcieLink` of each RDMA device and GPU, and as `HostSetting`
 Traps:
 
 - A GPU lowers its link's speed while idle: a slow link says something only of a GPU at work.
-- `Unknown` speed and the widths 0, 63 and 255 are what a device that has dropped off the bus shows: not told.
+- `Unknown` speed and the widths 0, 63 and 255 are what a device that has dropped off the bus shows: not reported.
 - The maximum is what the device could do; the slot may be able to do less.
 - What follows the list of modules shows that it is whole; `lsmod` lists a module above those that it needs. Only then
   is `not loaded` said.
@@ -42,7 +42,7 @@ _LIVE = (
     "$i/*_link_* $i/iommu_group/type $d/nvidia/*:*/*_link_* $d/amdgpu/*:*/*_link_*; "
     'lspci -Dvv | grep -E "^[0-9a-f]|ACSCtl"; :'
 )
-Told: TypeAlias = HostSetting | PcieLink
+Reported: TypeAlias = HostSetting | PcieLink
 _DRIVER = "nvidia"
 _PEERMEM = frozenset(("nvidia_peermem", "nv_peer_mem"))
 _MODULE = re.compile(r"(?:.*/)?module/([^/]+)/initstate")
@@ -67,10 +67,10 @@ _ABOVE_LSMOD = 5
     yields=[HostSetting, PcieLink],
     optional=True,
 )
-def host_facts(answer: str, device: Device) -> Iterable[Told]:
+def host_facts(answer: str, device: Device) -> Iterable[Reported]:
     """Settings and PCIe links. Raises `Unreadable` where the answer tells none."""
     text = lines(answer)
-    found: list[Told]
+    found: list[Reported]
     listed = next((at for at, line in enumerate(text[:_ABOVE_LSMOD]) if _LSMOD.match(line)), None)
     if listed is not None:
         found = list(_peermem({line.split()[0]: "live" for line in text[listed + 1 : -1] if line.strip()}))
@@ -81,10 +81,10 @@ def host_facts(answer: str, device: Device) -> Iterable[Told]:
     return found
 
 
-def _from_sysfs(told: Sequence[tuple[str, str]]) -> Iterator[Told]:
+def _from_sysfs(reported: Sequence[tuple[str, str]]) -> Iterator[Reported]:
     modules: dict[str, str] = {}
     devices: dict[str, dict[str, str]] = {}
-    for path, value in told:
+    for path, value in reported:
         module, of_device = _MODULE.fullmatch(path), _OF_DEVICE.fullmatch(path)
         if module:
             modules[module[1]] = value
@@ -92,7 +92,7 @@ def _from_sysfs(told: Sequence[tuple[str, str]]) -> Iterator[Told]:
             kept = devices.setdefault(of_device["rdma"] or of_device["pci"], {})
             key, _, content = value.partition("=") if of_device["what"] == "uevent" else (of_device["what"], "", value)
             kept[key] = content
-    if told and not _MODULE.fullmatch(told[-1][0]):
+    if reported and not _MODULE.fullmatch(reported[-1][0]):
         yield from _peermem(modules)
     for name, kept in devices.items():
         yield from _device(name, kept)
@@ -104,7 +104,7 @@ def _peermem(modules: dict[str, str]) -> Iterator[HostSetting]:
         yield HostSetting("nvidia_peermem", "loaded" if loaded else "not loaded")
 
 
-def _device(name: str, kept: dict[str, str]) -> Iterator[Told]:
+def _device(name: str, kept: dict[str, str]) -> Iterator[Reported]:
     """What sysfs says of one device, named by its PCI address, or by its RDMA name where the address stands in it."""
     address = kept.get("PCI_SLOT_NAME", name)
     if ":" not in address:

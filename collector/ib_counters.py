@@ -64,7 +64,7 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
     optional=True,
 )
 def ib_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that is told, a sum is none. Raises `UnreadableError`, also where there is
+    """One `PortCounters` for each port that is reported, a sum is none. Raises `UnreadableError`, also where there is
     none."""
     tally = Tally()
     for recognised, read in _FORMS:

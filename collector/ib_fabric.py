@@ -5,7 +5,8 @@ Needs: rdma-core's `ibnetdiscover` or `iblinkinfo`, or NVIDIA's `ibdiagnet`; roo
 for they send management packets. An answer costs a walk over the whole fabric, and one device's is enough: only a
 machine that the inventory names for it, by the platform `infiniband`, is asked. Captures of any device are read.
 
-Formats, told apart by their shape: `ibnetdiscover`, with `-g` and `-f`, and its ports report (`-p`); `iblinkinfo`, with
+Formats, distinguished by their shape: `ibnetdiscover`, with `-g` and `-f`, and its ports report (`-p`); `iblinkinfo`,
+with
 `-l` and `--switches-only`; ibdiagnet's files `.ibnetdiscover`, `.db_csv`, `.lst`, `.net_dump`, `.net_dump_ext`, and
 what it writes with `-w`; ibsim's. Sources: rdma-core `infiniband-diags`, recorded answers of 2007 to 2025.
 
@@ -20,7 +21,7 @@ Traps:
 - `ibnetdiscover -p` and `iblinkinfo` tell the GUIDs of ports; on adapters before ConnectX-4 a node's is another.
 - A map of names (`--node-name-map`) changes switches' headings and all neighbours, but not the headings of adapters.
 - A switch's own aggregation node (SHARP) hangs on the port behind the last one, without a cable.
-- Where each end of a link is told by its own node, an answer in which the last of it is missing is refused. Of the
+- Where each end of a link is reported by its own node, an answer in which the last of it is missing is refused. Of the
   ports report and of files of `-w` nothing shows that their end is missing.
 - Without a subnet manager all LIDs are 0: `iblinkinfo` then needs `-l`. sosreport asks it once for each RDMA device,
   `iblinkinfo_-C_mlx5_0_-P_1`: where these lead into several fabrics, whose LIDs are the same, the answers are refused.

@@ -64,15 +64,15 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
 )
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
     """One `LinkSpeed` for each port that tells it, RDMA devices first. Raises `Unreadable`, also where none does."""
-    told = None if answer.startswith(_SYSFS) else statuses(answer)
-    found = _of_sysfs(answer) if told is None else _of_ports(told)
+    reported = None if answer.startswith(_SYSFS) else statuses(answer)
+    found = _of_sysfs(answer) if reported is None else _of_ports(reported)
     if not found:
         raise NoAnswerError("no port's speed in it")
     return found
 
 
-def _of_ports(told: list[PortStatus]) -> list[LinkSpeed]:
-    running = ((port.port, port.running_gbps) for port in told)
+def _of_ports(reported: list[PortStatus]) -> list[LinkSpeed]:
+    running = ((port.port, port.running_gbps) for port in reported)
     return [LinkSpeed(port, speed) for port, speed in running if speed]
 
 

@@ -4,7 +4,7 @@ Question: which port of which device does this host hear on each of its interfac
 Needs: a running lldpd (`lldpcli` is setuid and open to group `adm`, so the user is root or in it), else
 systemd-networkd with `LLDP=yes` on the links, else lldpad.
 
-Formats, told apart by their shape: lldpd's json0, json, xml, keyvalue and plain forms; `networkctl lldp` as JSON and
+Formats, distinguished by their shape: lldpd's json0, json, xml, keyvalue and plain forms; `networkctl lldp` as JSON and
 as a table; `lldptool -t -n -i IF`. Sources: lldpd's `src/client`, systemd's `networkctl-lldp.c`, Open-LLDP's
 `lldp_basman_clif.c`, answers of real daemons.
 

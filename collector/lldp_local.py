@@ -62,7 +62,7 @@ _WRAPPED, _MEMBER = "multi-routing-engine-results", "multi-routing-engine-item"
     optional=True,
 )
 def lldp_local(answer: str, device: Device) -> Iterable[PortIdentity]:
-    """A `PortIdentity` for each port whose id is told. Raises `UnreadableError`."""
+    """A `PortIdentity` for each port whose id is reported. Raises `UnreadableError`."""
     markup = answer.lstrip().startswith("<") or f"<{_JUNOS}" in answer
     pairs = _from_xml(answer) if markup else _from_json(answer) if is_json(answer) else _from_text(answer)
     return [PortIdentity(port, sent) for port, sent in pairs]

@@ -15,8 +15,8 @@ Traps:
   does, or its bare name in a frame (`=== eth0 ===`); without either, `port` is empty.
 - Names have blanks, dots and colons in them (`duplicate metric`, `port.rx_dropped`, `[0]: rx_discards`): the value is
   what follows the last colon.
-- mlx5 prints `rx_prio3_pause` only while PFC is on for priority 3: a counter that is not there is not told, not zero.
-  So is one without a number (`N/A`). What is counted by `cos` is a queue's, not a priority's.
+- mlx5 prints `rx_prio3_pause` only while PFC is on for priority 3: a counter that is not there is not reported, not
+zero. So is one without a number (`N/A`). What is counted by `cos` is a queue's, not a priority's.
 - mlx5's `rx_bytes` and all of `ip -s link` leave out what RDMA carries, its `rx_bytes_phy` does not. So the names in
   `ip -s -j link` are those of its JSON (`stats64.rx.bytes`), which no rule takes for what the wire carried.
 - ionic's `rx_bytes` are those of its own rings, `octets_rx_ok` the wire's; bnxt_en's are the wire's, bnxt_re's RDMA
@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from collector._answer import is_json, lines
-from collector._counted import all_counts, count, may_be_cut, not_told, port_counters
+from collector._counted import all_counts, count, may_be_cut, not_reported, port_counters
 from collector._links import interfaces
 from collector._sections import Section, asks, is_prompt, sections
 from truerail.errors import NoAnswerError, UnreadableError
@@ -123,7 +123,7 @@ def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
     values: list[int] = []
     for at, text in enumerate(body, line):
         name, colon, value = (part.strip() for part in text.rpartition(":"))
-        if not text.strip() or _NO_COUNTERS.match(text) or (colon and not_told(value)):
+        if not text.strip() or _NO_COUNTERS.match(text) or (colon and not_reported(value)):
             continue
         if not name or _NO_NAME.search(name):
             raise UnreadableError("not a counter and its value, or cut short", line=at, text=text)
@@ -144,5 +144,5 @@ def _flat(name: str, counted: Any) -> Iterator[tuple[str, int]]:
     if isinstance(counted, Mapping):
         for key, value in counted.items():
             yield from _flat(f"{name}.{key}", value)
-    elif type(counted) is int and not not_told(str(counted)):
+    elif type(counted) is int and not not_reported(str(counted)):
         yield name, count(str(counted), 0, name)

@@ -1,10 +1,10 @@
 """How each network port of a host treats lossless traffic: PFC, trust, ECN, and plain pause.
 
-Question: which priorities are paused, by what is a packet's priority told, which answer congestion by slowing down?
+Question: which priorities are paused, by what is a packet's priority reported, which answer congestion by slowing down?
 Needs: MLNX_OFED's or mlnx-tools' `mlnx_qos`, else iproute2's `dcb`; `ethtool`; root for some drivers.
 
-Formats, told apart by their shape within each port's answer: `mlnx_qos -i IF`; `dcb pfc show` and `dcb apptrust show`
-as text and JSON; `ethtool -a`; `path:value` lines of `grep -H .` over `/sys/class/net/*/ecn/roce_{np,rp}/enable`.
+Formats, distinguished by their shape within each port's answer: `mlnx_qos -i IF`; `dcb pfc show` and `dcb apptrust
+show` as text and JSON; `ethtool -a`; `path:value` lines of `grep -H .` over `/sys/class/net/*/ecn/roce_{np,rp}/enable`.
 Sources: mlnx-tools' `mlnx_qos`, iproute2 `dcb/dcb_pfc.c` and `dcb/dcb_apptrust.c`, ethtool `netlink/pause.c`, recorded
 answers.
 
@@ -12,9 +12,9 @@ Traps:
 
 - None of the tools but `ethtool -a` names its port: the command above the answer does.
 - ECN is on for a priority where the NIC both asks senders to slow down (`roce_np`) and does so itself (`roce_rp`);
-  where one of the two is not told for every priority that the other is, ECN is not told.
+  where one of the two is not reported for every priority that the other is, ECN is not reported.
 - `ethtool -a` shows the plain pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
-- `dcb apptrust` gives an order: the first decides. A driver without it, or without PFC, says nothing: not told.
+- `dcb apptrust` gives an order: the first decides. A driver without it, or without PFC, says nothing: not reported.
 """
 
 import re
@@ -45,7 +45,7 @@ _ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7]):([01])")
 
 
 @dataclass(slots=True)
-class _Told:
+class _Reported:
     """What the answers say of one port so far."""
 
     trust: str | None = None
@@ -54,7 +54,7 @@ class _Told:
     ecn: dict[str, dict[int, bool]] = field(default_factory=dict)
 
     def fact(self, port: str) -> PortQos:
-        """The fact: what was not told stays None."""
+        """The fact: what was not reported stays None."""
         paused = set(self.pause.values())
         pauses = True in paused if len(self.pause) == 2 or True in paused else None
         asks, does = self.ecn.get("np", {}), self.ecn.get("rp", {})
@@ -80,45 +80,45 @@ class _Told:
     optional=True,
 )
 def nic_qos(answer: str, device: Device) -> list[PortQos]:
-    """One `PortQos` for each port of which anything is told, in the answer's order. Raises `UnreadableError`."""
+    """One `PortQos` for each port of which anything is reported, in the answer's order. Raises `UnreadableError`."""
     text = lines(answer)
-    ports: dict[str, _Told] = {}
+    ports: dict[str, _Reported] = {}
     for section in sections(text, "", _ASKED):
         port = section.port
         for number, raw in enumerate(section.lines, section.line):
             line = raw.strip()
             named = _PAUSED.fullmatch(line) or _ECN.fullmatch(line)
             port = named[1] if named else port
-            _take(ports.setdefault(port, _Told()), line, number)
-    found = [fact for port, told in ports.items() if (fact := told.fact(port)) != PortQos(port)]
+            _take(ports.setdefault(port, _Reported()), line, number)
+    found = [fact for port, reported in ports.items() if (fact := reported.fact(port)) != PortQos(port)]
     if not found:
         raise NoAnswerError("no port's PFC, trust, ECN or pause in it", line=1, text=text[0])
     return found
 
 
-def _take(told: _Told, line: str, number: int) -> None:
+def _take(reported: _Reported, line: str, number: int) -> None:
     """Adds what a line says, if anything."""
     if line.startswith("{"):
-        _take_document(told, line, number)
+        _take_document(reported, line, number)
     elif found := _TRUST.fullmatch(line) or _ORDER.fullmatch(line):
-        told.trust = found[1]
+        reported.trust = found[1]
     elif found := _PFC_ROW.fullmatch(line):
-        told.pfc = _enabled([word == "1" for word in found[1].split()], number, line)
+        reported.pfc = _enabled([word == "1" for word in found[1].split()], number, line)
     elif found := _PFC_LIST.fullmatch(line):
-        told.pfc = _enabled([word == "on" for word in _ON_OFF.findall(found[1])], number, line)
+        reported.pfc = _enabled([word == "on" for word in _ON_OFF.findall(found[1])], number, line)
     elif found := _PAUSE.fullmatch(line):
-        told.pause[found[1]] = found[2] == "on"
+        reported.pause[found[1]] = found[2] == "on"
     elif found := _ECN.fullmatch(line):
-        told.ecn.setdefault(found[2], {})[int(found[3])] = found[4] == "1"
+        reported.ecn.setdefault(found[2], {})[int(found[3])] = found[4] == "1"
 
 
-def _take_document(told: _Told, line: str, number: int) -> None:
+def _take_document(reported: _Reported, line: str, number: int) -> None:
     """Adds what `dcb -j` says: one object in one line, of PFC or of trust."""
     document: Mapping[str, Any] = decode(line)
     if "prio_pfc" in document:
-        told.pfc = _enabled([on in (True, "on") for on in document["prio_pfc"]], number, line)
+        reported.pfc = _enabled([on in (True, "on") for on in document["prio_pfc"]], number, line)
     if document.get("order"):
-        told.trust = str(document["order"][0])
+        reported.trust = str(document["order"][0])
 
 
 def _enabled(on: list[bool], number: int, line: str) -> tuple[int, ...]:

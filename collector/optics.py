@@ -65,7 +65,7 @@ _MLXLINK = '"Module Info"'
 _NVUE = ('"vendor-sn"', '"diagnostics-status"')
 _OTHER_INVENTORY = re.compile(r'^NAME: "', re.MULTILINE)
 """Cisco's inventory, which names modules in each system otherwise."""
-Told = Mapping[str, Mapping[int, str]]
+Reported = Mapping[str, Mapping[int, str]]
 """What a module says: by the name of the value, by lane; 0 where it is not that of a lane."""
 
 
@@ -143,7 +143,7 @@ def _of_port(section: Section) -> Iterator[Optic]:
 
 
 def _from_text(section: Section) -> Iterator[Optic]:
-    told: dict[str, dict[int, str]] = {}
+    reported: dict[str, dict[int, str]] = {}
     for number, line in enumerate(section.lines, section.line):
         if _title(section, number - section.line):
             continue
@@ -153,11 +153,11 @@ def _from_text(section: Section) -> Iterator[Optic]:
         if not colon:
             raise UnreadableError("not a value of a module, or cut short", line=number, text=line)
         lane = _LANE.fullmatch(key)
-        told.setdefault(lane[1] if lane else key, {})[int(lane[2]) if lane else 0] = value
-    if _MLXLINK_WORDS.issubset(told):
-        yield from from_words(section.port, {key: _word(told, key) for key in told})
-    elif "Identifier" in told:
-        yield from _module(section.port, told)
+        reported.setdefault(lane[1] if lane else key, {})[int(lane[2]) if lane else 0] = value
+    if _MLXLINK_WORDS.issubset(reported):
+        yield from from_words(section.port, {key: _word(reported, key) for key in reported})
+    elif "Identifier" in reported:
+        yield from _module(section.port, reported)
 
 
 def _title(section: Section, at: int) -> bool:
@@ -166,30 +166,30 @@ def _title(section: Section, at: int) -> bool:
     return any(line and not line.strip("-") for line in (section.lines[at].strip(), below))
 
 
-def _module(port: str, told: Told) -> Iterator[Optic]:
-    celsius = _NUMBER.match(_word(told, "Module temperature"))
+def _module(port: str, reported: Reported) -> Iterator[Optic]:
+    celsius = _NUMBER.match(_word(reported, "Module temperature"))
     whole = Optic(
         port,
         temperature_celsius=float(celsius[1]) if celsius else None,
-        rx_power_low_dbm=_dbm(_word(told, "Laser rx power low alarm threshold")),
-        rx_power_high_dbm=_dbm(_word(told, "Laser rx power high alarm threshold")),
-        vendor=_word(told, "Vendor name") or None,
-        part=_word(told, "Vendor PN") or None,
-        serial=_word(told, "Vendor SN") or None,
+        rx_power_low_dbm=_dbm(_word(reported, "Laser rx power low alarm threshold")),
+        rx_power_high_dbm=_dbm(_word(reported, "Laser rx power high alarm threshold")),
+        vendor=_word(reported, "Vendor name") or None,
+        part=_word(reported, "Vendor PN") or None,
+        serial=_word(reported, "Vendor SN") or None,
     )
-    rx = {lane: _dbm(value) for lane, value in _lanes(told, _RX)}
-    tx = {lane: _dbm(value) for lane, value in _lanes(told, _TX)}
-    bias = {lane: _milliamperes(value) for lane, value in _lanes(told, _BIAS)}
-    return of_lanes(whole, rx, tx, bias, copper="copper cable" in _word(told, "Transmitter technology").lower())
+    rx = {lane: _dbm(value) for lane, value in _lanes(reported, _RX)}
+    tx = {lane: _dbm(value) for lane, value in _lanes(reported, _TX)}
+    bias = {lane: _milliamperes(value) for lane, value in _lanes(reported, _BIAS)}
+    return of_lanes(whole, rx, tx, bias, copper="copper cable" in _word(reported, "Transmitter technology").lower())
 
 
-def _word(told: Told, name: str) -> str:
-    return told.get(name, {}).get(0, "")
+def _word(reported: Reported, name: str) -> str:
+    return reported.get(name, {}).get(0, "")
 
 
-def _lanes(told: Told, names: tuple[str, ...]) -> Iterable[tuple[int, str]]:
+def _lanes(reported: Reported, names: tuple[str, ...]) -> Iterable[tuple[int, str]]:
     """The lanes and their values under the first of these names that there is."""
-    return next((told[name].items() for name in names if name in told), ())
+    return next((reported[name].items() for name in names if name in reported), ())
 
 
 def _milliamperes(value: str) -> float | None:

@@ -1,4 +1,4 @@
-"""How often and how long each port of a switch paused its neighbour and was paused, by priority where it is told.
+"""How often and how long each port of a switch paused its neighbour and was paused, by priority where it is reported.
 
 Question: who stops whom? `tx_pause_frames` are sent by the port, which stops its neighbour; `rx_pause_frames` stop it.
 

@@ -10,7 +10,7 @@ Traps:
 
 - The watchdog's word counts for a storm, never against one: `operational` beside a growing count is common, choppy
   pauses are never detected, XON frames keep a queue stormed. So the status is not read, only the count.
-- Without `-e` a queue appears with its first packet, so that its first storm cannot be told from an old one.
+- Without `-e` a queue appears with its first packet, so that its first storm cannot be distinguished from an old one.
 - Queues beyond 7 are no priorities and are left out. An answer may hold several runs: the last one counts.
 """
 

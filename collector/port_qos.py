@@ -50,7 +50,7 @@ _WATCHDOG = ("port", "action", "detection time")
     optional=True,
 )
 def port_qos(answer: str, device: Device) -> list[PortQos]:
-    """One `PortQos` for each port whose settings are told. Raises `UnreadableError`."""
+    """One `PortQos` for each port whose settings are reported. Raises `UnreadableError`."""
     if is_json(answer):
         return _from_json(unwrapped(answer))
     if _pfc_nxos.is_text(answer):
@@ -79,7 +79,7 @@ def _has(table: Table, labels: tuple[str, ...]) -> bool:
 
 def _sonic(found: list[Table]) -> list[PortQos]:
     """The priorities of one table and the watchdog's actions of the other, joined by the port."""
-    paused = {port: _priorities(told, line) for line, (port, told) in rows(found, *_PRIORITIES)}
+    paused = {port: _priorities(reported, line) for line, (port, reported) in rows(found, *_PRIORITIES)}
     actions = {port: action for _, (port, action, _) in rows(found, *_WATCHDOG)}
     unwatched = "disabled" if any(_has(table, _WATCHDOG) for table in found) else None
     return [
@@ -88,11 +88,11 @@ def _sonic(found: list[Table]) -> list[PortQos]:
     ]
 
 
-def _priorities(told: str, line: int) -> tuple[int, ...] | None:
+def _priorities(reported: str, line: int) -> tuple[int, ...] | None:
     """`3,4` as numbers; None for `N/A`."""
-    if told.upper() == "N/A":
+    if reported.upper() == "N/A":
         return None
-    found = [priority(part) for part in told.split(",")]
+    found = [priority(part) for part in reported.split(",")]
     if None in found:
-        raise UnreadableError("not a list of priorities", line=line, text=told)
+        raise UnreadableError("not a list of priorities", line=line, text=reported)
     return tuple(of for of in found if of is not None)

@@ -30,11 +30,11 @@ from truerail.model import SWITCHES, Device, NetLink, collector, minutes
 
 @collector(on=SWITCHES, ask=ASK, every=minutes(1), yields=[NetLink], shared=True, optional=True)
 def port_state(answer: str, device: Device) -> list[NetLink]:
-    """One `NetLink` for each port whose state is told. Raises `UnreadableError`."""
-    told = statuses(answer)
-    if not told:
+    """One `NetLink` for each port whose state is reported. Raises `UnreadableError`."""
+    reported = statuses(answer)
+    if not reported:
         raise UnreadableError("not an answer about the state of ports", line=1, text=answer.strip().split("\n")[0])
-    if all(port.up is None for port in told):
+    if all(port.up is None for port in reported):
         raise NoAnswerError("no port's state in it")
     return [
         NetLink(
@@ -45,6 +45,6 @@ def port_state(answer: str, device: Device) -> list[NetLink]:
             aliases=(port.alias,) if port.alias else (),
             down_reason=port.reason,
         )
-        for port in told
+        for port in reported
         if port.up is not None
     ]

@@ -18,7 +18,7 @@ of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentat
 - SONiC's values are differences to a cache that each user's `sonic-clear` fills. Platforms without a counter print
   `N/A`, which is not 0. Its multicast queues (`MC10`) are counted under names of their own (`mc_queue_packets`).
 - SONiC prints a table for each port. Only its last row shows that an answer is cut.
-- EOS prints words in place of numbers where a queue does not count: not told.
+- EOS prints words in place of numbers where a queue does not count: not reported.
 - NVUE rounds sizes (`36.0 KB`): such a value is left out. It takes a second to answer for one port, so it is read from
   captures and not asked live.
 """
@@ -83,8 +83,8 @@ def _from_json(found: Any) -> list[PortCounters]:
 def _eos(found: Mapping[str, Any]) -> list[PortCounters]:
     """The marked packets of each queue; EOS prints words where there is no number."""
     tally = Tally()
-    for port, told in found[_EOS].items():
-        for queue, value in told.get("queueCounters", {}).items():
+    for port, reported in found[_EOS].items():
+        for queue, value in reported.get("queueCounters", {}).items():
             of = priority(queue)
             if of is not None:
                 tally.note(port, Counter("ecn_marked_packets", of), size(value))

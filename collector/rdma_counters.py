@@ -1,9 +1,10 @@
 """What each RDMA port of a host has counted: queue pairs' trouble, congestion, and the port's own traffic and errors.
 
-Question: what did RDMA lose, repeat and slow down on each port, and was it told of congestion?
+Question: what did RDMA lose, repeat and slow down on each port, and was it reported congestion?
 Needs: sysfs (any user); else iproute2's `rdma`; else mlnx-tools' `show_counters`.
 
-Formats, told apart by their shape: `path:value` lines of `grep -H .` over `/sys/class/infiniband/*/ports/*/hw_counters`
+Formats, distinguished by their shape: `path:value` lines of `grep -H .` over
+`/sys/class/infiniband/*/ports/*/hw_counters`
 and `counters`, with any part of the path before the device; the same files in a `ttar` archive; `rdma statistic` as
 text, pretty text (`-p`) and JSON; `show_counters`. Sysfs is asked first: it has what `rdma statistic` prints, and
 the port counters of InfiniBand's performance management too. Sources: iproute2 `rdma/stat.c`, the kernel's
@@ -13,7 +14,7 @@ Traps:
 
 - `lifespan` lies among the counters and is none: for how many milliseconds the kernel keeps what it read.
 - A file of sysfs may be empty, hold an error's text or all ones (ionic), a tool may print `N/A`: such a counter is not
-  told, not zero. ionic's names come from its firmware and differ from release to release.
+  reported, not zero. ionic's names come from its firmware and differ from release to release.
 - mlx5 counts most of `hw_counters` in 32 bits and prints them as if they were wider. InfiniBand's own counters stand
   still at all ones (`link_downed` at 255, `symbol_error` at 65535), and `port_xmit_data` counts units of four bytes.
 - `rdma statistic` in a mail is wrapped anywhere, also between a name and its value. Optional counters follow the

@@ -10,7 +10,7 @@ Traps:
 
 - Counted are the types RC and UC, and the driver's own DCI and DCT (`type DRIVER subtype DCI`), in the state RTS. Each
   connection has a queue pair on either side, so about half of them send.
-- A port whose queue pairs are all of other kinds has 0 flows: that is told. Of a port without any nothing is known.
+- A port whose queue pairs are all of other kinds has 0 flows: that is reported. Of a port without any nothing is known.
 - `link mlx5_0/-`, or an entry without `port`, has no port yet.
 - A process may call itself anything, so nothing behind `comm` is believed; a kernel's name is in brackets, `[ib_core]`.
 - Early releases print `{}` in the list for each device without queue pairs. With `-dd` their JSON was broken: refused.
@@ -58,7 +58,7 @@ _QueuePair = tuple[str, str, bool]
 def rdma_flows(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` with the gauge `flows` for each port that has queue pairs. Raises `UnreadableError`."""
     flows: Tally[str] = Tally()
-    pairs = dict.fromkeys(_from_json(answer) if is_json(answer) else _from_text(answer))  # each once, if told twice
+    pairs = dict.fromkeys(_from_json(answer) if is_json(answer) else _from_text(answer))  # each once, if reported twice
     for port, _, counts in pairs:
         flows[port] += counts
     ports = [PortCounters(port, _FLOWS, (count,)) for port, count in flows.items() if not port.endswith(f"/{_NONE}")]
@@ -80,11 +80,11 @@ def _from_text(answer: str) -> Iterator[_QueuePair]:
 
 
 def _link(words: list[str], line: int) -> _QueuePair:
-    told = words[: words.index("comm")] if "comm" in words else words
-    if len(told) < 2 or not _PORT.fullmatch(told[1]):
-        raise UnreadableError("a queue pair without its port: cut short", line=line, text=" ".join(told))
-    said = dict(zip(told[2::2], told[3::2], strict=False))
-    return told[1], str(said.get("lqpn")), _counts(said, line, told[1])
+    reported = words[: words.index("comm")] if "comm" in words else words
+    if len(reported) < 2 or not _PORT.fullmatch(reported[1]):
+        raise UnreadableError("a queue pair without its port: cut short", line=line, text=" ".join(reported))
+    said = dict(zip(reported[2::2], reported[3::2], strict=False))
+    return reported[1], str(said.get("lqpn")), _counts(said, line, reported[1])
 
 
 def _from_json(answer: str) -> Iterator[_QueuePair]:

@@ -4,7 +4,8 @@ Question: which RDMA devices are there, is each port up, and which netdev does i
 Needs: iproute2's `rdma` (any user), else MLNX_OFED's `ibdev2netdev`, else rdma-core's `ibstat`, `ibstatus` or
 `ibv_devinfo`.
 
-Formats, told apart by their shape: `rdma link` as text (`-d` adds a line of capabilities) and as JSON; `ibdev2netdev`
+Formats, distinguished by their shape: `rdma link` as text (`-d` adds a line of capabilities) and as JSON;
+`ibdev2netdev`
 with and without `-v`; `ibstat`; `ibstatus`; `ibv_devinfo` with and without `-v`. Whatever command answered, states are
 given in the words of `rdma link`. Sources: iproute2 `rdma/link.c`, rdma-core `ibstat.c`, `ibstatus`, `devinfo.c`,
 MLNX_OFED's `ibdev2netdev` script, recorded answers.

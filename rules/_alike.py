@@ -142,15 +142,15 @@ def _apart(own: Numbers) -> Numbers:
 def _crowd(rails: Rails, rate: Numbers, level: Numbers, signs: Numbers) -> _Crowd:
     """The NICs of one direction, each grouped with the NICs of hosts that may do the same work."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        told = signs / rate
-    host, nic = np.nonzero(rails.evaluated[:, None] & (told > 0) & np.isfinite(told))
-    work, told = _work(level)[host], told[host, nic]
-    order = np.lexsort((told, work))
-    host, nic, work, told = host[order], nic[order], work[order], told[order]
+        reported = signs / rate
+    host, nic = np.nonzero(rails.evaluated[:, None] & (reported > 0) & np.isfinite(reported))
+    work, reported = _work(level)[host], reported[host, nic]
+    order = np.lexsort((reported, work))
+    host, nic, work, reported = host[order], nic[order], work[order], reported[order]
     begin, end = np.searchsorted(work, work, side="left"), np.searchsorted(work, work, side="right")
     first = np.clip(np.arange(len(work)) - CROWD // 2, begin, np.maximum(end - CROWD, begin))
     near = np.minimum(first[:, None] + np.arange(CROWD), max(len(work) - 1, 0))
-    alike = (end - begin >= CROWD) & (told <= MORE_THAN_PEERS * told[near[:, CROWD // 2]])
+    alike = (end - begin >= CROWD) & (reported <= MORE_THAN_PEERS * reported[near[:, CROWD // 2]])
     return _Crowd(host, nic, near, np.asarray(alike, dtype=bool))
 
 

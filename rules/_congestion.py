@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """Counts of each planned port over the window, NaN where unknown; `seconds` is the time they cover, else 0."""
 
     gained: Numbers
@@ -36,7 +36,7 @@ class Told:
         return np.asarray((self.gained == 0) & (self.seconds >= seconds), dtype=bool)
 
 
-def told_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Told:
+def reported_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int | None] | None = None) -> Reported:
     """A quantity over all its priorities: their sum, or the total counter where that is larger."""
     gained, seconds = np.full(telemetry.ports, np.nan), np.zeros(telemetry.ports)
     whole = np.full(telemetry.ports, np.nan)
@@ -47,7 +47,7 @@ def told_of(telemetry: Telemetry, quantity: Quantity, priorities: Iterable[int |
             whole = one.gained
         else:
             gained = np.where(np.isnan(gained), one.gained, gained + np.nan_to_num(one.gained))
-    return Told(np.fmax(gained, whole), seconds)
+    return Reported(np.fmax(gained, whole), seconds)
 
 
 def paused(
@@ -70,8 +70,8 @@ def marked_share(telemetry: Telemetry, priorities: Iterable[int | None]) -> Numb
     """Share of received RDMA packets that were marked as congested, shape (planned ports,). It is a lower bound where
     packets are not counted by priority, and NaN where unknown.
     """
-    by_priority, whole = told_of(telemetry, Q.RX_PACKETS, priorities), told_of(telemetry, Q.RX_PACKETS, [None])
-    marked = told_of(telemetry, Q.ECN_RECEIVED_PACKETS)
+    by_priority, whole = reported_of(telemetry, Q.RX_PACKETS, priorities), reported_of(telemetry, Q.RX_PACKETS, [None])
+    marked = reported_of(telemetry, Q.ECN_RECEIVED_PACKETS)
     return np.asarray(share_of_marked(marked.rate, by_priority.rate, whole.rate), dtype=np.float64)
 
 

@@ -48,7 +48,7 @@ def counter_evidence(telemetry: Telemetry, ports: Iterable[int], *quantities: Qu
         Evidence(device, collector, reading.at, fact)
         for port in ports
         if 0 <= port < telemetry.ports
-        for collector, device, name in telemetry.told_as(port)
+        for collector, device, name in telemetry.reported_as(port)
         for reading in answers.get((collector, device), ())
         for fact in _only(reading, name, quantities)
     )

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from rules._alike import MORE_THAN_PEERS, Alike, alike_of, of_peers
-from rules._congestion import Numbers, told_of
+from rules._congestion import Numbers, reported_of
 from truerail.analysis.cabling import Why as Reason
 from truerail.analysis.counters import Quantity
 from truerail.analysis.counters.rails import IDLE, LEAST_NICS, OUTLIER, SHORTFALL, Rails, rails_of
@@ -67,15 +67,15 @@ class Why(Enum):
 @dataclass(frozen=True)
 class Directions:
     """`lack` is the share of the expected rate that a NIC lacks, NaN where its host carries too little in that
-    direction; `held` is where congestion explains that; `told` is where congestion would be reported. `gone`, of shape
-    (hosts, NICs of a host), are NICs without link.
+    direction; `held` is where congestion explains that; `reported` is where congestion would be reported. `gone`, of
+    shape (hosts, NICs of a host), are NICs without link.
     """
 
     rails: Rails
     alike: Alike
     lack: Numbers
     held: Mask
-    told: Mask
+    reported: Mask
     gone: Mask
 
     @cached_property
@@ -197,14 +197,14 @@ def directions(telemetry: Telemetry) -> Directions:
     """
     rails = rails_of(telemetry)
     port = np.maximum(rails.port, 0)
-    signs = np.stack([told_of(telemetry, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
+    signs = np.stack([reported_of(telemetry, sign).rate for sign in (Q.CNP_HANDLED, Q.ECN_RECEIVED_PACKETS)])[:, port]
     waits = _waits(telemetry)[port]
     paused = np.fmax(_paused(telemetry, rails)[port], waits)
     alike = alike_of(rails, signs, paused)
-    told = ~np.isnan(signs)
-    told[0] |= ~np.isnan(waits)
+    reported = ~np.isnan(signs)
+    reported[0] |= ~np.isnan(waits)
     gone = _without_link(telemetry)[port] & (rails.port >= 0)
-    return Directions(rails, alike, alike.lack, _held(rails, alike, signs, paused), told, gone)
+    return Directions(rails, alike, alike.lack, _held(rails, alike, signs, paused), reported, gone)
 
 
 def _without_link(telemetry: Telemetry) -> Mask:
@@ -231,7 +231,7 @@ def _held(rails: Rails, alike: Alike, signs: Numbers, paused: Numbers) -> Mask:
 def _waits(telemetry: Telemetry) -> Numbers:
     """The share of time for which each port had something to send and no credits; NaN where it counts no waits."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(told_of(telemetry, Q.TRANSMIT_WAIT).rate * WAIT_BYTES / telemetry.speed())
+        return np.asarray(reported_of(telemetry, Q.TRANSMIT_WAIT).rate * WAIT_BYTES / telemetry.speed())
 
 
 def _paused(telemetry: Telemetry, rails: Rails) -> Numbers:

@@ -17,11 +17,11 @@ Q = Quantity
 
 @dataclass(frozen=True)
 class Lossless:
-    """Shapes (planned ports, 8). `told` is `LOSSLESS`, `LOSSY` or -1 where unknown; `received` and `sent` show where
-    pauses of a priority were counted in the last samples.
+    """Shapes (planned ports, 8). `reported` is `LOSSLESS`, `LOSSY` or -1 where unknown; `received` and `sent` show
+    where pauses of a priority were counted in the last samples.
     """
 
-    told: npt.NDArray[np.int8]
+    reported: npt.NDArray[np.int8]
     received: Mask
     sent: Mask
 

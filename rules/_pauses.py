@@ -19,13 +19,13 @@ CAUSES = {
     Reason.SLOW_HOST: "it drops what it receives: host or PCIe are too slow",
     Reason.SLOW_RECEIVER: "it takes traffic too slowly and drops none",
     Reason.NIC_OR_DRIVER: "it takes nothing in, and no counter of it says why",
-    Reason.NIC_UNTOLD: "its own counters are not read",
+    Reason.NIC_UNREPORTED: "its own counters are not read",
     Reason.INCAST: "more comes in for it than it can send",
     Reason.DEGRADED_LINK: "its link is slower than it should be",
-    Reason.EGRESS_UNTOLD: "none of the switch's ports shows where it is held up",
+    Reason.EGRESS_UNREPORTED: "none of the switch's ports shows where it is held up",
     Reason.NOT_MONITORED: "the device behind it is not monitored",
 }
-SWITCHES = (Reason.INCAST, Reason.DEGRADED_LINK, Reason.EGRESS_UNTOLD)
+SWITCHES = (Reason.INCAST, Reason.DEGRADED_LINK, Reason.EGRESS_UNREPORTED)
 REPAIRS = {
     Reason.NIC_WATCHDOG: "Drain {device}, then reset the NIC or reboot the host; keep the NIC's firmware dump.",
     Reason.PCIE_STALLED: "Check the PCIe link of {port} (width, speed, ACS, IOMMU) and the host's memory bandwidth.",
@@ -33,10 +33,10 @@ REPAIRS = {
     Reason.SLOW_HOST: "Look at {device}: PCIe width and speed, IOMMU, memory bandwidth, then the NIC's firmware.",
     Reason.SLOW_RECEIVER: "Look at {device}: huge pages and registered memory, PCIe, CPU frequency, then the firmware.",
     Reason.NIC_OR_DRIVER: "Reset the NIC of {port} or reboot {device}; if it comes back, replace the NIC.",
-    Reason.NIC_UNTOLD: "Read the counters of {device} (`ethtool -S`); if nothing moves, reset the NIC of {port}.",
+    Reason.NIC_UNREPORTED: "Read the counters of {device} (`ethtool -S`); if nothing moves, reset the NIC of {port}.",
     Reason.INCAST: "Look at who sends to {port}: spread the flows, or check ECN so that senders slow down before.",
     Reason.DEGRADED_LINK: "Put the link of {port} right: reseat or replace the cable, check breakout and speed.",
-    Reason.EGRESS_UNTOLD: "Look at the queues of {device} for the egress that holds up.",
+    Reason.EGRESS_UNREPORTED: "Look at the queues of {device} for the egress that holds up.",
     Reason.NOT_MONITORED: "Look at what is plugged into {port}, and add it to the inventory.",
 }
 
@@ -44,7 +44,7 @@ REPAIRS = {
 def priority_words(priority: int | None, totals: bool) -> str:
     """`priority 3`, or a phrase where pauses are not counted by priority."""
     if priority is None:
-        return "a priority that is not told"
+        return "a priority that is not reported"
     return f"priority {priority}" + (" (some ports count all priorities together)" if totals else "")
 
 
@@ -72,7 +72,7 @@ def length_words(pause_us: float) -> str:
     return f"{pause_us / 1e3:.0f} ms" if pause_us >= 1e4 else f"{pause_us:.0f} us"
 
 
-def told(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
+def reported(pauses: Pauses, culprits: Sequence[Culprit]) -> dict[str, Any]:
     """Details that every finding on culprits of one port contains, the worst culprit first."""
     worst = culprits[0]
     port = spelled(pauses, worst.port)
@@ -99,7 +99,7 @@ def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, o
     for culprit in culprits:
         for port, far in culprit.victims.items():
             hops[port] = min(far, hops.get(port, far))
-    named = [{"port": str(pauses.told.wiring.index.spell(port)), "hops": far} for port, far in hops.items()]
+    named = [{"port": str(pauses.reported.wiring.index.spell(port)), "hops": far} for port, far in hops.items()]
     fields: dict[str, object] = {
         "victims_complete": all(culprit.whole for culprit in culprits),
         "victims": sorted(named, key=lambda v: (v["hops"], natural_key(str(v["port"])))),
@@ -120,14 +120,14 @@ def detail_of(pauses: Pauses, culprits: Sequence[Culprit]) -> tuple[tuple[str, o
 
 def evidence_of(pauses: Pauses, culprit: Culprit) -> tuple[Evidence, ...]:
     """The evidence for the culprit's link."""
-    return pauses.told.wiring.evidence(culprit.first.waiting, culprit.first.on)
+    return pauses.reported.wiring.evidence(culprit.first.waiting, culprit.first.on)
 
 
 def spelled(pauses: Pauses, port: int) -> str:
     """A port as the plan spells it."""
-    return str(pauses.told.wiring.index.spell(port))
+    return str(pauses.reported.wiring.index.spell(port))
 
 
 def rail_of(pauses: Pauses, port: int) -> int | None:
     """The rail that the plan gives a port."""
-    return pauses.told.wiring.index.plan.rail_of(pauses.told.wiring.index.spell(port))
+    return pauses.reported.wiring.index.plan.rail_of(pauses.reported.wiring.index.spell(port))

@@ -58,8 +58,9 @@ class Settings:
         return np.asarray(np.where(host, within[there, here], host[other] & within[here, there]), dtype=bool)
 
 
-def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_told: int) -> Settings:
-    """The settings of the snapshot. A majority needs `least_told` ports of the role or more that report the setting."""
+def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_reported: int) -> Settings:
+    """The settings of the snapshot. A majority needs `least_reported` ports of the role or more that report the
+    setting."""
     table = wiring.identity.seen.table(PortQos)
     ports = wiring.index.planned_ports
     kind, distinct = factorize(table.rows)  # ports with one name and the same settings, on any number of devices
@@ -75,12 +76,12 @@ def settings_of(wiring: Wiring, other: Codes, telemetry: Telemetry, *, least_tol
     for field in FIELDS:
         code, found.words[field] = factorize([getattr(row, field) for row in distinct])
         value = np.full(ports, NONE, dtype=np.int64)
-        told = code[kind[rows]] if len(rows) else rows
-        value[port[told >= 0]] = told[told >= 0]
+        reported = code[kind[rows]] if len(rows) else rows
+        value[port[reported >= 0]] = reported[reported >= 0]
         if field == "pfc_priorities":
             _add_counted(found, value, counted)
         found.value[field] = value
-        found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_told)
+        found.usual[field], found.support[field] = _usual(value, role, found.words[field], least_reported)
     return found
 
 
@@ -130,10 +131,10 @@ def _roles(wiring: Wiring, other: Codes) -> Codes:
     return np.asarray(((here + 1) * 8 + there + 1) * 2 + railed, dtype=np.int64)
 
 
-def _usual(value: Codes, role: Codes, words: Sequence[Any], least_told: int) -> tuple[Codes, Codes]:
-    told = value >= 0
+def _usual(value: Codes, role: Codes, words: Sequence[Any], least_reported: int) -> tuple[Codes, Codes]:
+    reported = value >= 0
     size = (int(role.max(initial=0)) + 1, max(len(words), 1))
-    count = np.bincount(role[told] * size[1] + value[told], minlength=size[0] * size[1]).reshape(size)
+    count = np.bincount(role[reported] * size[1] + value[reported], minlength=size[0] * size[1]).reshape(size)
     most, total = count.max(axis=1), count.sum(axis=1)
-    agreed = (total >= least_told) & (2 * most > total)
+    agreed = (total >= least_reported) & (2 * most > total)
     return np.where(agreed, count.argmax(axis=1), NONE)[role], np.stack([most, total], axis=1)[role]

@@ -26,7 +26,7 @@ class Cards:
     sends: Mapping[int, tuple[int, int]]
 
 
-def suspected_cards(telemetry: Telemetry, told: Mask, other: Codes, bad: Collection[int]) -> Cards:
+def suspected_cards(telemetry: Telemetry, reported: Mask, other: Codes, bad: Collection[int]) -> Cards:
     """A card is the ports of a switch that share a name up to its last number, or a host."""
     index = telemetry.wiring.index
     device, name = index.ports.device_of(np.arange(telemetry.ports)), index.ports.name_of(np.arange(telemetry.ports))
@@ -37,11 +37,11 @@ def suspected_cards(telemetry: Telemetry, told: Mask, other: Codes, bad: Collect
     host = np.array(index.devices.tier)[device] == 0
     of = device * (len(stems) + 1) + np.where(host, len(stems), stem[name])
     receivers = np.array(list(bad), dtype=np.int64)
-    senders, told_senders = other[receivers], other[told]
+    senders, reported_senders = other[receivers], other[reported]
     return Cards(
         of,
-        _suspected(of, receivers, np.flatnonzero(told)),
-        _suspected(of, _within(of, senders), _within(of, told_senders)),
+        _suspected(of, receivers, np.flatnonzero(reported)),
+        _suspected(of, _within(of, senders), _within(of, reported_senders)),
     )
 
 
@@ -49,9 +49,9 @@ def _within(of: Codes, ports: Codes) -> Codes:
     return ports[(ports >= 0) & (ports < len(of))]
 
 
-def _suspected(of: Codes, bad: Codes, told: Codes) -> dict[int, tuple[int, int]]:
+def _suspected(of: Codes, bad: Codes, reported: Codes) -> dict[int, tuple[int, int]]:
     """Cards with enough bad ports: how many of how many."""
-    cards, count = np.unique(of[told], return_counts=True)
+    cards, count = np.unique(of[reported], return_counts=True)
     whole = dict(zip(cards.tolist(), count.tolist(), strict=True))
     wrong = Counter(of[bad].tolist())
     return {
@@ -61,7 +61,7 @@ def _suspected(of: Codes, bad: Codes, told: Codes) -> dict[int, tuple[int, int]]
     }
 
 
-def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, told: Mask) -> tuple[str, str]:
+def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, reported: Mask) -> tuple[str, str]:
     """The suspected side, and the action."""
     index = telemetry.wiring.index
     port = next(iter(bad))
@@ -71,7 +71,7 @@ def blamed(telemetry: Telemetry, bad: Collection[int], other: Codes, told: Mask)
     if sender < 0:
         return "what sends to it is not known", f"Clean and reseat {index.spell(port)} and what it is cabled to."
     does = f"Clean and reseat {index.spell(sender)}, which sends, then {index.spell(port)}; then exchange that optic."
-    if sender < telemetry.ports and told[sender]:
+    if sender < telemetry.ports and reported[sender]:
         return f"the other direction is clean: the transmitter of {index.spell(sender)} or the strand from it", does
     return f"the transmitter of {index.spell(sender)} or the cable, as {index.spell(sender)} tells no errors", does
 
@@ -86,5 +86,5 @@ def blamed_card(telemetry: Telemetry, bad: Collection[int], other: Codes, cards:
             wrong, whole = suspected.get(int(cards.of[port]), (0, 0)) if 0 <= port < telemetry.ports else (0, 0)
             if wrong:
                 name = telemetry.wiring.index.spell(port)
-                return f"{wrong} of the {whole} ports told of on the card of {name} {does}"
+                return f"{wrong} of the {whole} ports reported on the card of {name} {does}"
     return ""

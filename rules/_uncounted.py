@@ -80,6 +80,6 @@ def hosts_not_evaluated(telemetry: Telemetry) -> Iterator[NotEvaluated]:
     rails = rails_of(telemetry)
     codes = rails.host[rails.active & ~rails.busy].tolist()
     if codes:
-        why = f"{len(codes)} hosts with traffic: not all their NICs are told, or they carry too little"
+        why = f"{len(codes)} hosts with traffic: not all their NICs are reported, or they carry too little"
         names = tuple(telemetry.wiring.index.devices.names[code] for code in codes)
         yield NotEvaluated(why, what="host", count=len(codes), of=int(np.count_nonzero(rails.active)), subjects=names)

@@ -96,9 +96,9 @@ def _severity(why: Why, *, from_host: bool) -> Severity:
 def _words(wiring: Wiring, cable: int, why: Why, subject: str) -> tuple[str, str]:
     a, b = wiring.index.a_port(cable), wiring.index.b_port(cable)
     if why is Why.LINK_DOWN:
-        told = _witnesses(wiring, cable)
+        reported = _witnesses(wiring, cable)
         reason, action = link_repair(wiring, cable)
-        summary = f"{subject} has no link to {b}, as {' and '.join(told)} {'says' if len(told) == 1 else 'say'}"
+        summary = f"{subject} has no link to {b}, as {' and '.join(reported)} {'says' if len(reported) == 1 else 'say'}"
         return f"{summary}: {reason}" if reason else summary, action
     if why is Why.DISABLED:
         return (

@@ -123,14 +123,16 @@ def device_unreachable(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             detail=(("unknown_cables", count),),
         )
     if plan.transport is Transport.INFINIBAND:
-        yield from _untold(wiring, {devices.names[code] for code in silent})
+        yield from _unreported(wiring, {devices.names[code] for code in silent})
 
 
-def _untold(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
+def _unreported(wiring: Wiring, named: Collection[str]) -> Iterator[Finding]:
     """Machines that were queried for the links of the fabric and did not report them, except those already `named`."""
     count = int(((wiring.state == State.UNKNOWN) & (wiring.why != Why.PENDING)).sum())
     left = (
-        "another machine told it" if wiring.met else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
+        "another machine reported it"
+        if wiring.met
+        else f"{count} {'cable stays' if count == 1 else 'cables stay'} unknown"
     )
     readings = wiring.identity.seen.readings
     others = {reading.device for reading in readings if reading.collector != DISCOVERY}
@@ -166,9 +168,9 @@ def _because(errors: Mapping[str, str]) -> str:
     """The distinct errors; where there are several, each with the first query that returned it."""
     if len(errors) == 1:
         return f" ({next(iter(errors))})"
-    told = [f"{collector}: {error}" for error, collector in errors.items()]
-    more = f" and {len(told) - _SHOWN_ERRORS} more" if len(told) > _SHOWN_ERRORS else ""
-    return f" ({'; '.join(told[:_SHOWN_ERRORS])}{more})" if told else ""
+    reported = [f"{collector}: {error}" for error, collector in errors.items()]
+    more = f" and {len(reported) - _SHOWN_ERRORS} more" if len(reported) > _SHOWN_ERRORS else ""
+    return f" ({'; '.join(reported[:_SHOWN_ERRORS])}{more})" if reported else ""
 
 
 def _left(count: int, *, down: bool = False) -> str:

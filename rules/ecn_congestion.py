@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, told_of
+from rules._congestion import Numbers, Said, Scene, marked_samples, marked_share, paused, reported_of
 from rules._counted import counter_evidence, other_ends, rail_at
 from rules._optics import leaf_of
 from truerail.analysis.counters import Quantity
@@ -70,7 +70,7 @@ PAUSE_FRAMES = 100.0
 """Pause frames a second from which a port counts as paused where the paused time is unknown: that of INC001."""
 BUSY = 0.5
 """A link that carries less than this on average and receives marks gets bursts."""
-INFERRED, TOLD = 0.8, 0.9
+INFERRED, REPORTED = 0.8, 0.9
 """Confidence in what the counters of several devices add up to, and in what the NIC itself reports."""
 _LOOK = "Look which senders meet at it (INC001), and whether it takes in what it gets (PFC001)"
 
@@ -93,8 +93,8 @@ def ecn_congestion(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """NICs whose traffic is marked as congested, and broken loops. One finding for each NIC, leaf or switch."""
     t = telemetry_of(plan, snapshot)
     signs = (Q.ECN_RECEIVED_PACKETS, Q.CNP_SENT, Q.CNP_IGNORED, Q.ECN_MARKED_PACKETS)
-    if not any((told_of(t, sign).seconds >= LEAST_SECONDS).any() for sign in signs):
-        raise InsufficientDataError(f"no port told of ECN or CNP for {LEAST_SECONDS:.0f} seconds")
+    if not any((reported_of(t, sign).seconds >= LEAST_SECONDS).any() for sign in signs):
+        raise InsufficientDataError(f"no port reported ECN or CNP for {LEAST_SECONDS:.0f} seconds")
     index = t.wiring.index
     tier = np.array(index.devices.tier)[index.ports.device_of(np.arange(t.ports))]
     scene = Scene(t, other_ends(t.wiring), tier == 0)
@@ -108,18 +108,18 @@ def _marked(scene: Scene) -> None:
     """NICs that receive many marked packets; those that receive some, for each leaf together."""
     t, priorities = scene.t, rdma_priorities(scene.t)
     share = marked_share(t, priorities)
-    enough = told_of(t, Q.ECN_RECEIVED_PACKETS).seconds >= LEAST_SECONDS
+    enough = reported_of(t, Q.ECN_RECEIVED_PACKETS).seconds >= LEAST_SECONDS
     ports = np.flatnonzero(scene.nic & enough & (share > MARKED_SHARE[0]))
     many = ports[share[ports] > MARKED_SHARE[1]]
     samples = marked_samples(t, many, priorities)
     above = (samples > MARKED_SHARE[1]).sum(axis=1) >= SUSTAINED * (~np.isnan(samples)).sum(axis=1)
     loud = many[above | (share[many] > MARKED_SHARE[2])]
-    carried = told_of(t, Q.RX_BYTES).rate[loud] / t.speed()[loud]
+    carried = reported_of(t, Q.RX_BYTES).rate[loud] / t.speed()[loud]
     for port, use in zip(loud.tolist(), carried.tolist(), strict=True):
         idle = f" while its link is {use:.0%} in use: bursts, or an egress further up" if use < BUSY else ""
         severity = Severity.CRITICAL if share[port] > MARKED_SHARE[2] else Severity.WARNING
         summary = f"{share[port]:.1%} of the packets that it receives are marked as congested{idle}"
-        scene.at(port).add(severity, "marked", summary, _LOOK, TOLD)
+        scene.at(port).add(severity, "marked", summary, _LOOK, REPORTED)
         scene.at(port).detail.append(("marked_share", round(float(share[port]), 5)))
     _some_marked(scene, np.setdiff1d(ports, loud), share)
 
@@ -142,18 +142,18 @@ def _some_marked(scene: Scene, ports: Codes, share: Numbers) -> None:
 
 def _flooding(scene: Scene) -> None:
     """NICs that send very many notices."""
-    sent = told_of(scene.t, Q.CNP_SENT)
+    sent = reported_of(scene.t, Q.CNP_SENT)
     for port in np.flatnonzero((sent.rate > CNP_PER_SECOND) & (sent.seconds >= LEAST_SECONDS)).tolist():
         summary = f"it sends {sent.rate[port]:,.0f} congestion notices a second"
-        scene.at(port).add(Severity.CRITICAL, "flood", summary, _LOOK, TOLD)
+        scene.at(port).add(Severity.CRITICAL, "flood", summary, _LOOK, REPORTED)
 
 
 def _lost_marks(scene: Scene) -> None:
     """NICs that receive no marked packet although their switch marks what it sends them."""
-    marks = told_of(scene.t, Q.ECN_MARKED_PACKETS).gained
+    marks = reported_of(scene.t, Q.ECN_MARKED_PACKETS).gained
     there = np.where(scene.other < scene.t.ports, scene.other, -1)
     made = np.where(there >= 0, marks[there], np.nan)
-    deaf = scene.nic & (made >= LEAST_COUNTED) & told_of(scene.t, Q.ECN_RECEIVED_PACKETS).nothing(LEAST_SECONDS)
+    deaf = scene.nic & (made >= LEAST_COUNTED) & reported_of(scene.t, Q.ECN_RECEIVED_PACKETS).nothing(LEAST_SECONDS)
     for port in np.flatnonzero(deaf).tolist():
         switch = scene.t.wiring.index.spell(int(there[port]))
         summary = f"{switch} marked {made[port]:,.0f} packets to it, and it counts none as marked"
@@ -163,42 +163,46 @@ def _lost_marks(scene: Scene) -> None:
 
 def _no_notices(scene: Scene) -> None:
     """NICs that receive marks and send no notices."""
-    marked = told_of(scene.t, Q.ECN_RECEIVED_PACKETS).gained
-    mute = (marked >= LEAST_COUNTED) & told_of(scene.t, Q.CNP_SENT).nothing(LEAST_SECONDS)
+    marked = reported_of(scene.t, Q.ECN_RECEIVED_PACKETS).gained
+    mute = (marked >= LEAST_COUNTED) & reported_of(scene.t, Q.CNP_SENT).nothing(LEAST_SECONDS)
     for port in np.flatnonzero(mute).tolist():
         summary = f"it received {marked[port]:,.0f} marked packets and sent no congestion notice"
         action = "Enable notices for the lossless priority (`/sys/class/net/<nic>/ecn/roce_np/enable`)"
-        scene.at(port).add(Severity.WARNING, "no notices", summary, action, TOLD)
+        scene.at(port).add(Severity.WARNING, "no notices", summary, action, REPORTED)
 
 
 def _ignored(scene: Scene) -> None:
     """NICs that receive congestion notices and ignore them."""
-    ignored = told_of(scene.t, Q.CNP_IGNORED).gained
+    ignored = reported_of(scene.t, Q.CNP_IGNORED).gained
     for port in np.flatnonzero(ignored > 0).tolist():
         summary = f"it ignored {ignored[port]:,.0f} congestion notices: its congestion control is off for that priority"
         action = "Enable it for the lossless priority (`/sys/class/net/<nic>/ecn/roce_rp/enable`)"
-        scene.at(port).add(Severity.WARNING, "ignored", summary, action, TOLD)
+        scene.at(port).add(Severity.WARNING, "ignored", summary, action, REPORTED)
 
 
 def _unanswered(scene: Scene) -> None:
     """Rails on which notices are sent, nearly all NICs report how many they handle, and none handles any."""
     t = scene.t
-    sent, handled, ignored = (told_of(t, q) for q in (Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED))
+    sent, handled, ignored = (reported_of(t, q) for q in (Q.CNP_SENT, Q.CNP_HANDLED, Q.CNP_IGNORED))
     index = t.wiring.index
     rail = index.rail[index.cables_at(np.arange(t.ports))]
     leaf = leaf_of(index, scene.other)
     for number in np.unique(rail[scene.nic & (sent.gained > 0)]).tolist():
         nics = scene.nic & (rail == number)
         arrived = np.nansum(handled.gained[nics]) + np.nansum(ignored.gained[nics])
-        told = handled.seconds[nics] >= LEAST_SECONDS
-        if arrived or np.nansum(sent.gained[nics]) < LEAST_COUNTED or told.mean() < LEAST_COVERAGE or told.sum() < 2:
+        reported = handled.seconds[nics] >= LEAST_SECONDS
+        if (
+            arrived
+            or np.nansum(sent.gained[nics]) < LEAST_COUNTED
+            or reported.mean() < LEAST_COVERAGE
+            or reported.sum() < 2
+        ):
             continue
         senders = nics & (sent.gained > 0) & (leaf >= 0)
         for code in np.unique(leaf[senders]).tolist():
             count = sent.gained[senders & (leaf == code)].sum()
-            summary = (
-                f"NICs on it sent {count:,.0f} congestion notices, and no NIC of their rail got any ({told.sum()} tell)"
-            )
+            summary = f"NICs on it sent {count:,.0f} congestion notices, and no NIC of their rail got any "
+            f"({reported.sum()} tell)"
             action = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders are deaf"
             scene.of(code // 2).add(Severity.WARNING, "unanswered", summary, action, INFERRED)
 
@@ -209,7 +213,7 @@ def _unmarked(scene: Scene) -> None:
     limits = {"share": PAUSED_SHARE, "frames_per_second": PAUSE_FRAMES}
     pauses = paused(t, Q.TX_PAUSE_US, Q.TX_PAUSE_FRAMES, **limits)
     stopped = paused(t, Q.RX_PAUSE_US, Q.RX_PAUSE_FRAMES, **limits)
-    marks = told_of(t, Q.ECN_MARKED_PACKETS)
+    marks = reported_of(t, Q.ECN_MARKED_PACKETS)
     device = index.ports.device_of(np.arange(t.ports))
 
     def count(ports: Mask) -> Codes:

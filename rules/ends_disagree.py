@@ -64,14 +64,14 @@ def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     sorted_ = places(plan, snapshot)
     wiring = sorted_.wiring
     torn = np.flatnonzero((wiring.state == State.UNKNOWN) & (wiring.why == Why.AMBIGUOUS))
-    told = _about(wiring, torn)
+    reported = _about(wiring, torn)
     for cable in torn.tolist():
         a, b = int(wiring.index.a[cable]), int(wiring.index.b[cable])
-        wait = _longest_ttl(told, a, b)
+        wait = _longest_ttl(reported, a, b)
         yield ends_disagree.found(
             wiring.index.a_port(cable),
-            severity=Severity.INFO if _plan_may_hold(wiring, told, a, b) else None,
-            summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, told, a, b))}",
+            severity=Severity.INFO if _plan_may_hold(wiring, reported, a, b) else None,
+            summary=f"{sorted_.subject(cable)} cannot be evaluated: {'; '.join(_said(wiring, reported, a, b))}",
             action=_NAMES if wiring.met else _WAIT.format(wait=wait),
             expected=str(wiring.index.b_port(cable)),
             rail=plan.cables[cable].rail,
@@ -80,18 +80,20 @@ def ends_disagree(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _plan_may_hold(wiring: Wiring, told: "_Told", a: int, b: int) -> bool:
+def _plan_may_hold(wiring: Wiring, reported: "_Reported", a: int, b: int) -> bool:
     """Whether nothing contradicts the plan yet: one end names the other, as planned, among its neighbours, or all
     neighbours that they name seem to be old ones, because their own places name them, too.
     """
     device = wiring.index.ports.device_of(np.array([a, b])).tolist()
-    planned = {(b, device[1]): told.by[a], (a, device[0]): told.by[b]}
+    planned = {(b, device[1]): reported.by[a], (a, device[0]): reported.by[b]}
     for (port, owner), claims in planned.items():
         if any(claim.v == port or (claim.v < 0 and claim.w == owner and not claim.doubt) for claim in claims):
             return True
-    named = [claim.v for claim in (*told.by[a], *told.by[b])]
+    named = [claim.v for claim in (*reported.by[a], *reported.by[b])]
     places = wiring.index.far_ends(np.array(named, dtype=np.int64)).tolist()
-    at_home = (any(other.u == place for other in told.about[port]) for port, place in zip(named, places, strict=True))
+    at_home = (
+        any(other.u == place for other in reported.about[port]) for port, place in zip(named, places, strict=True)
+    )
     return bool(named) and min(named) >= 0 and all(at_home)
 
 
@@ -108,34 +110,34 @@ class _Claim(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Reported:
     """The claims that ports make, and those that other ports make about them."""
 
     by: Mapping[int, list[_Claim]]
     about: Mapping[int, list[_Claim]]
 
 
-def _about(wiring: Wiring, cables: Codes) -> _Told:
+def _about(wiring: Wiring, cables: Codes) -> _Reported:
     """Every claim that concerns an end of one of these cables."""
     claims, rows = wiring.identity.claims, wiring.identity.seen.table(Neighbor).rows
     ends = np.concatenate([wiring.index.a[cables], wiring.index.b[cables]])
-    told = _Told(defaultdict(list), defaultdict(list))
+    reported = _Reported(defaultdict(list), defaultdict(list))
     for i in np.flatnonzero(np.isin(claims.u, ends) | np.isin(claims.v, ends)).tolist():
         ttl, doubt = rows[int(claims.row[i])].ttl_seconds, bool(claims.doubt[i])
         claim = _Claim(int(claims.u[i]), int(claims.v[i]), int(claims.w[i]), doubt, ttl)
-        told.by[claim.u].append(claim)
-        told.about[claim.v].append(claim)
-    return told
+        reported.by[claim.u].append(claim)
+        reported.about[claim.v].append(claim)
+    return reported
 
 
-def _said(wiring: Wiring, told: _Told, a: int, b: int) -> Iterator[str]:
+def _said(wiring: Wiring, reported: _Reported, a: int, b: int) -> Iterator[str]:
     """What each end names, and which ports name it."""
     spell = wiring.index.spell
     for end in (a, b):
-        names = dict.fromkeys(_heard(wiring, claim) for claim in told.by[end])
+        names = dict.fromkeys(_heard(wiring, claim) for claim in reported.by[end])
         if names:
             yield f"{spell(end)} names {' and '.join(names)}"
-        others = {claim.u for claim in told.about[end]} - {a, b}
+        others = {claim.u for claim in reported.about[end]} - {a, b}
         if others:
             yield f"{' and '.join(str(spell(port)) for port in sorted(others))} names {spell(end)}"
 
@@ -146,8 +148,10 @@ def _heard(wiring: Wiring, claim: _Claim) -> str:
     return wiring.index.devices.names[claim.w] if claim.w >= 0 else "somebody"
 
 
-def _longest_ttl(told: _Told, a: int, b: int) -> int:
-    return max((claim.ttl_seconds for claim in (*told.by[a], *told.by[b]) if claim.ttl_seconds), default=_TTL_SECONDS)
+def _longest_ttl(reported: _Reported, a: int, b: int) -> int:
+    return max(
+        (claim.ttl_seconds for claim in (*reported.by[a], *reported.by[b]) if claim.ttl_seconds), default=_TTL_SECONDS
+    )
 
 
 _PLAN = """

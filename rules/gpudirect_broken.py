@@ -115,7 +115,7 @@ _SAYS = {
 )
 def gpudirect_broken(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Planned hosts on which something stands between GPUs and NICs."""
-    hosts = _told(wiring_of(plan, snapshot))
+    hosts = _reported(wiring_of(plan, snapshot))
     for setting in _IN_THE_WAY:
         _evaluate_setting(setting, hosts)
     _evaluate_paths(hosts)
@@ -132,7 +132,7 @@ def gpudirect_broken(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _told(wiring: Wiring) -> dict[str, _Host]:
+def _reported(wiring: Wiring) -> dict[str, _Host]:
     """The planned hosts that reported a setting or their topology."""
     hosts: dict[str, _Host] = {}
     paths, settings = _Once(_nearest), _Once(_settings)
@@ -172,10 +172,10 @@ def _settings(facts: tuple[Fact, ...]) -> Settings:
     """By name, the settings that are in the way; none where it is set right. A setting of each device beats what the
     kernel was asked for as a whole.
     """
-    told = [fact for fact in facts if isinstance(fact, HostSetting) and fact.name in _IN_THE_WAY]
-    of_device = {fact.name for fact in told if fact.device}
+    reported = [fact for fact in facts if isinstance(fact, HostSetting) and fact.name in _IN_THE_WAY]
+    of_device = {fact.name for fact in reported if fact.device}
     found: dict[str, list[HostSetting]] = {}
-    for fact in told:
+    for fact in reported:
         if fact.device or fact.name not in of_device:
             bad = found.setdefault(fact.name, [])
             if fact.value == _IN_THE_WAY[fact.name]:
@@ -195,18 +195,18 @@ def _nearest(facts: tuple[Fact, ...]) -> _Paths:
 
 def _evaluate_setting(name: str, hosts: Mapping[str, _Host]) -> None:
     """Adds the fault of a setting to the hosts that have it. A setting that all hosts have may be intended."""
-    told = [host for host in hosts.values() if name in host.settings]
-    bad = [host for host in told if host.settings[name]]
-    common = 2 * len(bad) > len(told) >= LEAST_PEERS
-    meant = name != "nvidia_peermem" and len(bad) == len(told) >= LEAST_PEERS
+    reported = [host for host in hosts.values() if name in host.settings]
+    bad = [host for host in reported if host.settings[name]]
+    common = 2 * len(bad) > len(reported) >= LEAST_PEERS
+    meant = name != "nvidia_peermem" and len(bad) == len(reported) >= LEAST_PEERS
     summary, does = _SAYS[name]
     for host in bad if not meant else ():
         facts = host.settings[name]
         at = [printable(fact.device, 20) for fact in facts if fact.device]
         more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
         where = f" at {', '.join(at[:_SHOWN])}{more}" if at else ""
-        peers = f" ({len(told) - len(bad)} of {len(told)} hosts are set right)" if len(told) > 1 else ""
-        quiet = name == "nvidia_peermem" and (common or len(told) < LEAST_PEERS)
+        peers = f" ({len(reported) - len(bad)} of {len(reported)} hosts are set right)" if len(reported) > 1 else ""
+        quiet = name == "nvidia_peermem" and (common or len(reported) < LEAST_PEERS)
         host.faults.append((f"{summary}{where}{peers}", does, Severity.INFO if quiet else Severity.WARNING))
         host.evidence += _evidence(host.answer, facts[:_SHOWN])
 
@@ -242,8 +242,8 @@ def _add_far(host: _Host, paths: _Paths, far: list[int], usual: Usual) -> None:
     shown = ", ".join(f"GPU{gpu} is {is_} from its NIC, elsewhere {was}" for gpu, (is_, was) in near.items())
     more = f", and {len(far) - _SHOWN} GPUs more" if len(far) > _SHOWN else ""
     host.faults.append((f"{shown}{more}", "compare slots and BIOS with a right host", Severity.WARNING))
-    told = host.topology.facts if host.topology else ()
-    of_gpu = [fact for fact in told if isinstance(fact, GpuNicPath) and fact.gpu == far[0]]
+    reported = host.topology.facts if host.topology else ()
+    of_gpu = [fact for fact in reported if isinstance(fact, GpuNicPath) and fact.gpu == far[0]]
     nearest = [fact for fact in of_gpu if CLOSENESS.get(fact.level) == paths.nearest[far[0]]]
     host.evidence += _evidence(host.topology, nearest[:1])
 

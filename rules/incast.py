@@ -89,7 +89,7 @@ def incast(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         sure = bool(marked[n]) or several[2][several[1][n]] == 1
         yield _finding(telemetry, carried, int(egress[n]), bool(marked[n]), int(pausing[n]), 0.8 if sure else 0.5)
     faint = ((marks >= FAINT_MARKS) | (pausing >= FAINT_PORTS)) & ~np.isin(np.arange(len(egress)), met)
-    blind = _untold(telemetry, egress)
+    blind = _unreported(telemetry, egress)
     report_not_evaluated(
         NotEvaluated(
             f"{len(ports)} ports to hosts are full in one direction, {why}",
@@ -105,14 +105,14 @@ def incast(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     )
 
 
-def _untold(telemetry: Telemetry, egress: Codes) -> Mask:
+def _unreported(telemetry: Telemetry, egress: Codes) -> Mask:
     """Which of these ports belong to switches without any port that reports congestion."""
-    told = np.zeros(telemetry.ports, dtype=bool)
+    reported = np.zeros(telemetry.ports, dtype=bool)
     for quantity in (Quantity.ECN_MARKED_PACKETS, Quantity.TX_PAUSE_FRAMES):
         for priority in telemetry.priorities(quantity):
-            told |= telemetry.summed(quantity, priority).samples > 0
+            reported |= telemetry.summed(quantity, priority).samples > 0
     device_of = telemetry.wiring.index.ports.device_of
-    return np.asarray(~np.isin(device_of(egress), device_of(np.flatnonzero(told))), dtype=bool)
+    return np.asarray(~np.isin(device_of(egress), device_of(np.flatnonzero(reported))), dtype=bool)
 
 
 def _one_sided(telemetry: Telemetry, carried: Carried) -> Codes:

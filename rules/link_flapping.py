@@ -110,7 +110,7 @@ def link_flapping(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     telemetry = telemetry_of(plan, snapshot)
     counted = telemetry.summed(Quantity.LINK_DOWNS)
     if not counted.samples.any():
-        raise InsufficientDataError("no port told twice how often its link fell")
+        raise InsufficientDataError("no port reported twice how often its link fell")
     ports = np.flatnonzero(counted.gained > 0)
     gained, spans = telemetry.part(Quantity.LINK_DOWNS, None, ports)
     gained = flapping_only(telemetry, ports, gained, spans)
@@ -146,10 +146,10 @@ def _links(fallen: _Fallen) -> dict[int, tuple[int, ...]]:
 
 
 def _whole_devices(
-    fallen: _Fallen, told: npt.NDArray[np.bool_], links: Mapping[int, tuple[int, ...]]
+    fallen: _Fallen, reported: npt.NDArray[np.bool_], links: Mapping[int, tuple[int, ...]]
 ) -> dict[int, list[int]]:
     """Devices of which every link with data fell, together; each with the subjects of these links."""
-    known = _links_told(fallen, told)
+    known = _links_reported(fallen, reported)
     of_device: dict[int, list[int]] = {}
     for subject in links:
         for device in _devices(fallen, subject):
@@ -166,11 +166,11 @@ def _whole_devices(
     return whole
 
 
-def _links_told(fallen: _Fallen, told: npt.NDArray[np.bool_]) -> Codes:
+def _links_reported(fallen: _Fallen, reported: npt.NDArray[np.bool_]) -> Codes:
     """The number of links of each device of which either end counts falls, shape (devices,)."""
     index = fallen.telemetry.wiring.index
     other = np.where(fallen.other < index.planned_ports, fallen.other, NONE)
-    either = told | (told[other] & (other >= 0))
+    either = reported | (reported[other] & (other >= 0))
     return np.bincount(index.ports.device_of(np.flatnonzero(either)), minlength=len(index.devices.names))
 
 
@@ -195,7 +195,7 @@ def _device_fell(fallen: _Fallen, device: int, links: Sequence[tuple[int, ...]])
     return link_flapping.found(
         name,
         severity=_severity(falls, None, window),
-        summary=f"All {len(links)} links of {name} that are told of fell together, {_times(falls, window)}",
+        summary=f"All {len(links)} links of {name} that are reported fell together, {_times(falls, window)}",
         action=f"Look whether {name} was restarted, switched off or lost power; no single cable is to blame.",
         confidence=ONE_END,
         evidence=counter_evidence(fallen.telemetry, ports[:2], Quantity.LINK_DOWNS),
@@ -272,7 +272,7 @@ FIRES = (
         rates={"spine-1/swp1": _OFTEN, "leaf-0/swp1": _STEADY},
     ),
     Case(
-        "One fall of fifteen seconds, told by the bits that were not received.",
+        "One fall of fifteen seconds, reported by the bits that were not received.",
         _PLAN,
         {},
         ("gpu-1/nic0",),

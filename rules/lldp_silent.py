@@ -84,8 +84,8 @@ def lldp_silent(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     wiring = wiring_of(plan, snapshot)
     devices = wiring.index.devices
     known = slice(0, devices.planned)
-    told = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]
-    unknown, failed = unknown_cables(wiring)[known] - told, _failed(wiring)
+    reported = unknown_cables(wiring, (Why.AMBIGUOUS, Why.SILENT))[known]
+    unknown, failed = unknown_cables(wiring)[known] - reported, _failed(wiring)
     quiet = wiring.read[known] & ~wiring.hears[known]
     quiet &= _linked(wiring, quiet)
     listened, by_name = wiring.listened[known], places_by_name(wiring)[known]
@@ -95,7 +95,7 @@ def lldp_silent(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         if not (error or listened[code] or unknown[code] or nameless):
             continue
         reason, action = _reason(error, listened=bool(listened[code]))
-        count, apart = int(unknown[code]), int(told[code])
+        count, apart = int(unknown[code]), int(reported[code])
         left = f"{count} of its cables cannot be evaluated" if count else "its cables are known from their other ends"
         if apart and not count:
             left += f", but for {apart} that {'has a finding of its' if apart == 1 else 'have findings of their'} own"

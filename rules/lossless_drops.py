@@ -75,36 +75,38 @@ BY_PRIORITY, BY_PORT, BY_SWITCH = 0.95, 0.7, 0.5
 )
 def lossless_drops(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports whose lossless priorities lose packets."""
-    told = telemetry_of(plan, snapshot)
-    counted(told, "drops", *DROPS)
-    last = recent(told)
-    lossless = lossless_of(told, last)
-    if not told.counts(*PAUSES) and not (lossless.told >= LOSSY).any():
+    reported = telemetry_of(plan, snapshot)
+    counted(reported, "drops", *DROPS)
+    last = recent(reported)
+    lossless = lossless_of(reported, last)
+    if not reported.counts(*PAUSES) and not (lossless.reported >= LOSSY).any():
         raise InsufficientDataError("which priorities are lossless: neither settings nor pauses are read")
-    dropped, by_priority, unclear = _by_priority(told, lossless, last)
+    dropped, by_priority, unclear = _by_priority(reported, lossless, last)
     for port in np.flatnonzero(dropped.any(axis=1)).tolist():
-        yield _found(told, port, np.flatnonzero(dropped[port]).tolist(), last)
-    hosts = hosts_of(told)
-    ports = np.flatnonzero(_by_port(told, lossless, by_priority, last) & ~dropped.any(axis=1))
-    more, untold = _more_than_usual(told, ports, hosts, last)
+        yield _found(reported, port, np.flatnonzero(dropped[port]).tolist(), last)
+    hosts = hosts_of(reported)
+    ports = np.flatnonzero(_by_port(reported, lossless, by_priority, last) & ~dropped.any(axis=1))
+    more, unreported = _more_than_usual(reported, ports, hosts, last)
     for port in ports[more].tolist():
-        yield _found_in_total(told, port, last, at_host=bool(hosts[port]))
+        yield _found_in_total(reported, port, last, at_host=bool(hosts[port]))
     if unclear.any():
-        raise InsufficientDataError(_of_unknown_priority(told, np.flatnonzero(unclear)))
-    if untold.any():
-        index = told.wiring.index
-        names = folded(index.devices.names[code] for code in np.unique(index.ports.device_of(ports[untold])).tolist())
-        many = int(np.count_nonzero(untold))
+        raise InsufficientDataError(_of_unknown_priority(reported, np.flatnonzero(unclear)))
+    if unreported.any():
+        index = reported.wiring.index
+        names = folded(
+            index.devices.names[code] for code in np.unique(index.ports.device_of(ports[unreported])).tolist()
+        )
+        many = int(np.count_nonzero(unreported))
         raise InsufficientDataError(
             NotEvaluated(
                 f"{many} ports pause and drop packets that no priority counts: a trickle, or a loss of the lossless "
                 f"one: {names}",
                 what="port",
                 count=many,
-                subjects=tuple(str(index.spell(port)) for port in ports[untold].tolist()),
+                subjects=tuple(str(index.spell(port)) for port in ports[unreported].tolist()),
             )
         )
-    every_link(told, "drops", *DROPS, last=last)
+    every_link(reported, "drops", *DROPS, last=last)
 
 
 def _more_than_usual(telemetry: Telemetry, ports: Codes, hosts: Mask, last: int) -> tuple[Mask, Mask]:
@@ -163,21 +165,21 @@ def _by_priority(telemetry: Telemetry, lossless: Lossless, last: int) -> tuple[M
     """Where lossless priorities drop, and where their drops are counted at all, shapes (planned ports, 8); and ports
     where a priority that may be lossless drops, shape (planned ports,).
     """
-    dropped, told_of = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
+    dropped, reported_of = (np.zeros((telemetry.ports, PRIORITIES), dtype=bool) for _ in range(2))
     peer = peers_of(telemetry.wiring).port[: telemetry.ports]
     near = (peer >= 0) & (peer < telemetry.ports)
     moved = lossless.moved | (lossless.moved[np.where(near, peer, 0)] & near[:, None])
-    paused = (lossless.told == LOSSLESS) | ((lossless.told != LOSSY) & moved)
+    paused = (lossless.reported == LOSSLESS) | ((lossless.reported != LOSSY) & moved)
     for quantity in DROPS:
         for priority in telemetry.priorities(quantity):
             if priority is not None and priority < PRIORITIES:
                 dropped[:, priority] |= telemetry.reaches(quantity, priority, 0.0, last)
-                told_of[:, priority] |= telemetry.tells(quantity, priority, last)
+                reported_of[:, priority] |= telemetry.tells(quantity, priority, last)
     in_total = np.zeros(telemetry.ports, dtype=bool)
     for quantity in PAUSES:
         in_total |= telemetry.reaches(quantity, None, 0.0, last)
-    unclear = (dropped & (lossless.told < LOSSY)).any(axis=1) & in_total & ~moved.any(axis=1)
-    return dropped & paused, told_of & paused, unclear
+    unclear = (dropped & (lossless.reported < LOSSY)).any(axis=1) & in_total & ~moved.any(axis=1)
+    return dropped & paused, reported_of & paused, unclear
 
 
 def _by_port(telemetry: Telemetry, lossless: Lossless, by_priority: Mask, last: int) -> Mask:

@@ -32,7 +32,7 @@ from truerail.model.columns import NONE, Codes
 from truerail.model.index import PlanIndex
 from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
-_LEAST_TOLD = 3
+_LEAST_REPORTED = 3
 
 
 @rule(
@@ -54,7 +54,7 @@ def mtu_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     other = np.where(wiring.place >= 0, wiring.place, index.b)
     mtu, partner = wiring.states.mtu[index.a], wiring.states.mtu[other]
     if not (mtu[index.from_host] > 0).any():
-        raise InsufficientDataError("no host told the MTU of a planned NIC")
+        raise InsufficientDataError("no host reported the MTU of a planned NIC")
     usual = _usual(index, mtu)
     too_large = (partner > 0) & (mtu > partner)
     unlike = (mtu > 0) & (usual > 0) & (mtu != usual)
@@ -70,11 +70,11 @@ def mtu_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
-            detail=_told(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
+            detail=_reported(mtu=int(mtu[cable]), partner_mtu=int(partner[cable]), rail_mtu=int(usual[cable])),
         )
 
 
-def _told(**mtus: int) -> tuple[tuple[str, int], ...]:
+def _reported(**mtus: int) -> tuple[tuple[str, int], ...]:
     return tuple((name, mtu) for name, mtu in mtus.items() if mtu > 0)
 
 
@@ -85,7 +85,7 @@ def _usual(index: PlanIndex, mtu: Codes) -> Codes:
         of_rail = index.from_host & (index.rail == rail)
         values, counts = np.unique(mtu[of_rail & (mtu > 0)], return_counts=True)
         total = int(counts.sum())
-        if total >= _LEAST_TOLD and 2 * counts.max() > total:
+        if total >= _LEAST_REPORTED and 2 * counts.max() > total:
             usual[of_rail] = values[counts.argmax()]
     return usual
 

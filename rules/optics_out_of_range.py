@@ -140,11 +140,11 @@ def _severity(faults: dict[str, list[int]], celsius: float | None) -> Severity:
 
 
 def _powers(lanes: Lanes, at: list[int], *, sends: bool) -> str:
-    told = []
+    reported = []
     for lane in at:
         number, power = lanes.fact(lane).lane, float((lanes.tx if sends else lanes.rx)[lane])
-        told.append(f"{power:g} dBm" if number is None else f"lane {number}: {power:g} dBm")
-    return ", ".join(told)
+        reported.append(f"{power:g} dBm" if number is None else f"lane {number}: {power:g} dBm")
+    return ", ".join(reported)
 
 
 def _way(wiring: Wiring, lanes: Lanes, port: int, other: int) -> str:
@@ -173,8 +173,8 @@ def _do(wiring: Wiring, port: int, other: int, faults: dict[str, list[int]], cel
 
 
 def _module(fact: Optic) -> tuple[tuple[str, str], ...]:
-    told = (("vendor", fact.vendor), ("part", fact.part), ("serial", fact.serial))
-    return tuple((key, value) for key, value in told if value)
+    reported = (("vendor", fact.vendor), ("part", fact.part), ("serial", fact.serial))
+    return tuple((key, value) for key, value in reported if value)
 
 
 _PLAN = """

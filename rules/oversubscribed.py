@@ -10,7 +10,8 @@ plan; over 5 % more is a finding that names the missing uplinks. By its load: ev
 (the effective number of uplinks in use is 95 % of all), and packets are marked or pauses are sent. Uplinks of which
 nobody tells whether they are up count as up where others are missing.
 
-Unknown instead of passed: uplinks of which nothing tells whether they are up, leaves whose uplinks' load is not told,
+Unknown instead of passed: uplinks of which nothing tells whether they are up, leaves whose uplinks' load is not
+reported,
 and leaves with full uplinks that count neither marks nor pauses. Without counters the links alone are evaluated.
 
 ## What to do
@@ -102,9 +103,9 @@ def _not_evaluated(b: Balance, leaves: Mask, full: Mask) -> Iterator[NotEvaluate
     if not b.carried.enough:
         yield NotEvaluated(f"whether uplinks are full: {TOO_FEW}")
         return
-    untold = np.flatnonzero(leaves & (b.members > 0) & np.isnan(b.total))
-    if len(untold):
-        yield _switches(b, untold, f"the load of all uplinks is not told at {_names(b, untold)}")
+    unreported = np.flatnonzero(leaves & (b.members > 0) & np.isnan(b.total))
+    if len(unreported):
+        yield _switches(b, unreported, f"the load of all uplinks is not reported at {_names(b, unreported)}")
     mute = np.flatnonzero(full & ~np.isin(b.switch, _telling(b.telemetry)))
     if len(mute):
         why = f"all uplinks are full at {_names(b, mute)}, which counts neither marks nor pauses"
@@ -130,8 +131,8 @@ def _seen(b: Balance) -> Mask:
 
 def _speeds(planned: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Planned speeds; where the plan tells none, all are taken to be equal to the commonest that it does tell."""
-    told = planned[~np.isnan(planned)]
-    values, counts = np.unique(told, return_counts=True)
+    reported = planned[~np.isnan(planned)]
+    values, counts = np.unique(reported, return_counts=True)
     return np.where(np.isnan(planned), values[counts.argmax()] if len(values) else 1.0, planned)
 
 
@@ -243,7 +244,7 @@ QUIET = (
         rates={port: {"tx_bytes": of["tx_bytes"]} for port, of in _rates(0.95).items()},
     ),
     Case(
-        "One uplink's load is not told.",
+        "One uplink's load is not reported.",
         _PLAN,
         _UP,
         unknown=True,

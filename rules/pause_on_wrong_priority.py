@@ -68,24 +68,26 @@ Evaluation.
 )
 def pause_on_wrong_priority(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Ports that send pauses where none should be, one finding for each."""
-    told = telemetry_of(plan, snapshot)
-    counted(told, "pauses", *SIGNS)
-    last = recent(told)
-    lossless = lossless_of(told, last)
+    reported = telemetry_of(plan, snapshot)
+    counted(reported, "pauses", *SIGNS)
+    last = recent(reported)
+    lossless = lossless_of(reported, last)
     wrong, sure = _wrong(lossless)
     sent, received = np.nonzero(wrong & lossless.sent), np.nonzero(wrong & lossless.received)
     at = np.concatenate([sent[0], received[0]])
-    senders = np.concatenate([sent[0], _senders(told, received[0])])
+    senders = np.concatenate([sent[0], _senders(reported, received[0])])
     priorities: dict[int, set[int]] = {}
     certain: dict[int, float] = {}
-    told_by = zip(senders.tolist(), np.concatenate([sent[1], received[1]]).tolist(), sure[at].tolist(), strict=True)
-    for port, priority, confidence in told_by:
+    reported_by = zip(senders.tolist(), np.concatenate([sent[1], received[1]]).tolist(), sure[at].tolist(), strict=True)
+    for port, priority, confidence in reported_by:
         priorities.setdefault(port, set()).add(priority)
         certain[port] = max(confidence, certain.get(port, 0.0))
-    stopping = _stopping(told, last)
+    stopping = _stopping(reported, last)
     for port in sorted(priorities.keys() | stopping):
-        yield _found(told, port, sorted(priorities.get(port, ())), certain.get(port, BY_PORT), stops=port in stopping)
-    every_link(told, "pauses", *SIGNS, last=last)
+        yield _found(
+            reported, port, sorted(priorities.get(port, ())), certain.get(port, BY_PORT), stops=port in stopping
+        )
+    every_link(reported, "pauses", *SIGNS, last=last)
 
 
 def _stopping(telemetry: Telemetry, last: int) -> set[int]:
@@ -97,10 +99,10 @@ def _stopping(telemetry: Telemetry, last: int) -> set[int]:
 
 def _wrong(lossless: Lossless) -> tuple[Mask, "np.typing.NDArray[np.float64]"]:
     """Where a priority is not lossless, shape (planned ports, 8), and how sure that is, shape (planned ports,)."""
-    read = np.logical_or.reduce(lossless.told >= LOSSY, axis=1)
+    read = np.logical_or.reduce(lossless.reported >= LOSSY, axis=1)
     if read.any():
-        most: Mask = (lossless.told[read] == LOSSLESS).mean(axis=0) > 0.5
-        wrong = np.where(read[:, None], lossless.told == LOSSY, ~most)
+        most: Mask = (lossless.reported[read] == LOSSLESS).mean(axis=0) > 0.5
+        wrong = np.where(read[:, None], lossless.reported == LOSSY, ~most)
         return wrong, np.where(read, BY_PORT, BY_MOST)
     ports, pausing = lossless.moved.sum(axis=0), np.count_nonzero(lossless.moved.any(axis=1))
     rare = (ports <= RARE * pausing) & (pausing >= LEAST_PORTS)

@@ -11,7 +11,7 @@ seconds at least. Where only frames are counted,
 they give an upper bound, and 20 % of that are asked: `share_is_bound` says so, and a storm is then not ruled out. The
 finding is about the root of the wait-for graph, as with PFC001: the NIC that takes traffic too slowly, or the switch's
 egress that is full or slower than planned. `victims` are the ports that wait for it. Where more
-than 200 ports are roots, the worst 200 are told and the number of the others.
+than 200 ports are roots, the worst 200 are reported and the number of the others.
 
 ## What to do
 At a host: PCIe width and speed, memory, the job. At a switch's egress: who sends there (incast), whether ECN slows the
@@ -37,9 +37,9 @@ from rules._pauses import (
     length_words,
     pauses_words,
     priority_words,
+    reported,
     share_words,
     spelled,
-    told,
 )
 from truerail.analysis.pfc.culprits import Culprit, pressure_culprits
 from truerail.analysis.pfc.edges import LEAST_SUSTAINED_SECONDS
@@ -75,13 +75,13 @@ def pause_pressure(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         yield pause_pressure.found(
             port,
             summary=_says(port, worst, len({victim for culprit in culprits for victim in culprit.victims})),
-            **told(pauses, culprits),
+            **reported(pauses, culprits),
         )
 
 
 def _watched(pauses: Pauses) -> float:
     """Seconds from the first poll of the window to the last."""
-    window = pauses.told.window
+    window = pauses.reported.window
     begun = window.begun[window.order] if window else np.zeros(1)
     return float(begun[-1] - begun[0])
 
@@ -92,7 +92,7 @@ def _says(port: str, culprit: Culprit, victims: int) -> str:
     on = priority_words(culprit.priority, culprit.totals)
     how = f"{pauses_words(culprit)} on {on}, {share_words(culprit)}{long}"
     waits = f"{victims} port{'s wait' if victims != 1 else ' waits'} for it"
-    waits += f"; {culprit.others:,} more ports are under such pressure, the worst are told" * bool(culprit.others)
+    waits += f"; {culprit.others:,} more ports are under such pressure, the worst are reported" * bool(culprit.others)
     return f"Traffic is held up {'behind' if culprit.unseen else 'at'} {port}: {how}; {CAUSES[culprit.reason]}; {waits}"
 
 

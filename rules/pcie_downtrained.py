@@ -152,16 +152,15 @@ def _ports(wiring: Wiring, hosts: set[int]) -> dict[tuple[int, str | None], int]
 
 def _finding(wiring: Wiring, subject: str, port: int, rows: Sequence[int], expected: Sequence[Link]) -> Finding:
     links = [wiring.identity.seen.table(PcieLink).rows[row] for row in rows]
-    told = [
+    reported = [
         f"{printable(link.device or link.pci_address, 40)} runs at {_words(link[1:3])} instead of {_words(want)}"
         for link, want in zip(links[:_SHOWN], expected, strict=False)
     ]
     more = f", and {len(links) - _SHOWN} more" if len(links) > _SHOWN else ""
     carries, needs = min(map(_gbps, links)), _speed(wiring, port)
     slow = carries < needs
-    summary = (
-        f"{subject}: {', '.join(told)}{more}{f'; that is {carries:.0f} Gb/s for a link of {needs:g}' if slow else ''}"
-    )
+    lacks = f"; that is {carries:.0f} Gb/s for a link of {needs:g}" if slow else ""
+    summary = f"{subject}: {', '.join(reported)}{more}{lacks}"
     return pcie_downtrained.found(
         subject,
         severity=Severity.CRITICAL if slow else Severity.WARNING,
@@ -182,7 +181,7 @@ def _words(link: Link) -> str:
 
 
 def _gbps(link: PcieLink) -> float:
-    """What the link carries; infinite where speed or width is not told."""
+    """What the link carries; infinite where speed or width is not reported."""
     if not link.speed_gts or not link.width:
         return float("inf")
     coding = next((share for limit, share in _CODING if link.speed_gts <= limit), _CODING[-1][1])
@@ -190,12 +189,12 @@ def _gbps(link: PcieLink) -> float:
 
 
 def _speed(wiring: Wiring, port: int) -> float:
-    """The speed of a port's network link in Gb/s, as told, else as planned; 0 where not known."""
+    """The speed of a port's network link in Gb/s, as reported, else as planned; 0 where not known."""
     if port < 0:
         return 0.0
-    told = float(wiring.states.speed_gbps[port])
+    reported = float(wiring.states.speed_gbps[port])
     cable = int(wiring.index.cables_at(np.array([port]))[0])
-    return told if told > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
+    return reported if reported > 0 else float(np.nan_to_num(wiring.index.speed_gbps[cable]))
 
 
 _PLAN = "\n".join(f"gpu-{host}/nic0 leaf-0/swp{host} rail=0 speed=400" for host in (1, 2, 3, 4))

@@ -62,21 +62,21 @@ from truerail.model.rule import Alert, Case, rule
 def pfc_deadlock(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Circles of switches that wait for each other, one finding for each subject."""
     pauses = pauses_of(plan, snapshot)
-    told: set[str] = set()
+    reported: set[str] = set()
     for graph in pauses.graphs:
         for circle in graph.deadlocks:
             found = _found(pauses, graph, circle)
-            if found.subject not in told:
-                told.add(found.subject)
+            if found.subject not in reported:
+                reported.add(found.subject)
                 yield found
-    every_link(pauses.told, "pauses", *PAUSES, last=recent(pauses.told), switches=True)
+    every_link(pauses.reported, "pauses", *PAUSES, last=recent(pauses.reported), switches=True)
 
 
 def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:
     nodes = _cycle(pauses, graph, circle)
     names = [_name(pauses, graph, node) for node in nodes]
     waits = [_link(graph, a, b) for a, b in zip(nodes, [*nodes[1:], nodes[0]], strict=True)]
-    index = pauses.told.wiring.index
+    index = pauses.reported.wiring.index
     ports = [str(index.spell(int(graph.waits.waiting[w] if graph.waits.waiting[w] >= 0 else graph.waits.on[w])))
              for w in waits]  # fmt: skip
     valleys = _valleys([index.devices.tier[graph.device(node)] for node in nodes], names)
@@ -90,7 +90,7 @@ def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:
         f"{priority_words(graph.waits.priority, graph.waits.totals)}{down}",
         action=f"Shut {ports[0]} for a second to break the circle, then find the route that makes it.",
         confidence=BOTH_ENDS if bool(graph.waits.both[waits].all()) else ONE_END,
-        evidence=pauses.told.wiring.evidence(*(int(graph.waits.waiting[w]) for w in waits)),
+        evidence=pauses.reported.wiring.evidence(*(int(graph.waits.waiting[w]) for w in waits)),
         detail=(
             ("cycle", names),
             ("ports", ports),
@@ -102,7 +102,7 @@ def _found(pauses: Pauses, graph: PauseGraph, circle: Codes) -> Finding:
 
 
 def _name(pauses: Pauses, graph: PauseGraph, node: int) -> str:
-    return pauses.told.wiring.index.devices.names[graph.device(node)]
+    return pauses.reported.wiring.index.devices.names[graph.device(node)]
 
 
 def _mask(graph: PauseGraph, nodes: Codes) -> "np.typing.NDArray[np.bool_]":
@@ -143,7 +143,7 @@ def _victims(
     """The ports that wait for the circle without being part of it, with their hops from it."""
     far = graph.graph.distance(_mask(graph, circle), backwards=True)
     outside = behind[graph.graph.head] & ~np.isin(graph.graph.tail, circle) & (graph.waits.waiting >= 0)
-    index = pauses.told.wiring.index
+    index = pauses.reported.wiring.index
     hops = {int(graph.waits.waiting[e]): int(far[graph.graph.head[e]]) + 1 for e in np.flatnonzero(outside)}
     named = [{"port": str(index.spell(port)), "hops": number} for port, number in hops.items()]
     return sorted(named, key=lambda victim: (victim["hops"], natural_key(str(victim["port"]))))

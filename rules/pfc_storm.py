@@ -18,8 +18,8 @@ A watchdog that is silent says nothing: it flaps, and misses pauses that softwar
 wait-for graph: who pauses others and is not paused to a comparable degree (half) itself. At a host it is the NIC, and
 `sub_cause` says what its counters give as the reason; at a switch it is the egress that is full or slower than planned.
 `victims` are the ports that stand still because of it, with their hops from it. Where the root is not monitored, the
-nearest port that is stands for it. Confidence: 0.95 told by both ends, 0.8 by one, 0.6 where there are several roots
-or the switch's egress is not found, 0.4 where the root is not monitored.
+nearest port that is stands for it. Confidence: 0.95 reported by both ends, 0.8 by one, 0.6 where there are several
+roots or the switch's egress is not found, 0.4 where the root is not monitored.
 
 ## What to do
 Take the culprit out first (drain the host, shut its switch port), then look at why: `sub_cause`, PCIe, firmware,
@@ -48,9 +48,9 @@ from rules._pauses import (
     length_words,
     pauses_words,
     priority_words,
+    reported,
     share_words,
     spelled,
-    told,
 )
 from rules._uncounted import every_link
 from truerail.analysis.pfc.culprits import Culprit, storm_culprits
@@ -87,9 +87,9 @@ def pfc_storm(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             port,
             severity=Severity.CRITICAL if worst.level == STORM else Severity.WARNING,
             summary=_says(port, culprits),
-            **told(pauses, culprits),
+            **reported(pauses, culprits),
         )
-    every_link(pauses.told, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.told))
+    every_link(pauses.reported, "pauses", *PAUSES, *STORM_WORDS, last=recent(pauses.reported))
 
 
 def _says(port: str, culprits: Sequence[Culprit]) -> str:

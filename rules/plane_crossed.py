@@ -6,7 +6,7 @@ planes, LACP and EVPN multi-homing see the wrong partner, and with both ports on
 takes the rail of this host down.
 
 ## How it is seen
-LLDP at either end names a port of the planned rail whose plane is the other one. Two planes on one switch are told
+LLDP at either end names a port of the planned rail whose plane is the other one. Two planes on one switch are reported
 apart by the port, two switches of one rail by the switch. Where switches hear a host and not which of its NICs it is,
 its NICs in each other's places look right: then the answer is "unknown".
 

@@ -1,14 +1,15 @@
 """A port treats lossless traffic otherwise than the other end of its cable, or than its peers.
 
 ## Why it matters
-RoCE loses nothing only where all ports on the way agree: by what a packet's priority is told, which priority is paused
+RoCE loses nothing only where all ports on the way agree: by what a packet's priority is reported, which priority is
+paused
 instead of dropped, where congestion is marked, and that plain pause, which stops everything, is off. One port that
 differs drops the traffic of all that passes it, or pauses the wrong class, and shows nothing while load is low.
 
 ## How it is seen
 Trust, PFC priorities, ECN priorities and plain pause are compared between the two ends of each cable (as seen over
 LLDP, else as planned), and with what most ports of the same role have, the watchdog too: more than half of at least
-three that tell it. A NIC may answer congestion on more priorities than its switch marks. What is not told is not
+three that tell it. A NIC may answer congestion on more priorities than its switch marks. What is not reported is not
 compared; a port whose other end is silent is compared with its peers only. Where more than half of a device's ports
 differ alike, that is one finding, of the device. Where the two ends differ, and each is like all others of its role,
 the finding is the switch's; where nobody can say which is right, it says so.
@@ -48,7 +49,7 @@ from truerail.model.columns import Codes
 from truerail.model.names import printable
 from truerail.model.rule import Alert, Case, InsufficientDataError, rule
 
-LEAST_TOLD = 3
+LEAST_REPORTED = 3
 """Ports of which more than half must agree to be a majority, as for MTUs (LNK002)."""
 EITHER_END = 0.7
 """Confidence where two ends differ and nobody else tells which of them is right."""
@@ -91,17 +92,17 @@ def qos_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     wiring = wiring_of(plan, snapshot)
     other = other_ends(wiring)
     other = np.where(other < wiring.index.planned_ports, other, -1)
-    settings = settings_of(wiring, other, telemetry_of(plan, snapshot), least_told=LEAST_TOLD)
+    settings = settings_of(wiring, other, telemetry_of(plan, snapshot), least_reported=LEAST_REPORTED)
     if not _comparable(settings, other):
         raise InsufficientDataError("too few ports tell their PFC, trust and ECN settings to compare them")
     faults = _faults(wiring, settings, other)
     device = wiring.index.ports.device_of(np.arange(len(other)))
-    told = np.bincount(device[(settings.row >= 0) | settings.counted], minlength=len(wiring.index.devices.names))
+    reported = np.bincount(device[(settings.row >= 0) | settings.counted], minlength=len(wiring.index.devices.names))
     alike: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for port, odd in faults.items():
         alike.setdefault((int(device[port]), tuple(one.field for one in odd)), []).append(port)
     for (code, _), ports in alike.items():
-        if len(ports) > 1 and 2 * len(ports) > told[code]:
+        if len(ports) > 1 and 2 * len(ports) > reported[code]:
             yield _finding(wiring, settings, wiring.index.devices.names[code], ports, faults[ports[0]])
         else:
             for port in ports:
@@ -109,7 +110,7 @@ def qos_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _comparable(settings: Settings, other: Codes) -> bool:
-    """Whether any port told a setting that its other end, or enough of its peers, told too."""
+    """Whether any port reported a setting that its other end, or enough of its peers, reported too."""
     for field in FIELDS:
         value = settings.value[field]
         if (settings.usual[field][value >= 0] >= 0).any() or ((value >= 0) & (other >= 0) & (value[other] >= 0)).any():

@@ -58,7 +58,7 @@ _BECAUSE = {
 _LOOK = "Look at {}: PCIe width, link speed, errors, pauses and its leaf port."
 _GONE = "Bring back the link of {}; nothing else is to be done at this host."
 _LEFT = "Nothing is to be done at this host. If the host of {} should be working, look there: its job, its GPUs."
-_CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is told to slow down."
+_CONGESTED = "Look which flows meet on the way of {} (ECN001, LBL002): the NIC is asked to slow down."
 
 
 @rule(
@@ -82,7 +82,7 @@ def rail_imbalance(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     if not rails.carried.enough:
         raise InsufficientDataError(TOO_FEW)
     if not rails.busy.any():
-        raise InsufficientDataError("no host whose NICs are told and carry a tenth of their line rate")
+        raise InsufficientDataError("no host whose NICs are reported and carry a tenth of their line rate")
     with np.errstate(invalid="ignore"):
         low = (rails.share < LOW) | np.isnan(rails.share)
     always = low.all(axis=2) & ((~np.isnan(rails.share)).sum(axis=2) >= LEAST_WINDOWS)

@@ -63,20 +63,20 @@ def rail_subnet_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     if not nets:
         return
     wiring = wiring_of(plan, snapshot)
-    told = _of_planned_nics(wiring)
-    for i, other in _strays(told, nets):
-        cable = int(told.cable[i])
-        fact = snapshot.table(NetAddress).rows[int(told.row[i])]
-        mine = ", ".join(plan.rails[int(told.rail[i])].subnets)
+    reported = _of_planned_nics(wiring)
+    for i, other in _strays(reported, nets):
+        cable = int(reported.cable[i])
+        fact = snapshot.table(NetAddress).rows[int(reported.row[i])]
+        mine = ", ".join(plan.rails[int(reported.rail[i])].subnets)
         where = f"the subnet of rail {other.rail} ({other.text})" if other else f"no subnet of its rail ({mine})"
         yield rail_subnet_mismatch.found(
             wiring.index.a_port(cable),
             summary=f"{places(plan, snapshot).subject(cable)} has the address {printable(fact.address, 64)}, in "
             f"{where}",
             action=f"Give {wiring.index.a_port(cable)} an address in {mine}, unless its cable is found wrong too.",
-            rail=int(told.rail[i]),
+            rail=int(reported.rail[i]),
             confidence=ONE_END,
-            evidence=(evidence_of(snapshot, NetAddress, int(told.row[i])),),
+            evidence=(evidence_of(snapshot, NetAddress, int(reported.row[i])),),
             detail=(("address", printable(fact.address, 64)), ("subnets", mine)),
         )
 
@@ -101,7 +101,7 @@ class _Net:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Reported:
     """Addresses of planned NICs, shape (addresses,): table row, cable, rail, IP version, and the address itself."""
 
     row: Codes
@@ -135,13 +135,13 @@ def _halves(packed: list[bytes]) -> Halves:
     return np.frombuffer(b"".join(packed), dtype=">u8").astype(np.uint64).reshape(-1, 2)
 
 
-def _of_planned_nics(wiring: Wiring) -> _Told:
+def _of_planned_nics(wiring: Wiring) -> _Reported:
     """The readable addresses of planned host ports."""
     table = wiring.identity.seen.table(NetAddress)
     index = wiring.index
     device = wiring.identity.devices_of(table)
     port = index.ports.find(device, index.ports.name_codes(table.column("netdev")))
-    known = np.flatnonzero(port >= 0)  # a netdev that nothing else has told of is neither planned nor an alias
+    known = np.flatnonzero(port >= 0)  # a netdev that nothing else has reported is neither planned nor an alias
     name = index.ports.name_of(port[known])
     cable = index.cables_at(wiring.identity.local_ports(device[known], name))
     use = (cable >= 0) & index.from_host[cable] & (index.rail[cable] >= 0)
@@ -150,37 +150,37 @@ def _of_planned_nics(wiring: Wiring) -> _Told:
     good = np.array([bool(p) for p in packed], dtype=bool)
     row, cable = row[good], cable[good]
     version = np.array([6 if ":" in table.rows[i].address else 4 for i in row.tolist()], dtype=np.int64)
-    return _Told(row, cable, index.rail[cable], version, _halves([p for p in packed if p]))
+    return _Reported(row, cable, index.rail[cable], version, _halves([p for p in packed if p]))
 
 
-def _strays(told: _Told, nets: list[_Net]) -> Iterator[tuple[int, _Net | None]]:
+def _strays(reported: _Reported, nets: list[_Net]) -> Iterator[tuple[int, _Net | None]]:
     """The first address of each NIC that is not of its rail, and the other rail's subnet that it is in, if any."""
-    own = _inside_own(told, nets)
-    astray = np.flatnonzero(~own & _evaluated(told, nets))
+    own = _inside_own(reported, nets)
+    astray = np.flatnonzero(~own & _evaluated(reported, nets))
     other = np.full(len(astray), NONE, dtype=np.int64)
     for number, net in enumerate(nets):
-        other[(other < 0) & net.holds(told.halves[astray])] = number
-    excused = (other < 0) & np.isin(told.cable[astray], told.cable[own])
-    _, first = np.unique(told.cable[astray[~excused]], return_index=True)
+        other[(other < 0) & net.holds(reported.halves[astray])] = number
+    excused = (other < 0) & np.isin(reported.cable[astray], reported.cable[own])
+    _, first = np.unique(reported.cable[astray[~excused]], return_index=True)
     for i, number in zip(astray[~excused][first].tolist(), other[~excused][first].tolist(), strict=True):
         yield i, nets[number] if number >= 0 else None
 
 
-def _inside_own(told: _Told, nets: list[_Net]) -> Mask:
-    inside = np.zeros(len(told.row), dtype=bool)
+def _inside_own(reported: _Reported, nets: list[_Net]) -> Mask:
+    inside = np.zeros(len(reported.row), dtype=bool)
     for net in nets:
-        of_rail = np.flatnonzero(told.rail == net.rail)
-        inside[of_rail] |= net.holds(told.halves[of_rail])
+        of_rail = np.flatnonzero(reported.rail == net.rail)
+        inside[of_rail] |= net.holds(reported.halves[of_rail])
     return inside
 
 
-def _evaluated(told: _Told, nets: list[_Net]) -> Mask:
+def _evaluated(reported: _Reported, nets: list[_Net]) -> Mask:
     """Which addresses can be of a rail at all, and have a subnet of their kind to compare with."""
-    evaluated = np.zeros(len(told.row), dtype=bool)
+    evaluated = np.zeros(len(reported.row), dtype=bool)
     for rail, version in {(net.rail, net.version) for net in nets}:
-        evaluated |= (told.rail == rail) & (told.version == version)
+        evaluated |= (reported.rail == rail) & (reported.version == version)
     for text in _NOT_OF_A_RAIL:
-        evaluated &= ~_net(-1, text).holds(told.halves)
+        evaluated &= ~_net(-1, text).holds(reported.halves)
     return evaluated
 
 

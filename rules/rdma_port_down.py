@@ -52,7 +52,7 @@ from truerail.model.rule import Alert, Case, report_not_evaluated, rule
     ),
 )
 def rdma_port_down(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Planned NICs whose RDMA port is told to be in another state than `ACTIVE`."""
+    """Planned NICs whose RDMA port is asked to be in another state than `ACTIVE`."""
     wiring = wiring_of(plan, snapshot)
     index, states = wiring.index, wiring.states
     inactive = np.flatnonzero(index.from_host & (states.rdma_active[index.a] == 0))
@@ -60,10 +60,10 @@ def rdma_port_down(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     off_here = states.disabled(index.a[inactive])
     for cable, off, here in zip(inactive.tolist(), off_here | meant, off_here, strict=True):
         port = index.a_port(cable)
-        told = evidence_of(snapshot, RdmaLink, int(states.rdma_row[index.a[cable]]))
+        reported = evidence_of(snapshot, RdmaLink, int(states.rdma_row[index.a[cable]]))
         link = snapshot.table(RdmaLink).rows[int(states.rdma_row[index.a[cable]])]
         note = "" if not off else ", switched off" if here else ", as its port of the switch is switched off"
-        state, physical = (printable(text or "not told", 40) for text in (link.state, link.physical_state))
+        state, physical = (printable(text or "not reported", 40) for text in (link.state, link.physical_state))
         yield rdma_port_down.found(
             port,
             severity=Severity.INFO if off else Severity.WARNING,
@@ -73,7 +73,7 @@ def rdma_port_down(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
             action=_do(plan, link, port),
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
-            evidence=(told,),
+            evidence=(reported,),
             detail=(("state", state), ("physical_state", physical)),
         )
     report_not_evaluated(blind_bonds(wiring))
@@ -111,7 +111,7 @@ FIRES = (
         ("gpu-1/nic0",),
     ),
     Case(
-        "The port is switched off by its operator; the physical state is not told.",
+        "The port is switched off by its operator; the physical state is not reported.",
         _PLAN,
         {"gpu-1": [RdmaLink("mlx5_0", 1, "DOWN", None, "nic0"), NetLink("nic0", flags=("BROADCAST",))]},
         ("gpu-1/nic0",),
@@ -141,5 +141,9 @@ QUIET = (
             ]
         },
     ),
-    Case("The state is not told, which is not a state.", _PLAN, {"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]}),
+    Case(
+        "The state is not reported, which is not a state.",
+        _PLAN,
+        {"gpu-1": [RdmaLink("mlx5_0", 1, None, None, "nic0")]},
+    ),
 )

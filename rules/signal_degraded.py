@@ -13,7 +13,8 @@ platform's counters mean.
 
 - Codewords that FEC could not correct are lost frames: warning at the first; critical where they come in two samples or
   more, at one in five minutes or faster.
-- Bit error rate before FEC, from corrected bits; where only corrected codewords or symbols are told, at least one bit
+- Bit error rate before FEC, from corrected bits; where only corrected codewords or symbols are reported, at least one
+bit
   in each: warning from 1e-6, critical from 1e-5. RS-544 gives up at 2.4e-4. Information only: it rose tenfold within
   the window, to 1e-7 or more.
 - Bit error rate that FEC leaves, from symbol and CRC errors, at least one bit in each: warning from 1e-12, critical
@@ -97,12 +98,12 @@ class _Port:
 
     severity: Severity = Severity.INFO
     summary: list[str] = field(default_factory=list)
-    told: list[Quantity] = field(default_factory=list)
+    reported: list[Quantity] = field(default_factory=list)
 
     def add(self, summary: str, quantity: Quantity, severity: Severity) -> None:
         """Adds a symptom; the loudest one counts."""
         self.summary.append(summary)
-        self.told.append(quantity)
+        self.reported.append(quantity)
         self.severity = max(self.severity, severity, key=lambda one: one.rank)
 
 
@@ -122,21 +123,21 @@ class _Port:
 def signal_degraded(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
     """Links of which an end receives errors, with the side that is to blame."""
     telemetry = telemetry_of(plan, snapshot)
-    told = _told(telemetry)
-    if not told.any():
-        raise InsufficientDataError("no port told twice of FEC, symbol, CRC or receive errors")
+    reported = _reported(telemetry)
+    if not reported.any():
+        raise InsufficientDataError("no port reported twice of FEC, symbol, CRC or receive errors")
     other = other_ends(telemetry.wiring)
     bad = _bad_ports(telemetry, _suspects(telemetry), other)
     links: dict[int, list[int]] = {}
     for port in bad:
         links.setdefault(subject_of(telemetry.wiring.index, port, int(other[port])), []).append(port)
-    cards = suspected_cards(telemetry, told, other, bad)
+    cards = suspected_cards(telemetry, reported, other, bad)
     for subject, ends in links.items():
-        yield _finding(telemetry, subject, {port: bad[port] for port in ends}, other, told, cards)
+        yield _finding(telemetry, subject, {port: bad[port] for port in ends}, other, reported, cards)
     every_link(telemetry, "errors", *_COUNTED, least=LEAST_SAMPLES)
 
 
-def _told(telemetry: Telemetry) -> Mask:
+def _reported(telemetry: Telemetry) -> Mask:
     """Ports with at least one sample of any error counter, shape (planned ports,)."""
     sampled: Mask = np.any([telemetry.summed(quantity).samples > 0 for quantity in _COUNTED], axis=0)
     return sampled
@@ -160,7 +161,7 @@ def _suspects(telemetry: Telemetry) -> Codes:
 
 def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, _Port]:
     """The suspects that are above a limit while their link was up."""
-    gained, seconds, falls_told = _without_falls(telemetry, ports, other[ports])
+    gained, seconds, falls_reported = _without_falls(telemetry, ports, other[ports])
     nrz, ib = nrz_links(telemetry)[ports], infiniband(telemetry)[ports]
     bits = telemetry.part(Q.RX_BITS, None, ports)[0]
     by_speed = telemetry.speed()[ports][:, None] * 8 * LINE_CODING
@@ -172,7 +173,7 @@ def _bad_ports(telemetry: Telemetry, ports: Codes, other: Codes) -> dict[int, _P
             of_port[Q.FEC_SYMBOLS], of_port[Q.SYMBOL_ERRORS] = of_port[Q.SYMBOL_ERRORS], of_port[Q.FEC_SYMBOLS]
             span[Q.FEC_SYMBOLS], span[Q.SYMBOL_ERRORS] = span[Q.SYMBOL_ERRORS], span[Q.FEC_SYMBOLS]
         could = {q: np.where(np.isnan(bits[row]), by_speed[row] * span[q], bits[row]) for q in _COUNTED}
-        evaluated = _evaluate(of_port, span, could, nrz=bool(nrz[row]), falls_told=bool(falls_told[row]))
+        evaluated = _evaluate(of_port, span, could, nrz=bool(nrz[row]), falls_reported=bool(falls_reported[row]))
         if evaluated.summary:
             found[port] = evaluated
     return found
@@ -200,14 +201,14 @@ def _without_falls(telemetry: Telemetry, ports: Codes, other: Codes) -> tuple[Sa
     return gained, seconds, np.asarray(~(np.isnan(here) & np.isnan(there)).all(axis=1), dtype=bool)
 
 
-def _evaluate(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_told: bool) -> _Port:
+def _evaluate(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, falls_reported: bool) -> _Port:
     """All symptoms of one port; arrays have shape (samples,)."""
     port = _Port()
     _evaluate_before_fec(port, gained, bits)
     for quantity, name in _AFTER_FEC.items():
         severity, summary = _left_by_fec(quantity, name, gained[quantity], seconds[quantity], bits[quantity], nrz=nrz)
         if severity is not None:
-            burst = not falls_told and _one_burst(gained[quantity])
+            burst = not falls_reported and _one_burst(gained[quantity])
             summary += " in one burst, as a link makes that comes up; neither end counts falls" * burst
             port.add(summary, quantity, Severity.INFO if burst else severity)
     return port
@@ -216,10 +217,10 @@ def _evaluate(gained: Samples, seconds: Samples, bits: Samples, *, nrz: bool, fa
 def _evaluate_before_fec(port: _Port, gained: Samples, bits: Samples) -> None:
     """Adds what the level before FEC says: by corrected bits, else at least one bit in each codeword or symbol."""
     levels = {quantity: _rate(gained[quantity], bits[quantity]) for quantity in _BEFORE_FEC}
-    told = [quantity for quantity, level in levels.items() if not np.isnan(level)]
-    if not told:
+    reported = [quantity for quantity, level in levels.items() if not np.isnan(level)]
+    if not reported:
         return
-    quantity = told[0] if told[0] is Q.CORRECTED_BITS else max(told, key=levels.__getitem__)
+    quantity = reported[0] if reported[0] is Q.CORRECTED_BITS else max(reported, key=levels.__getitem__)
     level, least = levels[quantity], "" if quantity is Q.CORRECTED_BITS else "at least "
     if level >= BER_BEFORE_FEC[0]:
         severity = Severity.CRITICAL if level >= BER_BEFORE_FEC[1] else Severity.WARNING
@@ -266,14 +267,14 @@ def _rate(counted: Values, of: Values) -> float:
 
 
 def _finding(
-    telemetry: Telemetry, subject: int, bad: dict[int, _Port], other: Codes, told: Mask, cards: Cards
+    telemetry: Telemetry, subject: int, bad: dict[int, _Port], other: Codes, reported: Mask, cards: Cards
 ) -> Finding:
     index = telemetry.wiring.index
     symptoms = [f"{index.spell(port)} receives {'; '.join(found.summary)}" for port, found in bad.items()]
-    blame, does = blamed(telemetry, bad, other, told)
+    blame, does = blamed(telemetry, bad, other, reported)
     card = blamed_card(telemetry, bad, other, cards)
     severity = max((found.severity for found in bad.values()), key=lambda one: one.rank)
-    quantities = tuple({quantity for found in bad.values() for quantity in found.told})
+    quantities = tuple({quantity for found in bad.values() for quantity in found.reported})
     sure = ALONE if quantities == (Q.CRC_ERRORS,) else BOTH_ENDS if len(bad) > 1 else ONE_END
     return signal_degraded.found(
         index.spell(subject),
@@ -321,7 +322,7 @@ FIRES = (
         rates={"leaf-0/swp3": {"fec_corrected": 1e6}},
     ),
     Case(
-        "CRC and receive errors; what the NIC receives is not told.",
+        "CRC and receive errors; what the NIC receives is not reported.",
         _PLAN,
         {},
         ("gpu-4/nic0",),

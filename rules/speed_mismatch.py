@@ -64,34 +64,34 @@ _MOST = 8
     cause=CauseKind.DEGRADED_LINK,
 )
 def speed_mismatch(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
-    """Cables whose planned speed and told speeds are not one, or that could be faster."""
+    """Cables whose planned speed and reported speeds are not one, or that could be faster."""
     wiring = wiring_of(plan, snapshot)
     index = wiring.index
     other = np.where(wiring.place >= 0, wiring.place, index.b)
-    here, there = _told(wiring, index.a), _told(wiring, other)
+    here, there = _reported(wiring, index.a), _reported(wiring, other)
     capped = wiring.states.speed_is_capped
     here[capped[index.a] & _above(here, index.speed_gbps, there)] = np.nan
     there[capped[other] & _above(there, index.speed_gbps, here)] = np.nan
     if np.isnan(here).all() and np.isnan(there).all():
-        raise InsufficientDataError("no port told the speed of its link")
+        raise InsufficientDataError("no port reported the speed of its link")
     able = np.fmax(wiring.states.able_gbps[index.a], wiring.states.able_gbps[other])
     able[~np.isnan(index.speed_gbps)] = np.nan
     limited = _limited(here, there, able)
     able[limited] = np.nan
     for cable in _bad(wiring, here, there, other, able).tolist():
         ends = ((index.a_port(cable), float(here[cable])), (index.spell(int(other[cable])), float(there[cable])))
-        told = [(port, speed) for port, speed in ends if not np.isnan(speed)]
+        reported = [(port, speed) for port, speed in ends if not np.isnan(speed)]
         planned = float(index.speed_gbps[cable])
         wanted = "" if np.isnan(planned) else f", planned are {planned:g} Gb/s"
         wanted += "" if np.isnan(able[cable]) else f", both ends support {able[cable]:g} Gb/s"
         yield speed_mismatch.found(
             index.a_port(cable),
-            summary=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in told)}{wanted}",
+            summary=f"{' and '.join(f'{port} runs at {speed:g} Gb/s' for port, speed in reported)}{wanted}",
             action=f"Check breakout, forced speed, cable and transceiver at {ends[0][0]} and {ends[1][0]}.",
             rail=plan.cables[cable].rail,
             confidence=ONE_END,
             evidence=wiring.evidence(int(index.a[cable]), int(other[cable])),
-            detail=(*((f"{port} gbps", speed) for port, speed in told),),
+            detail=(*((f"{port} gbps", speed) for port, speed in reported),),
         )
     report_not_evaluated(_fabric_wide(wiring, limited, np.fmin(here, there)))
 
@@ -133,8 +133,8 @@ def _bad(wiring: Wiring, here: Speeds, there: Speeds, other: Codes, able: Speeds
     return differing()
 
 
-def _told(wiring: Wiring, port: Codes) -> Speeds:
-    """The speed that each port tells, shape (ports,); NaN where none is told."""
+def _reported(wiring: Wiring, port: Codes) -> Speeds:
+    """The speed that each port tells, shape (ports,); NaN where none is reported."""
     speed = wiring.states.speed_gbps[port]
     return np.where(speed > 0, speed, np.nan)
 
@@ -145,7 +145,7 @@ def _above(capped: Speeds, *others: Speeds) -> npt.NDArray[np.bool_]:
 
 
 def _differ(a: Speeds, b: Speeds) -> npt.NDArray[np.bool_]:
-    """Whether both are told and apart. False where either is NaN."""
+    """Whether both are reported and apart. False where either is NaN."""
     return np.asarray(np.abs(a - b) > _TOLERANCE * np.maximum(a, b), dtype=bool)
 
 

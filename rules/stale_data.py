@@ -1,4 +1,4 @@
-"""What a device told is old.
+"""What a device reported is old.
 
 ## Why it matters
 A cable that was moved since then is evaluated as it was before. Old answers look like good ones: nothing else shows

@@ -6,10 +6,11 @@ bad cable, a NIC that throttles by heat, a GPU that lags.
 
 ## How it is seen
 What the NIC sends and receives on the wire, against what is expected of it: its host's level, its rail's usual share,
-and what is left to those that are told as much of congestion (notices, marks), found in turn as medians. It is 15 %
+and what is left to those that are reported as much of congestion (notices, marks), found in turn as medians. It is 15 %
 below that, further than 3.5 standard deviations of its peers (eight or more hosts on that rail), of its host's other
-NICs and of those told as much, in three windows of a minute and in the newest. The two directions are weighted by how
-surely each is told. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on most
+NICs and of those reported as much, in three windows of a minute and in the newest. The two directions are weighted by
+how
+surely each is reported. Hosts are left out as in RAL001: too little load, jobs on fewer GPUs, the same pattern on most
 hosts of one level of load.
 
 A NIC that congestion holds up is not slow: where it sends less it gets notices (CNP), pauses, or waits for credits
@@ -24,7 +25,8 @@ all NICs of a host within 5 %, and another host within 1 % of its level; hosts w
 moments, for of them nothing tells whether they move in step. Synchronous collectives do so with a slow NIC
 and without one: it drags its peers to its own rate. A NIC that lags for a known reason shows that its job does not.
 
-What cannot be told: a slow NIC whose flows collide with many others, where NICs told as much are apart by as much as it
+What cannot be reported: a slow NIC whose flows collide with many others, where NICs reported as much are apart by as
+much as it
 lacks; one on a host whose other NICs differ among themselves; and in synchronous collectives, which NIC is the slow
 one. One that takes in too slowly pauses its leaf (PFC001, PFC002); one that sends too slowly, or whose GPU computes too
 slowly, leaves nothing in any counter of the network: look at the job's own timings.
@@ -140,7 +142,7 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
     port, share, fair = index.spell(code), float(rails.typical[at]), ways.alike.share(at)
     rail = int(index.rail[index.cables_at(np.array([code]))][0])
     peers = int(np.count_nonzero((rails.rail == rails.rail[at]) & rails.evaluated[:, None]))
-    counted = bool(ways.told[:, *at].all())
+    counted = bool(ways.reported[:, *at].all())
     ends = [str(index.spell(other)) for other in others]
     either = f"; or {' or '.join(ends)} is slow, at the other end of its flows" if ends else ""
     return straggler_nic.found(
@@ -165,20 +167,20 @@ def _finding(telemetry: Telemetry, ways: Directions, at: tuple[int, int], why: W
 
 def _besides(ways: Directions, at: tuple[int, int], *, counted: bool) -> str:
     if ways.alike.known[:, *at].any():
-        return "more than those lack that are told as much of congestion"
+        return "more than those lack that are reported as much of congestion"
     return "without congestion" if counted else "and nobody counts congestion"
 
 
 _PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(10) for r in range(4))
 
 
-_TOLD = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
+_REPORTED = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
 
 
 def _rates(slow: dict[str, float], level: float = 3e10, **more: dict[str, float]) -> dict[str, dict[str, float]]:
     """All NICs alike, those in `slow` at their share; `more` by `h4_nic2` instead of `h4/nic2`."""
     ports = [f"h{h}/nic{r}" for h in range(10) for r in range(4)]
-    rates = {port: dict.fromkeys(("tx_bytes", "rx_bytes"), level * slow.get(port, 1.0)) | _TOLD for port in ports}
+    rates = {port: dict.fromkeys(("tx_bytes", "rx_bytes"), level * slow.get(port, 1.0)) | _REPORTED for port in ports}
     return rates | {port.replace("_", "/"): rates[port.replace("_", "/")] | of for port, of in more.items()}
 
 
@@ -215,7 +217,7 @@ QUIET = (
     Case("All carry alike, at the line rate.", _PLAN, {}, rates=_rates({}, 4.8e10)),
     Case("All move in step at 60 % of the line rate: one may hold them.", _PLAN, {}, unknown=True, rates=_rates({})),
     Case(
-        "Rail 3 is told of two hosts alone: too few to compare.",
+        "Rail 3 is reported two hosts alone: too few to compare.",
         _PLAN,
         {},
         unknown=True,

@@ -77,8 +77,8 @@ def _upper_ends(sorted_: Places) -> Codes:
     to_stranger = (partner >= 0) & (other < 0)
     # one finding for the one cable between two places: at the place that comes first in the plan
     to_place = (partner > index.b) & (other >= 0) & (index.b[other] == partner)
-    told_by_cab006 = (sorted_.kind == Misplaced.UPLINK) & (sorted_.at < 0)
-    by_name = (partner < 0) & (heard >= 0) & (heard != index.a_device) & ~w.ambiguous[index.b] & ~told_by_cab006
+    reported_by_cab006 = (sorted_.kind == Misplaced.UPLINK) & (sorted_.at < 0)
+    by_name = (partner < 0) & (heard >= 0) & (heard != index.a_device) & ~w.ambiguous[index.b] & ~reported_by_cab006
     return np.asarray(index.b[(index.b >= 0) & (to_stranger | to_place | by_name)])
 
 

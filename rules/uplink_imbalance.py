@@ -11,8 +11,8 @@ chance does once in a million times, is expected for the fewest flows that can b
 bounded). What is beyond, or idle members that are less likely, is a finding. Adaptive routing and spraying have no such
 excuse: there uneven uplinks point to a degraded one. Not found: loads that are even by speed, missing uplinks, shares
 that are the same on three or more siblings and in every window (weights), and what LBL001 and LBL003 report. Unknown
-instead of passed: a switch whose uplinks are not all told or carry too little to be evaluated, and one that is uneven
-as so few flows are.
+instead of passed: a switch whose uplinks are not all reported or carry too little to be evaluated, and one that is
+uneven as so few flows are.
 
 ## What to do
 See whether the hash includes UDP source port or destination queue pair (`show ip ecmp`, hash fields), look for weights,
@@ -112,7 +112,7 @@ def _weighted(b: Balance, which: Mask) -> Mask:
 
 
 def _always(b: Balance, group: int) -> bool:
-    """Whether the group is uneven in every window that is told."""
+    """Whether the group is uneven in every window that is reported."""
     rows = b.uplinks(group)
     windows = b.in_windows(rows[b.member[rows]])
     windows = windows[:, ~np.isnan(windows).any(axis=0)]

@@ -84,8 +84,8 @@ class _Pages(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         counted = int(time.monotonic() * 10)
         names: list[str] = getattr(self.server, "netdevs", [])
-        told = (PAGE.format(netdev=name, number=n, counted=counted) for n, name in enumerate(names))
-        body = "".join(told).encode()
+        reported = (PAGE.format(netdev=name, number=n, counted=counted) for n, name in enumerate(names))
+        body = "".join(reported).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; version=0.0.4")
         self.send_header("Content-Length", str(len(body)))

@@ -1,4 +1,4 @@
-"""A tower in memory over a simulated fabric, for tests of the web: it publishes when it is told to."""
+"""A tower in memory over a simulated fabric, for tests of the web: it publishes when it is asked to."""
 
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -34,7 +34,7 @@ def lives(recovery: timedelta = RECOVERY, episodes: int = 4) -> Lives:
 
 @dataclass
 class Fabric:
-    """A small fabric whose rounds are told to `lives`, one every 30 s."""
+    """A small fabric whose rounds are asked to `lives`, one every 30 s."""
 
     plan: Plan = field(default_factory=make_plan)
     lives: Lives = field(default_factory=lives)

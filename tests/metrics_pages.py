@@ -69,8 +69,10 @@ def meaning(text: str) -> list[tuple[str, str, str, list[Sample]]]:
 
 def samples(family: Metric) -> list[Sample]:
     """The samples of a family. An empty label is as good as none, as in Prometheus."""
-    told = [(sample, {label: value for label, value in sample.labels.items() if value}) for sample in family.samples]
-    return [(sample.name, tuple(sorted(labels.items())), sample.value) for sample, labels in told]
+    reported = [
+        (sample, {label: value for label, value in sample.labels.items() if value}) for sample in family.samples
+    ]
+    return [(sample.name, tuple(sorted(labels.items())), sample.value) for sample, labels in reported]
 
 
 def all_samples(text: str) -> list[Sample]:

@@ -19,7 +19,7 @@ from truerail.analysis.published import CollectorRun, Published
 from truerail.model import Plan, Snapshot
 from truerail.outputs.worklist import Worklist
 from truerail.rounds import evaluate
-from truerail.service.news import told
+from truerail.service.news import reported
 from truerail.views.fabric_map import fabric_map
 from truerail.views.steps import step_lines
 from truerail.web.app import create_app
@@ -95,7 +95,7 @@ class Site:
             before = self.tower.publication
             self._take(evaluated)
             self.tower.publication = evaluated
-            kind, data = told(fabric_map(before) if before else None, fabric_map(evaluated), evaluated)
+            kind, data = reported(fabric_map(before) if before else None, fabric_map(evaluated), evaluated)
             self.tower.events.add(kind, data)
 
         self.action(act)

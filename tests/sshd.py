@@ -122,14 +122,14 @@ class Sshd:
 
     def target(self, name: str = "gpu-001", *, timeout_seconds: float = ENOUGH, **access: object) -> Target:
         """How this server is reached, as an inventory would say it."""
-        told = {
+        reported = {
             "user": getpass.getuser(),
             "key": str(self.key),
             "known_hosts": str(self.known_hosts),
             "port": self.port,
             "agent": False,
         }
-        ssh = SshAccess(**{**told, **access})  # type: ignore[arg-type] - a test names fields of SshAccess
+        ssh = SshAccess(**{**reported, **access})  # type: ignore[arg-type] - a test names fields of SshAccess
         return Target(name, "127.0.0.1", platform="linux", timeout_seconds=timeout_seconds, ssh=ssh)
 
 

@@ -83,7 +83,7 @@ def test_programs_are_never_led_to_a_page(path: str) -> None:
     assert Site(WITH_TOKENS).ask("GET", path, PAGE).status_code == 401
 
 
-def test_a_wrong_token_is_told_to_programs_even_for_a_page() -> None:
+def test_a_wrong_token_is_reported_to_programs_even_for_a_page() -> None:
     assert Site(WITH_TOKENS).ask("GET", "/", bearer=STRANGER).status_code == 401
 
 

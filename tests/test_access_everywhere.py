@@ -28,8 +28,8 @@ def application() -> FastAPI:
 
 def endpoints(app: FastAPI) -> set[tuple[str, str]]:
     """Method and a path of each endpoint: what the OpenAPI document has, and the pages, which it has not."""
-    told = {(how.upper(), path) for path, hows in app.openapi()["paths"].items() for how in hows}
-    return {(how, re.sub(r"{[^}]*}", "x", path)) for how, path in told | _pages(app.routes)}
+    reported = {(how.upper(), path) for path, hows in app.openapi()["paths"].items() for how in hows}
+    return {(how, re.sub(r"{[^}]*}", "x", path)) for how, path in reported | _pages(app.routes)}
 
 
 def _pages(routes: Any) -> set[tuple[str, str]]:

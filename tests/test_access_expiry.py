@@ -1,4 +1,4 @@
-"""A certificate that ends soon is told in the log, by `serve --check`, and always as a metric."""
+"""A certificate that ends soon is reported in the log, by `serve --check`, and always as a metric."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -72,17 +72,17 @@ def test_the_service_warns_as_it_starts(tmp_path: Path) -> None:
     assert [one["event"] for one in logged if one["log_level"] == "warning"] == ["certificate ends"]
 
 
-def test_it_is_told_again_and_again() -> None:
-    told: list[int] = []
+def test_it_is_reported_again_and_again() -> None:
+    reported: list[int] = []
 
     async def running() -> None:
-        task = asyncio.create_task(every_day(lambda: told.append(1), seconds=0.0))
-        while len(told) < 3:
+        task = asyncio.create_task(every_day(lambda: reported.append(1), seconds=0.0))
+        while len(reported) < 3:
             await asyncio.sleep(0)
         task.cancel()
 
     asyncio.run(running())
-    assert len(told) == 3
+    assert len(reported) == 3
 
 
 def test_the_metric_is_there_with_tls_alone(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ METRICS = "a-metrics-token-of-some-length"
 
 def who(site: Site, *args: object, **more: object) -> tuple[int, str, str]:
     answer = site.ask("GET", "/api/v1/me", *args, **more)  # type: ignore[arg-type] # handed through
-    told = answer.json()
-    return answer.status_code, told.get("name", ""), told.get("role", "")
+    reported = answer.json()
+    return answer.status_code, reported.get("name", ""), reported.get("role", "")
 
 
 def test_where_no_log_in_is_configured_everybody_is_the_local_operator() -> None:
@@ -52,7 +52,7 @@ def test_a_wrong_token_is_not_mended_by_a_good_cookie() -> None:
     assert who(site, {"Cookie": cookie}, bearer=STRANGER)[0] == 401
 
 
-def test_a_reader_who_writes_is_told_which_role_it_needs() -> None:
+def test_a_reader_who_writes_is_reported_which_role_it_needs() -> None:
     answer = Site(WITH_TOKENS).ask("POST", "/api/v1/recheck", bearer=READER)
     assert answer.status_code == 403
     assert answer.json()["detail"] == "rita is a reader: this needs the role operator"

@@ -26,7 +26,7 @@ def test_a_body_up_to_the_limit_comes_through_whole() -> None:
         assert answer.json()["bytes"] == 2000
 
 
-def test_a_larger_body_is_refused_told_or_in_chunks() -> None:
+def test_a_larger_body_is_refused_reported_or_in_chunks() -> None:
     site = Site(WITH_TOKENS, SMALL)
     for content in (b"x" * 2001, pieces(2100)):
         answer = asyncio.run(_post(site, content))

@@ -78,7 +78,7 @@ def test_what_cannot_be_decided_is_counted_apart() -> None:
     simulation = simulate(POD, [Fault(CauseKind.HOST_SWAP, "bundles")], seed=1)
     evaluation = evaluate(simulation.plan, simulation.snapshot())
     result = score(simulation.truth, evaluation)
-    assert result.undecidable == {"told as an alternative": 1}
+    assert result.undecidable == {"reported as an alternative": 1}
     assert not result.causes_found
     silent = score(simulation.truth, replace(evaluation, causes=()))
     assert silent.undecidable == {"missed": 1}

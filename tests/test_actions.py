@@ -26,13 +26,13 @@ def renamed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return fabric(tmp_path_factory.mktemp("renamed"), [Fault(kind, "labels")], hosts=8, rails=4)
 
 
-def told(options: Options) -> dict[str, Any]:
+def reported(options: Options) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(run("check", *options, "--format", "json").stdout)
     return document
 
 
 def test_every_finding_of_an_exchanged_name_says_to_exchange_the_names(renamed: Options) -> None:
-    document = told(renamed)
+    document = reported(renamed)
     (cause,) = document["causes"]
     assert cause["moves"] == []
     explained = [one for one in document["findings"] if one["cause"] == cause["id"]]

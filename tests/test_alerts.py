@@ -24,7 +24,7 @@ HERE = ROOT / GENERATED
 STORIES = {chapter.name: unit_tests(chapter, RUNBOOKS) for chapter in CHAPTERS}
 RECORDS = {record.name for group in GROUPS for record in group.records}
 EXPRESSIONS = [*(record.expr for group in GROUPS for record in group.records), *(alert.expr for alert in ALERTS)]
-TOLD_BY_CABLES = {"CAB001", "CAB002", "CAB003", "CAB004", "CAB006", "CAB008", "NIC003"}
+REPORTED_BY_CABLES = {"CAB001", "CAB002", "CAB003", "CAB004", "CAB006", "CAB008", "NIC003"}
 """Rules about one cable each: the state of the cable is the alert, with the cable's name."""
 
 
@@ -55,7 +55,7 @@ def test_promtool_takes_the_rules() -> None:
     assert "SUCCESS" in checked.stdout
 
 
-def told_by(checked: subprocess.CompletedProcess[str]) -> str:
+def reported_by(checked: subprocess.CompletedProcess[str]) -> str:
     return (checked.stdout + checked.stderr)[:5000]
 
 
@@ -71,10 +71,10 @@ def placed(folder: Path, rules_text: str, story: str) -> str:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
-def test_every_story_goes_as_told(chapter: Group, tmp_path: Path) -> None:
+def test_every_story_goes_as_reported(chapter: Group, tmp_path: Path) -> None:
     story = placed(tmp_path, (HERE / "prometheus/truerail.rules.yaml").read_text(), STORIES[chapter.name])
     checked = tool("promtool", "test", "rules", story)
-    assert checked.returncode == 0, told_by(checked)
+    assert checked.returncode == 0, reported_by(checked)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_every_alert_has_its_story() -> None:
     checks = [check for test in found for check in test["alert_rule_test"]]
     for alert in ALERTS:
         mine = [check["exp_alerts"] for check in checks if check["alertname"] == alert.name]
-        loud = [[one for one in told if one["exp_labels"]["severity"] == alert.severity.value] for told in mine]
-        assert [bool(told) for told in loud] == [False, False, True, True, True, True, False], alert.name
+        loud = [[one for one in reported if one["exp_labels"]["severity"] == alert.severity.value] for reported in mine]
+        assert [bool(reported) for reported in loud] == [False, False, True, True, True, True, False], alert.name
 
 
 def test_alerts_do_not_come_twice() -> None:
@@ -111,8 +111,8 @@ def test_alerts_do_not_come_twice() -> None:
 def test_every_rule_has_an_alert_of_each_severity_that_it_finds() -> None:
     alerts = {code: set(map(str, rule.alert.severities)) for code, rule in rules().items() if rule.alert}
     informative = {code for code, rule in rules().items() if rule.severity == "info"}  # which never alerts
-    assert alerts.keys() | TOLD_BY_CABLES | informative == rules().keys()
-    assert not alerts.keys() & (TOLD_BY_CABLES | informative)
+    assert alerts.keys() | REPORTED_BY_CABLES | informative == rules().keys()
+    assert not alerts.keys() & (REPORTED_BY_CABLES | informative)
     for code, severities in alerts.items():
         source = re.sub(
             r"alert=Alert\(.*?\n    \),", "", (ROOT / f"rules/{rules()[code].name}.py").read_text(), flags=re.DOTALL
@@ -154,9 +154,9 @@ def test_an_alert_says_what_and_what_next(alert: Alert) -> None:
     assert len(alert.summary) < 900
     labels = dict(alert.story.fires)
     for text in (alert.summary, alert.description):
-        told = rendered(text, labels, alert.story.value)
-        assert "{{" not in told
-        assert "  " not in told
+        reported = rendered(text, labels, alert.story.value)
+        assert "{{" not in reported
+        assert "  " not in reported
 
 
 def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
@@ -169,7 +169,7 @@ def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("action", "ordered", "told"),
+    ("action", "ordered", "reported"),
     [
         ("move", True, "exchange the plugs in leaf-0/swp1 and leaf-6/swp1"),
         ("none", False, "move no cable. `truerail where gpu-001/nic0` names the device that carries a wrong name"),
@@ -177,13 +177,13 @@ def test_a_cable_is_named_with_host_rail_and_both_ends() -> None:
         ("", False, "move no cable yet"),
     ],
 )
-def test_no_alert_orders_a_move_that_no_cause_orders(action: str, ordered: bool, told: str) -> None:
+def test_no_alert_orders_a_move_that_no_cause_orders(action: str, ordered: bool, reported: str) -> None:
     alerts = [alert for alert in ALERTS if alert.name == "TruerailCableWrong"]
     for alert in alerts:
         other = {"other_host": "gpu-002", "other_nic": "nic0", "other_rail": "6"}
         labels = {**dict(alert.story.fires), **other, "action": action}
         text = rendered(alert.description, labels, 3)
-        assert told in text
+        assert reported in text
         assert ("exchange the plugs" in text) is ordered
         assert ("are exchanged" in rendered(alert.summary, labels, 3)) is ordered
     assert len(alerts) == 2

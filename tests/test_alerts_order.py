@@ -52,12 +52,12 @@ def test_what_must_be_equal_is_there(mutes: Inhibition) -> None:
     """Alertmanager takes two alerts without a label for equal in it."""
     for _, source, target in (pair for pair in PAIRS if pair[0] is mutes):
         for which, alert in ((mutes.source, source), (mutes.target, target)):
-            told = {key for key, value in alert.story.fires if value} | {which.has}
-            assert set(mutes.equal) <= told, alert.name
+            reported = {key for key, value in alert.story.fires if value} | {which.has}
+            assert set(mutes.equal) <= reported, alert.name
 
 
 def test_two_that_mute_each_other_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rail that no cable cuts is critical, and its cable a warning: with both rules nobody would be told."""
+    """A rail that no cable cuts is critical, and its cable a warning: with both rules nobody would be reported."""
     each = [replace(mutes, source=replace(mutes.source, but="")) for mutes in INHIBITIONS]
     monkeypatch.setattr(inhibitions, "INHIBITIONS", each)
     with pytest.raises(CycleError):

@@ -41,7 +41,7 @@ def assert_firing(
     shown = all_samples(page(published(simulation.plan, simulation.snapshot())))
     series = [
         {
-            "series": f"{name}{{{','.join(f'{key}={json.dumps(told)}' for key, told in labels)}}}",
+            "series": f"{name}{{{','.join(f'{key}={json.dumps(reported)}' for key, reported in labels)}}}",
             "values": f"{value:g}x40",
         }
         for name, labels, value in shown
@@ -67,8 +67,8 @@ def verdict(folder: Path, test: dict[str, Any]) -> None:
     order = [group.name for group in GROUPS]
     every = {"evaluation_interval": test["interval"], "group_eval_order": order}
     file.write_text(yaml.safe_dump({"rule_files": [str(RULES)], **every, "tests": [test]}))
-    told = subprocess.run(["promtool", "test", "rules", str(file)], capture_output=True, text=True, check=False)
-    assert told.returncode == 0, (told.stdout + told.stderr)[:3000]
+    reported = subprocess.run(["promtool", "test", "rules", str(file)], capture_output=True, text=True, check=False)
+    assert reported.returncode == 0, (reported.stdout + reported.stderr)[:3000]
 
 
 def test_on_a_fabric_that_is_whole_nothing_fires(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_two_exchanged_cables_are_two_alerts_of_one_name_each_with_the_other(tmp
     assert_firing(tmp_path, {("CableWrong", "critical"): 2}, Fault(CauseKind.CABLE_SWAP, variant), exchanged=2)
 
 
-def test_three_cables_in_a_circle_are_not_told_as_exchanged(tmp_path: Path) -> None:
+def test_three_cables_in_a_circle_are_not_reported_as_exchanged(tmp_path: Path) -> None:
     assert_firing(tmp_path, {("CableWrong", "critical"): 3}, Fault(CauseKind.CABLE_ROTATION, "one-host"))
 
 
@@ -92,7 +92,7 @@ def test_hosts_that_carry_each_others_name_page_nobody(tmp_path: Path) -> None:
     )
 
 
-def test_exchanged_leaves_are_told_as_leaves(tmp_path: Path) -> None:
+def test_exchanged_leaves_are_reported_as_leaves(tmp_path: Path) -> None:
     """Alertmanager mutes the alerts on their cables and uplinks. The hosts have lost nothing of their own."""
     expected = {("CableWrong", "warning"): 24, ("LeafMiscabled", "warning"): 2, ("UplinkBad", "warning"): 8}
     assert_firing(tmp_path, expected, Fault(CauseKind.LEAF_SWAP), exchanged=24, action="none")
@@ -111,9 +111,9 @@ def test_a_name_alone_pages_nobody_even_where_its_finding_is_critical(tmp_path: 
     }
     for action, severity in (("move", "critical"), ("decide", "critical"), ("none", "warning")):
         seen = f'truerail_link_actual_info{{{link}, action="{action}"}}'
-        told = [{"labels": f'{{alertname="TruerailCableWrong", severity="{severity}"}}', "value": 1}]
+        reported = [{"labels": f'{{alertname="TruerailCableWrong", severity="{severity}"}}', "value": 1}]
         given = [{"series": name, "values": values} for name, values in {**series, seen: "1x40"}.items()]
-        asked = [{"expr": ASKED, "eval_time": "40m", "exp_samples": told}]
+        asked = [{"expr": ASKED, "eval_time": "40m", "exp_samples": reported}]
         verdict(tmp_path, {"interval": "1m", "input_series": given, "promql_expr_test": asked})
 
 
@@ -150,7 +150,7 @@ def test_amtool_takes_the_configuration() -> None:
 
 
 @pytest.mark.parametrize(("severity", "receiver"), [("critical", "pager"), ("warning", "tickets"), ("", "tickets")])
-def test_the_severity_decides_who_is_told(severity: str, receiver: str) -> None:
+def test_the_severity_decides_who_is_reported(severity: str, receiver: str) -> None:
     require("amtool")
     asked = ["amtool", "config", "routes", "test", f"--config.file={CONFIG}", f"--verify.receivers={receiver}"]
     routed = subprocess.run([*asked, f"severity={severity}"], capture_output=True, text=True, check=False)
@@ -192,16 +192,16 @@ def muted(folder: Path, expected: set[str], *alerts: dict[str, str]) -> dict[str
     """For each alert, by its `id`, whether Alertmanager lets another one mute it: as soon as it says what is expected,
     or finally, because it learns of one alert after the other.
     """
-    told: dict[str, bool] = {}
+    reported: dict[str, bool] = {}
 
     def as_expected() -> bool:
-        told.update({one["labels"]["id"]: bool(one["status"]["inhibitedBy"]) for one in asked(url)})
-        return len(told) == len(alerts) and {name for name, is_muted in told.items() if is_muted} == expected
+        reported.update({one["labels"]["id"]: bool(one["status"]["inhibitedBy"]) for one in asked(url)})
+        return len(reported) == len(alerts) and {name for name, is_muted in reported.items() if is_muted} == expected
 
     with alertmanager(folder) as url, suppress(AssertionError):
         asked(url, [{"labels": labels} for labels in alerts])
         soon(as_expected)
-    return told
+    return reported
 
 
 def alert(name: str, severity: str, **labels: str) -> dict[str, str]:
@@ -220,7 +220,7 @@ def test_what_is_explained_by_another_alert_wakes_nobody(tmp_path: Path) -> None
         "a cable of it",
         "elsewhere",
     }
-    told = muted(
+    reported = muted(
         tmp_path,
         expected,
         alert("LeafDown", "critical", **leaf),
@@ -242,5 +242,5 @@ def test_what_is_explained_by_another_alert_wakes_nobody(tmp_path: Path) -> None
         alert("EcmpPolarization", "critical", fabric="lab", switch="leaf-3"),
         alert("DataStale", "warning", fabric="lab", collector="lldp_host"),
     )  # fmt: skip
-    assert {name for name, is_muted in told.items() if is_muted} == expected
-    assert len(told) == 18
+    assert {name for name, is_muted in reported.items() if is_muted} == expected
+    assert len(reported) == 18

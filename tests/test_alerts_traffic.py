@@ -1,4 +1,4 @@
-"""What is recorded of traffic: the values, by the real promtool, and no value where nothing is told."""
+"""What is recorded of traffic: the values, by the real promtool, and no value where nothing is reported."""
 
 import subprocess
 from pathlib import Path
@@ -20,7 +20,7 @@ Loads = dict[str, list[float | None]]
 
 
 def links(loads: Loads, plane: str = "") -> dict[str, float]:
-    """What the NICs of each host send, rail by rail; None is not told. Each link carries 100."""
+    """What the NICs of each host send, rail by rail; None is not reported. Each link carries 100."""
     found = {}
     for host, values in loads.items():
         for rail, value in enumerate(values):
@@ -107,7 +107,7 @@ def test_a_rail_is_the_mean_of_its_nics(tmp_path: Path, name: str, values: list[
     recorded(tmp_path, TWO, name, *((f'{POD}, rail="{rail}"', value) for rail, value in enumerate(values)))
 
 
-def test_a_low_rail_is_told_from_the_pods_others(tmp_path: Path) -> None:
+def test_a_low_rail_is_reported_from_the_pods_others(tmp_path: Path) -> None:
     loads = links({"h1": [40, 40, 10, 40], "h2": [40, 40, 30, 40]})
     shares = [(f'{POD}, rail="{rail}"', value) for rail, value in enumerate((1, 1, 0.5, 1))]
     recorded(tmp_path, loads, "rail:truerail_link_transmit:over_median", *shares)
@@ -121,26 +121,26 @@ def test_rails_that_carry_next_to_nothing_have_no_ratio(tmp_path: Path) -> None:
     recorded(tmp_path, links({"h1": [None, None]}), "rail:truerail_link_transmit:mean")
 
 
-def test_the_fullest_uplink_is_told_by_the_mean_of_the_switch(tmp_path: Path) -> None:
+def test_the_fullest_uplink_is_reported_by_the_mean_of_the_switch(tmp_path: Path) -> None:
     loads = uplinks("leaf-0", [64, 32, 0, 32, None]) | uplinks("leaf-1", [1, 0, 0]) | uplinks("leaf-2", [None])
     recorded(tmp_path, loads, "switch:truerail_uplink_transmit:peak_ratio", (f'{POD}, switch="leaf-0"', 2))
 
 
 @pytest.mark.parametrize("figure", ["pause_received", "pause_sent", "ecn_marked"])
 def test_the_worst_of_a_rail_and_the_worst_links_of_a_pod(tmp_path: Path, figure: str) -> None:
-    told = ratios(f"truerail_link_{figure}_ratio", 0.01, 0.5, 0.02, 0.03, 0.04, 0.05, 0.0005)
-    recorded(tmp_path, told, f"rail:truerail_link_{figure}:max", (f'{POD}, rail="0"', 0.5))
+    reported = ratios(f"truerail_link_{figure}_ratio", 0.01, 0.5, 0.02, 0.03, 0.04, 0.05, 0.0005)
+    recorded(tmp_path, reported, f"rail:truerail_link_{figure}:max", (f'{POD}, rail="0"', 0.5))
     worst = [(f'{POD}, host="h{n}", rail="0", nic="n0"', value) for n, value in zip(
         (2, 6, 5, 4, 3), (0.5, 0.05, 0.04, 0.03, 0.02), strict=True)]  # fmt: skip
-    recorded(tmp_path, told, f"link:truerail_link_{figure}:top", *worst)
+    recorded(tmp_path, reported, f"link:truerail_link_{figure}:top", *worst)
     recorded(tmp_path, ratios(f"truerail_link_{figure}_ratio", 0, 0.0001), f"link:truerail_link_{figure}:top")
 
 
 @pytest.mark.parametrize("figure", ["pause_received", "pause_sent", "ecn_marked"])
 def test_the_worst_uplink_of_a_switch(tmp_path: Path, figure: str) -> None:
     metric = f"truerail_uplink_{figure}_ratio"
-    told = {f'{metric}{{{POD}, switch="leaf-0", switch_port="u{n}"}}': value for n, value in enumerate((0.1, 0.3))}
-    recorded(tmp_path, told, f"switch:truerail_uplink_{figure}:max", (f'{POD}, switch="leaf-0"', 0.3))
+    reported = {f'{metric}{{{POD}, switch="leaf-0", switch_port="u{n}"}}': value for n, value in enumerate((0.1, 0.3))}
+    recorded(tmp_path, reported, f"switch:truerail_uplink_{figure}:max", (f'{POD}, switch="leaf-0"', 0.3))
 
 
 def test_the_share_that_is_counted_is_known_to_be_nothing(tmp_path: Path) -> None:

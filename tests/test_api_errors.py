@@ -112,7 +112,7 @@ def test_a_wrong_parameter_is_named(api: Api, url: str, where: str) -> None:
     assert where in [one["where"] for one in problem_of(api.get(url), 422)["errors"]]
 
 
-def test_a_mistyped_filter_is_told_the_right_one(api: Api) -> None:
+def test_a_mistyped_filter_is_reported_the_right_one(api: Api) -> None:
     assert "did you mean 'severity'?" in problem_of(api.get("findings", severty="critical"), 422)["detail"]
 
 

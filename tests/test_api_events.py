@@ -19,7 +19,7 @@ from truerail.web.serve import Listening, serve
 PATIENCE = ENOUGH
 
 
-class Told(NamedTuple):
+class Reported(NamedTuple):
     """One event as a reader gets it; a comment has the kind `:`."""
 
     kind: str
@@ -34,7 +34,7 @@ class Service:
         self.tower, self.stop, self.at = tower, stop, at
 
     @asynccontextmanager
-    async def reading(self, known: int | None = None) -> AsyncIterator[AsyncIterator[Told]]:
+    async def reading(self, known: int | None = None) -> AsyncIterator[AsyncIterator[Reported]]:
         """A reader of the stream."""
         headers = {} if known is None else {"Last-Event-ID": str(known)}
         async with (
@@ -46,16 +46,16 @@ class Service:
             yield _events(response.aiter_lines())
 
 
-async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Told]:
+async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Reported]:
     fields: dict[str, str] = {}
     async for line in lines:
         if line.startswith(":"):
-            yield Told(":", 0, line[1:].strip())
+            yield Reported(":", 0, line[1:].strip())
         elif line:
             name, _, value = line.partition(": ")
             fields[name] = value
         elif "event" in fields:
-            yield Told(fields["event"], int(fields["id"]), fields["data"])
+            yield Reported(fields["event"], int(fields["id"]), fields["data"])
             fields = {}
 
 
@@ -112,7 +112,7 @@ def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
 
 
 @pytest.mark.parametrize("known", [5, 10**15])
-def test_after_a_gap_the_state_comes_anew(known: int) -> None:
+def test_after_a_gap_the_state_comes_again(known: int) -> None:
     async def body(service: Service) -> None:
         for number in range(KEPT + 10):
             service.tower.publish(published(), data=b'{"number":%d}' % number)
@@ -129,9 +129,9 @@ def test_a_new_plan_sends_the_state_that_is_shown() -> None:
         async with service.reading() as events:
             await anext(events)
             service.tower.publish(published(), "state", b"{}")
-            told = await anext(events)
-            assert told.kind == "state"
-            assert json.loads(told.data)["number"] == service.tower.publication.number
+            reported = await anext(events)
+            assert reported.kind == "state"
+            assert json.loads(reported.data)["number"] == service.tower.publication.number
 
     with_service(body)
 
@@ -158,9 +158,9 @@ def test_a_quiet_stream_is_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
             await anext(events)
             assert [(await anext(events)).data for _ in range(3)] == ["still here"] * 3
             service.tower.publish(published())
-            while (told := await anext(events)).kind == ":":
+            while (reported := await anext(events)).kind == ":":
                 pass
-            assert told.kind == "round"
+            assert reported.kind == "round"
 
     with_service(body)
 

@@ -36,30 +36,30 @@ def test_the_questions_have_the_answers_of_the_core(api: Api) -> None:
     assert api.json("diff", plan="true") == as_json(diff_plan(shown))
     assert api.json("storm", of="gpu-001") == as_json(storm(shown, "gpu-001"))
     assert api.get("storm?of=nobody").status_code == 404
-    told = api.json("where", port=finding.subject)
+    reported = api.json("where", port=finding.subject)
     asked = as_json(where(shown, finding.subject))
-    assert [one["subject"] for one in told["paths"]] == [one["subject"] for one in asked["paths"]]
+    assert [one["subject"] for one in reported["paths"]] == [one["subject"] for one in asked["paths"]]
     assert api.json("why", finding=finding.id) == api.json(f"findings/{finding.id}")
     assert api.json("why", finding=finding.id)["finding"]["summary"] == finding.summary
 
 
 def test_since_comes_from_the_journal(api: Api) -> None:
     newest = api.tower.history.changes[-1]
-    told = api.json("where", port=newest.port)
-    assert told["paths"][0]["since"] == newest.at.isoformat()
+    reported = api.json("where", port=newest.port)
+    assert reported["paths"][0]["since"] == newest.at.isoformat()
 
 
 def test_the_map_is_that_of_the_core(api: Api) -> None:
-    told = api.json("map")
-    assert told == as_json(fabric_map(published()))
-    assert len(b64decode(told["cells"])) == len(told["hosts"]) * len(told["rails"])
+    reported = api.json("map")
+    assert reported == as_json(fabric_map(published()))
+    assert len(b64decode(reported["cells"])) == len(reported["hosts"]) * len(reported["rails"])
 
 
 def test_the_fabric_tells_the_age_of_what_it_knows(api: Api) -> None:
-    told = api.json("fabric")
-    assert told["cables"]["wrong"] > 0
-    assert told["collectors"][0]["age_seconds"] == 0
-    assert sum(told["findings"].values()) == len(published().evaluation.findings)
+    reported = api.json("fabric")
+    assert reported["cables"]["wrong"] > 0
+    assert reported["collectors"][0]["age_seconds"] == 0
+    assert sum(reported["findings"].values()) == len(published().evaluation.findings)
 
 
 def test_lists_are_narrowed(api: Api) -> None:

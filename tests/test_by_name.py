@@ -55,13 +55,13 @@ def silenced(made: Simulation) -> Snapshot:
     place = made.plan.peer_of(cable)
     assert place is not None
 
-    def told(reading: Reading) -> Reading:
+    def reported(reading: Reading) -> Reading:
         if reading.device != place.device:
             return reading
         rest = [fact for fact in reading.facts if not isinstance(fact, Neighbor) or fact.port != place.name]
         return replace(reading, facts=tuple(rest))
 
-    return Snapshot(seen.at, [told(reading) for reading in seen.readings])
+    return Snapshot(seen.at, [reported(reading) for reading in seen.readings])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -82,13 +82,13 @@ def test_a_silent_cable_of_the_same_host_is_not_the_one_that_is_elsewhere(seed: 
     faulty = made.truth.causes[0].cables[0]
     other = next(one for one in made.plan.cables if one.a.device == faulty.device and one.a != faulty)
     seen = made.snapshot()
-    told = [
+    reported = [
         replace(one, facts=tuple(f for f in one.facts if not isinstance(f, Neighbor) or f.port != other.b.name))
         if one.device == other.b.device
         else one
         for one in seen.readings
     ]
-    kinds = {one.kind: set(one.subjects) for one in evaluate(made.plan, Snapshot(seen.at, told)).causes}
+    kinds = {one.kind: set(one.subjects) for one in evaluate(made.plan, Snapshot(seen.at, reported)).causes}
     assert kinds[CauseKind.CABLE_ROTATION] == set(made.truth.causes[0].subjects)
 
 

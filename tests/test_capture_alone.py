@@ -1,4 +1,4 @@
-"""Two captures into one folder at a time: the second one is told of the first, and nothing is mixed."""
+"""Two captures into one folder at a time: the second one is reported the first, and nothing is mixed."""
 
 import errno
 import fcntl
@@ -30,7 +30,7 @@ with alone_in(Path(sys.argv[1]), datetime(2026, 11, 20, 13, 0, tzinfo=UTC)):
 """
 
 
-def test_the_second_one_is_told_who_writes_there_and_since_when(tmp_path: Path) -> None:
+def test_the_second_one_is_reported_who_writes_there_and_since_when(tmp_path: Path) -> None:
     with alone_in(tmp_path, AT) as alone:
         assert alone
         with pytest.raises(FolderBusyError) as busy, alone_in(tmp_path, AT):

@@ -197,7 +197,7 @@ def test_all_host_cables_of_two_leaves_crossed() -> None:
     assert (cause.kind, cause.subjects, len(cause.moves)) == (CauseKind.BUNDLE_SWAP, ("leaf-1", "leaf-3"), 16)
 
 
-def test_without_uplinks_label_and_bundle_cannot_be_told_apart() -> None:
+def test_without_uplinks_label_and_bundle_cannot_be_distinguished() -> None:
     world = World(make_plan(spines=0))
     for i in range(1, 9):
         world.swap(nic(i, 1), nic(i, 3))

@@ -120,13 +120,13 @@ def test_a_swap_is_exit_1_with_its_cause_on_stdout_and_nothing_on_stderr(swapped
 
 def test_json_fits_the_shipped_schema_and_names_the_swap(swapped):
     done = run("check", *swapped, "--format", "json")
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
     Draft202012Validator(json.loads((files("truerail.outputs") / "check.schema.json").read_text("utf-8"))).validate(
-        told
+        reported
     )
     assert done.returncode == 1
-    assert [cause["kind"] for cause in told["causes"]] == ["cable-swap"]
-    assert len(told["causes"][0]["moves"]) == 2
+    assert [cause["kind"] for cause in reported["causes"]] == ["cable-swap"]
+    assert len(reported["causes"][0]["moves"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -162,9 +162,9 @@ def test_fail_on_decides_between_0_and_1(tmp_path):
     assert run("check", *options, "--fail-on", "warning").returncode == 1
 
 
-def test_only_narrows_what_is_told(swapped):
-    told = json.loads(run("check", *swapped, "--format", "json").stdout)
-    host = told["findings"][0]["subject"].partition("/")[0]
+def test_only_narrows_what_is_reported(swapped):
+    reported = json.loads(run("check", *swapped, "--format", "json").stdout)
+    host = reported["findings"][0]["subject"].partition("/")[0]
     others = ",".join(name for name in ("gpu-001", "gpu-002", "gpu-003", "gpu-004") if name != host)
     done = run("check", *swapped, "--format", "json", "--only", others)
     assert done.returncode == 0
@@ -204,7 +204,7 @@ def test_without_a_plan_the_rails_are_inferred_and_that_is_said(tmp_path):
     assert json.loads(run("check", *options[2:], "--format", "json").stdout)["plan_inferred"] is True
 
 
-def test_a_bad_plan_is_told_problem_by_problem(tmp_path, right):
+def test_a_bad_plan_is_reported_problem_by_problem(tmp_path, right):
     plan = tmp_path / "plan.csv"
     header = "a_device,a_role,a_port,b_device,b_role,b_port,rail,plane,speed_gbps\n"
     plan.write_text(header + "h1,host,nic0,leaf-0,leaf,swp1,zero,,400\nh1,hst,nic1,leaf-1,leaf,swp1,1,,400\n")
@@ -228,7 +228,7 @@ def test_a_missing_capture_is_exit_2(right, tmp_path):
     assert "nowhere" in done.stderr
 
 
-def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_told(right, tmp_path):
+def test_a_capture_in_which_nothing_could_be_read_is_exit_2_and_reported(right, tmp_path):
     folder = tmp_path / "capture" / "gpu-001"
     folder.mkdir(parents=True)
     (folder / "rdma_link").write_text("bash: rdma: command not found\n")

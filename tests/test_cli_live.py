@@ -100,7 +100,7 @@ def test_one_source_must_be_named(run: Run, words: list[str]) -> None:
     assert "either --from CAPTURE or --inventory INVENTORY" in " ".join(err.replace("│", " ").split())
 
 
-def test_a_bad_inventory_is_told_with_its_line(tmp_path: Path, run: Run) -> None:
+def test_a_bad_inventory_is_reported_with_its_line(tmp_path: Path, run: Run) -> None:
     bad = tmp_path / "inventory.yaml"
     bad.write_text(
         "devices:\n  - {name: gpu-1, role: host, address: 192.0.2.1}\n"
@@ -225,14 +225,14 @@ def test_inventory_probe_says_what_each_device_is_and_answers(site: Site, run: R
     site.fleet.troubles = {"gpu-002": "locked"}
     written = tmp_path / "found.yaml"
     code, out, err = run("inventory", "probe", bare, "--output", written)
-    told = {line.split()[0]: line for line in out.splitlines()[1:]}
+    reported = {line.split()[0]: line for line in out.splitlines()[1:]}
     assert code == 1
-    assert set(told) == set(names)
-    assert "linux" in told["gpu-001"]
-    assert "lldp_host" in told["gpu-001"]
-    assert "cumulus" in told["leaf-0"]
-    assert "lldp_switch" in told["leaf-0"]
-    assert "permission denied for user truerail" in told["gpu-002"]
+    assert set(reported) == set(names)
+    assert "linux" in reported["gpu-001"]
+    assert "lldp_host" in reported["gpu-001"]
+    assert "cumulus" in reported["leaf-0"]
+    assert "lldp_switch" in reported["leaf-0"]
+    assert "permission denied for user truerail" in reported["gpu-002"]
     assert err.endswith(f"\nasked 14 devices, 13 answered, 1 could not be asked\nwritten: {written}\n")
     known = {target.name: target for target in load_inventory(written).targets}
     assert (known["gpu-001"].role, known["gpu-001"].platform) == (Role.HOST, "linux")

@@ -126,10 +126,10 @@ def test_the_index_is_right(file: str, expected: str) -> None:
         assert [list(row) for row in found][: len(first)] == first
     elif states:
         links = [fact for fact in read("port_state", file) if isinstance(fact, NetLink)]
-        told = {link.netdev: state_of(link) for link in links}
-        assert len(told) == int(states[1])
+        reported = {link.netdev: state_of(link) for link in links}
+        assert len(reported) == int(states[1])
         listed = dict(pair.split("=") for pair in states[2].split(", "))
-        assert listed == {port: told[port] for port in listed}
+        assert listed == {port: reported[port] for port in listed}
     else:
         assert file.partition("/")[2] in EVIDENCE_ONLY
         assert not list(readers(file))

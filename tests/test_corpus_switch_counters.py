@@ -19,7 +19,7 @@ CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 if not (CORPUS / "switch_counters").is_dir():
     pytest.skip(f"no corpus of recorded answers at {CORPUS}", allow_module_level=True)
 
-Told = dict[tuple[str, str, int | None], int]
+Reported = dict[tuple[str, str, int | None], int]
 SWITCH = Device("leaf-0", Role.LEAF)
 COUNTING = ("port_counters", "port_errors", "pfc_counters", "pfc_watchdog", "queue_counters")
 SNMP = {
@@ -33,7 +33,7 @@ def text(file: str) -> str:
     return (CORPUS / "switch_counters" / file).read_text()
 
 
-def told(collector: str, answer: str) -> Told:
+def reported(collector: str, answer: str) -> Reported:
     facts = [fact for fact in collectors()[collector].read(answer, SWITCH) if isinstance(fact, PortCounters)]
     return {
         (fact.port, counter, priority): value
@@ -42,9 +42,9 @@ def told(collector: str, answer: str) -> Told:
     }
 
 
-def pauses(answer: str) -> Told:
+def pauses(answer: str) -> Reported:
     """`pfcstat`, by whitespace: rows of nine words, the way by the last line with `Port`."""
-    found: Told = {}
+    found: Reported = {}
     way = ""
     for line in answer.splitlines():
         cells = line.split()
@@ -55,9 +55,9 @@ def pauses(answer: str) -> Told:
     return found
 
 
-def storms(answer: str) -> Told:
+def storms(answer: str) -> Reported:
     """`pfcwd show stats`, by whitespace; of several runs the last."""
-    found: Told = {}
+    found: Reported = {}
     row = re.compile(r"^\s*(\S+:\d+)\s+\S+\s+(\d+)/\d+\s+\d+/(\d+)\s+\d+/(\d+)", re.MULTILINE)
     for queue, detected, tx, rx in row.findall(answer):
         port, index = queue.split(":")
@@ -67,8 +67,8 @@ def storms(answer: str) -> Told:
     return found
 
 
-def eos(answer: str) -> Told:
-    found: Told = {}
+def eos(answer: str) -> Reported:
+    found: Reported = {}
     for port, entry in json.loads(answer)["interfaces"].items():
         for way, of in (("rx", "in"), ("tx", "out")):
             found[port, f"{way}_bytes", None] = entry[f"{of}Octets"]
@@ -79,8 +79,8 @@ def eos(answer: str) -> Told:
     return found
 
 
-def queues(answer: str) -> Told:
-    found: Told = {}
+def queues(answer: str) -> Reported:
+    found: Reported = {}
     names = ("queue_packets", "queue_bytes", "queue_drops", "queue_drop_bytes")
     for port, kind, index, *values in re.findall(r"^(\S+)\s+(UC|MC)(\d+)" + r"\s+(\d+)" * 4, answer, re.MULTILINE):
         for name, value in zip(names, values, strict=True):
@@ -88,12 +88,12 @@ def queues(answer: str) -> Told:
     return found
 
 
-def dropped(answer: str) -> Told:
+def dropped(answer: str) -> Reported:
     rows = [line.split() for line in answer.splitlines() if line.startswith("Ethernet")]
     return {(row[0], "rx_discards", n): int(cell) for row in rows for n, cell in enumerate(row[1:])}
 
 
-WHOLE: dict[str, tuple[str, Callable[[str], Told], int]] = {
+WHOLE: dict[str, tuple[str, Callable[[str], Reported], int]] = {
     "eos_if_counters_eos_leaf01.json": ("port_counters", eos, 10 * 6),
     "eos_if_counters_eos_spine01.json": ("port_counters", eos, 7 * 6),
     "sonic_doc_pfc_counters.txt": ("pfc_counters", pauses, 4 * 16),
@@ -109,7 +109,7 @@ WHOLE: dict[str, tuple[str, Callable[[str], Told], int]] = {
 }
 """What is read as a whole: collector, second extraction, number of values."""
 
-PARTS: dict[str, tuple[str, Told, int]] = {
+PARTS: dict[str, tuple[str, Reported, int]] = {
     "genie_nxos_ShowInterfaceCounters.txt": (
         "port_counters",
         {("Eth1/1.1", "rx_packets", None): 1778, ("Eth1/1.1", "tx_packets", None): 1778},
@@ -188,13 +188,13 @@ def test_every_value(file: str) -> None:
     collector, extracted, count = WHOLE[file]
     expected = extracted(text(file))
     assert len(expected) == count
-    assert told(collector, text(file)) == expected
+    assert reported(collector, text(file)) == expected
 
 
 @pytest.mark.parametrize("file", PARTS)
 def test_values_by_eye(file: str) -> None:
     collector, expected, count = PARTS[file]
-    found = told(collector, text(file))
+    found = reported(collector, text(file))
     assert {key: found[key] for key in expected} == expected
     assert len(found) == count
 
@@ -202,13 +202,13 @@ def test_values_by_eye(file: str) -> None:
 @pytest.mark.parametrize("file", CUT)
 def test_an_answer_that_is_cut(file: str) -> None:
     with pytest.raises(UnreadableError, match="cut"):
-        told(CUT[file], text(file))
+        reported(CUT[file], text(file))
 
 
 @pytest.mark.parametrize("file", NO_ANSWER)
 def test_rates_and_rows_without_a_header_are_no_answer(file: str) -> None:
     with pytest.raises(UnreadableError, match="not an answer"):
-        told(NO_ANSWER[file], text(file))
+        reported(NO_ANSWER[file], text(file))
 
 
 @pytest.mark.parametrize("file", SETTINGS)
@@ -227,7 +227,7 @@ def test_answers_of_another_kind_are_refused(file: str) -> None:
     both = {"port_counters", "port_errors"} if "nxos_ShowInterface" in file else reads
     for collector in sorted(set(COUNTING) - reads - both):
         with pytest.raises(UnreadableError):
-            told(collector, text(file))
+            reported(collector, text(file))
 
 
 @pytest.mark.parametrize("path", sorted((CORPUS / "snmp").iterdir()), ids=lambda path: path.name)
@@ -246,8 +246,8 @@ def test_every_counter_of_a_walk(path: Path) -> None:
         elif (column, extended) in SNMP and value.isdigit():
             values.append((index, SNMP[column, extended], int(value)))
     expected = {(names[index], counter, None): value for index, counter, value in values if index in names}
-    found_all = told("if_counters_snmp", path.read_text(errors="surrogateescape"))
+    found_all = reported("if_counters_snmp", path.read_text(errors="surrogateescape"))
     assert len(expected) > 0
     assert found_all == expected
     with pytest.raises(UnreadableError, match="no port's counters"):
-        told("pfc_snmp", path.read_text(errors="surrogateescape"))
+        reported("pfc_snmp", path.read_text(errors="surrogateescape"))

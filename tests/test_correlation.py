@@ -76,8 +76,14 @@ SENDS = 4e10
 
 def test_every_rule_about_traffic_has_its_rows_and_its_kind() -> None:
     families = ("PFC", "LBL", "INC", "CAP", "ECN")
-    told = {code for code in rules() if code.startswith(families)} | {"LNK001", "LNK003", "RAL001", "RAL002", "CFG001"}
-    assert told <= set(ROWS)
+    reported = {code for code in rules() if code.startswith(families)} | {
+        "LNK001",
+        "LNK003",
+        "RAL001",
+        "RAL002",
+        "CFG001",
+    }
+    assert reported <= set(ROWS)
     assert {code for code, rule in rules().items() if rule.cause} | {"PFC002"} == set(ROWS)
 
 
@@ -212,7 +218,7 @@ def test_a_nic_that_lacks_more_than_it_is_paused_for_is_slow_by_itself() -> None
         (C.SLOW_HOST, ("h2/nic0",)),
         (C.OVERLOAD, ("leaf-0/swp5",)),
     ]
-    assert len(causes_of(pressed, *lags)) == 1, "where nobody counts pauses, the share cannot be told"
+    assert len(causes_of(pressed, *lags)) == 1, "where nobody counts pauses, the share cannot be reported"
 
 
 @pytest.mark.parametrize("slot", [found("NIC005", "h2/nic3"), found("NIC005", "h2"), found("NIC004", "h2")])
@@ -379,7 +385,7 @@ def test_the_order_of_findings_does_not_matter(data: st.DataObject) -> None:
     findings = [found(rule, f"h{host}/nic{rail}") for rule, (host, rail) in drawn]
     mixed = data.draw(st.permutations(findings))
 
-    def told(causes: tuple[Cause, ...]) -> set[tuple[str, frozenset[str]]]:
+    def reported(causes: tuple[Cause, ...]) -> set[tuple[str, frozenset[str]]]:
         return {(cause.key, frozenset(cause.explains)) for cause in causes}
 
-    assert told(causes_of(*findings)) == told(causes_of(*mixed))
+    assert reported(causes_of(*findings)) == reported(causes_of(*mixed))

@@ -186,7 +186,7 @@ def test_a_name_carries_its_priority(counter: str, priority: int | None) -> None
 
 
 @pytest.mark.parametrize("word", ["", "N/A", "-", "nan", "unknown"])
-def test_what_is_not_told_is_missing_and_never_zero(word: str) -> None:
+def test_what_is_not_reported_is_missing_and_never_zero(word: str) -> None:
     assert counted("nic_counters", f"NIC statistics:\n  a: 1\n  b: {word}\n  c: 0\n") == {"": [("a", 1), ("c", 0)]}
     sysfs = f"m/ports/1/counters/a:1\nm/ports/1/counters/b:{word}\nm/ports/1/hw_counters/c:0\n"
     assert counted("rdma_counters", sysfs) == {"m/1": [("a", 1), ("c", 0)]}
@@ -273,9 +273,9 @@ def test_what_a_driver_counts_is_known_by_its_names(case: str) -> None:
     (fact,) = collectors()[collector].read(answer, HOST)
     assert isinstance(fact, PortCounters)
     counted = zip(columns_of(fact.counters, collector), fact.values, strict=True)
-    told = {column.quantity: value for column, value in counted if column and column.priority is None}
-    assert {quantity: told.get(quantity) for quantity in KNOWN[case]} == KNOWN[case]
-    assert case != "nic_counters/driver_unknown" or told == KNOWN[case]
+    reported = {column.quantity: value for column, value in counted if column and column.priority is None}
+    assert {quantity: reported.get(quantity) for quantity in KNOWN[case]} == KNOWN[case]
+    assert case != "nic_counters/driver_unknown" or reported == KNOWN[case]
 
 
 def test_ionic_tells_how_long_each_priority_was_paused() -> None:

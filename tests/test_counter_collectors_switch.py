@@ -35,7 +35,7 @@ def read(name: str, answer: str) -> tuple[Fact, ...]:
     return collectors()[name].read(answer, SWITCH)
 
 
-def told(name: str, answer: str) -> dict[tuple[str, str, int | None], int]:
+def reported(name: str, answer: str) -> dict[tuple[str, str, int | None], int]:
     """Port, counter and priority -> value."""
     facts = [fact for fact in read(name, answer) if isinstance(fact, PortCounters)]
     return {
@@ -128,7 +128,7 @@ def test_the_names_are_quantities_that_rules_know(name: str, recording: str, exp
 def test_a_column_that_is_skewed_or_pasted_with_a_prompt_is_read_by_its_gaps() -> None:
     received, sent = f" {COLUMNS}     Ethernet0     5\n", f"{COLUMNS.replace('Rx', 'Tx')}Ethernet0       6\n"
     answer = f"$ show pfc counters\n{received}\n{sent}sonic#\n"
-    assert told("pfc_counters", answer) == {
+    assert reported("pfc_counters", answer) == {
         ("Ethernet0", "rx_pause_frames", 3): 5,
         ("Ethernet0", "tx_pause_frames", 3): 6,
     }
@@ -162,10 +162,10 @@ def test_a_database_that_makes_no_sense(change: dict[str, Any], why: str) -> Non
         read("port_counters", json.dumps(DUMP | change))
 
 
-def test_packets_are_told_where_one_of_their_kinds_is_not() -> None:
+def test_packets_are_reported_where_one_of_their_kinds_is_not() -> None:
     entry = {"SAI_PORT_STAT_IF_IN_UCAST_PKTS": "5", "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS": "N/A"}
     answer = {"COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"}, "COUNTERS:oid:0x1": entry}
-    assert told("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 5}
+    assert reported("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 5}
 
 
 def test_a_database_without_the_frame_around_its_hashes() -> None:
@@ -210,12 +210,12 @@ def test_the_loop_over_ports_names_each_port_above_its_answer() -> None:
 
 def test_portstat_passes_over_what_is_no_port() -> None:
     answer = {"cached_time": "2026-03-14", "Ethernet0": {"RX_OK": "7"}}
-    assert told("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 7}
+    assert reported("port_counters", json.dumps(answer)) == {("Ethernet0", "rx_packets", None): 7}
 
 
 def test_queuestat_passes_over_what_is_no_queue() -> None:
     answer = {"Ethernet0": {"time": "2026-03-14", "VOQ3": {"totalpacket": "7", "trimpacket": "1"}}}
-    assert told("queue_counters", json.dumps(answer)) == {("Ethernet0", "queue_packets", 3): 7}
+    assert reported("queue_counters", json.dumps(answer)) == {("Ethernet0", "queue_packets", 3): 7}
 
 
 def test_a_queue_of_an_unknown_kind_is_refused() -> None:
@@ -236,12 +236,12 @@ def test_json_that_speaks_of_something_else(name: str, answer: str) -> None:
 
 def test_eos_in_what_eapi_wraps_around_it() -> None:
     wrapped = {"jsonrpc": "2.0", "id": "1", "result": [{"interfaceCounters": {"Ethernet1": {"rxFrames": 4}}}]}
-    assert told("pfc_counters", json.dumps(wrapped)) == {("Ethernet1", "rx_pause_frames", None): 4}
+    assert reported("pfc_counters", json.dumps(wrapped)) == {("Ethernet1", "rx_pause_frames", None): 4}
 
 
 def test_eos_queues_beyond_the_eight_priorities_are_left_out() -> None:
     answer = {"intfQueueCounters": {"Ethernet1": {"queueCounters": {"3": 5, "total": 5}}}}
-    assert told("queue_counters", json.dumps(answer)) == {("Ethernet1", "ecn_marked_packets", 3): 5}
+    assert reported("queue_counters", json.dumps(answer)) == {("Ethernet1", "ecn_marked_packets", 3): 5}
 
 
 def test_eos_that_is_no_port() -> None:
@@ -256,13 +256,13 @@ def test_eos_without_ports_has_no_settings() -> None:
 def test_junos_leaves_that_are_plain_values() -> None:
     port = {"name": "et-0/0/1", "traffic-statistics": {"input-bytes": "7"}}
     answer = {"interface-information": {"physical-interface": port}}
-    assert told("port_counters", json.dumps(answer)) == {("et-0/0/1", "rx_bytes", None): 7}
+    assert reported("port_counters", json.dumps(answer)) == {("et-0/0/1", "rx_bytes", None): 7}
 
 
 def test_nxos_rows_that_count_nothing_of_a_port_are_passed_over() -> None:
     rows = [{"interface": "Vlan1"}, {"eth_inbytes": 3}, {"interface": "Ethernet1/1", "eth_inbytes": 5}]
     answer = {"TABLE_interface": {"ROW_interface": rows, "note": "x"}}
-    assert told("port_counters", json.dumps(answer)) == {("Ethernet1/1", "rx_bytes", None): 5}
+    assert reported("port_counters", json.dumps(answer)) == {("Ethernet1/1", "rx_bytes", None): 5}
 
 
 @pytest.mark.parametrize(("oper", "expected"), [("On", None), ("On  (18)", (3, 4)), ("Off", ()), ("-", None)])
@@ -275,18 +275,18 @@ def test_nxos_priorities_are_a_bitmap(oper: str, expected: tuple[int, ...] | Non
 
 def test_nxos_last_value_that_may_have_lost_digits_is_left_out() -> None:
     text = "Port     Mode Oper(VL bmap)  RxPPP      TxPPP\nEthernet1/1        Auto Off            7          12"
-    assert told("pfc_counters", text) == {("Ethernet1/1", "rx_pause_frames", None): 7}
+    assert reported("pfc_counters", text) == {("Ethernet1/1", "rx_pause_frames", None): 7}
     table = "Port     InOctets     InUcastPkts\n" + "-" * 40 + "\nEth1/1     10        12"
-    assert told("port_counters", table) == {("Eth1/1", "rx_bytes", None): 10}
+    assert reported("port_counters", table) == {("Eth1/1", "rx_bytes", None): 10}
 
 
 def test_nvue_groups_at_the_top_and_rows_without_a_priority() -> None:
     rows = [{"rx-pause-frames": 1}, {"switch-priority": "3", "rx-pause-frames": "5"}]
-    assert told("pfc_counters", json.dumps({"pfc-stats": rows})) == {("", "rx_pause_frames", 3): 5}
+    assert reported("pfc_counters", json.dumps({"pfc-stats": rows})) == {("", "rx_pause_frames", 3): 5}
     with pytest.raises(UnreadableError, match="no port's counters"):
         read("pfc_counters", json.dumps({"swp1": {"pfc-stats": None}}))
     deep = [{"swp1": {"pfc-stats": {"3": {"rx-pause-frames": 2}, "total": {"rx-pause-frames": 9}}}}, {"swp2": [1]}]
-    assert told("pfc_counters", json.dumps({"interface": deep})) == {("swp1", "rx_pause_frames", 3): 2}
+    assert reported("pfc_counters", json.dumps({"interface": deep})) == {("swp1", "rx_pause_frames", 3): 2}
 
 
 @pytest.mark.parametrize(
@@ -304,12 +304,12 @@ def test_nvue_is_named_by_the_command_above_it(command: str, port: str) -> None:
 
 def test_ethtool_of_one_port_twice_does_not_count_double() -> None:
     once = "# ethtool -S swp1\nNIC statistics:\n     HwIfInUcastPkts: 3\n     HwIfInMcastPkts: 4\n"
-    assert told("port_counters", once + once) == {("swp1", "rx_packets", None): 7}
+    assert reported("port_counters", once + once) == {("swp1", "rx_packets", None): 7}
 
 
 def test_ethtool_last_value_that_may_have_lost_digits_is_left_out() -> None:
     answer = "# ethtool -S swp1\nNIC statistics:\n     HwIfInErrors: 3\n     HwIfOutErrors: 4"
-    assert told("port_counters", answer) == {("swp1", "rx_errors", None): 3}
+    assert reported("port_counters", answer) == {("swp1", "rx_errors", None): 3}
 
 
 # Noise
@@ -348,7 +348,7 @@ def test_a_table_as_tabulate_prints_it_comes_back(cells: list[list[int | None]])
         for name, value in (("rx_packets", ok), ("rx_errors", err), ("tx_packets", ok), ("tx_discards", drop))
         if value is not None
     }
-    assert told("port_counters", _tabulated(("IFACE", *TABLE_LABELS), rows)) == expected
+    assert reported("port_counters", _tabulated(("IFACE", *TABLE_LABELS), rows)) == expected
 
 
 def _shown(value: int | None) -> str:
@@ -393,7 +393,7 @@ def test_the_counters_of_a_real_agent(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", COMMUNITY)
     with snmpd(tmp_path) as agent:
         texts = asyncio.run(_walked(agent, engine))
-    counted = told("if_counters_snmp", texts["if_counters_snmp"])
+    counted = reported("if_counters_snmp", texts["if_counters_snmp"])
     assert counted["lo", "ifHCInOctets", None] >= 0
     assert {counter for port, counter, _ in counted if port == "lo"} == {
         "ifHCInOctets", "ifHCInUcastPkts", "ifHCOutOctets", "ifHCOutUcastPkts",
@@ -408,4 +408,4 @@ def test_ports_whose_driver_counts_no_pauses_answered_all_the_same() -> None:
     counted = "     peer_ifindex: 7\n     rx_queue_0_xdp_packets: 0\ncarrier_down_count: 2\n"
     answer = f"# ethtool -S swp1\nNIC statistics:\n{counted}"
     assert read("pfc_counters", answer) == ()
-    assert {port for port, _, _ in told("port_counters", answer)} == {"swp1"}
+    assert {port for port, _, _ in reported("port_counters", answer)} == {"swp1"}

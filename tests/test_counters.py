@@ -123,24 +123,24 @@ PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400"
 def test_rates_come_in_the_plans_terms() -> None:
     case = Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": 4e9}, "leaf-0/p1": {"rx_pause_us:3": 250_000}})
     plan, seen = scene(case)
-    told = telemetry_of(plan, seen)
-    index = told.wiring.index
+    reported = telemetry_of(plan, seen)
+    index = reported.wiring.index
     nic, port = int(index.a[0]), int(index.b[0])
-    assert told.mean_rate(Quantity.TX_BYTES)[nic] == pytest.approx(4e9, rel=1e-3)
-    assert np.isnan(told.mean_rate(Quantity.TX_BYTES)[port])
-    assert told.mean_rate(Quantity.RX_PAUSE_US, 3)[port] == pytest.approx(250_000, rel=1e-3)
-    assert told.priorities(Quantity.RX_PAUSE_US) == (3,)
-    assert told.believed(Quantity.TX_BYTES).tolist() == [True, False]
-    assert told.speed().tolist() == [5e10, 5e10]
-    assert told.samples == SAMPLES + 1
+    assert reported.mean_rate(Quantity.TX_BYTES)[nic] == pytest.approx(4e9, rel=1e-3)
+    assert np.isnan(reported.mean_rate(Quantity.TX_BYTES)[port])
+    assert reported.mean_rate(Quantity.RX_PAUSE_US, 3)[port] == pytest.approx(250_000, rel=1e-3)
+    assert reported.priorities(Quantity.RX_PAUSE_US) == (3,)
+    assert reported.believed(Quantity.TX_BYTES).tolist() == [True, False]
+    assert reported.speed().tolist() == [5e10, 5e10]
+    assert reported.samples == SAMPLES + 1
 
 
 def test_a_hole_is_a_hole() -> None:
     rates = [1e9] * 8 + [float("nan")] * 4
     plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"tx_bytes": rates}, "leaf-0/p1": {"tx_bytes": 1.0}}))
-    told = telemetry_of(plan, seen)
-    assert not told.believed(Quantity.TX_BYTES, last=6)[0]
-    assert np.isnan(told.rate(Quantity.TX_BYTES)[0, -4:]).all()
+    reported = telemetry_of(plan, seen)
+    assert not reported.believed(Quantity.TX_BYTES, last=6)[0]
+    assert np.isnan(reported.rate(Quantity.TX_BYTES)[0, -4:]).all()
 
 
 def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
@@ -152,17 +152,17 @@ def test_rdma_counters_belong_to_the_port_of_their_netdev() -> None:
         window.put([Reading("gpu-1", "rdma_counters", at, (PortCounters("mlx5_3/1", names, (sample * 50,)),))])
     link = RdmaLink("mlx5_3", 1, "ACTIVE", "LINK_UP", netdev="nic0")
     readings = [Reading("gpu-1", "rdma_link", AT, (link,)), Reading("gpu-1", "net_link", AT, (NetLink("nic0"),))]
-    told = telemetry_of(plan, Snapshot(AT, readings, window=window))
-    assert told.total(Quantity.CNP_SENT)[0] == 150
+    reported = telemetry_of(plan, Snapshot(AT, readings, window=window))
+    assert reported.total(Quantity.CNP_SENT)[0] == 150
 
 
 def test_without_a_window_nothing_is_known() -> None:
     plan, seen = scene(Case("", PLAN, {"gpu-1": []}))
-    told = telemetry_of(plan, seen)
-    assert told.samples == 0
-    assert not told.counts(Quantity.TX_BYTES)
-    assert np.isnan(told.total(Quantity.TX_BYTES)).all()
-    assert not told.believed(Quantity.TX_BYTES).any()
+    reported = telemetry_of(plan, seen)
+    assert reported.samples == 0
+    assert not reported.counts(Quantity.TX_BYTES)
+    assert np.isnan(reported.total(Quantity.TX_BYTES)).all()
+    assert not reported.believed(Quantity.TX_BYTES).any()
 
 
 def test_a_counter_that_stops_when_it_is_full_tells_nothing_then() -> None:

@@ -20,7 +20,7 @@ BEGIN = datetime(2026, 11, 20, 14, tzinfo=UTC).timestamp()
 RATE = 1000
 NAMES = (Counter("tx_bytes"), Counter("crc_errors"), Counter("out_of_buffer"))
 """Traffic and errors in 64 bits, and errors in 32."""
-Told = Mapping[str, Sequence[tuple[int, ...]] | None]
+Reported = Mapping[str, Sequence[tuple[int, ...]] | None]
 PLAN = "gpu-1/nic0 leaf-0/p1 rail=0 speed=400\ngpu-2/nic0 leaf-0/p2 rail=0 speed=400"
 
 
@@ -54,7 +54,7 @@ def spans(window: Window) -> list[float]:
     return [float(value) for value in window.sources["port_counters"].span[0, window.order]]
 
 
-def told(window: Window) -> Telemetry:
+def reported(window: Window) -> Telemetry:
     return telemetry_of(plan_of(Case("", PLAN, {})), Snapshot(datetime.fromtimestamp(BEGIN, UTC), [], window=window))
 
 
@@ -190,7 +190,7 @@ def test_a_fifth_of_the_fleet_that_is_away_changes_nothing_for_the_others(data: 
     assert np.nanmin(rates) == pytest.approx(RATE)
 
 
-# --- counters that begin anew -----------------------------------------------------------------------------------------
+# --- counters that begin again ----------------------------------------------------------------------------------------
 
 
 def around(before: tuple[int, ...], after: tuple[int, ...]) -> list[float]:
@@ -202,11 +202,11 @@ def around(before: tuple[int, ...], after: tuple[int, ...]) -> list[float]:
     return [gained(window, quantity)[-1] for quantity in quantities]
 
 
-def test_after_a_reboot_traffic_is_unknown_and_errors_are_at_least_what_is_told() -> None:
+def test_after_a_reboot_traffic_is_unknown_and_errors_are_at_least_what_is_reported() -> None:
     assert around((10**12, 50, 2**31 + 5), (10**6, 3, 7)) == pytest.approx([np.nan, 3, 7], nan_ok=True)
 
 
-def test_a_32_bit_counter_wraps_only_where_nothing_else_began_anew() -> None:
+def test_a_32_bit_counter_wraps_only_where_nothing_else_began_again() -> None:
     assert around((10, 0, 2**32 - 5), (1000, 0, 15)) == pytest.approx([990, 0, 20])
 
 
@@ -252,10 +252,10 @@ def test_who_looked_before_ports_were_forgotten_sees_the_same_ports_afterwards()
         devices = ["old-1", "old-2"] if number < 3 else []
         window.put([reading(device, BEGIN + 10 * number, (number * 10_000,)) for device in (*devices, "leaf-0")])
         if number == 2:
-            found = told(window)
+            found = reported(window)
             assert not found.tells(Quantity.TX_BYTES, None, 1).all()
     assert found is not None
-    assert found.told_as(int(found.wiring.index.b[0])) == [("port_counters", "leaf-0", "p1")]
+    assert found.reported_as(int(found.wiring.index.b[0])) == [("port_counters", "leaf-0", "p1")]
     assert found.part(Quantity.TX_BYTES, None, found.wiring.index.b[:1])[0].tolist() == [[10_000] * 6]
 
 
@@ -270,7 +270,7 @@ def mixed(seconds: int, away: Iterable[int] = ()) -> Telemetry:
         if at % seconds == 0 and at not in left_out:
             readings.append(reading("leaf-0", BEGIN + at, (at * RATE,), (at * RATE,)))
         window.put(readings)
-    return told(window)
+    return reported(window)
 
 
 @pytest.mark.parametrize("seconds", [10, 20, 30, 60])
@@ -291,7 +291,7 @@ def test_a_source_that_misses_many_of_its_polls_is_not_believed(seconds: int, aw
     assert (found.coverage(Quantity.TX_BYTES)[ports] > 0).all()
 
 
-def test_what_was_never_told_covers_nothing() -> None:
+def test_what_was_never_reported_covers_nothing() -> None:
     found = mixed(10)
     assert found.coverage(Quantity.RX_BYTES).tolist() == [0] * found.ports
     assert not found.believed(Quantity.RX_BYTES).any()

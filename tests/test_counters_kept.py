@@ -290,7 +290,7 @@ def test_counters_that_are_there_already_are_not_replaced(tmp_path: Path) -> Non
     assert not other.window.sources
 
 
-def test_counters_that_cannot_be_read_begin_anew(tmp_path: Path) -> None:
+def test_counters_that_cannot_be_read_begin_again(tmp_path: Path) -> None:
     journal = open_journal(JournalSettings(f"sqlite:///{tmp_path}/j.db"))
     journal.keep_blob("counters", b"rubbish", AT)
     evaluator = evaluator_of(tmp_path)

@@ -27,7 +27,7 @@ COUNTERS = ("nic_counters", "rdma_counters", "port_counters", "pfc_counters", "q
 RAILS = 8
 
 
-def told(site: Site, evaluator: Evaluator, seconds: float) -> tuple[Cause, ...]:
+def reported(site: Site, evaluator: Evaluator, seconds: float) -> tuple[Cause, ...]:
     """The causes on the page so many seconds after the demo began."""
     began = site.seconds
     while site.seconds - began < seconds:
@@ -76,7 +76,7 @@ def test_each_fault_of_traffic_leads_to_its_cause_in_the_promised_time(kind: Flo
     (trouble,) = site.director.standing
     assert isinstance(trouble, Trouble)
     cause, seconds = PROMISED[kind]
-    causes = told(site, Evaluator.begin(demo_settings(Path(), "127.0.0.1", 0)), seconds)
+    causes = reported(site, Evaluator.begin(demo_settings(Path(), "127.0.0.1", 0)), seconds)
     named = [subject for one in causes if one.kind == cause for subject in one.subjects]
     assert bool(named) == bool(cause), causes
     assert set(named) <= culprits(site, trouble)

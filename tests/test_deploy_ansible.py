@@ -54,5 +54,5 @@ def test_every_file_that_a_role_copies_is_there(role: Path) -> None:
 
 def test_secrets_are_not_logged() -> None:
     tasks = document(FOLDER / "roles" / "truerail_service" / "tasks" / "configure.yml")
-    told = [task for task in tasks if "truerail_service_credentials" in str(task)]
-    assert [task.get("no_log") for task in told] == [True]
+    reported = [task for task in tasks if "truerail_service_credentials" in str(task)]
+    assert [task.get("no_log") for task in reported] == [True]

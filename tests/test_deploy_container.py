@@ -140,10 +140,10 @@ def test_every_mount_exists_and_only_named_volumes_are_written(name: str) -> Non
 
 
 def test_secrets_are_files_that_are_never_in_the_repository() -> None:
-    told = document(COMPOSE / "compose.yaml")["secrets"]
+    reported = document(COMPOSE / "compose.yaml")["secrets"]
     used = {secret for service in SERVICES.values() for secret in service.get("secrets", ())}
-    assert used == set(told)
-    assert all(secret["file"].startswith("./secrets/") for secret in told.values())
+    assert used == set(reported)
+    assert all(secret["file"].startswith("./secrets/") for secret in reported.values())
     assert (COMPOSE / "secrets" / ".gitignore").read_text() == "*\n!.gitignore\n"
 
 

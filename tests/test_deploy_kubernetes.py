@@ -149,8 +149,8 @@ def test_what_is_exported_brings_rules_and_dashboards_into_an_overlay(tmp_path: 
     dashboards = [one for one in objects if one["metadata"].get("labels", {}).get("grafana_dashboard") == "1"]
     assert {one["kind"] for one in dashboards} == {"ConfigMap"}
     assert {one["metadata"]["name"] for one in dashboards} == {path.stem for path in BOARDS}
-    told = {name: text for one in dashboards for name, text in one["data"].items()}
-    assert told == {path.name: path.read_text(encoding="utf-8") for path in BOARDS}
+    reported = {name: text for one in dashboards for name, text in one["data"].items()}
+    assert reported == {path.name: path.read_text(encoding="utf-8") for path in BOARDS}
 
 
 def test_a_config_map_holds_each_dashboard(tmp_path: Path) -> None:

@@ -80,9 +80,9 @@ def test_the_scripts_are_valid_shell_and_can_be_run(platform: str) -> None:
 def test_a_whole_round_comes_through_with_its_frames(programs: Path) -> None:
     frames = session(HOST, programs)
     assert frames.finished
-    told = {answer.command: answer.text.strip() for answer in frames.answers()}
-    assert told["lldpcli show neighbors details -f json0"] == "lldpcli show neighbors details -f json0"
-    assert list(told) == HOST
+    reported = {answer.command: answer.text.strip() for answer in frames.answers()}
+    assert reported["lldpcli show neighbors details -f json0"] == "lldpcli show neighbors details -f json0"
+    assert list(reported) == HOST
 
 
 @pytest.mark.parametrize("text", [text for texts in applicable(Role.HOST, "linux").values() for text in texts])

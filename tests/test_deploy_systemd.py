@@ -43,18 +43,18 @@ def test_the_unit_is_exposed_by_at_most_two_of_ten(tmp_path: Path) -> None:
 
 
 def test_the_unit_reloads_by_the_signal_that_serve_takes() -> None:
-    told = settings()
-    assert told["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
-    assert told["DynamicUser"] == ["yes"]
-    assert told["StateDirectory"] == ["truerail"]
+    reported = settings()
+    assert reported["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
+    assert reported["DynamicUser"] == ["yes"]
+    assert reported["StateDirectory"] == ["truerail"]
 
 
 def test_the_example_fits_the_unit() -> None:
-    told, example = settings(), document(FOLDER / "truerail.yaml")
-    config = told["ExecStart"][0].split()[-1]
+    reported, example = settings(), document(FOLDER / "truerail.yaml")
+    config = reported["ExecStart"][0].split()[-1]
     assert config == "/etc/truerail/truerail.yaml"
-    assert example["journal"]["url"].startswith(f"sqlite:////var/lib/{told['StateDirectory'][0]}/")
-    prefix, _, folder = told["LoadCredential"][0].partition(":")
+    assert example["journal"]["url"].startswith(f"sqlite:////var/lib/{reported['StateDirectory'][0]}/")
+    prefix, _, folder = reported["LoadCredential"][0].partition(":")
     assert folder == "/etc/truerail/credentials"
     assert example["access"]["metrics_token"]["credential"].startswith(f"{prefix}_")
     key = document(FOLDER / "inventory.yaml")["defaults"]["key"]

@@ -38,8 +38,8 @@ def report(flag: str, platform: str, seed: int, folder: Path) -> tuple[Simulatio
 def test_hosts_without_ports_name_the_pair_and_move_nothing(
     tmp_path: Path, flag: str, platform: str, seed: int
 ) -> None:
-    made, told = report(flag, platform, seed, tmp_path / "site")
-    (cause,) = told["causes"]
+    made, reported = report(flag, platform, seed, tmp_path / "site")
+    (cause,) = reported["causes"]
     assert cause["kind"] == "cable-swap"
     assert set(cause["subjects"]) == set(made.truth.causes[0].subjects)
     assert cause["moves"] == []
@@ -50,8 +50,8 @@ def test_hosts_without_ports_name_the_pair_and_move_nothing(
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("offset", ["0x10", "0x25"])
 def test_the_macs_of_arms_tell_which_nic_it_is_where_the_host_is_wrong(tmp_path: Path, offset: str, seed: int) -> None:
-    made, told = report(f"dpu_offset={offset}", "cumulus", seed, tmp_path / "site")
-    (cause,) = told["causes"]
+    made, reported = report(f"dpu_offset={offset}", "cumulus", seed, tmp_path / "site")
+    (cause,) = reported["causes"]
     assert (cause["kind"], len(cause["moves"])) == ("cable-swap", 2)
     assert set(cause["subjects"]) == set(made.truth.causes[0].subjects)
 
@@ -108,8 +108,8 @@ def test_exchanged_leaves_that_send_no_ports_are_one_cause(answering: str) -> No
     flags = ["junos_no_portid", "descr=peer_of_plan"]
     made = simulate(shape, [Fault(CauseKind.LEAF_SWAP, "labels")], seed=1, folders="inventory", behaviours=flags)
     seen = made.snapshot()
-    told = [one for one in seen.readings if one.device.startswith(tuple(answering.split()))]
-    (cause,) = evaluate(made.plan, Snapshot(seen.at, told)).causes
+    reported = [one for one in seen.readings if one.device.startswith(tuple(answering.split()))]
+    (cause,) = evaluate(made.plan, Snapshot(seen.at, reported)).causes
     assert (cause.kind, set(cause.subjects)) == (CauseKind.LEAF_SWAP, set(made.truth.causes[0].subjects))
     assert cause.moves == ()
 

@@ -1,4 +1,4 @@
-"""`truerail diff` of captures: two rounds compared, and which two they are is told."""
+"""`truerail diff` of captures: two rounds compared, and which two they are is reported."""
 
 import json
 import shutil

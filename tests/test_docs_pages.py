@@ -66,11 +66,11 @@ def test_yaml_is_read_by_what_it_is_for(block: Block, tmp_path: Path) -> None:
 
 def test_sizing_counts_the_series_that_there_are() -> None:
     link, uplink = {"fabric", "pod", "host", "rail", "plane", "nic"}, {"fabric", "pod", "switch", "switch_port"}
-    told = {metric.name: set(metric.labels) for metric in CATALOGUE.values()}
-    of_links = [name for name, labels in told.items() if labels == link]
-    of_uplinks = [name for name, labels in told.items() if labels == uplink]
+    reported = {metric.name: set(metric.labels) for metric in CATALOGUE.values()}
+    of_links = [name for name, labels in reported.items() if labels == link]
+    of_uplinks = [name for name, labels in reported.items() if labels == uplink]
     others = {"truerail_link_info", "truerail_gpu_nic_affinity", "truerail_uplink_info"}
-    assert others <= {name for name, labels in told.items() if labels > link or labels > uplink}
+    assert others <= {name for name, labels in reported.items() if labels > link or labels > uplink}
     page = (ROOT / "docs" / "sizing.md").read_text(encoding="utf-8")
     assert f"| cable of a host | 3 | {len(of_links) - 1} |" in page, "truerail_link_state is among the three"
     assert f"| uplink | 2 | {len(of_uplinks) - 1} |" in page, "truerail_uplink_state is among the two"
@@ -93,9 +93,9 @@ def _inventory(text: str, folder: Path) -> None:
 def _netbox(text: str, folder: Path) -> None:
     """A NetBox, which is not there: its token is all that is missed."""
     (folder / "inventory.yaml").write_text(text)
-    with pytest.raises(InventoryError) as told:
+    with pytest.raises(InventoryError) as reported:
         load_inventory(folder / "inventory.yaml")
-    assert re.fullmatch(r"\S+: .*NETBOX_TOKEN.*", str(told.value)), told.value
+    assert re.fullmatch(r"\S+: .*NETBOX_TOKEN.*", str(reported.value)), reported.value
 
 
 def _plan(text: str, folder: Path) -> None:

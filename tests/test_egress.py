@@ -19,11 +19,11 @@ Rates = dict[str, dict[str, Any]]
 
 def egress(rates: Rates, pausing: str = "leaf-0/p3") -> tuple[str, Reason]:
     """The name of the egress, empty where none shows, and why."""
-    told = telemetry_of(*scene(Case("", PLAN, {}, rates=rates)))
-    index = told.wiring.index
-    by_name = {str(index.spell(port)): port for port in range(told.ports)}
+    reported = telemetry_of(*scene(Case("", PLAN, {}, rates=rates)))
+    index = reported.wiring.index
+    by_name = {str(index.spell(port)): port for port in range(reported.ports)}
     device = int(index.ports.device_of(np.array([by_name[pausing]]))[0])
-    port, reason = egress_of(told, device, np.array([by_name[pausing]]), 6)
+    port, reason = egress_of(reported, device, np.array([by_name[pausing]]), 6)
     return (str(index.spell(port)) if port >= 0 else ""), reason
 
 
@@ -33,9 +33,9 @@ def egress(rates: Rates, pausing: str = "leaf-0/p3") -> tuple[str, Reason]:
         ({"leaf-0/p0": FULL, "leaf-0/p1": HALF | MANY}, ("leaf-0/p0", Reason.INCAST)),
         ({"leaf-0/p0": HALF, "leaf-0/p1": HALF | MANY}, ("leaf-0/p1", Reason.INCAST)),
         ({"leaf-0/p0": HALF | FEW, "leaf-0/p1": HALF | MANY}, ("leaf-0/p1", Reason.INCAST)),
-        ({"leaf-0/p0": HALF | FEW, "leaf-0/p1": IDLE | MANY}, ("", Reason.EGRESS_UNTOLD)),
-        ({f"leaf-0/p{n}": HALF | MANY for n in range(3)}, ("", Reason.EGRESS_UNTOLD)),
-        ({f"leaf-0/p{n}": HALF for n in range(3)}, ("", Reason.EGRESS_UNTOLD)),
+        ({"leaf-0/p0": HALF | FEW, "leaf-0/p1": IDLE | MANY}, ("", Reason.EGRESS_UNREPORTED)),
+        ({f"leaf-0/p{n}": HALF | MANY for n in range(3)}, ("", Reason.EGRESS_UNREPORTED)),
+        ({f"leaf-0/p{n}": HALF for n in range(3)}, ("", Reason.EGRESS_UNREPORTED)),
     ],
     ids=["full", "alone marks", "marks most", "marks and is idle", "all mark alike", "nobody marks"],
 )

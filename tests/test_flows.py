@@ -57,7 +57,7 @@ def gained(
     return np.asarray(made.ledger.gained[PLACE[quantity, rdma]])
 
 
-def told(made: FlowSimulation) -> Telemetry:
+def reported(made: FlowSimulation) -> Telemetry:
     return telemetry_of(fabric().plan, snapshot_after(fabric(), made, minutes=2))
 
 
@@ -187,7 +187,7 @@ def test_a_link_at_half_speed_carries_half_and_holds_back_who_sends() -> None:
 @pytest.mark.parametrize("variant", ["host", "uplink"])
 def test_who_sits_on_a_slow_link_says_so_and_nobody_else(variant: str) -> None:
     made = running(FlowFault(K.HALF_SPEED, variant=variant))
-    wiring = told(made).wiring
+    wiring = reported(made).wiring
     speed = wiring.states.speed_gbps[: wiring.index.planned_ports]
     slow = {str(wiring.index.spell(port)) for port in np.flatnonzero(speed == 200.0).tolist()}
     ends = set(of(made, K.HALF_SPEED).ports)
@@ -277,13 +277,13 @@ def test_jobs_begin_and_end_and_so_do_faults() -> None:
 
 
 def test_the_same_seed_gives_the_same_counters_and_another_one_others() -> None:
-    def told_by(seed: int) -> list[object]:
+    def reported_by(seed: int) -> list[object]:
         made = flows(fabric(), None, EVERY[:1], seed, polls=Polls(lost=0.1, cached=0.1, reset=0.05))
         made.step(10.0)
         return [(r.device, r.collector, r.facts, r.error, r.read_at) for r in made.readings()]
 
-    assert told_by(3) == told_by(3)
-    assert told_by(3) != told_by(4)
+    assert reported_by(3) == reported_by(3)
+    assert reported_by(3) != reported_by(4)
 
 
 def test_a_fault_without_a_place_says_so() -> None:
@@ -297,7 +297,7 @@ def test_a_fault_without_a_place_says_so() -> None:
 
 def test_the_counters_come_in_the_plans_terms() -> None:
     made = running(FlowFault(K.STORM))
-    seen = told(made)
+    seen = reported(made)
     index = seen.wiring.index
     rates = seen.mean_rate(Q.TX_BYTES)
     assert not np.isnan(rates).any()

@@ -70,10 +70,10 @@ def test_a_silent_device_answers_nothing_for_a_while() -> None:
 
 def test_a_stale_agent_tells_the_same_again_for_some_minutes() -> None:
     made = traffic(Polls(jitter=0.0, stale=0.005))
-    told: list[dict[tuple[str, str], object]] = []
+    reported: list[dict[tuple[str, str], object]] = []
     for _ in range(60):
         made.step(10.0)
-        told.append({(reading.device, reading.collector): reading.facts for reading in made.readings()})
-    again = [[a[key] == b[key] for a, b in pairwise(told)] for key in told[0] if "port_c" in key[1]]
+        reported.append({(reading.device, reading.collector): reading.facts for reading in made.readings()})
+    again = [[a[key] == b[key] for a, b in pairwise(reported)] for key in reported[0] if "port_c" in key[1]]
     runs = [len(run) for row in again for run in "".join("x" if same else " " for same in row).split()]
     assert 3 < max(runs) <= 48  # two of up to 24 may follow each other

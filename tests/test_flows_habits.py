@@ -30,7 +30,7 @@ def gained(made: FlowSimulation, key: Key) -> float:
     return float(made.ledger.gained[PLACE[key]].sum())
 
 
-def told(made: FlowSimulation, device: str, collector: str, counter: str) -> list[int]:
+def reported(made: FlowSimulation, device: str, collector: str, counter: str) -> list[int]:
     """One counter of every port, in each of twelve polls ten seconds apart, summed over the ports."""
     found = []
     for _ in range(12):
@@ -67,9 +67,9 @@ def test_old_errors_are_there_at_the_first_poll() -> None:
 def test_counters_of_32_bits_wrap() -> None:
     host = next(iter(FABRIC.plan.devices))
     made = living("wrap32", "trickle")
-    before = told(made, host, "rdma_counters", "out_of_buffer")[0]
+    before = reported(made, host, "rdma_counters", "out_of_buffer")[0]
     made.step(3600.0)
-    assert told(made, host, "rdma_counters", "out_of_buffer")[-1] < before / 2
+    assert reported(made, host, "rdma_counters", "out_of_buffer")[-1] < before / 2
 
 
 @pytest.mark.parametrize(("habit", "share"), [("symbol_is_post", 0.0), ("symbol_is_none", 0.0), ("fec_healthy", 1.0)])
@@ -100,7 +100,7 @@ def test_pause_frames_are_in_a_ports_bytes_or_are_not() -> None:
     ],
 )
 def test_a_device_tells_what_it_knew_when_it_looked_last(habit: str, collector: str, counter: str, fresh: int) -> None:
-    values = told(living(habit), "leaf-0", collector, counter)
+    values = reported(living(habit), "leaf-0", collector, counter)
     changes = sum(one != other for one, other in pairwise(values))
     assert abs(changes - fresh) <= 1
 
@@ -118,10 +118,10 @@ def counted_by(made: FlowSimulation, collector: str) -> dict[str, set[str]]:
 
 def test_one_host_without_pfc_tells_of_no_pauses() -> None:
     made = living("pfc_missing")
-    told = counted_by(made, "nic_counters")
+    reported = counted_by(made, "nic_counters")
     (without,) = (
         device
-        for device, counters in told.items()
+        for device, counters in reported.items()
         if not any("pause" in name and "storm" not in name for name in counters)
     )
     assert made.habits.without_pfc == {without}
@@ -135,11 +135,11 @@ def test_pauses_over_all_priorities_have_none() -> None:
 
 
 def test_what_an_asic_does_not_count_is_in_no_answer_of_it() -> None:
-    told = counted_by(living("na_cells"), "port_counters")
-    with_fec = {device for device, counters in told.items() if "fec_uncorrected" in counters}
-    assert 0 < len(with_fec) < len(told)
+    reported = counted_by(living("na_cells"), "port_counters")
+    with_fec = {device for device, counters in reported.items() if "fec_uncorrected" in counters}
+    assert 0 < len(with_fec) < len(reported)
     arrays = [of for of in living("na_cells").answers() if of.collector == "port_counters" and of.devices]
-    assert {len(of.counters) for of in arrays} == {len(counters) for counters in told.values()}
+    assert {len(of.counters) for of in arrays} == {len(counters) for counters in reported.values()}
 
 
 def test_a_cache_that_is_renewed_port_by_port_jumps_at_moments_of_each_port() -> None:

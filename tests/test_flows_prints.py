@@ -12,7 +12,7 @@ from truerail.simulator.flows import FlowFault, FlowFaultKind, FlowSimulation, P
 from truerail.simulator.flows.cli_output import prints, sheet_of
 from truerail.simulator.flows.cli_output.cumulus import nvue_qos
 
-Told = dict[tuple[str, Quantity, int | None], int]
+Reported = dict[tuple[str, Quantity, int | None], int]
 PFC = {(Quantity.RX_PAUSE_FRAMES, 3), (Quantity.TX_PAUSE_FRAMES, 3)}
 TIMES = {(Quantity.RX_PAUSE_US, 3), (Quantity.RX_PAUSE_TRANSITIONS, 3)}
 BYTES = {(Quantity.TX_BYTES, None), (Quantity.RX_BYTES, None), (Quantity.TX_PACKETS, None), (Quantity.RX_PACKETS, None)}
@@ -29,9 +29,9 @@ def stormy(platform: str) -> FlowSimulation:
     return made
 
 
-def by_quantity(facts: Iterable[Fact]) -> Told:
+def by_quantity(facts: Iterable[Fact]) -> Reported:
     """Port, quantity and priority to value, of everything that a rule uses."""
-    found: Told = {}
+    found: Reported = {}
     for fact in facts:
         assert isinstance(fact, PortCounters)
         for column, value in zip(columns_of(fact.counters), fact.values, strict=True):
@@ -40,9 +40,9 @@ def by_quantity(facts: Iterable[Fact]) -> Told:
     return found
 
 
-def fast(made: FlowSimulation, machine: str) -> Told:
+def fast(made: FlowSimulation, machine: str) -> Reported:
     readings = [reading for reading in made.readings() if reading.device == machine]
-    found: Told = {}
+    found: Reported = {}
     for reading in readings:
         found |= by_quantity(reading.facts)
     return found
@@ -55,9 +55,9 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
     known = fast(made, machine)
     ports = {port for port, _, _ in read}
     assert read
-    told = {(quantity, priority) for _, quantity, priority in known}
+    reported = {(quantity, priority) for _, quantity, priority in known}
     assert all(known.get(key, 0) == value for key, value in read.items())  # of other priorities nothing was counted
-    assert {key[1] for key in read} <= {quantity for quantity, _ in told}
+    assert {key[1] for key in read} <= {quantity for quantity, _ in reported}
     if collector == "rdma_counters":
         assert ports == {f"{device}/1" for device in sheet_of(made.net, made.ledger, machine, 0.0, 3).rdma}
     return {key[1:] for key in read}

@@ -40,7 +40,7 @@ def test_each_answer_is_what_its_command_printed(shell: str, chunk: int) -> None
     assert [answer.error for answer in frames.answers()] == ["", "", "", ""]
 
 
-def test_a_failure_is_told_with_its_first_words_and_what_was_printed_is_kept() -> None:
+def test_a_failure_is_reported_with_its_first_words_and_what_was_printed_is_kept() -> None:
     frames = converse(["no-such-program -x", "echo out; echo 'why \033[1m not' >&2; exit 3", "echo next"])
     missing, failed, after = frames.answers()
     assert missing.error.startswith("command not found: ")
@@ -50,7 +50,7 @@ def test_a_failure_is_told_with_its_first_words_and_what_was_printed_is_kept() -
     assert [answer.refused for answer in (missing, failed, after)] == [True, True, False]
 
 
-def test_a_program_that_may_not_run_is_told_apart_from_one_that_is_missing(tmp_path: Path) -> None:
+def test_a_program_that_may_not_run_is_distinguished_from_one_that_is_missing(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("")
     assert converse([str(program)]).answers()[0].error.startswith("command not allowed to run: ")

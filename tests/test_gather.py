@@ -95,7 +95,7 @@ def test_a_device_in_trouble_costs_its_own_row_only(trouble: str, summary: str) 
     assert not [f for f in evaluation.findings if f.device != "gpu-003"]
 
 
-def test_what_a_device_has_no_tool_for_is_asked_once_and_not_told_as_unread() -> None:
+def test_what_a_device_has_no_tool_for_is_asked_once_and_not_reported_as_unread() -> None:
     simulation = simulate(SHAPE, folders="inventory")
     fleet = FakeFleet(simulation)
     gatherer = Poller(targets(simulation), fleet, devices=simulation.plan.devices, ambient=ambient())
@@ -264,14 +264,14 @@ def test_a_wish_to_stop_ends_the_round_with_what_is_there() -> None:
 
 def test_progress_tells_of_every_row_once() -> None:
     simulation = simulate(SHAPE, folders="inventory")
-    told: list[tuple[str, int, int, bool]] = []
+    reported: list[tuple[str, int, int, bool]] = []
     fleet = FakeFleet(simulation, {"gpu-002": "locked"})
     gathered(
-        fleet, simulation, progress=lambda row, done, total: told.append((row.name, done, total, bool(row.files())))
+        fleet, simulation, progress=lambda row, done, total: reported.append((row.name, done, total, bool(row.files())))
     )
-    assert sorted(name for name, *_ in told) == sorted(simulation.plan.devices)
-    assert [done for _, done, _, _ in told] == list(range(1, len(told) + 1))
-    assert {total for *_, total, _ in told} == {len(simulation.plan.devices)}
+    assert sorted(name for name, *_ in reported) == sorted(simulation.plan.devices)
+    assert [done for _, done, _, _ in reported] == list(range(1, len(reported) + 1))
+    assert {total for *_, total, _ in reported} == {len(simulation.plan.devices)}
 
 
 def test_a_failing_progress_ends_the_round() -> None:

@@ -95,12 +95,12 @@ def test_every_rule_of_the_linter_is_applied_or_left_out_for_a_reason() -> None:
         ("uneditable-dashboard-rule", lambda b: b.update(editable=True)),
     ],
 )  # fmt: skip
-def test_a_broken_convention_is_told(rule: str, change: Callable[[dict[str, Any]], object]) -> None:
+def test_a_broken_convention_is_reported(rule: str, change: Callable[[dict[str, Any]], object]) -> None:
     assert {complaint.rule for complaint in lint(changed(change))} == {rule}
 
 
 def test_every_convention_can_be_broken() -> None:
-    marks = test_a_broken_convention_is_told.pytestmark  # type: ignore[attr-defined]  # of the decorator above
+    marks = test_a_broken_convention_is_reported.pytestmark  # type: ignore[attr-defined]  # of the decorator above
     assert {rule for rule, _ in marks[0].args[1]} == RULES.keys()
 
 
@@ -120,12 +120,12 @@ def test_every_convention_can_be_broken() -> None:
         ("truerail-links-rule", lambda b: b["links"].append({"url": "/d/truerail-nowhere"})),
     ],
 )  # fmt: skip
-def test_a_broken_promise_is_told(rule: str, change: Callable[[dict[str, Any]], object]) -> None:
+def test_a_broken_promise_is_reported(rule: str, change: Callable[[dict[str, Any]], object]) -> None:
     others = [board for board in BOARDS if board.uid != "truerail-service"]
     assert {complaint.rule for complaint in house([*others, changed(change)], KNOWN)} == {rule}
 
 
-def test_two_boards_with_one_address_are_told() -> None:
+def test_two_boards_with_one_address_are_reported() -> None:
     assert {one.summary for one in house([*BOARDS, BOARDS[0]], KNOWN)} == {
         "2 dashboards have this uid",
         "2 dashboards have this title",
@@ -156,9 +156,9 @@ def test_the_boards_are_of_grafanas_types(tmp_path: Path) -> None:
 def test_grafanas_types_refuse_what_they_do_not_know(
     change: Callable[[dict[str, Any]], object], summary: str, tmp_path: Path
 ) -> None:
-    told = complaints([changed(change)], tmp_path)
-    assert told
-    assert any(summary in line for line in told)
+    reported = complaints([changed(change)], tmp_path)
+    assert reported
+    assert any(summary in line for line in reported)
 
 
 def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,8 +167,8 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFi
     board = changed(lambda one: one.update(editable=True))
     (tmp_path / board.file).write_text(json.dumps(board.json))
     assert main([str(tmp_path)]) == 1
-    told = capsys.readouterr()
-    assert f"{board.file}: truerail / truerail itself: can be edited (uneditable-dashboard-rule)" in told.err
+    reported = capsys.readouterr()
+    assert f"{board.file}: truerail / truerail itself: can be edited (uneditable-dashboard-rule)" in reported.err
     assert main([]) == 0
     assert capsys.readouterr().out == f"{len(BOARDS)} dashboards, 0 complaints\n"
 
@@ -182,7 +182,8 @@ def test_variables_are_filled_in() -> None:
 
 
 def test_every_query_is_answered_by_a_real_prometheus(tmp_path: Path) -> None:
-    """Every panel has series to show on a fabric with faults and traffic; what has none is told, as what is refused."""
+    """Every panel has series to show on a fabric with faults and traffic; what has none is reported, as what is
+    refused."""
     broken = changed(asks("rate(truerail_links)"))
     empty = changed(asks('truerail_links{fabric="$fabric", pod="nowhere"}'))
     many = changed(asks('truerail_links{fabric="$fabric"}'))
@@ -190,9 +191,9 @@ def test_every_query_is_answered_by_a_real_prometheus(tmp_path: Path) -> None:
         lambda b: variable(b, "pod").update(query={"query": "label_values(truerail_devices, pods)"}), "day1"
     )
     with scraped(tmp_path) as source:
-        told = [str(complaint) for board in BOARDS for complaint in silent(board, source)]
+        reported = [str(complaint) for board in BOARDS for complaint in silent(board, source)]
         wrong = [complaint.summary for board in (broken, empty, many, wordless) for complaint in silent(board, source)]
-    assert told == []
+    assert reported == []
     assert [summary.partition(":")[0] for summary in wrong] == [
         "A",
         "A gives no series, whatever is chosen",

@@ -31,9 +31,9 @@ def grafana(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGrafana]:
 def check(server: FakeGrafana, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """The exit code, and what was complained of."""
     code = main(["--url", server.url])
-    told = capsys.readouterr()
-    assert f"{len(BOARDS)} dashboards, {len(told.err.splitlines())} complaints\n" in told.out
-    return code, told.err
+    reported = capsys.readouterr()
+    assert f"{len(BOARDS)} dashboards, {len(reported.err.splitlines())} complaints\n" in reported.out
+    return code, reported.err
 
 
 def test_every_query_of_every_dashboard_is_asked(grafana: FakeGrafana, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,12 +48,12 @@ def test_every_query_of_every_dashboard_is_asked(grafana: FakeGrafana, capsys: p
     assert [expr for expr in expressions if "${__rate_interval}" in expr], "Grafana fills in its own variables"
 
 
-def test_a_refused_query_is_told(grafana: FakeGrafana, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refused_query_is_reported(grafana: FakeGrafana, capsys: pytest.CaptureFixture[str]) -> None:
     grafana.refused = "truerail_hosts"
-    code, told = check(grafana, capsys)
+    code, reported = check(grafana, capsys)
     assert code == 1
-    assert "truerail-day1.json: Hosts whole: A: /api/ds/query: HTTP Error 400" in told
-    assert "bad_data: 1:7: parse error" in told
+    assert "truerail-day1.json: Hosts whole: A: /api/ds/query: HTTP Error 400" in reported
+    assert "bad_data: 1:7: parse error" in reported
 
 
 def test_an_empty_panel_is_no_failure_and_an_empty_board_is(
@@ -64,45 +64,47 @@ def test_an_empty_panel_is_no_failure_and_an_empty_board_is(
     grafana.empty = "truerail_collector"
     assert check(grafana, capsys) == (0, "")
     grafana.empty = "("
-    code, told = check(grafana, capsys)
+    code, reported = check(grafana, capsys)
     assert code == 1
-    assert "a variable has no value to choose" in told or "shows nothing at all" in told
+    assert "a variable has no value to choose" in reported or "shows nothing at all" in reported
 
 
-def test_a_dashboard_that_is_missing_or_another_is_told(
+def test_a_dashboard_that_is_missing_or_another_is_reported(
     grafana: FakeGrafana, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = deepcopy(dict(BOARDS[1].json))
     other["panels"] = other["panels"][:3]
     grafana.boards[BOARDS[1].uid] = Board(BOARDS[1].file, other)
     del grafana.boards[BOARDS[0].uid]
-    code, told = check(grafana, capsys)
-    first, second = told.splitlines()
+    code, reported = check(grafana, capsys)
+    first, second = reported.splitlines()
     assert code == 1
     assert "is not loaded: " in first
     assert "HTTP Error 404: Not Found" in first
     assert "has other panels" in second
 
 
-def test_a_dashboard_that_somebody_imported_is_told(grafana: FakeGrafana, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dashboard_that_somebody_imported_is_reported(
+    grafana: FakeGrafana, capsys: pytest.CaptureFixture[str]
+) -> None:
     grafana.provisioned = False
-    code, told = check(grafana, capsys)
-    assert (code, told.count("was not provisioned from files")) == (1, len(BOARDS))
+    code, reported = check(grafana, capsys)
+    assert (code, reported.count("was not provisioned from files")) == (1, len(BOARDS))
 
 
-def test_whoever_may_not_ask_is_told_so(
+def test_whoever_may_not_ask_is_reported_so(
     grafana: FakeGrafana, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRAFANA_TOKEN", "")
     monkeypatch.setenv("GRAFANA_PASSWORD", "wrong")
-    code, told = check(grafana, capsys)
-    assert (code, told.count("HTTP Error 401: Unauthorized")) == (1, len(BOARDS))
-    assert "wrong" not in told
+    code, reported = check(grafana, capsys)
+    assert (code, reported.count("HTTP Error 401: Unauthorized")) == (1, len(BOARDS))
+    assert "wrong" not in reported
     grafana.authorization = "Basic YWRtaW46d3Jvbmc="
     assert check(grafana, capsys) == (0, "")
 
 
-def test_a_grafana_that_does_not_answer_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_grafana_that_does_not_answer_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with serving(BOARDS) as server:
         gone = server.url
     assert main(["--url", gone]) == 1
@@ -119,8 +121,10 @@ def test_pictures_are_taken_of_what_is_chosen(grafana: FakeGrafana, tmp_path: Pa
     assert (asked["var-fabric"], asked["var-host"], asked["var-pod"]) == (["lab"], ["gpu-001"], ["$__all"])
     assert "kiosk" in asked
     grafana.marked = True
-    told = pictures(host, client, tmp_path / "pictures")
-    assert {str(one) for one in told} == {"truerail-host.json: truerail / Host: a panel shows Bad gateway (grafana)"}
+    reported = pictures(host, client, tmp_path / "pictures")
+    assert {str(one) for one in reported} == {
+        "truerail-host.json: truerail / Host: a panel shows Bad gateway (grafana)"
+    }
     del grafana.boards["truerail-host"]
     assert [one.summary for one in pictures(host, client, tmp_path / "pictures")] == ["answers 404"]
 
@@ -149,6 +153,6 @@ def test_prometheus_takes_the_workflows_configuration(tmp_path: Path) -> None:
     shipped = (ROOT / ".github/prometheus.yml").read_text()
     config = tmp_path / "prometheus.yml"
     config.write_text(shipped.replace("/etc/dashboards", str(ROOT / "dashboards")))
-    told = passes(run("promtool", "check", "config", config))
-    assert "1 rule files found" in told
-    assert "SUCCESS" in told
+    reported = passes(run("promtool", "check", "config", config))
+    assert "1 rule files found" in reported
+    assert "SUCCESS" in reported

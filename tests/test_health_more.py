@@ -52,24 +52,24 @@ def test_an_optic_at_the_other_end_that_sends_too_little_is_named() -> None:
 
 def test_the_side_to_blame_is_open_where_the_sender_is_not_known() -> None:
     plan, seen = scene(Case("", PLAN, {}, rates={"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}}))
-    told = telemetry_of(plan, seen)
-    port = int(told.wiring.index.a[0])
-    nobody = np.full(told.ports, -1)
-    why, does = blamed(told, [port], nobody, np.zeros(told.ports, dtype=bool))
+    reported = telemetry_of(plan, seen)
+    port = int(reported.wiring.index.a[0])
+    nobody = np.full(reported.ports, -1)
+    why, does = blamed(reported, [port], nobody, np.zeros(reported.ports, dtype=bool))
     assert "not known" in why
     assert "gpu-1/nic0" in does
-    assert subject_of(told.wiring.index, port, -1) == port
+    assert subject_of(reported.wiring.index, port, -1) == port
 
 
 def test_evidence_of_counters_is_only_what_was_counted_of_that_port() -> None:
     rates = {"gpu-1/nic0": {"crc_errors": 5.0, "tx_bytes": 1.0}, "gpu-2/nic0": {"tx_bytes": 1.0}}
     plan, seen = scene(Case("", PLAN, {"gpu-1": [NetLink("nic0")]}, rates=rates))
-    told = telemetry_of(plan, seen)
-    one, other = (int(told.wiring.index.a[row]) for row in (0, 1))
-    (evidence,) = counter_evidence(told, [one, other], Quantity.CRC_ERRORS)
+    reported = telemetry_of(plan, seen)
+    one, other = (int(reported.wiring.index.a[row]) for row in (0, 1))
+    (evidence,) = counter_evidence(reported, [one, other], Quantity.CRC_ERRORS)
     assert evidence.device == "gpu-1"
-    assert counter_evidence(told, [other], Quantity.CRC_ERRORS) == ()
-    (fact,) = counter_evidence(told, [other], Quantity.TX_BYTES)
+    assert counter_evidence(reported, [other], Quantity.CRC_ERRORS) == ()
+    (fact,) = counter_evidence(reported, [other], Quantity.TX_BYTES)
     assert fact.device == "gpu-2"
 
 
@@ -83,7 +83,7 @@ def test_settings_of_a_switch_and_of_a_stranger_count_for_nothing() -> None:
     assert found("NIC004", Case("", PLAN, facts)) == []
 
 
-def test_equal_hosts_share_their_facts_and_each_is_told() -> None:
+def test_equal_hosts_share_their_facts_and_each_is_reported() -> None:
     plan, seen = scene(Case("", PLAN, {"gpu-4": [HostSetting("nvidia_peermem", "loaded")]}))
     shared = (HostSetting("nvidia_peermem", "not loaded"),)
     readings = [Reading(f"gpu-{host}", "host_facts", AT, shared) for host in (1, 2)]
@@ -110,7 +110,7 @@ def test_a_pcie_link_of_a_host_that_nobody_planned_is_nobodys_finding() -> None:
     assert found("NIC005", Case("", PLAN, facts)) == []
 
 
-def test_a_pcie_link_is_told_by_what_it_says_of_itself() -> None:
+def test_a_pcie_link_is_reported_by_what_it_says_of_itself() -> None:
     facts = {**{f"gpu-{host}": _host(16) for host in (1, 2, 3)}, "gpu-4": _host(8, speed=None)}
     finding = by_subject("NIC005", Case("", PLAN, facts))["gpu-4/nic0"]
     assert "x8" in finding.summary

@@ -34,7 +34,7 @@ from truerail.testing.cases import AT, plan_of, scene
 MINE = ("LNK003", "LNK004", "LNK005", "NIC004", "NIC005", "CFG001", "ECN001")
 
 
-# What nobody told
+# What nobody reported
 
 
 @pytest.mark.parametrize("code", MINE)
@@ -112,7 +112,7 @@ def test_peermem_is_a_warning_where_others_have_it_and_info_where_nobody_has() -
     assert len(none) == 4
 
 
-def test_many_bridges_are_told_in_short_and_another_setting_is_not_evaluated() -> None:
+def test_many_bridges_are_reported_in_short_and_another_setting_is_not_evaluated() -> None:
     bridges = [HostSetting("acs", "enabled", f"0000:{n:02x}:01.0") for n in range(9)]
     finding = only(found("NIC004", facts={"gpu-1": [*bridges, HostSetting("numa_balancing", "on")]}))
     assert "at 0000:00:01.0, 0000:01:01.0, 0000:02:01.0, 0000:03:01.0 and 5 more" in finding.summary
@@ -206,7 +206,7 @@ def test_many_links_of_one_host_are_one_finding() -> None:
     assert finding.summary.endswith("and 2 more")
 
 
-def test_the_planned_speed_is_used_where_none_is_told() -> None:
+def test_the_planned_speed_is_used_where_none_is_reported() -> None:
     slow = replace_rate(NIC, None)
     assert only(found("NIC005", facts={"gpu-1": [slow, pcie(16.0, 16)]})).severity is Severity.CRITICAL
     unknown = "gpu-1/nic0 leaf-0/swp1 rail=0"
@@ -269,7 +269,7 @@ def test_two_switches_must_mark_the_same() -> None:
     assert only(found("CFG001", UPLINKED, facts)).subject == "leaf-0/swp9"
 
 
-def test_the_odd_end_of_a_cable_is_blamed_and_told_once() -> None:
+def test_the_odd_end_of_a_cable_is_blamed_and_reported_once() -> None:
     facts = {
         **{f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)},
         "leaf-0": [RIGHT._replace(port=f"swp{n}", trust="pcp" if n == 3 else "dscp") for n in (1, 2, 3, 4)],
@@ -285,7 +285,7 @@ def test_two_roles_may_be_set_differently_where_that_is_each_devices_own() -> No
     assert found("CFG001", facts=facts) == []
 
 
-def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_told() -> None:
+def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_reported() -> None:
     plan, seen = scene(Case("", FOUR, {f"gpu-{n}": [RIGHT] for n in (1, 2, 3, 4)}))
     again = Reading("gpu-4", "nic_qos", AT, (PortQos("nic0", pfc_priorities=(4,)),))
     finding = only(list(rules()["CFG001"].findings(plan, replace(seen, readings=(*seen.readings, again), _tables={}))))
@@ -296,8 +296,10 @@ def test_the_last_of_two_answers_counts_and_keeps_what_the_first_alone_told() ->
 def test_the_odd_ones_are_those_that_are_not_of_the_majority(trusts: list[str | None]) -> None:
     plan = "\n".join(f"gpu-{n}/nic0 leaf-0/swp{n} rail=0" for n in range(len(trusts)))
     facts = {f"gpu-{n}": [PortQos("nic0", trust)] for n, trust in enumerate(trusts)}
-    told = [trust for trust in trusts if trust]
-    usual = next((one for one in ("dscp", "pcp") if len(told) >= 3 and 2 * told.count(one) > len(told)), None)
+    reported = [trust for trust in trusts if trust]
+    usual = next(
+        (one for one in ("dscp", "pcp") if len(reported) >= 3 and 2 * reported.count(one) > len(reported)), None
+    )
     if usual is None:
         with pytest.raises(InsufficientDataError):
             found("CFG001", plan, facts)

@@ -1,4 +1,4 @@
-"""What holds a NIC up: congestion that it is told of, pauses, the other end of its flows, or nothing but itself."""
+"""What holds a NIC up: congestion that it is reported, pauses, the other end of its flows, or nothing but itself."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,8 +43,8 @@ def causes_of(rates: Rates) -> tuple[Cause, ...]:
 
 
 def test_who_counts_no_congestion_is_believed_less() -> None:
-    told = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
-    for of_all, confidence, summary in ((told, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
+    reported = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
+    for of_all, confidence, summary in ((reported, 0.8, "without congestion"), ({}, 0.6, "nobody counts congestion")):
         (finding,) = evaluated("RAL002", rates_with({"h4/nic2": SLOW}, of_all))
         assert (finding.subject, finding.confidence) == ("h4/nic2", confidence)
         assert summary in finding.summary
@@ -61,7 +61,7 @@ def test_who_counts_no_congestion_is_believed_less() -> None:
     ],
     ids=["more than its peers", "as its peers", "now and then", "paused for what it lacks", "paused for less"],
 )
-def test_congestion_explains_a_nic_where_it_is_told_more_of_it_than_its_peers(
+def test_congestion_explains_a_nic_where_it_is_reported_more_of_it_than_its_peers(
     here: dict[str, float], of_all: dict[str, float], *, fires: bool
 ) -> None:
     assert bool(evaluated("RAL002", rates_with({"h4/nic2": SLOW | here}, of_all))) is fires
@@ -257,7 +257,9 @@ def test_the_partners_of_a_host_without_power_need_no_cause_but_that_hosts() -> 
 
 
 def test_rails_that_cannot_be_compared_are_unknown() -> None:
-    with pytest.raises(InsufficientDataError, match="no host whose NICs are told and carry a tenth of their line rate"):
+    with pytest.raises(
+        InsufficientDataError, match="no host whose NICs are reported and carry a tenth of their line rate"
+    ):
         evaluated("RAL001", rates_with({}, {"tx_bytes": LEVEL / 1000, "rx_bytes": LEVEL / 1000}))
     fabric = simulate(Shape(hosts=4, rails=4, pods=1, spines=2, uplinks=8), seed=1)
     seen = snapshot_after(fabric, flows(fabric, (), seed=1), minutes=1)

@@ -268,6 +268,6 @@ def test_a_speed_that_may_be_cut_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("answer", ["/sys/class/net/eno1/speed:-1\n", "/sys/class/net/eno1/speed:fast\n", "x:1\n"])
-def test_no_speed_at_all_is_not_told(answer: str) -> None:
+def test_no_speed_at_all_is_not_reported(answer: str) -> None:
     with pytest.raises(NoAnswerError, match="no port's speed"):
         read("link_speed", answer)

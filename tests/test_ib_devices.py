@@ -1,5 +1,5 @@
 """What devices of InfiniBand fabrics do, through the command line: no cable of a faultless fabric is wrong, a fault is
-found, and what cannot be told is named.
+found, and what cannot be reported is named.
 """
 
 import json
@@ -57,7 +57,7 @@ def test_without_names_a_switch_in_the_place_of_another_is_the_switch_of_that_pl
 ) -> None:
     code, report = checked(run, tmp_path, [flag], [Fault(CauseKind.LEAF_SWAP, "labels")])
     assert (code, report["causes"]) == (0, [])
-    assert any("cannot be told; their GUIDs as chassis_ids in the plan decide" in note for note in report["notes"])
+    assert any("cannot be reported; their GUIDs as chassis_ids in the plan decide" in note for note in report["notes"])
 
 
 @pytest.mark.parametrize("more", [[], ["ib_init"]])

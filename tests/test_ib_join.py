@@ -16,8 +16,8 @@ RIGHT = (link(hca(1), switch(0, 1)), link(hca(2), switch(0, 2)))
 
 
 def active(device: str = "mlx5_0", number: int | None = None, **more: Any) -> RdmaLink:
-    told = RdmaLink(device, 1, "ACTIVE", "LINK_UP", link_layer="InfiniBand", guid=guid(number) if number else None)
-    return told._replace(**more)
+    reported = RdmaLink(device, 1, "ACTIVE", "LINK_UP", link_layer="InfiniBand", guid=guid(number) if number else None)
+    return reported._replace(**more)
 
 
 def test_both_ends_of_one_discovery_are_one_witness() -> None:
@@ -119,7 +119,7 @@ def test_several_switches_with_one_name_that_no_plan_has_stay_apart() -> None:
     assert {seen.index.devices.names[code] for code in seen.identity.unplaced} == {guid(0xF0000), guid(0xF0001)}
 
 
-def test_two_switches_with_one_planned_name_are_told_and_not_believed() -> None:
+def test_two_switches_with_one_planned_name_are_reported_and_not_believed() -> None:
     seen = joined(TWO, discovery(link(hca(1), switch(0, 1)), link(hca(2), switch(1, 1, "leaf-0"))))
     assert [seen.index.devices.names[code] for code in seen.identity.duplicates] == ["leaf-0"]
     assert seen.why.tolist() == [Why.AMBIGUOUS, Why.AMBIGUOUS]
@@ -233,8 +233,8 @@ def test_a_switch_that_no_discovery_met_is_not_evaluated() -> None:
 def test_an_adapter_under_another_name_than_the_plans_is_not_missing() -> None:
     planned = plan("gpu-1/ibp24s0 leaf-0/1\ngpu-1/ibp64s0 leaf-0/2")
     assert joined(planned, answer("gpu-1", active(), active("mlx5_1"))).state.tolist() == [State.UNKNOWN] * 2
-    told = answer("gpu-1", active(netdev="ibp24s0"))
-    assert joined(planned, told).why.tolist()[1] == Why.NIC_ABSENT
+    reported = answer("gpu-1", active(netdev="ibp24s0"))
+    assert joined(planned, reported).why.tolist()[1] == Why.NIC_ABSENT
 
 
 def test_of_two_discoveries_the_newer_one_counts_for_what_it_met() -> None:

@@ -70,8 +70,8 @@ def test_a_plan_may_name_adapters_by_what_the_hosts_alone_know(host_ports: str) 
 def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
     faults = [Fault(CauseKind.LEAF_SWAP), Fault(CauseKind.CABLE_SWAP, "one-host")]
     simulation = simulate(POD, faults, seed=1)
-    told = evaluate(simulation.plan, simulation.snapshot())
-    assert sorted((cause.kind, len(cause.moves)) for cause in told.causes) == [
+    reported = evaluate(simulation.plan, simulation.snapshot())
+    assert sorted((cause.kind, len(cause.moves)) for cause in reported.causes) == [
         (CauseKind.CABLE_SWAP, 2),
         (CauseKind.LEAF_SWAP, 0),
     ]
@@ -80,24 +80,24 @@ def test_a_swap_is_one_swap_and_an_exchanged_label_one_relabel() -> None:
 def test_a_right_fabric_has_no_finding_and_every_device_counts_as_read() -> None:
     simulation = simulate(POD)
     for seen in (simulation.snapshot(), alone(simulation.snapshot())):
-        told = evaluate(simulation.plan, seen)
-        assert told.findings == ()
-        assert (told.summary.hosts_read, told.summary.cables_right) == (16, len(simulation.plan.cables))
-        assert told.notes == ()
+        reported = evaluate(simulation.plan, seen)
+        assert reported.findings == ()
+        assert (reported.summary.hosts_read, reported.summary.cables_right) == (16, len(simulation.plan.cables))
+        assert reported.notes == ()
 
 
 def test_rules_of_ethernet_do_not_apply() -> None:
     simulation = simulate(POD)
-    told = evaluate(simulation.plan, simulation.snapshot())
-    idle = {verdict.rule for verdict in told.verdicts if verdict.status is Status.NOT_APPLICABLE}
+    reported = evaluate(simulation.plan, simulation.snapshot())
+    idle = {verdict.rule for verdict in reported.verdicts if verdict.status is Status.NOT_APPLICABLE}
     assert {"TEL003", "PFC001", "LBL001", "ECN001", "CFG001"} <= idle
 
 
-def test_a_link_at_half_its_speed_is_told_by_the_discovery_alone() -> None:
+def test_a_link_at_half_its_speed_is_reported_by_the_discovery_alone() -> None:
     simulation = simulate(POD, [Fault(CauseKind.DEGRADED_LINK, "uplink")], seed=2)
     slow = {str(port) for port in simulation.world.slow}
-    told = list(rules()["LNK001"].findings(simulation.plan, alone(simulation.snapshot())))
-    assert [finding.subject in slow for finding in told] == [True]
+    reported = list(rules()["LNK001"].findings(simulation.plan, alone(simulation.snapshot())))
+    assert [finding.subject in slow for finding in reported] == [True]
 
 
 def test_speeds_are_evaluated_where_nobody_else_tells_them() -> None:
@@ -134,8 +134,8 @@ def test_a_link_that_lost_lanes_or_speed_is_found_without_a_planned_speed(
     speeds = [fact for fact in facts if isinstance(fact, LinkSpeed)]
     assert [(speed.gbps, speed.able_gbps) for speed in speeds] == [(runs, able)] * 2
     planned = plan("gpu-001/mlx5_0 leaf-1/1")
-    told = Reading("ufm", "ib_fabric", AT, facts)
-    found = list(rules()["LNK001"].evaluate(planned, Snapshot(AT, [told])))
+    reported = Reading("ufm", "ib_fabric", AT, facts)
+    found = list(rules()["LNK001"].evaluate(planned, Snapshot(AT, [reported])))
     assert [finding.subject for finding in found] == ["gpu-001/mlx5_0"] * (able is not None)
     assert all(f"runs at {runs} Gb/s" in finding.summary for finding in found)
     assert all(finding.summary.endswith(f"both ends support {able} Gb/s") for finding in found)
@@ -147,11 +147,13 @@ def test_a_speed_that_most_links_run_at_is_the_fabrics_limit(slow: int, fast: in
     links = [link(hca(host), switch(0, host)) for host in range(slow + fast)]
     speeds = [LinkSpeed("mlx5_0", 200.0, f"gpu-{host}", hca(host)[0], 400.0) for host in range(slow)]
     speeds += [LinkSpeed("mlx5_0", 400.0, f"gpu-{host}", hca(host)[0]) for host in range(slow, slow + fast)]
-    told = rules()["LNK001"].look(planned, Snapshot(AT, [discovery(*links, speeds=speeds)]))
-    assert (len(told.findings), [part.count for part in told.not_evaluated]) == ((0, [slow]) if limited else (slow, []))
+    reported = rules()["LNK001"].look(planned, Snapshot(AT, [discovery(*links, speeds=speeds)]))
+    assert (len(reported.findings), [part.count for part in reported.not_evaluated]) == (
+        (0, [slow]) if limited else (slow, [])
+    )
 
 
-def test_a_missing_link_is_told_by_one_witness_or_by_two() -> None:
+def test_a_missing_link_is_reported_by_one_witness_or_by_two() -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     found = discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2")
     own = Reading("gpu-1", "rdma_link", AT, (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"),))
@@ -173,9 +175,9 @@ def test_a_plan_is_inferred_from_a_discovery(only: bool) -> None:
 
 def test_the_machine_that_tells_a_discovery_need_not_be_in_the_fabric() -> None:
     seen = alone(simulate(POD).snapshot())
-    told = infer(Snapshot(seen.at, [replace(reading, device="ufm-1") for reading in seen.readings]))
-    assert told.notes == ()
-    assert "ufm-1" not in told.plan.devices
+    reported = infer(Snapshot(seen.at, [replace(reading, device="ufm-1") for reading in seen.readings]))
+    assert reported.notes == ()
+    assert "ufm-1" not in reported.plan.devices
 
 
 def test_a_cable_that_is_not_where_most_hosts_have_it_is_an_outlier() -> None:
@@ -197,8 +199,8 @@ def test_a_host_with_a_dark_link_keeps_the_rails_of_its_other_adapters() -> None
 def test_labels_that_are_exchanged_after_the_plan_was_inferred_are_found_out() -> None:
     shape = Shape(hosts=16, rails=8, spines=0, platforms=("infiniband",), host_ports="rdma")
     before, after = simulate(shape), simulate(shape, [Fault(CauseKind.LEAF_SWAP)], seed=1)
-    told = evaluate(infer(before.snapshot()).plan, after.snapshot())
-    assert [cause.kind for cause in told.causes] == [CauseKind.LEAF_SWAP]
+    reported = evaluate(infer(before.snapshot()).plan, after.snapshot())
+    assert [cause.kind for cause in reported.causes] == [CauseKind.LEAF_SWAP]
 
 
 def test_switches_without_names_are_planned_under_their_guids() -> None:
@@ -227,9 +229,9 @@ def dump(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_a_dump_beside_a_few_hosts_is_evaluated_as_a_fabric(dump: tuple[Path, Path]) -> None:
     folder, planned = dump
-    told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned), "--format", "json"])
-    assert told.exit_code == 1, told.output
-    report = json.loads(told.stdout)
+    reported = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned), "--format", "json"])
+    assert reported.exit_code == 1, reported.output
+    report = json.loads(reported.stdout)
     assert _cables_or_names(report)
     assert {finding["rule"] for finding in report["findings"]} == {"CAB001"}
 
@@ -240,8 +242,8 @@ def test_a_dump_alone_gives_a_plan_and_its_evaluation(dump: tuple[Path, Path], t
     inferred = CliRunner().invoke(app, ["plan", "infer", "--from", str(folder), "--output", str(written)])
     assert inferred.exit_code == 0, inferred.output
     assert "transport: infiniband" in written.read_text()
-    told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(written), "--format", "json"])
-    assert _cables_or_names(json.loads(told.stdout))
+    reported = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(written), "--format", "json"])
+    assert _cables_or_names(json.loads(reported.stdout))
 
 
 def _cables_or_names(report: dict[str, Any]) -> bool:
@@ -254,8 +256,8 @@ def _cables_or_names(report: dict[str, Any]) -> bool:
 def test_files_beside_the_folders_that_tell_of_no_fabric_are_still_ignored(dump: tuple[Path, Path]) -> None:
     folder, planned = dump
     (folder / "notes.txt").write_text("where I was")
-    told = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned)])
-    assert "files beside the folders of devices ignored: 1 (notes.txt)" in " ".join(told.stdout.split())
+    reported = CliRunner().invoke(app, ["check", "--from", str(folder), "--plan", str(planned)])
+    assert "files beside the folders of devices ignored: 1 (notes.txt)" in " ".join(reported.stdout.split())
 
 
 def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting() -> None:
@@ -276,17 +278,17 @@ def test_a_name_that_two_switches_bear_is_put_right_by_names_and_not_by_waiting(
         (RdmaLink("mlx5_0", 1, "DOWN", "POLLING"), "an end that answered says"),
         (RdmaLink("mlx5_0", 1, "ACTIVE", "LINK_UP"), ""),
     ],
-    ids=["told by the discovery", "told by the host", "plugged in elsewhere"],
+    ids=["reported by the discovery", "reported by the host", "plugged in elsewhere"],
 )
-def test_on_call_is_told_who_says_that_there_is_no_link(device: RdmaLink, words: str) -> None:
+def test_on_call_is_reported_who_says_that_there_is_no_link(device: RdmaLink, words: str) -> None:
     planned = plan("gpu-1/mlx5_0 leaf-0/1\ngpu-1/mlx5_1 leaf-0/2")
     readings = [discovery(link(hca(1, 1), switch(0, 2)), by="gpu-2"), Reading("gpu-1", "rdma_link", AT, (device,))]
     published = publication_of(planned, Snapshot(AT, readings), fabric="lab")
     (found,) = (one for one in published.evaluation.findings if one.rule == "CAB003")
     answer = why(published, NoHistory(), found.id)
-    told = " ".join(answer.ruled_out)
-    assert words in told
-    assert "LLDP switched off" not in told
+    reported = " ".join(answer.ruled_out)
+    assert words in reported
+    assert "LLDP switched off" not in reported
     assert answer.path is not None
     assert "the discovery of the fabric" in answer.path.why
 

@@ -72,7 +72,7 @@ def without_evidence(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**finding, "evidence": len(finding["evidence"])} for finding in report["findings"]]
 
 
-def told(report: dict[str, Any]) -> dict[str, Any]:
+def reported(report: dict[str, Any]) -> dict[str, Any]:
     """What TEL001 says of the machine."""
     found = [finding for finding in report["findings"] if finding["subject"] == "ufm-1"]
     assert [finding["rule"] for finding in found] == ["TEL001"]
@@ -148,7 +148,7 @@ def test_one_that_may_not_send_packets_says_so(manager: Manager, run: Run) -> No
     assert code == 2
     assert list(unread(report)) == [("ufm-1", "ib_fabric")]
     assert REFUSED in unread(report)["ufm-1", "ib_fabric"]
-    found = told(report)
+    found = reported(report)
     assert found["severity"] == "warning"
     assert REFUSED in found["summary"]
     assert found["summary"].endswith("; 32 cables stay unknown")
@@ -166,10 +166,10 @@ def test_an_answer_that_breaks_off_is_none(manager: Manager, run: Run, keep: flo
     assert code == 2
     assert summary in unread(report)["ufm-1", "ib_fabric"]
     assert report["summary"]["cables_unknown"] == 32
-    assert "32 cables stay unknown" in told(report)["summary"]
+    assert "32 cables stay unknown" in reported(report)["summary"]
 
 
-def test_what_cannot_be_reached_is_told_and_kept_in_a_capture(manager: Manager, run: Run) -> None:
+def test_what_cannot_be_reached_is_reported_and_kept_in_a_capture(manager: Manager, run: Run) -> None:
     """Beside it stands one that does answer: alone, nothing would be captured."""
     down = replace(manager.target, ssh=replace(manager.target.ssh, port=free_port()))
     with ExitStack() as stack:
@@ -179,12 +179,12 @@ def test_what_cannot_be_reached_is_told_and_kept_in_a_capture(manager: Manager, 
         _, live, err = manager.checked(run)
         _, out, _ = run("capture", "--inventory", manager.inventory, "--out", manager.folder / "captures")
     assert {collector for device, collector in unread(live) if device == "ufm-1"} == {"ib_fabric"}
-    assert "Connection refused" in told(live)["summary"]
+    assert "Connection refused" in reported(live)["summary"]
     assert "1 could not be asked" in err
     assert "ufm-1 does not tell the InfiniBand fabric" in {cause["summary"] for cause in live["causes"]}
     _, again, _ = run("check", "--from", out.strip(), "--plan", manager.plan, "--format", "json")
     replayed = json.loads(again)
-    assert told(replayed) == told(live)
+    assert reported(replayed) == reported(live)
     assert not any("ufm-1" in note for note in replayed["notes"])
 
 
@@ -194,8 +194,8 @@ def test_of_two_one_may_be_down(manager: Manager, run: Run) -> None:
     code, report, _ = manager.checked(run)
     assert code == 1
     assert report["summary"]["cables_unknown"] == 0
-    assert told(report)["severity"] == "info"
-    assert told(report)["summary"].endswith("; another machine told it")
+    assert reported(report)["severity"] == "info"
+    assert reported(report)["summary"].endswith("; another machine reported it")
 
 
 def test_a_name_of_the_plan_is_refused(manager: Manager, run: Run) -> None:

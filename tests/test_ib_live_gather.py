@@ -129,7 +129,7 @@ def test_the_end_of_a_round_that_it_waits_for_is_one_unread_question(simulation:
     assert "deadline of 2 s" in of(found, "ufm-1")["ib_fabric"]
 
 
-def test_a_tool_that_is_missing_is_told_each_time(simulation: Simulation) -> None:
+def test_a_tool_that_is_missing_is_reported_each_time(simulation: Simulation) -> None:
     """A host's optional tool that is missing is not; this machine is there for its tool."""
     fleet = Fabric(simulation)
     fleet.answers["ufm-1"] = {}

@@ -54,7 +54,7 @@ def test_a_fabric_is_read_in_full(file: str) -> None:
     nodes, links, rates = FABRICS[file]
     found = neighbors(file)
     ends = Counter(((one.of_guid or one.of), one.port) for one in found)
-    assert set(ends.values()) == {1}, "an end is told twice"
+    assert set(ends.values()) == {1}, "an end is reported twice"
     assert (len({node for node, _ in ends}), len(found)) == (nodes, 2 * links)
     assert Counter(fact.gbps for fact in read(file) if isinstance(fact, LinkSpeed)) == rates
 
@@ -69,8 +69,8 @@ def test_each_end_names_the_other(file: str) -> None:
 
 def test_forms_of_one_discovery_agree() -> None:
     files = ("ibdiagnet_quantum2_ndr.ibnetdiscover", "ibdiagnet2.lst", "ibdiagnet2.net_dump")
-    told = [{one._replace(port_description=None) for one in neighbors(file)} for file in files]
-    assert told[0] == told[1] == told[2]
+    reported = [{one._replace(port_description=None) for one in neighbors(file)} for file in files]
+    assert reported[0] == reported[1] == reported[2]
 
 
 def test_a_link_may_run_slower_at_one_end() -> None:
@@ -99,8 +99,8 @@ def test_a_sum_over_ports_is_no_port(file: str) -> None:
     ]
     assert len(found) == 14
     fifth = found["0x0002c903006e29b0/5"]
-    told = {counter.counter: value for counter, value in zip(fifth.counters, fifth.values, strict=True)}
-    assert (told["symbol_error"], told["link_downed"], told["port_xmit_discards"]) == (65535, 2, 649)
+    reported = {counter.counter: value for counter, value in zip(fifth.counters, fifth.values, strict=True)}
+    assert (reported["symbol_error"], reported["link_downed"], reported["port_xmit_discards"]) == (65535, 2, 649)
 
 
 @pytest.mark.parametrize("collector", ["ib_fabric", "ib_counters"])

@@ -28,9 +28,9 @@ def fabric(*ports: str, leaf_port: str = "swp1", host: str = "gpu-1", **leaf: ob
 
 def evaluated(plan: Plan, facts: dict[str, Sequence[Fact]]) -> Wiring:
     readings = [
-        Reading(device, _COLLECTOR[kind], AT, tuple(f for f in told if type(f) is kind))
-        for device, told in facts.items()
-        for kind in {type(f): None for f in told}
+        Reading(device, _COLLECTOR[kind], AT, tuple(f for f in reported if type(f) is kind))
+        for device, reported in facts.items()
+        for kind in {type(f): None for f in reported}
     ]
     return wiring_of(plan, Snapshot(AT, readings))
 
@@ -188,8 +188,8 @@ def test_two_neighbours_and_nobody_to_decide_are_ambiguous() -> None:
 def test_of_two_neighbours_the_younger_one_may_be_the_planned_one(
     ages: tuple[int | None, int | None], state: State
 ) -> None:
-    told = [one._replace(age_seconds=age) for one, age in zip(_two_on_a_port(), ages, strict=True)]  # type: ignore[attr-defined]  # neighbours
-    assert evaluated(fabric("nic0", "nic0"), {"leaf-0": told}).state[0] == state
+    reported = [one._replace(age_seconds=age) for one, age in zip(_two_on_a_port(), ages, strict=True)]  # type: ignore[attr-defined]  # neighbours
+    assert evaluated(fabric("nic0", "nic0"), {"leaf-0": reported}).state[0] == state
 
 
 @pytest.mark.parametrize("name", ["dpu-gpu-1", "gpu-1-bf3", "gpu-1-dpu0.example.com", "BF2-gpu-1"])
@@ -222,10 +222,10 @@ def test_a_factory_name_that_two_devices_send_is_none() -> None:
 
 def test_a_management_address_of_one_device_names_it() -> None:
     plan = fabric("nic0", "nic0", address="10.0.0.9")
-    told = Neighbor("nic0", port_id="swp1", port_id_type="ifname", management_addresses=("10.0.0.9",))
-    assert evaluated(plan, {"gpu-1": [told]}).state[0] == State.RIGHT
+    reported = Neighbor("nic0", port_id="swp1", port_id_type="ifname", management_addresses=("10.0.0.9",))
+    assert evaluated(plan, {"gpu-1": [reported]}).state[0] == State.RIGHT
     shared = heard("nic0", "leaf-9", "swp1")._replace(management_addresses=("10.0.0.9",))
-    assert evaluated(plan, {"gpu-1": [told], "gpu-2": [shared]}).state[0] == State.UNKNOWN
+    assert evaluated(plan, {"gpu-1": [reported], "gpu-2": [shared]}).state[0] == State.UNKNOWN
 
 
 def test_a_bridge_or_a_dpus_own_system_beside_the_host_does_not_count() -> None:
@@ -238,7 +238,7 @@ def test_cdp_beside_lldp_is_no_second_neighbour() -> None:
     assert evaluated(fabric("nic0"), {"leaf-0": [heard("swp1", "gpu-1", "nic0"), cdp]}).state.tolist() == [State.RIGHT]
 
 
-def test_two_machines_with_one_name_are_told_apart_and_reported() -> None:
+def test_two_machines_with_one_name_are_distinguished_and_reported() -> None:
     plan = fabric("nic0", "nic0", "nic0", "nic0")
     macs = {f"gpu-{i}": f"b8:ce:f6:00:00:0{i}" for i in (1, 2)}
     facts: dict[str, Sequence[Fact]] = {name: [NetLink("nic0", mac=mac)] for name, mac in macs.items()}

@@ -154,7 +154,7 @@ def test_a_kind_with_half_the_adapters_goes_by_the_leaves_that_it_reaches(tmp_pa
     assert (moved, undecided, apart) == (set(), set(), set())
 
 
-def test_a_host_that_changed_its_single_port_is_not_told_to_move(tmp_path: Path) -> None:
+def test_a_host_that_changed_its_single_port_is_not_reported_to_move(tmp_path: Path) -> None:
     site = Site((12,))
     site.cabled[site.host(1, 3), DGX[1]] = (site.leaf(1, 1), 30)
     moved, undecided, _, _ = found(site, tmp_path)

@@ -77,7 +77,7 @@ def loaded(tmp_path: Path, text: str, name: str = "hosts") -> Inventory:
     return inventory
 
 
-def told(tmp_path: Path, text: str, name: str = "hosts") -> list[str]:
+def reported(tmp_path: Path, text: str, name: str = "hosts") -> list[str]:
     with pytest.raises(InventoryError) as caught:
         loaded(tmp_path, text, name)
     assert SECRET not in repr(caught.value) + repr(caught.value.problems)
@@ -160,7 +160,7 @@ def test_what_is_not_read_is_noted(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_ini_fault(tmp_path: Path, text: str, expected: str) -> None:
-    assert expected in told(tmp_path, text)
+    assert expected in reported(tmp_path, text)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_ini_fault(tmp_path: Path, text: str, expected: str) -> None:
     ],
 )  # fmt: skip
 def test_yaml_fault(tmp_path: Path, text: str, expected: str) -> None:
-    assert told(tmp_path, text, "h.yaml") == [expected]
+    assert reported(tmp_path, text, "h.yaml") == [expected]
 
 
 def test_the_variable_of_truerails_own_role_goes_before_ansibles(tmp_path: Path) -> None:

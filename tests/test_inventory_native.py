@@ -31,7 +31,7 @@ def loaded(tmp_path: Path, text: str, name: str = "inventory.yaml") -> Inventory
     return load_inventory(path)
 
 
-def told(tmp_path: Path, text: str, name: str = "inventory.yaml") -> list[str]:
+def reported(tmp_path: Path, text: str, name: str = "inventory.yaml") -> list[str]:
     with pytest.raises(InventoryError) as caught:
         loaded(tmp_path, text, name)
     assert SECRET not in repr(caught.value) + repr(caught.value.problems)
@@ -139,7 +139,7 @@ def test_two_devices_with_one_address_are_noted(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_fault(tmp_path: Path, entry: str, expected: str) -> None:
-    lines = told(tmp_path, f"devices:\n  - {entry}\n")
+    lines = reported(tmp_path, f"devices:\n  - {entry}\n")
     assert f"inventory.yaml:2: {expected}" in lines
     assert len(lines) <= 2
 
@@ -170,7 +170,7 @@ def test_fault(tmp_path: Path, entry: str, expected: str) -> None:
 def test_a_secret_in_the_file_is_an_error_that_does_not_show_it(
     tmp_path: Path, entry: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lines = told(tmp_path, f"devices:\n  - name: a\n    {entry}\n")
+    lines = reported(tmp_path, f"devices:\n  - name: a\n    {entry}\n")
     assert lines
     assert SECRET not in "\n".join(lines)
     assert SECRET not in caplog.text
@@ -178,7 +178,7 @@ def test_a_secret_in_the_file_is_an_error_that_does_not_show_it(
 
 def test_a_bare_secret_says_how_to_refer_to_one(tmp_path: Path) -> None:
     expected = "expected {env: NAME}, {file: PATH} or {credential: NAME}; a secret itself never stands in an inventory"
-    lines = told(tmp_path, "devices:\n  - name: a\n    password: hunter2\n")
+    lines = reported(tmp_path, "devices:\n  - name: a\n    password: hunter2\n")
     assert lines == [f"inventory.yaml:3: password: {expected}"]
 
 
@@ -194,9 +194,9 @@ def test_a_secret_is_read_when_used_and_shown_by_no_repr_or_dump(
     assert SECRET not in repr(inventory) + str(inventory) + dump_yaml(inventory)
 
 
-def test_all_faults_are_told_at_once_those_of_defaults_once(tmp_path: Path) -> None:
+def test_all_faults_are_reported_at_once_those_of_defaults_once(tmp_path: Path) -> None:
     entries = "  - {name: a, role: x}\n  - {name: b, port: y}\n  - {name: a}\n"
-    lines = told(tmp_path, f"defaults: {{port: 99999, colour: red}}\ndevices:\n{entries}")
+    lines = reported(tmp_path, f"defaults: {{port: 99999, colour: red}}\ndevices:\n{entries}")
     assert [line.split(": ")[0] for line in lines] == [f"inventory.yaml:{n}" for n in (1, 1, 3, 4, 5)]
     assert lines[-1] == "inventory.yaml:5: the device is there twice, first in line 3 (value 'a')"
 
@@ -212,10 +212,10 @@ def test_all_faults_are_told_at_once_those_of_defaults_once(tmp_path: Path) -> N
     ],
 )
 def test_a_file_that_is_no_inventory(tmp_path: Path, text: str, expected: str) -> None:
-    assert told(tmp_path, text) == [expected]
+    assert reported(tmp_path, text) == [expected]
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InventoryError, match=r"none\.yaml: cannot be read: No such file or directory"):
         load_inventory(tmp_path / "none.yaml")
 

@@ -166,7 +166,7 @@ def fault(tmp_path: Path, fake: Fake, more: str = "") -> str:
 
 
 def fabric(fake: Fake) -> None:
-    """Two hosts, two leaves, a spine: rails told by custom field, by interface tag, by cable tag, by leaf tag."""
+    """Two hosts, two leaves, a spine: rails reported by custom field, by interface tag, by cable tag, by leaf tag."""
     one, two = fake.device("gpu-1", "gpu-server"), fake.device("gpu-2", "gpu-server")
     tag = {"id": 1, "name": "Rail 1", "slug": "rail-1"}
     leaves = fake.device("leaf-0", "leaf-switch"), fake.device("leaf-1", "tor", tags=[tag])
@@ -242,7 +242,7 @@ def test_slugs_are_mapped_and_pods_chosen(tmp_path: Path, netbox: Fake) -> None:
     assert "a: no primary IP address in NetBox, reached by name" in inventory.notes
 
 
-def test_infiniband_is_told_by_the_interfaces(tmp_path: Path, netbox: Fake) -> None:
+def test_infiniband_is_reported_by_the_interfaces(tmp_path: Path, netbox: Fake) -> None:
     host, leaf = netbox.device("gpu-1", "gpu"), netbox.device("leaf-0", "leaf")
     kind = {"type": {"value": "infiniband-ndr", "label": "NDR"}}
     netbox.cable((host, "mlx5_0"), (leaf, "1"), near=kind, far=kind)
@@ -260,7 +260,7 @@ def test_many_devices_are_asked_in_pages_and_parts(tmp_path: Path, netbox: Fake)
     assert all(len(path) < 4000 for path in netbox.asked)
 
 
-def test_a_wrong_token_is_told_without_it(
+def test_a_wrong_token_is_reported_without_it(
     tmp_path: Path, netbox: Fake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(0)

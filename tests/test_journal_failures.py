@@ -49,11 +49,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def keeping(journal: Journal, max_queued_rounds: int = 100) -> Iterator[tuple[Keeper, list[JournalState]]]:
-    """A keeper, and what it told."""
-    told: list[JournalState] = []
-    keeper = Keeper(journal, max_queued_rounds, told.append)
+    """A keeper, and what it reported."""
+    reported: list[JournalState] = []
+    keeper = Keeper(journal, max_queued_rounds, reported.append)
     try:
-        yield keeper, told
+        yield keeper, reported
     finally:
         keeper.close(ENOUGH)
         journal.close()
@@ -71,14 +71,14 @@ def sqlite(folder: Path) -> Journal:
 
 def test_rounds_are_written_in_order_and_at_once(tmp_path: Path) -> None:
     fabric, journal = Fabric(), sqlite(tmp_path)
-    with keeping(journal) as (keeper, told):
+    with keeping(journal) as (keeper, reported):
         for number, changes in enumerate(fabric.rounds(5, swapped), 1):
             keeper.put(record(number, changes), changes)
         until(lambda: keeper.state.written_total == 5)
         assert keeper.state.health is JournalHealth.KEEPING
         assert keeper.state.waiting == keeper.state.lost_total == 0
         assert [one.number for one in journal.rounds()] == [5, 4, 3, 2, 1]
-        assert told == []
+        assert reported == []
 
 
 def test_a_graceful_stop_writes_what_waits(tmp_path: Path) -> None:
@@ -108,16 +108,16 @@ def test_what_cannot_be_opened_yet_is_opened_later(tmp_path: Path) -> None:
     journal = open_journal(Settings(f"sqlite:///{folder}/journal.db"))
     with pytest.raises(JournalUnavailableError, match="unable to open database file"):
         journal.findings()
-    with keeping(journal) as (keeper, told):
+    with keeping(journal) as (keeper, reported):
         changes = Fabric().round(swapped)
         keeper.put(record(1, changes), changes)
-        until(lambda: bool(told))
+        until(lambda: bool(reported))
         assert "unable to open" in keeper.state.error
         folder.mkdir()
-        until(lambda: len(told) == 2)
+        until(lambda: len(reported) == 2)
         assert keeper.state.written_total == 1
-        assert [one.health for one in told] == [JournalHealth.FAILING, JournalHealth.KEEPING]
-        assert told[1].error == ""
+        assert [one.health for one in reported] == [JournalHealth.FAILING, JournalHealth.KEEPING]
+        assert reported[1].error == ""
         assert journal.findings()
 
 
@@ -142,12 +142,12 @@ def test_dropped_rounds_are_counted_and_their_states_are_right_afterwards(tmp_pa
 
 def test_a_round_that_no_database_takes_stops_nothing(tmp_path: Path) -> None:
     fabric, journal = Fabric(), sqlite(tmp_path)
-    with keeping(journal) as (keeper, told):
+    with keeping(journal) as (keeper, reported):
         first, second = fabric.rounds(2)
         bad = replace(first, links=(LinkChange(0, first.at, "h1/nica", None, None, "no such state", "right"),))
         keeper.put(record(1, bad), bad)
-        until(lambda: bool(told))
-        assert "round 1 was not kept" in told[0].error
+        until(lambda: bool(reported))
+        assert "round 1 was not kept" in reported[0].error
         keeper.put(record(2, second), second)
         until(lambda: keeper.state.health is JournalHealth.KEEPING)
         assert keeper.state.written_total == 1
@@ -160,21 +160,21 @@ def test_a_full_disk_loses_nothing_and_recovers(tmp_path: Path) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(tmp_path)], check=True)
     try:
         fabric, journal = Fabric(), sqlite(tmp_path)
-        with keeping(journal) as (keeper, told):
+        with keeping(journal) as (keeper, reported):
             note = journal.acknowledge("0123456789ab", "ann", "known", AT)
             filler = tmp_path / "filler"
             _fill(filler)
             rounds = [fabric.round(swapped if number % 2 else None) for number in range(40)]
             for number, changes in enumerate(rounds, 1):
                 keeper.put(record(number, changes), changes)
-            until(lambda: bool(told))
-            assert told[0].health is JournalHealth.FAILING
-            assert "full" in told[0].error or "disk I/O" in told[0].error
+            until(lambda: bool(reported))
+            assert reported[0].health is JournalHealth.FAILING
+            assert "full" in reported[0].error or "disk I/O" in reported[0].error
             with pytest.raises(JournalUnavailableError):
                 _write_on(journal)
             assert journal.acknowledgements() == [note], "what is there can be read"
             filler.unlink()
-            until(lambda: keeper.state.written_total == 40 and told[-1].health is JournalHealth.KEEPING)
+            until(lambda: keeper.state.written_total == 40 and reported[-1].health is JournalHealth.KEEPING)
             assert keeper.state.lost_total == 0
             assert len(journal.rounds()) == 40
             assert journal.acknowledgements() == [note]
@@ -200,12 +200,12 @@ def test_a_writer_that_holds_the_database_is_waited_for(tmp_path: Path, monkeypa
     monkeypatch.setattr("truerail.journal.database.BUSY_SECONDS", 0.2)
     fabric, journal = Fabric(), sqlite(tmp_path)
     other = Database(f"sqlite:///{tmp_path}/journal.db")
-    with keeping(journal) as (keeper, told):
+    with keeping(journal) as (keeper, reported):
         with other.writing():
             changes = fabric.round()
             keeper.put(record(1, changes), changes)
-            until(lambda: bool(told))
-            assert "locked" in told[0].error
+            until(lambda: bool(reported))
+            assert "locked" in reported[0].error
             assert journal.rounds() == [], "readers do not wait"
         until(lambda: keeper.state.written_total == 1)
     other.close()
@@ -213,7 +213,7 @@ def test_a_writer_that_holds_the_database_is_waited_for(tmp_path: Path, monkeypa
 
 def test_postgresql_stopped_for_a_while(server: Postgres) -> None:
     fabric, journal = Fabric(), open_journal(Settings(server.url()))
-    with keeping(journal) as (keeper, told):
+    with keeping(journal) as (keeper, reported):
         note = journal.acknowledge("0123456789ab", "ann", "known", AT)
         first = fabric.round()
         keeper.put(record(1, first), first)
@@ -230,8 +230,8 @@ def test_postgresql_stopped_for_a_while(server: Postgres) -> None:
             assert keeper.state.waiting == 6
         finally:
             server.start()
-        until(lambda: keeper.state.written_total == 7 and len(told) == 2)
-        assert [one.health for one in told] == [JournalHealth.FAILING, JournalHealth.KEEPING]
+        until(lambda: keeper.state.written_total == 7 and len(reported) == 2)
+        assert [one.health for one in reported] == [JournalHealth.FAILING, JournalHealth.KEEPING]
         assert len(journal.rounds()) == 7
         assert journal.acknowledgements() == [note]
 
@@ -276,7 +276,7 @@ def test_connections_that_the_server_ended_are_replaced(server: Postgres) -> Non
 # --- secrets ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_password_is_told_nowhere(tmp_path: Path) -> None:
+def test_a_password_is_reported_nowhere(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("hunter2\n")
     for url, password in (
         ("postgresql://u@127.0.0.1:1/j", Secret("file", str(tmp_path / "password"))),
@@ -292,7 +292,7 @@ def test_a_password_is_told_nowhere(tmp_path: Path) -> None:
         journal.close()
 
 
-def test_a_password_that_is_missing_is_told_by_its_reference() -> None:
+def test_a_password_that_is_missing_is_reported_by_its_reference() -> None:
     journal = open_journal(Settings("postgresql://u@127.0.0.1:1/j", Secret("env", "NO_SUCH_VARIABLE")))
     with pytest.raises(JournalUnavailableError, match="environment variable NO_SUCH_VARIABLE is not set"):
         journal.rounds()

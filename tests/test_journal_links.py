@@ -16,7 +16,7 @@ def swapped(world: World) -> None:
     world.swap(ONE, OTHER)
 
 
-def told(changes: Changes) -> set[tuple[str, str | None, str | None, str, str]]:
+def reported(changes: Changes) -> set[tuple[str, str | None, str | None, str, str]]:
     """Link changes without their time."""
     return {(one.port, one.was, one.now, one.was_state, one.now_state) for one in changes.links}
 
@@ -34,7 +34,7 @@ def test_a_swap_and_its_repair() -> None:
     fabric = Fabric()
     fabric.round()
     changes = fabric.round(swapped)
-    assert told(changes) == {
+    assert reported(changes) == {
         ("h1/nica", "leaf-0/swp1", "leaf-1/swp1", "right", "wrong"),
         ("h1/nicb", "leaf-1/swp1", "leaf-0/swp1", "right", "wrong"),
     }
@@ -45,7 +45,7 @@ def test_a_swap_and_its_repair() -> None:
 def test_a_pulled_cable_is_seen_on_nothing() -> None:
     fabric = Fabric()
     fabric.round()
-    assert told(fabric.round(lambda world: world.where.update({ONE: None}))) == {
+    assert reported(fabric.round(lambda world: world.where.update({ONE: None}))) == {
         ("h1/nica", "leaf-0/swp1", None, "right", "missing")
     }
 
@@ -61,8 +61,8 @@ def test_a_port_that_no_plan_has_is_the_same_place_in_every_round() -> None:
         moved(world)
 
     fabric.round()
-    assert told(fabric.round(moved)) == {("h1/nica", "leaf-0/swp1", "leaf-0/swp77", "right", "wrong")}
-    assert {one[0] for one in told(fabric.round(moved_and_another_strange_one))} == {"h2/nica"}
+    assert reported(fabric.round(moved)) == {("h1/nica", "leaf-0/swp1", "leaf-0/swp77", "right", "wrong")}
+    assert {one[0] for one in reported(fabric.round(moved_and_another_strange_one))} == {"h2/nica"}
 
 
 def test_a_leaf_that_names_no_port_is_a_place_too() -> None:
@@ -74,7 +74,7 @@ def test_a_leaf_that_names_no_port_is_a_place_too() -> None:
     ]
     fabric.round()
     changes = fabric.tell(replace(world.snapshot(), readings=readings, _tables={}))
-    assert ("h1/nica", "leaf-0/swp1", "leaf-0", "right", "right") in told(changes)
+    assert ("h1/nica", "leaf-0/swp1", "leaf-0", "right", "right") in reported(changes)
 
 
 def _vague(fact: object) -> object:
@@ -87,7 +87,7 @@ def _about_h1(device: str, fact: object) -> bool:
     return device.startswith("leaf") and isinstance(fact, Neighbor) and fact.system_name == "h1"
 
 
-def test_devices_that_fail_are_told_as_unknown_and_devices_not_asked_are_not() -> None:
+def test_devices_that_fail_are_reported_as_unknown_and_devices_not_asked_are_not() -> None:
     fabric = Fabric()
     fabric.round()
     world = World(fabric.plan)
@@ -97,8 +97,8 @@ def test_devices_that_fail_are_told_as_unknown_and_devices_not_asked_are_not() -
     asked = [one for one in world.snapshot().readings if one.device in ("h1", "leaf-0")]
     failed = [*others, *(replace(one, facts=(), error="timed out") for one in asked)]
     changes = fabric.tell(replace(world.snapshot(), readings=failed, _tables={}))
-    assert ("h1/nica", "leaf-0/swp1", None, "right", "unknown") in told(changes)
-    assert ("h1/nica", None, "leaf-0/swp1", "unknown", "right") in told(fabric.round())
+    assert ("h1/nica", "leaf-0/swp1", None, "right", "unknown") in reported(changes)
+    assert ("h1/nica", None, "leaf-0/swp1", "unknown", "right") in reported(fabric.round())
 
 
 def test_a_new_plan_is_compared_port_by_port() -> None:
@@ -111,7 +111,7 @@ def test_a_new_plan_is_compared_port_by_port() -> None:
     before = World(fabric.plan).snapshot()
     fabric.plan = replace(fabric.plan, cables=(*reversed(kept), new))
     changes = fabric.tell(before)
-    assert told(changes) == {
+    assert reported(changes) == {
         ("h1/nica", "leaf-0/swp1", "leaf-0/swp1", "right", "wrong"),
         ("h1/nicb", "leaf-1/swp1", "leaf-1/swp1", "right", "wrong"),
     }
@@ -124,10 +124,10 @@ def test_a_restart_tells_what_changed_in_the_gap() -> None:
     fabric.lives = lives()
     fabric.lives.restore(Memory(links=tuple(first.link_states.values()), at=first.at))
     changes = fabric.round(lambda world: world.where.update({ONE: Port("leaf-0", "swp77")}))
-    assert told(changes) == {("h1/nica", "leaf-0/swp1", "leaf-0/swp77", "right", "wrong")}
+    assert reported(changes) == {("h1/nica", "leaf-0/swp1", "leaf-0/swp77", "right", "wrong")}
     fabric.lives = lives()
     fabric.lives.restore(Memory(links=tuple((first.link_states | changes.link_states).values()), at=changes.at))
-    assert told(fabric.round()) == {("h1/nica", "leaf-0/swp77", "leaf-0/swp1", "wrong", "right")}
+    assert reported(fabric.round()) == {("h1/nica", "leaf-0/swp77", "leaf-0/swp1", "wrong", "right")}
 
 
 def test_two_cables_at_one_port_are_no_obstacle() -> None:

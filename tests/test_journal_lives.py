@@ -160,7 +160,7 @@ def test_a_device_that_is_not_read_resolves_nothing() -> None:
     assert life(gone[4]).resolved_at == gone[0].at
 
 
-def test_out_of_sight_while_recovering_begins_the_window_anew() -> None:
+def test_out_of_sight_while_recovering_begins_the_window_again() -> None:
     fabric = Fabric()
     fabric.round(swapped)
     fabric.round()
@@ -184,7 +184,7 @@ def test_the_other_end_is_enough_to_say_that_a_cable_is_right() -> None:
 
 
 def test_a_failed_question_that_its_rule_needs_leaves_a_finding_unseen() -> None:
-    """GPU order is told by the topology; a host that answers all but that cannot say that it is right again."""
+    """GPU order is reported by the topology; a host that answers all but that cannot say that it is right again."""
     fabric = Fabric()
     world = World(fabric.plan)
     clean = world.snapshot()
@@ -228,8 +228,8 @@ def test_what_changes_with_every_round_is_written_down_once_in_a_while() -> None
     fabric = Fabric()
 
     def older(evaluation: Evaluation) -> Evaluation:
-        told = tuple(replace(f, summary=f"{f.summary} at {evaluation.at}") for f in evaluation.findings)
-        return replace(evaluation, findings=told)
+        reported = tuple(replace(f, summary=f"{f.summary} at {evaluation.at}") for f in evaluation.findings)
+        return replace(evaluation, findings=reported)
 
     written = [bool(fabric.round(swapped, older).findings) for _ in range(13)]
     assert written == [True, True, *[False] * 9, True, False]
@@ -311,7 +311,7 @@ def test_another_patience_holds_from_the_next_round_on() -> None:
     assert life(fabric.round()).state is LifeState.RESOLVED
 
 
-# --- beside a slow model that looks at the whole past anew in every round ---------------------------------------------
+# --- beside a slow model that looks at the whole past again in every round --------------------------------------------
 
 PATIENCE = Patience(RECOVERY, 3, timedelta(minutes=10))
 
@@ -387,9 +387,9 @@ def test_lives_agree_with_a_slow_model(rounds: list[tuple[int, dict[str, Sight]]
     chronicle: Chronicle[str] = Chronicle(str, str)
     slow = {key: Slow() for key in "abc"}
     at = AT
-    for seconds, told in rounds:
+    for seconds, reported in rounds:
         at += timedelta(seconds=seconds)
-        sights = {key: told.get(key, Sight.GONE) for key in slow}
+        sights = {key: reported.get(key, Sight.GONE) for key in slow}
         present = {key: key for key, sight in sights.items() if sight is Sight.PRESENT}
         steps = chronicle.update(present, sights.__getitem__, at, PATIENCE)
         before = {key: model.state for key, model in slow.items()}

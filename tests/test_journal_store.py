@@ -114,10 +114,15 @@ def test_findings_and_causes_come_back_with_their_lives(journal: Journal) -> Non
     assert {key: one.life for key, one in found.items()} == rounds[-1].lives, "last seen in the newest round"
     row = next(row for row in rounds[0].findings.values() if row.finding.subject == "h1/nica")
     kept = found[row.life.id]
-    told = row.finding
-    assert (kept.rule, kept.name, kept.severity, kept.subject) == (told.rule, told.name, told.severity, told.subject)
-    assert (kept.rail, kept.expected, kept.observed) == (told.rail, told.expected, told.observed)
-    assert (kept.summary, kept.action, kept.cause) == (told.summary, told.action, row.cause)
+    reported = row.finding
+    assert (kept.rule, kept.name, kept.severity, kept.subject) == (
+        reported.rule,
+        reported.name,
+        reported.severity,
+        reported.subject,
+    )
+    assert (kept.rail, kept.expected, kept.observed) == (reported.rail, reported.expected, reported.observed)
+    assert (kept.summary, kept.action, kept.cause) == (reported.summary, reported.action, row.cause)
     assert journal.finding(row.life.id) == kept
     assert {one.life.id: one.life for one in journal.causes()} == rounds[-1].cause_lives
     ended = fabric.rounds(5)
@@ -187,8 +192,8 @@ def test_finding_events_by_time_device_and_page(journal: Journal) -> None:
     rounds = [*fabric.rounds(2, swapped), *fabric.rounds(5)]
     keep(journal, fabric, *rounds)
     every = journal.finding_events(AT, fabric.at)
-    told = [one for round_ in rounds for one in round_.events]
-    assert [replace(one, seq=0) for one in reversed(every)] == told
+    reported = [one for round_ in rounds for one in round_.events]
+    assert [replace(one, seq=0) for one in reversed(every)] == reported
     assert {one.kind for one in every} == {Kind.APPEARED, Kind.RESOLVED}
     on_host = [one for one in every if one.subject.startswith("h1/")]
     assert journal.finding_events(AT, fabric.at, devices=["h1"]) == on_host
@@ -417,7 +422,7 @@ def test_a_file_that_another_service_is_making_is_waited_for(tmp_path: Path, mon
     other.close()
 
 
-def test_a_file_that_stays_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_stays_locked_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
     other = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

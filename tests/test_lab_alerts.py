@@ -68,12 +68,12 @@ class Fabric:
     def evaluated(self, kind: str, *ports: Port) -> dict[str, Any]:
         """The cause of this kind on these ports, as soon as the service names it. No kind: until none is left."""
 
-        def found(told: dict[str, Any]) -> list[dict[str, Any]]:
+        def found(reported: dict[str, Any]) -> list[dict[str, Any]]:
             names = [str(port) for port in ports]
-            return [one for one in told["items"] if (one["kind"], one["subjects"]) == (kind, names)]
+            return [one for one in reported["items"] if (one["kind"], one["subjects"]) == (kind, names)]
 
-        told = self.service.until("causes", lambda told: found(told) if kind else not told["items"])
-        return found(told)[0] if kind else {}
+        reported = self.service.until("causes", lambda reported: found(reported) if kind else not reported["items"])
+        return found(reported)[0] if kind else {}
 
 
 class Site(Fabric):
@@ -124,7 +124,7 @@ def test_only_waits_are_shortened(name: str) -> None:
     assert hastened({"for": "5m", "expr": "up"}) == {"for": "15s", "expr": "up"}
 
 
-def told(alerts: Alerts) -> list[tuple[str, ...]]:
+def reported(alerts: Alerts) -> list[tuple[str, ...]]:
     """Each alert by its status, name, severity, host, port and rail, sorted."""
     return sorted(
         (alert["status"], *(alert["labels"].get(name, "") for name in ("alertname", "severity", "host", "nic", "rail")))
@@ -163,8 +163,8 @@ def scraped(site: Site, steps: Steps, state: int, *ports: Port) -> None:
     """Notes when Prometheus first had this state for all of these cables."""
 
     def firsts() -> list[float]:
-        told = [site.watch.samples(f'truerail_link_state{{host="{p.device}",nic="{p.name}"}}')[0] for p in ports]
-        since = [[at for at, value in samples if at > steps.begin and value == state] for samples in told]
+        reported = [site.watch.samples(f'truerail_link_state{{host="{p.device}",nic="{p.name}"}}')[0] for p in ports]
+        since = [[at for at, value in samples if at > steps.begin and value == state] for samples in reported]
         return [min(times) for times in since if times]
 
     found = soon(firsts, lambda found: len(found) == len(ports))
@@ -198,7 +198,7 @@ def test_two_exchanged_cables_are_one_page_that_names_both_and_resolves(
     broken.set("page received", page["at"])
     alerts = page["body"]["alerts"]
     assert (page["body"]["status"], page["body"]["receiver"]) == ("firing", "pager")
-    assert told(alerts) == [
+    assert reported(alerts) == [
         ("firing", "TruerailCableWrong", "critical", *one, "0"),
         ("firing", "TruerailCableWrong", "critical", *other, "1"),
     ]
@@ -219,7 +219,7 @@ def test_two_exchanged_cables_are_one_page_that_names_both_and_resolves(
 
 
 def missing(status: str, port: Port, rail: int) -> tuple[str, ...]:
-    """The alert on a cable without a link, as `told` has it."""
+    """The alert on a cable without a link, as `reported` has it."""
     return status, "TruerailCableMissing", "critical", *port, str(rail)
 
 
@@ -229,7 +229,7 @@ def pulled(site: Site, port: Port) -> str:
     return str(site.evaluated("link-down", port)["key"])
 
 
-def test_who_is_told_of_maintenance_who_acknowledges_and_who_restarts_truerail_gets_no_page(site: Site) -> None:
+def test_who_is_reported_of_maintenance_who_acknowledges_and_who_restarts_truerail_gets_no_page(site: Site) -> None:
     """What must not page is followed by what must: when that page is here, the other would have been here before."""
     now, hour = datetime.now(UTC), timedelta(hours=1)
     window = {
@@ -245,11 +245,11 @@ def test_who_is_told_of_maintenance_who_acknowledges_and_who_restarts_truerail_g
 
     acknowledged, other, last = site.jack(3, 2), site.jack(4, 3), site.jack(1, 0)
     key = pulled(site, acknowledged)
-    assert told(site.alerts(1)) == [missing("firing", acknowledged, 2)]
+    assert reported(site.alerts(1)) == [missing("firing", acknowledged, 2)]
     site.service.ask("acknowledgements", {"target": key, "reason": "spare is ordered"})
-    assert told(site.alerts(2)) == [missing("resolved", acknowledged, 2)]
+    assert reported(site.alerts(2)) == [missing("resolved", acknowledged, 2)]
     pulled(site, other)
-    assert told(site.alerts(3)) == [missing("firing", other, 3)]
+    assert reported(site.alerts(3)) == [missing("firing", other, 3)]
 
     number = site.service.ask("fabric")["number"]
     site.service.ended(signal.SIGKILL)
@@ -257,7 +257,7 @@ def test_who_is_told_of_maintenance_who_acknowledges_and_who_restarts_truerail_g
     site.service.start()
     soon(lambda: site.watch.query(f"truerail_evaluation_number > {number}"), bool)
     pulled(site, last)
-    assert told(site.alerts(4)) == [missing("firing", last, 0), missing("firing", other, 3)]
+    assert reported(site.alerts(4)) == [missing("firing", last, 0), missing("firing", other, 3)]
     begins = [{alert["startsAt"] for alert in site.alerts(number)} for number in (3, 4)]
     assert begins[0] < begins[1], "the alert on the other cable did not end in between"
     assert len(site.watch.notifications()) == 4

@@ -53,7 +53,7 @@ def check(layout: Layout, inventory: str = BY_SSH, *args: str) -> dict[str, Any]
     return found
 
 
-def told(evaluation: dict[str, Any]) -> list[tuple[str, list[str], int]]:
+def reported(evaluation: dict[str, Any]) -> list[tuple[str, list[str], int]]:
     return [(cause["kind"], cause["subjects"], len(cause["moves"])) for cause in evaluation["causes"]]
 
 
@@ -88,11 +88,11 @@ def test_two_cables_swapped_live_are_one_cause_and_gone_when_put_right(lab: Layo
     one, other = "gpu-002/enp26s0f0np0", "gpu-002/enp77s0f0np0"
     with swapped(lab, one, other):
         evaluation = check(lab, inventory)
-        assert told(evaluation) == [("cable-swap", [one, other], 2)]
+        assert reported(evaluation) == [("cable-swap", [one, other], 2)]
         assert {f["rule"] for f in evaluation["findings"]} == {"CAB001"}
         again = check(lab, inventory, "--only", "gpu-002")
-        assert told(again) == told(evaluation)
-    assert told(check(lab, inventory)) == []
+        assert reported(again) == reported(evaluation)
+    assert reported(check(lab, inventory)) == []
 
 
 @pytest.mark.parametrize("inventory", [BY_SSH, BY_SNMP])
@@ -100,7 +100,7 @@ def test_exchanged_hostnames_of_two_leaves_are_a_leaf_swap(lab: Layout, inventor
     fabric.exchange_names(lab, "leaf-1", "leaf-3")
     try:
         hearing.settle(lab)
-        assert told(check(lab, inventory)) == [("leaf-swap", ["leaf-1", "leaf-3"], 0)]
+        assert reported(check(lab, inventory)) == [("leaf-swap", ["leaf-1", "leaf-3"], 0)]
     finally:
         fabric.exchange_names(lab, "leaf-1", "leaf-3")
         hearing.settle(lab)
@@ -112,7 +112,7 @@ def test_a_pulled_cable_is_a_link_down(lab: Layout) -> None:
     cables.pull(lab, [port])
     try:
         hearing.settle(lab)
-        assert told(check(lab)) == [("link-down", [str(port)], 0)]
+        assert reported(check(lab)) == [("link-down", [str(port)], 0)]
     finally:
         cables.plug(lab, port, far)
         hearing.settle(lab)
@@ -139,7 +139,7 @@ def test_live_captured_and_replayed_the_same_fabric_gives_the_same_json(lab: Lay
             assert replayed.returncode == 1, replayed.stderr
             assert _timeless(json.loads(replayed.stdout)) == _timeless(live)
         by_snmp = check(lab, BY_SNMP)
-    assert told(by_snmp) == told(live)
+    assert reported(by_snmp) == reported(live)
     assert [f["id"] for f in by_snmp["findings"]] == [f["id"] for f in live["findings"]]
 
 

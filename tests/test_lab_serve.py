@@ -60,8 +60,10 @@ def test_a_swap_is_found_and_remembered_and_gone_when_it_is_put_right(lab: Layou
             cables.swap(lab, one, other)
         service.until("causes", lambda answer: not answer["items"])
         hearing.settle(lab)
-        told = service.until("history?kind=findings", lambda found: "resolved" in {c["kind"] for c in found["items"]})
-        assert {"appeared", "resolved"} <= {change["kind"] for change in told["items"]}
+        reported = service.until(
+            "history?kind=findings", lambda found: "resolved" in {c["kind"] for c in found["items"]}
+        )
+        assert {"appeared", "resolved"} <= {change["kind"] for change in reported["items"]}
         diff = service.ask("diff?since=1h")
         assert diff["links"] == []
         assert "2 links changed and changed back" in diff["summary"]

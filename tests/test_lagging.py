@@ -1,4 +1,5 @@
-"""A slow NIC among NICs that congestion slows too: what is expected of it is what those carry that are told as much."""
+"""A slow NIC among NICs that congestion slows too: what is expected of it is what those carry that are reported as
+much."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,11 +20,11 @@ from truerail.testing.cases import scene
 LEVEL = 3e10
 HOSTS, RAILS = 24, 4
 PLAN = "\n".join(f"h{h}/nic{r} leaf-{r}/p{h} rail={r} speed=400" for h in range(HOSTS) for r in range(RAILS))
-TOLD = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
+REPORTED = {"cnp_handled": 0.0, "ecn_received_packets": 0.0}
 
 
 def carries(share: float, notices: float = 0.0) -> dict[str, float]:
-    """What a NIC counts in each direction at this share, told so often of congestion for each gigabyte."""
+    """What a NIC counts in each direction at this share, reported so often of congestion for each gigabyte."""
     per_second = notices * share * LEVEL * 1e-9
     both = {"tx_bytes": share * LEVEL, "rx_bytes": share * LEVEL}
     return both | {"cnp_handled": per_second, "ecn_received_packets": per_second}
@@ -47,10 +48,10 @@ def test_what_collisions_hold_up_is_not_slow() -> None:
     assert evaluated(crowded(HOSTS)) == []
 
 
-def test_who_lacks_more_than_those_told_as_much_is_slow() -> None:
+def test_who_lacks_more_than_those_reported_as_much_is_slow() -> None:
     (finding,) = evaluated(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 40.0)})
     assert finding.subject == "h5/nic1"
-    assert "more than those lack that are told as much of congestion" in finding.summary
+    assert "more than those lack that are reported as much of congestion" in finding.summary
     assert dict(finding.detail)["share_of_expected"] == pytest.approx(0.75, abs=0.01)
 
 
@@ -58,7 +59,7 @@ def test_the_same_lack_with_more_notices_is_congestion() -> None:
     assert evaluated(crowded(HOSTS) | {"h5/nic1": carries(0.75 * 0.7, 400.0)}) == []
 
 
-def test_too_few_told_as_much_explain_as_before_by_notices_alone() -> None:
+def test_too_few_reported_as_much_explain_as_before_by_notices_alone() -> None:
     few = crowded(CROWD // 2)
     assert evaluated(few | {"h5/nic1": carries(0.75 * 0.7, 40.0)}) == []
 
@@ -87,7 +88,7 @@ def test_a_rail_that_other_hosts_load_more_measures_nobody_who_does_not() -> Non
         evaluated(heavy | {"h22/nic1": carries(0.8)})
 
 
-def test_hosts_of_other_work_are_not_told_as_much() -> None:
+def test_hosts_of_other_work_are_not_reported_as_much() -> None:
     """Twice the level: what their collisions leave them says nothing of this host's."""
     others = {f"h{h}/nic{r}": carries(0.3) for h in range(HOSTS) for r in range(RAILS)} | {
         f"h{h}/nic{h % RAILS}": carries(0.21, 40.0) for h in range(HOSTS)
@@ -107,7 +108,7 @@ def test_a_nic_that_waits_for_credits_is_held_up_in_what_it_sends(ticks: float, 
 
 
 def test_pauses_that_the_rule_has_weighed_do_not_explain_its_finding_again() -> None:
-    """Its leaf pauses it for as long as those that are told as much; what it lacks beyond that is its own."""
+    """Its leaf pauses it for as long as those that are reported as much; what it lacks beyond that is its own."""
     paused = {port: of | {"rx_pause_us:3": 1.5e5} for port, of in crowded(HOSTS).items()}
     rates = {f"h{h}/nic{r}": carries(1.0) for h in range(HOSTS) for r in range(RAILS)} | paused
     rates["h5/nic1"] = carries(0.75 * 0.7, 40.0) | {"rx_pause_us:3": 1.5e5}
@@ -141,7 +142,7 @@ def test_expected_is_level_times_rail_times_what_congestion_leaves() -> None:
     assert (alike.known == (signs > 0)).all()
 
 
-def test_levels_are_told_by_three_nics_or_more_and_by_the_upper_half() -> None:
+def test_levels_are_reported_by_three_nics_or_more_and_by_the_upper_half() -> None:
     values = np.array([[[1.0, 2.0, 3.0, 4.0], [5.0, np.nan, np.nan, 6.0], [7.0, 9.0, np.nan, 8.0]]])
     np.testing.assert_array_equal(levels(values)[0, :, 0], [3.0, np.nan, 8.0])
 

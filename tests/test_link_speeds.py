@@ -138,7 +138,7 @@ def test_prose_tells_who_is_switched_off() -> None:
     }  # fmt: skip
 
 
-def test_a_state_that_says_nothing_of_light_is_not_told() -> None:
+def test_a_state_that_says_nothing_of_light_is_not_reported() -> None:
     rows = {
         "Ethernet1": {"linkStatus": "inactive", "bandwidth": 400000000000},
         "Ethernet2": {"interfaceStatus": "connected", "bandwidth": 400000000000},
@@ -229,7 +229,7 @@ def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_an_uplink_without_link_is_told_by_every_platform_and_has_no_speed(platform: str) -> None:
+def test_an_uplink_without_link_is_reported_by_every_platform_and_has_no_speed(platform: str) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     down = simulate(shape, [Fault(CauseKind.LINK_DOWN, "uplink")])
     evaluation = evaluate(down.plan, down.snapshot())
@@ -238,7 +238,7 @@ def test_an_uplink_without_link_is_told_by_every_platform_and_has_no_speed(platf
     assert not [finding for finding in evaluation.findings if finding.rule == "LNK001"]
 
 
-def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_told_until_it_is_mended() -> None:
+def test_in_a_living_fabric_a_link_that_came_up_at_half_its_speed_is_reported_until_it_is_mended() -> None:
     site = Site([Fault(CauseKind.LINK_DOWN)])
     site.director.fix(1)
     site.settle()

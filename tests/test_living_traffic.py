@@ -62,11 +62,11 @@ def test_hosts_and_switches_tell_what_they_count_and_agree() -> None:
 def test_what_is_asked_at_one_moment_is_the_same_however_often() -> None:
     site = quiet()
     site.wait(33.0)
-    told = [[r.facts for r in counted(site) if r.collector == "nic_counters"] for _ in range(2)]
-    assert told[0] == told[1]
+    reported = [[r.facts for r in counted(site) if r.collector == "nic_counters"] for _ in range(2)]
+    assert reported[0] == reported[1]
     site.wait(0.5)
     later = [r.facts for r in counted(site) if r.collector == "nic_counters"]
-    values = [next(_values(facts)) for facts in (told[0][0], later[0])]
+    values = [next(_values(facts)) for facts in (reported[0][0], later[0])]
     assert values[1][9] > values[0][9]  # bits on the wire go on all the time
 
 

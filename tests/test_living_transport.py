@@ -185,6 +185,6 @@ def test_answers_are_made_once_until_the_world_around_a_device_changes(site: Sit
     assert "NO-CARRIER" not in other.text
 
 
-def test_daemons_keep_a_frame_for_as_many_intervals_as_they_are_told() -> None:
+def test_daemons_keep_a_frame_for_as_many_intervals_as_they_are_reported() -> None:
     assert Daemons().ttl_seconds == 120
     assert Daemons(tx_seconds=5, hold=4).ttl_seconds == TTL

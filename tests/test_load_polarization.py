@@ -143,18 +143,18 @@ def test_queue_pairs_of_some_hosts_claim_their_part_and_cap_nothing() -> None:
 CASE = rules()["LBL001"].fires[0]
 
 
-def told(case: Case, code: str = "LBL001") -> set[str]:
+def reported(case: Case, code: str = "LBL001") -> set[str]:
     return {finding.subject for finding in rules()[code].findings(*scene(case))}
 
 
 def test_siblings_with_one_that_does_not_fit_are_named_without_it() -> None:
     all_used = {f"spine-3/up{t}": {"tx_bytes": 1.5e10} for t in range(8)}
-    assert told(replace(CASE, rates={**CASE.rates, **all_used})) == {"spine-0", "spine-1", "spine-2"}
+    assert reported(replace(CASE, rates={**CASE.rates, **all_used})) == {"spine-0", "spine-1", "spine-2"}
 
 
 def test_a_switch_with_a_member_down_is_evaluated_by_its_own_number_of_members() -> None:
     down = replace(CASE, facts={"spine-0": [NetLink("up7", operstate="DOWN")]})
-    assert told(down) == {"spine-1", "spine-2", "spine-3"}
+    assert reported(down) == {"spine-1", "spine-2", "spine-3"}
 
 
 def test_idle_uplinks_that_may_be_chance_are_unknown() -> None:
@@ -165,18 +165,18 @@ def test_idle_uplinks_that_may_be_chance_are_unknown() -> None:
     case = replace(CASE, plan=two, rates={**few, **one})
     assert len(unclear(balance_of(telemetry_of(*scene(case))))) == 1
     with pytest.raises(InsufficientDataError, match=r"more flows: in a tier of one pod uplinks stay idle"):
-        told(case)
+        reported(case)
 
 
 @pytest.mark.parametrize("code", ["LBL001", "LBL002", "LBL003"])
 def test_a_tier_of_which_nobody_tells_is_unknown(code: str) -> None:
     quiet = rules()["LBL001"].quiet[0]
-    assert told(quiet, code) == set()
+    assert reported(quiet, code) == set()
     below = {port: of for port, of in quiet.rates.items() if port.startswith("leaf-")}
     with pytest.raises(InsufficientDataError, match=r"uplinks of 4 of (4|16) switches"):
-        told(replace(quiet, rates=below), code)
+        reported(replace(quiet, rates=below), code)
     idle = {port: {"tx_bytes": 1e3} for port in quiet.rates if port.startswith("spine-")}
-    assert told(replace(quiet, rates={**below, **idle}), code) == set()
+    assert reported(replace(quiet, rates={**below, **idle}), code) == set()
 
 
 def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
@@ -187,7 +187,7 @@ def test_bundles_whose_half_is_idle_by_few_flows_are_unknown() -> None:
     b = balance_of(telemetry_of(*scene(replace(case, rates=few))))
     assert not polarized(b)
     with pytest.raises(InsufficientDataError, match="more flows"):
-        told(replace(case, rates=few))
+        reported(replace(case, rates=few))
 
 
 def carried(readings: list[float]) -> list[float]:
@@ -199,7 +199,7 @@ def carried(readings: list[float]) -> list[float]:
     return [round(value / 1e9, 2) for value in sent[0].tolist()]
 
 
-def test_a_device_that_is_polled_every_thirty_seconds_is_told() -> None:
+def test_a_device_that_is_polled_every_thirty_seconds_is_reported() -> None:
     assert carried([NAN, NAN, 3e9] * 4) == [1.0, 1.0, 1.0, 1.0]
 
 

@@ -304,7 +304,7 @@ def test_what_the_other_end_counts_and_priorities_fill_in() -> None:
     assert sent == pytest.approx([3e9, 3e9], rel=1e-4)
 
 
-def test_a_window_with_gaps_is_not_told() -> None:
+def test_a_window_with_gaps_is_not_reported() -> None:
     plan = "h1/nic0 leaf-0/p1 rail=0 speed=400"
     rates: Rates = {"h1/nic0": {"tx_bytes": [1e9] * 5 + [float("nan")] * 4 + [1e9] * 3}, "leaf-0/p1": {"tx_bytes": 1e9}}
     telemetry = telemetry_of(*scene(Case("", plan, {}, rates=rates)))
@@ -351,7 +351,7 @@ def test_stragglers_are_found_in_noise_and_nobody_else() -> None:
         list(rules()["RAL002"].findings(*scene(replace(case, plan="\n".join(without.splitlines()[:8])))))
 
 
-def test_which_of_two_egress_ports_the_pauses_are_for_is_told_with_less_confidence() -> None:
+def test_which_of_two_egress_ports_the_pauses_are_for_is_reported_with_less_confidence() -> None:
     case = rules()["INC001"].fires[0]
     rates = dict(case.rates) | {"leaf-0/p1": case.rates["leaf-0/p0"]}
     sure = {f.subject: f.confidence for f in rules()["INC001"].findings(*scene(replace(case, rates=rates)))}

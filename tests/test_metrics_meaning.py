@@ -41,43 +41,43 @@ def of_world(world: World) -> Read:
     return read(published(world.plan, world.snapshot()))
 
 
-def link(told: Read, host: str, nic: str) -> float | None:
-    return told("link_state", host=host, nic=nic)
+def link(reported: Read, host: str, nic: str) -> float | None:
+    return reported("link_state", host=host, nic=nic)
 
 
 def test_a_whole_fabric() -> None:
-    told = of_world(World(make_plan(4, 4)))
-    assert {value for _, value in told.series("link_state")} == {RIGHT}
-    assert told("links", state="right") == 16
-    assert told("links") == 16
-    assert told("uplinks", state="right") == 8
-    assert told("hosts", state="whole") == 4
-    assert told("findings") == 0
-    assert told("causes") == told("cause_moves") == 0
-    assert told("device_findings") is None
-    assert told("link_actual_info") is None
-    assert told("links_verified", verified="both ends") == 16
-    assert {value for _, value in told.series("rail_right_ratio")} == {1}
+    reported = of_world(World(make_plan(4, 4)))
+    assert {value for _, value in reported.series("link_state")} == {RIGHT}
+    assert reported("links", state="right") == 16
+    assert reported("links") == 16
+    assert reported("uplinks", state="right") == 8
+    assert reported("hosts", state="whole") == 4
+    assert reported("findings") == 0
+    assert reported("causes") == reported("cause_moves") == 0
+    assert reported("device_findings") is None
+    assert reported("link_actual_info") is None
+    assert reported("links_verified", verified="both ends") == 16
+    assert {value for _, value in reported.series("rail_right_ratio")} == {1}
 
 
 def test_a_swap_is_wrong_and_says_where_it_is() -> None:
     world = World(make_plan(4, 4))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
-    told = of_world(world)
-    assert link(told, "h1", "nica") == link(told, "h1", "nicc") == WRONG
-    assert link(told, "h1", "nicb") == RIGHT
-    ((seen, _),) = told.series("link_actual_info", host="h1", nic="nica")
+    reported = of_world(world)
+    assert link(reported, "h1", "nica") == link(reported, "h1", "nicc") == WRONG
+    assert link(reported, "h1", "nicb") == RIGHT
+    ((seen, _),) = reported.series("link_actual_info", host="h1", nic="nica")
     assert (seen["actual_switch"], seen["actual_switch_port"], seen["actual_rail"]) == ("leaf-2", "swp1", "2")
     assert seen["action"] == "move"
-    assert told("device_findings", host="h1", rail="0", rule="CAB001", severity="critical", muted="no") == 1
-    assert told("causes", kind="cable-swap", muted="no") == 1
-    assert told("cause_moves", kind="cable-swap") == 2
-    assert told("host_links", host="h1", state="wrong") == 2
-    assert told("hosts", state="broken") == 1
-    assert told("rail_state", rail="0") == WRONG
-    assert told("rail_right_ratio", rail="0") == 0.75
-    assert told("rule_status", rule="CAB001", status="fail") == 1
-    assert told("rule_status", rule="CAB001") == 1, "one status holds"
+    assert reported("device_findings", host="h1", rail="0", rule="CAB001", severity="critical", muted="no") == 1
+    assert reported("causes", kind="cable-swap", muted="no") == 1
+    assert reported("cause_moves", kind="cable-swap") == 2
+    assert reported("host_links", host="h1", state="wrong") == 2
+    assert reported("hosts", state="broken") == 1
+    assert reported("rail_state", rail="0") == WRONG
+    assert reported("rail_right_ratio", rail="0") == 0.75
+    assert reported("rule_status", rule="CAB001", status="fail") == 1
+    assert reported("rule_status", rule="CAB001") == 1, "one status holds"
 
 
 def test_series_vanish_with_their_cause() -> None:
@@ -85,51 +85,51 @@ def test_series_vanish_with_their_cause() -> None:
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     exposition.prepare(published(world.plan, world.snapshot()))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
-    told = Read(exposition.render(published(world.plan, world.snapshot()), COUNTERS, NOW).decode())
-    assert told("link_actual_info") is told("device_findings") is None
-    assert told("findings", rule="CAB001") == 0
+    reported = Read(exposition.render(published(world.plan, world.snapshot()), COUNTERS, NOW).decode())
+    assert reported("link_actual_info") is reported("device_findings") is None
+    assert reported("findings", rule="CAB001") == 0
 
 
 def test_unknown_is_neither_right_nor_wrong() -> None:
     world = World(make_plan(4, 4), unread={"h2", "leaf-0", "leaf-1", "leaf-2", "leaf-3"})
-    told = of_world(world)
-    assert link(told, "h2", "nica") == UNKNOWN
-    assert told("host_links", host="h2", state="unknown") == 4
-    assert told("host_links", host="h2", state="right") == 0
-    assert told("hosts", state="unknown") == 1
-    assert told("hosts", state="whole") == 3
-    assert told("rail_state", rail="0") == UNKNOWN
-    assert told("links_verified", verified="none") == 4
-    assert told("links_verified", verified="one end") == 12
-    assert told("devices", role="leaf") == 4
-    assert told("devices_read", role="leaf") == 0
-    assert told("devices_read", role="host") == 3
+    reported = of_world(world)
+    assert link(reported, "h2", "nica") == UNKNOWN
+    assert reported("host_links", host="h2", state="unknown") == 4
+    assert reported("host_links", host="h2", state="right") == 0
+    assert reported("hosts", state="unknown") == 1
+    assert reported("hosts", state="whole") == 3
+    assert reported("rail_state", rail="0") == UNKNOWN
+    assert reported("links_verified", verified="none") == 4
+    assert reported("links_verified", verified="one end") == 12
+    assert reported("devices", role="leaf") == 4
+    assert reported("devices_read", role="leaf") == 0
+    assert reported("devices_read", role="host") == 3
 
 
 def test_a_cable_without_link_is_missing() -> None:
     world = World(make_plan(4, 4))
     world.where[Port("h3", "nicb")] = None
-    told = of_world(world)
-    assert link(told, "h3", "nicb") == MISSING
-    assert told("links", rail="1", state="missing") == 1
-    assert told("rail_state", rail="1") == MISSING
+    reported = of_world(world)
+    assert link(reported, "h3", "nicb") == MISSING
+    assert reported("links", rail="1", state="missing") == 1
+    assert reported("rail_state", rail="1") == MISSING
 
 
 def test_nothing_is_known_before_the_first_answer() -> None:
     plan = make_plan(2, 2)
-    told = read(published(plan, Snapshot(AT, [])))
-    assert {value for _, value in told.series("link_state")} == {UNKNOWN}
-    assert told("findings", rule="CAB001") is None, "a rule that could not evaluate has no findings, not 0 of them"
-    assert told("rule_status", rule="CAB001", status="unknown") == 1
-    assert told("devices_read") == 0
-    assert told("collector_last_success_timestamp_seconds") is None
-    assert told("gpu_nic_affinity") is None
+    reported = read(published(plan, Snapshot(AT, [])))
+    assert {value for _, value in reported.series("link_state")} == {UNKNOWN}
+    assert reported("findings", rule="CAB001") is None, "a rule that could not evaluate has no findings, not 0 of them"
+    assert reported("rule_status", rule="CAB001", status="unknown") == 1
+    assert reported("devices_read") == 0
+    assert reported("collector_last_success_timestamp_seconds") is None
+    assert reported("gpu_nic_affinity") is None
 
 
 def test_no_evaluation_yet_leaves_the_service_alone() -> None:
     exposition = Exposition()
-    told = Read(exposition.render(None, COUNTERS, NOW).decode())
-    assert {name for name, *_ in told.samples} == {
+    reported = Read(exposition.render(None, COUNTERS, NOW).decode())
+    assert {name for name, *_ in reported.samples} == {
         "truerail_build_info",
         "truerail_service_rounds_total",
         "truerail_service_event_streams",
@@ -141,28 +141,28 @@ def test_no_evaluation_yet_leaves_the_service_alone() -> None:
 def test_a_rule_that_broke_has_no_findings() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
     verdicts = (Verdict("CAB001", Status.ERROR, error="KeyError"), Verdict("CAB003", Status.PASS))
-    told = read(replace(good, evaluation=replace(good.evaluation, verdicts=verdicts)))
-    assert told("findings", rule="CAB001") is None
-    assert told("findings", rule="CAB003") == 0
-    assert told("rule_status", rule="CAB001", status="error") == 1
+    reported = read(replace(good, evaluation=replace(good.evaluation, verdicts=verdicts)))
+    assert reported("findings", rule="CAB001") is None
+    assert reported("findings", rule="CAB003") == 0
+    assert reported("rule_status", rule="CAB001", status="error") == 1
 
 
-def test_where_no_rule_has_evaluated_causes_are_not_told() -> None:
+def test_where_no_rule_has_evaluated_causes_are_not_reported() -> None:
     good = published(make_plan(2, 2), World(make_plan(2, 2)).snapshot())
-    told = read(replace(good, evaluation=replace(good.evaluation, verdicts=())))
-    assert told("causes") is told("cause_moves") is told("findings") is told("rule_status") is None
+    reported = read(replace(good, evaluation=replace(good.evaluation, verdicts=())))
+    assert reported("causes") is reported("cause_moves") is reported("findings") is reported("rule_status") is None
 
 
-def test_mutes_are_told_apart() -> None:
+def test_mutes_are_distinguished() -> None:
     world = World(make_plan(4, 4))
     world.swap(Port("h1", "nica"), Port("h1", "nicc"))
     loud = published(world.plan, world.snapshot())
     first, *others = [f.id for f in loud.evaluation.findings]
     maintained = {first: Mute(MuteKind.MAINTENANCE, 1, "op", "work")}
-    told = read(replace(loud, mutes=maintained))
-    assert told("findings", muted="maintenance") == told("device_findings", muted="maintenance") == 1
-    assert told("findings", muted="no") == len(others)
-    assert told("causes", kind="cable-swap", muted="no") == 1, "not all of its findings are muted"
+    reported = read(replace(loud, mutes=maintained))
+    assert reported("findings", muted="maintenance") == reported("device_findings", muted="maintenance") == 1
+    assert reported("findings", muted="no") == len(others)
+    assert reported("causes", kind="cable-swap", muted="no") == 1, "not all of its findings are muted"
     known = {finding: Mute(MuteKind.ACKNOWLEDGED, 2, "op", "known") for finding in others}
     assert read(replace(loud, mutes=maintained | known))("causes", kind="cable-swap", muted="acknowledged") == 1
     works = {finding: Mute(MuteKind.MAINTENANCE, 1, "op", "work") for finding in (first, *others)}
@@ -178,15 +178,15 @@ def test_lives_of_findings() -> None:
     states = dict.fromkeys((f.id for f in bare.evaluation.findings), LifeState.FLAPPING) | {held.id: LifeState.UNSEEN}
     lives = {finding: Life(finding, state, AT, AT, AT) for finding, state in states.items()}
     lives["gone"] = Life("gone", LifeState.RESOLVED, AT, AT, AT)
-    told = read(replace(bare, lives=lives, pending_resolution=(held,)))
-    assert told("findings_by_state", state="flapping") == len(bare.evaluation.findings)
-    assert told("findings_by_state", state="unseen", severity="critical") == 1
-    assert told("findings_by_state", state="new") == 0
-    assert told("findings_by_state", state="resolved") is None
-    assert told("device_findings", host="h4") is None, "held findings are in no other count"
+    reported = read(replace(bare, lives=lives, pending_resolution=(held,)))
+    assert reported("findings_by_state", state="flapping") == len(bare.evaluation.findings)
+    assert reported("findings_by_state", state="unseen", severity="critical") == 1
+    assert reported("findings_by_state", state="new") == 0
+    assert reported("findings_by_state", state="resolved") is None
+    assert reported("device_findings", host="h4") is None, "held findings are in no other count"
 
 
-def test_an_inferred_plan_is_told_as_such() -> None:
+def test_an_inferred_plan_is_reported_as_such() -> None:
     simulation = simulate(Shape(hosts=8, rails=4, spines=0), 0)
     seen = simulation.snapshot()
     plan = infer(seen).plan
@@ -198,11 +198,11 @@ def test_an_inferred_plan_is_told_as_such() -> None:
 
 def test_two_planes_are_counted_apart() -> None:
     simulation = simulate(Shape(hosts=4, rails=2, planes=2, spines=0), 0)
-    told = read(published(simulation.plan, simulation.snapshot()))
-    assert told("links", rail="0", plane="0") == told("links", rail="0", plane="1") == 4
-    assert told("rail_right_ratio", rail="0") == 1
-    assert len(told.series("rail_state")) == 2, "a rail is one, whatever its planes"
-    assert {labels["plane"] for labels, _ in told.series("link_state")} == {"0", "1"}
+    reported = read(published(simulation.plan, simulation.snapshot()))
+    assert reported("links", rail="0", plane="0") == reported("links", rail="0", plane="1") == 4
+    assert reported("rail_right_ratio", rail="0") == 1
+    assert len(reported.series("rail_state")) == 2, "a rail is one, whatever its planes"
+    assert {labels["plane"] for labels, _ in reported.series("link_state")} == {"0", "1"}
 
 
 def test_several_cables_of_a_host_on_one_rail_are_several_links() -> None:
@@ -210,9 +210,9 @@ def test_several_cables_of_a_host_on_one_rail_are_several_links() -> None:
     cables = tuple(Cable(Port("h1", f"nic{n}"), Port("leaf-0", f"swp{n}"), rail=0) for n in range(3))
     world = World(Plan(devices, cables))
     world.swap(Port("h1", "nic0"), Port("h1", "nic1"))
-    told = of_world(world)
-    assert [value for _, value in told.series("link_state", host="h1", rail="0")] == [WRONG, WRONG, RIGHT]
-    assert told("links", rail="0") == 3
+    reported = of_world(world)
+    assert [value for _, value in reported.series("link_state", host="h1", rail="0")] == [WRONG, WRONG, RIGHT]
+    assert reported("links", rail="0") == 3
 
 
 def test_a_port_that_a_plan_uses_twice_is_one_series() -> None:
@@ -227,28 +227,28 @@ def test_a_port_that_a_plan_uses_twice_is_one_series() -> None:
 def test_cables_without_rail_have_no_rail_label() -> None:
     plan = make_plan(2, 2)
     bare = replace(plan, cables=tuple(cable._replace(rail=None) for cable in plan.cables))
-    told = read(published(bare, World(bare).snapshot()))
-    assert told("links", rail="") == 4
-    assert told("rail_state") is told("rail_right_ratio") is None
-    assert all("rail" not in labels for labels, _ in told.series("link_state"))
+    reported = read(published(bare, World(bare).snapshot()))
+    assert reported("links", rail="") == 4
+    assert reported("rail_state") is reported("rail_right_ratio") is None
+    assert all("rail" not in labels for labels, _ in reported.series("link_state"))
 
 
 def test_uplinks_stand_by_themselves() -> None:
     world = World(make_plan(2, 2))
     world.swap(Port("leaf-0", "swp101"), Port("leaf-0", "swp102"))
-    told = of_world(world)
-    assert told("uplink_state", switch="leaf-0", switch_port="swp101") == WRONG
-    assert told("uplink_state", switch="leaf-1", switch_port="swp101") == RIGHT
-    assert told("uplinks", state="wrong") == 2
-    ((labels, _),) = told.series("uplink_info", switch="leaf-0", switch_port="swp101")
+    reported = of_world(world)
+    assert reported("uplink_state", switch="leaf-0", switch_port="swp101") == WRONG
+    assert reported("uplink_state", switch="leaf-1", switch_port="swp101") == RIGHT
+    assert reported("uplinks", state="wrong") == 2
+    ((labels, _),) = reported.series("uplink_info", switch="leaf-0", switch_port="swp101")
     assert (labels["peer"], labels["peer_port"]) == ("spine-1", "swp1")
-    assert told("device_findings", switch="leaf-0", rule="CAB006")
+    assert reported("device_findings", switch="leaf-0", rule="CAB006")
 
 
 def test_what_a_link_is_joins_node_exporter_and_dcgm_exporter() -> None:
     simulation = simulate(Shape(hosts=2, rails=8, spines=0), 0)
-    told = read(published(simulation.plan, simulation.snapshot()))
-    ((labels, value),) = told.series("link_info", host="gpu-001", rail="1")
+    reported = read(published(simulation.plan, simulation.snapshot()))
+    ((labels, value),) = reported.series("link_info", host="gpu-001", rail="1")
     assert value == 1
     assert (labels["device"], labels["port"], labels["netdev"]) == ("mlx5_1", "1", "enp60s0f0np0")
     assert (labels["pci_bus_id"], labels["gpu"]) == ("00000000:3C:00.0", "1")
@@ -256,8 +256,8 @@ def test_what_a_link_is_joins_node_exporter_and_dcgm_exporter() -> None:
 
 
 def test_a_host_that_did_not_tell_has_no_names_of_its_own() -> None:
-    told = of_world(World(make_plan(4, 4), unread={"h2"}))
-    ((labels, _),) = told.series("link_info", host="h2", nic="nica")
+    reported = of_world(World(make_plan(4, 4), unread={"h2"}))
+    ((labels, _),) = reported.series("link_info", host="h2", nic="nica")
     assert not labels.keys() & {"device", "port", "netdev", "pci_bus_id", "gpu"}
     assert labels["switch"] == "leaf-0"
 
@@ -265,24 +265,24 @@ def test_a_host_that_did_not_tell_has_no_names_of_its_own() -> None:
 def test_each_gpu_and_its_nearest_nic() -> None:
     world = World(make_plan(6, 4))
     world.nic_names["h2"] = {"nica": "nicb", "nicb": "nica"}
-    told = of_world(world)
-    assert [value for _, value in told.series("gpu_nic_affinity", host="h1")] == [1, 1, 1, 1]
-    assert told("gpu_nic_affinity", host="h2", gpu="0") == told("gpu_nic_affinity", host="h2", gpu="1") == 0
-    assert told("gpu_nic_affinity", host="h2", gpu="2") == 1
+    reported = of_world(world)
+    assert [value for _, value in reported.series("gpu_nic_affinity", host="h1")] == [1, 1, 1, 1]
+    assert reported("gpu_nic_affinity", host="h2", gpu="0") == reported("gpu_nic_affinity", host="h2", gpu="1") == 0
+    assert reported("gpu_nic_affinity", host="h2", gpu="2") == 1
 
 
 def test_shared_nics_belong_to_several_gpus() -> None:
     simulation = simulate(Shape(hosts=6, rails=4, gpus=8, spines=0), 0)
-    told = read(published(simulation.plan, simulation.snapshot()))
-    assert len(told.series("gpu_nic_affinity", host="gpu-001", rail="0")) == 2
-    ((labels, _),) = told.series("link_info", host="gpu-001", rail="0")
+    reported = read(published(simulation.plan, simulation.snapshot()))
+    assert len(reported.series("gpu_nic_affinity", host="gpu-001", rail="0")) == 2
+    ((labels, _),) = reported.series("link_info", host="gpu-001", rail="0")
     assert "gpu" not in labels, "no one GPU alone is nearest"
 
 
-def test_without_topology_affinity_is_not_told() -> None:
-    told = of_world(World(make_plan(4, 4), topology=False))
-    assert told("gpu_nic_affinity") is None
-    assert all("gpu" not in labels for labels, _ in told.series("link_info"))
+def test_without_topology_affinity_is_not_reported() -> None:
+    reported = of_world(World(make_plan(4, 4), topology=False))
+    assert reported("gpu_nic_affinity") is None
+    assert all("gpu" not in labels for labels, _ in reported.series("link_info"))
 
 
 def test_a_gpu_whose_rail_nobody_can_say_is_left_out() -> None:
@@ -321,14 +321,14 @@ def test_what_a_stranger_calls_itself_is_in_no_label() -> None:
     assert "evil" not in text
 
 
-def test_a_switch_that_names_no_port_is_told_without_one() -> None:
+def test_a_switch_that_names_no_port_is_reported_without_one() -> None:
     plan = make_plan(2, 2, spines=0)
     heard = Neighbor("nica", system_name="leaf-1")
-    told = read(published(plan, Snapshot(AT, [Reading("h1", "lldp_host", AT, (heard,))])))
-    ((labels, _),) = told.series("link_actual_info", host="h1", nic="nica")
+    reported = read(published(plan, Snapshot(AT, [Reading("h1", "lldp_host", AT, (heard,))])))
+    ((labels, _),) = reported.series("link_actual_info", host="h1", nic="nica")
     assert labels["actual_switch"] == "leaf-1"
     assert not labels.keys() & {"actual_switch_port", "actual_rail"}
-    assert told("links_verified", verified="device only") == 1
+    assert reported("links_verified", verified="device only") == 1
 
 
 def test_evidence_and_sentences_are_in_no_label() -> None:
@@ -340,27 +340,27 @@ def test_evidence_and_sentences_are_in_no_label() -> None:
 
 
 def test_collectors_tell_how_their_rounds_go() -> None:
-    told = of_world(World(make_plan(2, 2)))
-    assert told("collector_interval_seconds", collector="if_snmp") == 60
-    assert told("collector_rounds_total", collector="lldp_host") == 4
-    assert told("collector_failures_total", collector="lldp_host") == 2
-    assert told("collector_missed_total", collector="lldp_host") == 1
-    assert told("collector_success", collector="lldp_host") == 1
-    assert told("collector_duration_seconds", collector="lldp_host") == 1.5
-    assert told("collector_last_round_timestamp_seconds", collector="lldp_host") == AT.timestamp()
-    assert told("collector_success", collector="if_snmp") is None, "it has not run yet"
-    assert told("collector_duration_seconds", collector="if_snmp") is None
-    assert told("collector_last_success_timestamp_seconds", collector="rdma_link") == AT.timestamp()
+    reported = of_world(World(make_plan(2, 2)))
+    assert reported("collector_interval_seconds", collector="if_snmp") == 60
+    assert reported("collector_rounds_total", collector="lldp_host") == 4
+    assert reported("collector_failures_total", collector="lldp_host") == 2
+    assert reported("collector_missed_total", collector="lldp_host") == 1
+    assert reported("collector_success", collector="lldp_host") == 1
+    assert reported("collector_duration_seconds", collector="lldp_host") == 1.5
+    assert reported("collector_last_round_timestamp_seconds", collector="lldp_host") == AT.timestamp()
+    assert reported("collector_success", collector="if_snmp") is None, "it has not run yet"
+    assert reported("collector_duration_seconds", collector="if_snmp") is None
+    assert reported("collector_last_success_timestamp_seconds", collector="rdma_link") == AT.timestamp()
 
 
 def test_a_round_without_any_answer_is_no_success_and_does_not_move_the_last_one() -> None:
     plan = make_plan(2, 2)
     failed = replace(RUNS["lldp_host"], devices_answered=0, last_at=NOW)
     readings = [Reading("h1", "lldp_host", AT), Reading("h2", "lldp_host", NOW, error="timeout")]
-    told = read(published(plan, Snapshot(NOW, readings), runs={"lldp_host": failed}))
-    assert told("collector_success") == 0
-    assert told("collector_last_success_timestamp_seconds") == AT.timestamp()
-    assert told("collector_age_seconds") == (NOW - AT).total_seconds()
+    reported = read(published(plan, Snapshot(NOW, readings), runs={"lldp_host": failed}))
+    assert reported("collector_success") == 0
+    assert reported("collector_last_success_timestamp_seconds") == AT.timestamp()
+    assert reported("collector_age_seconds") == (NOW - AT).total_seconds()
 
 
 def test_what_is_of_the_moment_is_current_at_the_scrape() -> None:
@@ -381,9 +381,9 @@ def test_what_is_of_the_moment_is_current_at_the_scrape() -> None:
 
 def test_a_journal_that_is_off_has_no_counters() -> None:
     plan = make_plan(2, 2)
-    told = read(published(plan, World(plan).snapshot(), journal=JournalState()))
-    assert told("journal_health", health="off") == 1
-    assert told("journal_queue_length") is told("journal_written_rounds_total") is None
+    reported = read(published(plan, World(plan).snapshot(), journal=JournalState()))
+    assert reported("journal_health", health="off") == 1
+    assert reported("journal_queue_length") is reported("journal_written_rounds_total") is None
 
 
 @pytest.mark.parametrize("kind", CauseKind)
@@ -392,5 +392,5 @@ def test_every_kind_of_cause_is_counted_from_the_start(kind: CauseKind) -> None:
 
 
 def test_more_than_nine_cables_of_a_host() -> None:
-    told = of_world(World(make_plan(2, 12, spines=0)))
-    assert told("host_links", host="h1", state="right") == 12
+    reported = of_world(World(make_plan(2, 12, spines=0)))
+    assert reported("host_links", host="h1", state="right") == 12

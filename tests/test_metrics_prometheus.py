@@ -91,9 +91,9 @@ def watching(folder: Path, base: str) -> Iterator[str]:
 
 def ask(prometheus: str, path: str) -> Any:
     with urlopen(f"{prometheus}/api/v1/{path}", timeout=ENOUGH) as answer:
-        told = json.load(answer)
-    assert told["status"] == "success"
-    return told["data"]
+        reported = json.load(answer)
+    assert reported["status"] == "success"
+    return reported["data"]
 
 
 def query(prometheus: str, text: str, at: float | None = None) -> list[dict[str, Any]]:
@@ -110,10 +110,10 @@ def until_scraped(prometheus: str, series: int) -> float:
     deadline, found = time.monotonic() + ENOUGH, "nothing"
     while time.monotonic() < deadline:
         try:
-            told = query(prometheus, 'count({__name__=~"truerail_.+"})')
-            found = told[0]["value"][1] if told else "no series"
+            reported = query(prometheus, 'count({__name__=~"truerail_.+"})')
+            found = reported[0]["value"][1] if reported else "no series"
             if found == str(series):
-                return float(told[0]["value"][0])
+                return float(reported[0]["value"][0])
         except OSError as error:
             found = str(error)
         time.sleep(0.25)

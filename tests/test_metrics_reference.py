@@ -84,8 +84,8 @@ def test_the_page_that_is_kept_is_current() -> None:
 
 def test_rules_are_named() -> None:
     shown = {family.name: family for family in text_string_to_metric_families(page(rich()))}
-    told = {sample.labels["rule"]: sample.labels["name"] for sample in shown["truerail_rule_info"].samples}
-    assert told == {code: rule.name for code, rule in rules().items()}
+    reported = {sample.labels["rule"]: sample.labels["name"] for sample in shown["truerail_rule_info"].samples}
+    assert reported == {code: rule.name for code, rule in rules().items()}
 
 
 def of_pods(*pods: str) -> Published:

@@ -77,8 +77,8 @@ def test_a_stencil_means_what_the_family_means(rows: list[tuple[str, int, int]])
     for values in (np.array([row[1] for row in rows], dtype=np.int64), np.zeros(len(rows), dtype=np.int64)):
         for pod in (None, 0, 1, 2):
             chosen = [value for value, row in zip(values.tolist(), rows, strict=True) if pod in (None, row[2])]
-            told = all_samples(b"".join(stencil.block(values).parts(pod)).decode())
-            assert sorted(value for *_, value in told) == sorted(chosen)
+            reported = all_samples(b"".join(stencil.block(values).parts(pod)).decode())
+            assert sorted(value for *_, value in reported) == sorted(chosen)
         whole = b"".join(stencil.block(values).parts(None)).decode()
         assert meaning(whole) == meaning(text_of([stencil.series(values).family()]))
 
@@ -96,8 +96,8 @@ def test_measured_values_mean_what_the_family_means(rows: list[tuple[str, int]],
         block = metric.block(values)
         for pod in (None, 0, 1, 2):
             chosen = [value for value, row in zip(values, rows, strict=True) if pod in (None, row[1])]
-            told = sorted(value for *_, value in all_samples(b"".join(block.parts(pod)).decode()))
-            assert told == pytest.approx(sorted(value for value in chosen if value == value), rel=1e-4)
+            reported = sorted(value for *_, value in all_samples(b"".join(block.parts(pod)).decode()))
+            assert reported == pytest.approx(sorted(value for value in chosen if value == value), rel=1e-4)
         whole = b"".join(block.parts(None)).decode()
         assert meaning(whole) == meaning(text_of([metric.series(values).family()]))
 

@@ -37,7 +37,7 @@ def read(rates: Rates, plan: str = PLAN) -> Read:
     return Read(page(shown(rates, plan)))
 
 
-def told(rates: Rates, metric: str, nic: str = "nic0", plan: str = PLAN) -> float | None:
+def reported(rates: Rates, metric: str, nic: str = "nic0", plan: str = PLAN) -> float | None:
     return read(rates, plan)(metric, host="gpu-1", nic=nic)
 
 
@@ -52,9 +52,9 @@ TX, RX = "link_transmit_bytes_per_second", "link_receive_bytes_per_second"
 
 def test_bytes_are_seen_from_the_host_by_the_end_that_counts_more() -> None:
     rates = {NIC: {"tx_bytes": 20 * GB, "rx_bytes": 1 * GB}, LEAF: {"rx_bytes": 19 * GB, "tx_bytes": 30 * GB}}
-    assert told(rates, TX) == pytest.approx(20 * GB, rel=1e-4)
-    assert told(rates, RX) == pytest.approx(30 * GB, rel=1e-4)
-    assert told({LEAF: {"rx_bytes": 5 * GB}}, TX) == pytest.approx(5 * GB, rel=1e-4), "the leaf alone is enough"
+    assert reported(rates, TX) == pytest.approx(20 * GB, rel=1e-4)
+    assert reported(rates, RX) == pytest.approx(30 * GB, rel=1e-4)
+    assert reported({LEAF: {"rx_bytes": 5 * GB}}, TX) == pytest.approx(5 * GB, rel=1e-4), "the leaf alone is enough"
 
 
 def test_who_is_not_counted_has_no_series() -> None:
@@ -79,7 +79,7 @@ def test_without_counters_or_without_the_wish_there_is_no_series_at_all() -> Non
 
 
 def test_bytes_counted_by_priority_alone_are_added_up() -> None:
-    assert told({NIC: {"tx_bytes:0": 1 * GB, "tx_bytes:3": 4 * GB}}, TX) == pytest.approx(5 * GB, rel=1e-4)
+    assert reported({NIC: {"tx_bytes:0": 1 * GB, "tx_bytes:3": 4 * GB}}, TX) == pytest.approx(5 * GB, rel=1e-4)
 
 
 def test_the_speed_is_the_plans_where_nobody_tells_another() -> None:
@@ -90,26 +90,30 @@ def test_the_speed_is_the_plans_where_nobody_tells_another() -> None:
 
 def test_pauses_are_of_the_worst_priority_and_by_either_end() -> None:
     rates = {NIC: {"rx_pause_us:3": 2e5, "rx_pause_us:4": 1e5}, LEAF: {"rx_pause_us:3": 9e5, "tx_pause_us:3": 1.5e5}}
-    assert told(rates, "link_pause_received_ratio") == pytest.approx(0.2, rel=1e-4)
-    assert told(rates, "link_pause_sent_ratio") == pytest.approx(0.9, rel=1e-4)
-    assert told({NIC: {"rx_pause_us:3": 1.4e6}}, "link_pause_received_ratio") == 1, "switches add up at their own pace"
+    assert reported(rates, "link_pause_received_ratio") == pytest.approx(0.2, rel=1e-4)
+    assert reported(rates, "link_pause_sent_ratio") == pytest.approx(0.9, rel=1e-4)
+    assert reported({NIC: {"rx_pause_us:3": 1.4e6}}, "link_pause_received_ratio") == 1, (
+        "switches add up at their own pace"
+    )
 
 
 def test_frames_do_not_tell_how_long_a_pause_was() -> None:
-    assert told({NIC: {"rx_pause_frames:3": 5e4, "tx_bytes": GB}}, "link_pause_received_ratio") is None
+    assert reported({NIC: {"rx_pause_frames:3": 5e4, "tx_bytes": GB}}, "link_pause_received_ratio") is None
 
 
 def test_the_marked_share_is_of_the_packets_that_carry_rdma() -> None:
     lossless = {"rx_packets:0": 9e6, "rx_packets:3": 1e6, "rx_pause_us:3": 0.0, "ecn_received_packets": 1e4}
-    assert told({NIC: lossless}, "link_ecn_marked_ratio") == pytest.approx(0.01, rel=1e-3)
-    assert told({NIC: {"rx_packets": 1e6, "ecn_received_packets": 5e4}}, "link_ecn_marked_ratio") == pytest.approx(0.05)
-    assert told({NIC: {"rx_packets": 0.0, "ecn_received_packets": 0.0}}, "link_ecn_marked_ratio") is None
+    assert reported({NIC: lossless}, "link_ecn_marked_ratio") == pytest.approx(0.01, rel=1e-3)
+    assert reported({NIC: {"rx_packets": 1e6, "ecn_received_packets": 5e4}}, "link_ecn_marked_ratio") == pytest.approx(
+        0.05
+    )
+    assert reported({NIC: {"rx_packets": 0.0, "ecn_received_packets": 0.0}}, "link_ecn_marked_ratio") is None
 
 
 def test_broken_frames_of_both_ends_are_added_up_and_none_is_counted_twice() -> None:
     rates = {NIC: {"rx_errors": 3.0, "crc_errors": 2.0}, LEAF: {"fec_uncorrected": 4.0}}
-    assert told(rates, "link_errors_per_second") == pytest.approx(7)
-    assert told({LEAF: {"rx_errors": 0.0}}, "link_errors_per_second") == 0
+    assert reported(rates, "link_errors_per_second") == pytest.approx(7)
+    assert reported({LEAF: {"rx_errors": 0.0}}, "link_errors_per_second") == 0
 
 
 def test_uplinks_are_seen_from_below() -> None:
@@ -140,14 +144,16 @@ def test_two_planes_are_two_series() -> None:
 
 
 def test_the_mean_is_of_the_newest_minute() -> None:
-    assert told({NIC: {"tx_bytes": [9 * GB] * 6 + [1 * GB] * 6}}, TX) == pytest.approx(1 * GB, rel=1e-4)
-    assert told({NIC: {"tx_bytes": [9 * GB] * 6 + [1 * GB] * 3 + [3 * GB] * 3}}, TX) == pytest.approx(2 * GB, rel=1e-4)
+    assert reported({NIC: {"tx_bytes": [9 * GB] * 6 + [1 * GB] * 6}}, TX) == pytest.approx(1 * GB, rel=1e-4)
+    assert reported({NIC: {"tx_bytes": [9 * GB] * 6 + [1 * GB] * 3 + [3 * GB] * 3}}, TX) == pytest.approx(
+        2 * GB, rel=1e-4
+    )
 
 
 def test_a_gap_in_the_newest_minute_is_no_series() -> None:
     other = {"leaf-1/p1": {"tx_bytes": GB}}
-    assert told({NIC: {"tx_bytes": [GB] * 9 + [nan] * 3}, **other}, TX) is None
-    assert told({NIC: {"tx_bytes": [GB] * 2 + [nan] * 3 + [GB] * 7}, **other}, TX) == pytest.approx(GB, rel=1e-4)
+    assert reported({NIC: {"tx_bytes": [GB] * 9 + [nan] * 3}, **other}, TX) is None
+    assert reported({NIC: {"tx_bytes": [GB] * 2 + [nan] * 3 + [GB] * 7}, **other}, TX) == pytest.approx(GB, rel=1e-4)
 
 
 def window(paces: Mapping[str, int], rounds: int, step: float = 10.0, count: int = 1000) -> Window:

@@ -41,7 +41,7 @@ def mac(host: str, rail: int) -> str:
 
 def evaluated(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Evaluation:
     """All cables are right. `names` are what hosts call themselves; who is not there is not heard."""
-    told: dict[str, tuple[Fact, ...]] = {
+    reported: dict[str, tuple[Fact, ...]] = {
         host: tuple(
             NetLink(f"nic{rail}", mac=mac(host, rail), operstate="UP", flags=("UP", "LOWER_UP"))
             for rail in range(RAILS)
@@ -49,13 +49,13 @@ def evaluated(names: Mapping[str, str], answering: Sequence[str] = HOSTS) -> Eva
         for host in answering
     }
     for rail in range(RAILS):
-        told[f"leaf-{rail}"] = tuple(
+        reported[f"leaf-{rail}"] = tuple(
             Neighbor(f"swp{at}", system_name=names[host], port_id=mac(host, rail), port_id_type="mac")
             for at, host in enumerate(HOSTS, 1)
             if host in names
         )
     kinds = {"leaf": "lldp_host", "gpu": "net_link"}
-    readings = [Reading(name, kinds[name.split("-")[0]], AT, facts) for name, facts in told.items()]
+    readings = [Reading(name, kinds[name.split("-")[0]], AT, facts) for name, facts in reported.items()]
     readings += [Reading(host, "net_link", AT, (), "timed out") for host in HOSTS if host not in answering]
     return evaluate(PLAN, Snapshot(AT, readings))
 

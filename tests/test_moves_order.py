@@ -40,11 +40,11 @@ def evaluation(publication: Published) -> Evaluation:
 
 
 def test_the_json_report_names_the_cause_to_repair_first(evaluation: Evaluation) -> None:
-    told = document(evaluation)
-    swap, names = told["causes"]
+    reported = document(evaluation)
+    swap, names = reported["causes"]
     assert [move["after"] for move in swap["moves"]] == [[names["id"]]] * 2
     schema = json.loads((files("truerail.outputs") / "check.schema.json").read_text("utf-8"))
-    Draft202012Validator(schema).validate(told)
+    Draft202012Validator(schema).validate(reported)
 
 
 def test_the_journal_keeps_what_comes_first(evaluation: Evaluation) -> None:

@@ -46,8 +46,8 @@ def report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 def test_the_json_report_has_the_part_beside_the_findings(
     site: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = json.loads(report(monkeypatch, capsys, "--format", "json"))
-    (verdict,) = [one for one in told["verdicts"] if one["rule"] == "CAB001"]
+    reported = json.loads(report(monkeypatch, capsys, "--format", "json"))
+    (verdict,) = [one for one in reported["verdicts"] if one["rule"] == "CAB001"]
     (part,) = verdict["unknown"]
     assert verdict["status"] == "fail"
     assert (part["what"], part["count"], part["of"]) == ("cable", site[1], 24)
@@ -71,8 +71,8 @@ def test_the_reports_for_people_and_for_ci_say_it(
 def test_cables_that_nobody_sees_do_not_pass(
     site: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = json.loads(report(monkeypatch, capsys, "--format", "json"))
-    status = {one["rule"]: one["status"] for one in told["verdicts"]}
+    reported = json.loads(report(monkeypatch, capsys, "--format", "json"))
+    status = {one["rule"]: one["status"] for one in reported["verdicts"]}
     assert {status[code] for code in ("CAB002", "CAB003", "CAB004")} == {"unknown"}
 
 
@@ -82,10 +82,10 @@ def test_a_rule_of_counters_says_which_links_it_did_not_evaluate_beside_a_bad_on
         clean = ethtool({"rx_corrected_bits_phy": 42_500 * sample, "rx_symbol_err_phy": 0})
         return {f"gpu-{host}/ethtool_-S_eth0": bad if host == 1 else clean for host in (1, 2, 6)}
 
-    told = checked(tmp_path, PLAN, rounds(answers))
-    status, findings = of_rule(told, "LNK004")
+    reported = checked(tmp_path, PLAN, rounds(answers))
+    status, findings = of_rule(reported, "LNK004")
     assert (status, [one["subject"] for one in findings]) == ("fail", ["gpu-1/eth0"])
-    (verdict,) = [one for one in told["verdicts"] if one["rule"] == "LNK004"]
+    (verdict,) = [one for one in reported["verdicts"] if one["rule"] == "LNK004"]
     assert [(one["what"], one["count"], one["of"]) for one in verdict["unknown"]] == [("link", 5, 8)]
     assert verdict["unknown"][0]["examples"] == ["gpu-3", "gpu-4", "gpu-5", "gpu-7", "gpu-8", "leaf-0"]
 

@@ -85,7 +85,7 @@ def test_short_options_and_what_is_well(files: tuple[str, ...]) -> None:
 
 
 def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
-    for words, told in (
+    for words, reported in (
         (("where", "gpu-09", *files), "gpu-09"),
         (("job", "gpu-[1-", *files), "gpu-[1-"),
         (("timeline", "gpu-001", *files), "remembers"),
@@ -98,7 +98,7 @@ def test_what_cannot_be_answered(files: tuple[str, ...]) -> None:
     ):
         done = run(*words)
         assert isinstance(done.exception, CommandError), (words, done.output)
-        assert told in str(done.exception)
+        assert reported in str(done.exception)
         assert "\n" not in str(done.exception)
 
 
@@ -184,7 +184,7 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
     token.write_text(f"{TOKEN}\n", encoding="ascii")
     asks = ("--service", service, "--token-file", str(token))
     assert run("blast", "leaf-0", *asks).exit_code == 1
-    for words, told in (
+    for words, reported in (
         (("where", "x", "--service", service), "wants a token"),
         (("where", "nope", *asks), "nothing is called 'nope'"),
         (("where", "away", *asks), "302"),
@@ -193,7 +193,7 @@ def test_tokens_and_problems(service: str, tmp_path: Path) -> None:
     ):
         done = run(*words)
         assert isinstance(done.exception, CommandError), (words, done.output)
-        assert told in str(done.exception)
+        assert reported in str(done.exception)
 
 
 def test_a_path_between_gpus_shows_the_leg_over_nvlink(files: tuple[str, ...]) -> None:

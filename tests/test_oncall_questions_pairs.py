@@ -24,8 +24,8 @@ KINDS = [kind for kind in VARIANTS if kind is not CauseKind.UNREACHABLE]
 
 
 def add_up(verdicts: Iterable[str]) -> Pairs:
-    told = list(verdicts)
-    return Pairs(len(told), *(told.count(word) for word in ("same", "rerouted", "cut", "unknown")))
+    reported = list(verdicts)
+    return Pairs(len(reported), *(reported.count(word) for word in ("same", "rerouted", "cut", "unknown")))
 
 
 class Slow:

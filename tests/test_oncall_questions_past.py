@@ -150,18 +150,18 @@ def test_why_a_cable_is_on_the_wrong_rail() -> None:
     assert answer.path.subject == found.subject
     assert {line.device for line in answer.evidence} >= {found.device, "leaf-0"}
     assert all(line.source for line in answer.evidence)
-    told = " ".join(answer.ruled_out)
+    reported = " ".join(answer.ruled_out)
     for words in ("its uplinks land where they are planned (4 of 4)", "both ends name each other", "topo -m puts GPU"):
-        assert words in told
+        assert words in reported
     assert "## Why it matters" in answer.explanation
 
 
 def test_why_a_link_is_down() -> None:
     found = next(one for one in DEAD.evaluation.findings if one.rule == "CAB003")
-    told = " ".join(why(DEAD, NoHistory(), found.id).ruled_out)
+    reported = " ".join(why(DEAD, NoHistory(), found.id).ruled_out)
     for words in ("has no link", "Nobody switched it off", f"{found.device} and leaf-"):
-        assert words in told
-    assert "label" not in told
+        assert words in reported
+    assert "label" not in reported
 
 
 def test_what_explains_a_finding_is_not_ruled_out() -> None:
@@ -179,9 +179,9 @@ def test_a_stale_neighbour_is_not_ruled_out_by_one_end() -> None:
     found = next(one for one in SWAPPED.evaluation.findings if one.rule == "CAB001")
     deaf = [reading for reading in SWAPPED.snapshot.readings if reading.device != found.device]
     publication = replace(SWAPPED, snapshot=replace(SWAPPED.snapshot, readings=deaf, _tables={}))
-    told = " ".join(why(publication, NoHistory(), found.id).ruled_out)
-    assert "stale" not in told
-    assert f"{found.device} answer" not in told
+    reported = " ".join(why(publication, NoHistory(), found.id).ruled_out)
+    assert "stale" not in reported
+    assert f"{found.device} answer" not in reported
 
 
 def test_why_tells_of_lives_and_hands() -> None:
@@ -195,7 +195,7 @@ def test_why_tells_of_lives_and_hands() -> None:
     assert why(replace(SWAPPED, mutes={found.id: window}), NoHistory(), found.id).acknowledged_by is None
 
 
-def test_a_resolved_finding_is_told_from_the_journal() -> None:
+def test_a_resolved_finding_is_reported_from_the_journal() -> None:
     life = Life("0123456789ab", LifeState.RESOLVED, NOW, NOW, NOW, NOW, 3)
     record = FindingRecord(life, "CAB003", "cable_missing", "critical", "gpu-001/a", 0, "x", None, "s", "d", None)
     answer = why(SWAPPED, Kept(records={life.id: record}), life.id)

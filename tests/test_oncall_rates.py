@@ -1,4 +1,4 @@
-"""Rates of a device's ports: what is counted is told sample by sample, what is not is never a zero."""
+"""Rates of a device's ports: what is counted is reported sample by sample, what is not is never a zero."""
 
 import json
 from dataclasses import replace
@@ -30,7 +30,7 @@ PLAN = """
 
 def counted(**ports: dict[str, object]) -> Published:
     """The fabric where ports count so much a second; `gpu_1__nic0` is gpu-1/nic0."""
-    named = {name.replace("__", "/").replace("_", "-"): told for name, told in ports.items()}
+    named = {name.replace("__", "/").replace("_", "-"): reported for name, reported in ports.items()}
     return publication_of(*scene(Case("", PLAN, {}, rates=named)))  # type: ignore[arg-type] - numbers and rows of them
 
 
@@ -39,7 +39,7 @@ def one(publication: Published, port: str) -> PortRates:
     return line
 
 
-def test_bytes_become_gigabits_and_the_sample_before_the_first_difference_is_not_told() -> None:
+def test_bytes_become_gigabits_and_the_sample_before_the_first_difference_is_not_reported() -> None:
     line = one(counted(gpu_1__nic0={"tx_bytes": 5e9, "rx_bytes": 0}), "gpu-1/nic0")
     assert line.tx_gbps == (None, *[pytest.approx(40.0, rel=1e-3)] * SAMPLES)
     assert line.rx_gbps == (None, *[0.0] * SAMPLES)
@@ -51,9 +51,9 @@ def test_bytes_become_gigabits_and_the_sample_before_the_first_difference_is_not
 def test_a_missed_poll_is_a_gap_and_no_zero() -> None:
     polled = [5e9] * SAMPLES
     polled[4] = nan
-    told = one(counted(gpu_1__nic0={"tx_bytes": polled}), "gpu-1/nic0").tx_gbps
-    assert [n for n, value in enumerate(told) if value is None] == [0, 5]
-    assert all(value is None or value > 15 for value in told)
+    reported = one(counted(gpu_1__nic0={"tx_bytes": polled}), "gpu-1/nic0").tx_gbps
+    assert [n for n, value in enumerate(reported) if value is None] == [0, 5]
+    assert all(value is None or value > 15 for value in reported)
 
 
 def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_ports() -> None:
@@ -62,28 +62,28 @@ def test_a_host_stands_in_the_order_of_its_rails_and_a_switch_in_that_of_its_por
     assert [line.port for line in host.ports] == ["gpu-1/nic0", "gpu-1/nic1"]
     assert [line.port for line in switch.ports] == ["leaf-0/swp9", "leaf-0/swp10", "leaf-0/swp31"]
     assert [line.peer for line in switch.ports] == ["gpu-2/nic0", "gpu-1/nic0", "spine-1/swp1"]
-    assert host.summary == "1 of 2 ports of gpu-1 told what they count"
-    assert host.told
+    assert host.summary == "1 of 2 ports of gpu-1 reported what they count"
+    assert host.reported
     assert len(host.begins) == SAMPLES + 1
     assert [(b - a).total_seconds() for a, b in zip(host.begins, host.begins[1:], strict=False)] == [10.0] * SAMPLES
 
 
-def test_a_device_that_tells_nothing_is_not_told_though_others_are() -> None:
+def test_a_device_that_tells_nothing_is_not_reported_though_others_are() -> None:
     answer = rates(counted(gpu_1__nic0={"tx_bytes": 1e9}), "leaf-1")
-    assert not answer.told
-    assert answer.summary == "nobody told what leaf-1 counts"
+    assert not answer.reported
+    assert answer.summary == "nobody reported what leaf-1 counts"
     assert all(line.tx_gbps == line.paused == () and line.errors == {} for line in answer.ports)
 
 
-def test_where_no_counters_were_asked_for_nothing_is_told() -> None:
+def test_where_no_counters_were_asked_for_nothing_is_reported() -> None:
     answer = rates(counted(), "gpu-1")
-    assert (answer.told, answer.ports, answer.begins) == (False, (), ())
+    assert (answer.reported, answer.ports, answer.begins) == (False, (), ())
     assert answer.summary == "nobody was asked for counters"
 
 
 def test_the_share_is_that_of_the_priority_that_is_stopped_longest() -> None:
-    told = {"rx_pause_us:3": 250_000, "rx_pause_us:4": 750_000, "tx_pause_us:3": 0}
-    line = one(counted(gpu_1__nic0=told), "gpu-1/nic0")
+    reported = {"rx_pause_us:3": 250_000, "rx_pause_us:4": 750_000, "tx_pause_us:3": 0}
+    line = one(counted(gpu_1__nic0=reported), "gpu-1/nic0")
     assert line.paused[1:] == (pytest.approx(0.75, rel=1e-3),) * SAMPLES
     assert line.pausing[1:] == (0.0,) * SAMPLES
     assert line.paused_exact
@@ -103,8 +103,8 @@ def test_frames_alone_are_an_upper_bound_that_needs_the_speed_of_the_link() -> N
 
 
 def test_errors_are_summed_by_kind_and_what_fec_repaired_is_none() -> None:
-    told = {"crc_errors": 0.5, "rx_discards": 0, "fec_corrected": 900, "corrected_bits": 1e6}
-    assert one(counted(leaf_0__swp9=told), "leaf-0/swp9").errors == {"crc_errors": 60, "rx_discards": 0}
+    reported = {"crc_errors": 0.5, "rx_discards": 0, "fec_corrected": 900, "corrected_bits": 1e6}
+    assert one(counted(leaf_0__swp9=reported), "leaf-0/swp9").errors == {"crc_errors": 60, "rx_discards": 0}
 
 
 def test_a_name_that_nobody_knows_is_answered_with_the_nearest() -> None:
@@ -114,10 +114,10 @@ def test_a_name_that_nobody_knows_is_answered_with_the_nearest() -> None:
 
 def test_only_the_ports_asked_for_are_read() -> None:
     publication = counted(gpu_1__nic0={"tx_bytes": 1e9, "rx_pause_us:3": 5})
-    told = telemetry_of(publication.plan, publication.snapshot)
-    before = set(told._kept), set(told._sums)
-    assert rates(publication, "gpu-1").told
-    assert (set(told._kept), set(told._sums)) == before
+    reported = telemetry_of(publication.plan, publication.snapshot)
+    before = set(reported._kept), set(reported._sums)
+    assert rates(publication, "gpu-1").reported
+    assert (set(reported._kept), set(reported._sums)) == before
 
 
 def test_a_sample_that_begins_while_one_reads_does_not_mix_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_the_answer_survives_json() -> None:
 def test_the_api_answers_for_devices_and_ports() -> None:
     counting = replace(published(), snapshot=counted(gpu_1__nic0={"tx_bytes": 1e9}).snapshot)
     with Api(FakeTower(counting)) as api:
-        assert api.json("rates", of="gpu-001")["told"] is False
+        assert api.json("rates", of="gpu-001")["reported"] is False
         assert "gpu-001" in problem_of(api.get("rates", of="gpu-0011"), 404)["detail"]
         assert problem_of(api.get("rates"), 422)["errors"][0]["where"] == "query of"
         first = api.get("rates", of="gpu-001")

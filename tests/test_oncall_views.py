@@ -125,15 +125,15 @@ def test_a_mac_of_a_host_that_does_not_answer_is_found_where_it_is_heard() -> No
     assert "hears it" in answer.summary
 
 
-def test_a_gpu_is_found_by_the_plan_where_no_topology_was_told() -> None:
+def test_a_gpu_is_found_by_the_plan_where_no_topology_was_reported() -> None:
     with_topology, without = fabric("faulty"), fabric("no GPU topology")
     host = right(with_topology).a.device
     for gpu in range(8):
-        told, by_plan = where(with_topology, f"{host}:gpu{gpu}"), where(without, f"{host}:gpu{gpu}")
-        assert [path.subject for path in told.paths] == [path.subject for path in by_plan.paths]
+        reported, by_plan = where(with_topology, f"{host}:gpu{gpu}"), where(without, f"{host}:gpu{gpu}")
+        assert [path.subject for path in reported.paths] == [path.subject for path in by_plan.paths]
         assert by_plan.paths[0].gpus == ()
         assert "by the plan" in by_plan.summary
-        assert "by the plan" not in told.summary
+        assert "by the plan" not in reported.summary
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def heard(*facts: Neighbor, by: str = "h1") -> Published:
     return publication_of(plan, seen)
 
 
-def test_who_confirms_a_cable_is_told() -> None:
+def test_who_confirms_a_cable_is_reported() -> None:
     one_end = heard(Neighbor("nic0", system_name="leaf-0", port_id="p1", port_id_type="ifname"))
     device_only = heard(Neighbor("nic0", system_name="leaf-0"))
     elsewhere = heard(Neighbor("nic0", system_name="leaf-7"))

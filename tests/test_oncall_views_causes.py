@@ -107,8 +107,8 @@ def test_what_is_not_over_yet_is_not_called_fine() -> None:
     assert (fine.tone, fine.repair) == (Tone.GOOD, "Nothing to do.")
     held = Finding("CAB003", "cable_missing", Severity.CRITICAL, right(publication).a.name, "was missing", "reseat it")
     for number, summary in ((1, "1 finding is not over yet."), (2, "2 findings are not over yet.")):
-        told = view_of(replace(publication, pending_resolution=(held,) * number)).headline
-        assert (told.tone, told.cables, told.repair) == (Tone.DOUBT, fine.cables, summary)
+        reported = view_of(replace(publication, pending_resolution=(held,) * number)).headline
+        assert (reported.tone, reported.cables, reported.repair) == (Tone.DOUBT, fine.cables, summary)
     worse = view_of(replace(faulty(), pending_resolution=(held,))).headline
     assert worse.tone is Tone.BAD
 

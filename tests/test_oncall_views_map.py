@@ -123,7 +123,7 @@ def test_a_cell_is_muted_where_all_its_findings_are() -> None:
     assert changed_cells(before, fabric_map(muted(publication, *loudest))) == [[change[0], 3 | 2 << 3]]
 
 
-def test_only_what_changed_is_told() -> None:
+def test_only_what_changed_is_reported() -> None:
     whole = shaped(Shape(hosts=8, rails=4), 0)
     broken = publication_of(whole.plan, shaped(Shape(hosts=8, rails=4), (Fault(CauseKind.LINK_DOWN, "host"),)).snapshot)
     before, after = fabric_map(whole), fabric_map(broken)
@@ -140,25 +140,25 @@ def test_only_what_changed_is_told() -> None:
 
 def test_the_map_says_what_the_headline_says() -> None:
     publication = replace(faulty(), number=7, plan_digest="abc")
-    drawn, told = fabric_map(publication), fabric_view(publication, publication.at)
+    drawn, reported = fabric_map(publication), fabric_view(publication, publication.at)
     assert (drawn.number, drawn.plan_digest, drawn.at) == (7, "abc", publication.at)
-    assert (drawn.tone, drawn.headline) == (told.tone, told.headline)
+    assert (drawn.tone, drawn.headline) == (reported.tone, reported.headline)
     assert as_json(drawn)["pods"] == [{"name": "", "first": 0, "hosts": 24}]
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_the_fabric_at_a_glance_adds_up(name: str) -> None:
     publication = fabric(name)
-    told, summary = fabric_view(publication, publication.at), publication.evaluation.summary
-    assert (told.cables.planned, told.cables.right) == (summary.cables_planned, summary.cables_right)
-    rails = sum(rail.count.planned for rail in told.rails)
-    assert rails + told.uplinks.planned == told.cables.planned
-    assert told.coverage.both_ends + told.coverage.one_end + told.coverage.none == told.cables.planned
-    assert told.coverage.none == told.cables.missing + told.cables.unknown
-    assert (told.hosts, told.hosts_read) == (summary.hosts, summary.hosts_read)
-    assert told.findings == dict(summary.findings)
-    assert told.causes == len(publication.evaluation.causes)
-    assert {one["rule"] for one in told.verdicts} == {one.rule for one in publication.evaluation.verdicts}
+    reported, summary = fabric_view(publication, publication.at), publication.evaluation.summary
+    assert (reported.cables.planned, reported.cables.right) == (summary.cables_planned, summary.cables_right)
+    rails = sum(rail.count.planned for rail in reported.rails)
+    assert rails + reported.uplinks.planned == reported.cables.planned
+    assert reported.coverage.both_ends + reported.coverage.one_end + reported.coverage.none == reported.cables.planned
+    assert reported.coverage.none == reported.cables.missing + reported.cables.unknown
+    assert (reported.hosts, reported.hosts_read) == (summary.hosts, summary.hosts_read)
+    assert reported.findings == dict(summary.findings)
+    assert reported.causes == len(publication.evaluation.causes)
+    assert {one["rule"] for one in reported.verdicts} == {one.rule for one in publication.evaluation.verdicts}
 
 
 def test_muted_findings_are_counted_apart() -> None:
@@ -172,9 +172,9 @@ def test_muted_findings_are_counted_apart() -> None:
 def test_collectors_show_their_age() -> None:
     publication = faulty()
     runs = {name: CollectorRun(name, 60.0, at) for name, at in (("lldp_host", publication.at), ("rdma_link", None))}
-    told = fabric_view(replace(publication, runs=runs), publication.at + timedelta(seconds=90))
-    assert [(run["collector"], run["age_seconds"]) for run in told.collectors] == [
+    reported = fabric_view(replace(publication, runs=runs), publication.at + timedelta(seconds=90))
+    assert [(run["collector"], run["age_seconds"]) for run in reported.collectors] == [
         ("lldp_host", 90.0),
         ("rdma_link", None),
     ]
-    assert told.journal["health"] == "off"
+    assert reported.journal["health"] == "off"

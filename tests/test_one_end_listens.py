@@ -51,11 +51,11 @@ def up() -> list[NetLink]:
 
 def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ()) -> dict[tuple[str, str], Finding]:
     """Findings by rule and subject. Hosts hear nobody; those that are `listening` were asked, and say so."""
-    told: dict[str, Sequence[Fact]] = {host: up() for host in HOSTS}
-    told |= facts
+    reported: dict[str, Sequence[Fact]] = {host: up() for host in HOSTS}
+    reported |= facts
     readings = [
         Reading(device, "lldp_host" if kind is Neighbor else "net_link", AT, tuple(f for f in rows if type(f) is kind))
-        for device, rows in told.items()
+        for device, rows in reported.items()
         for kind in {type(fact): None for fact in rows}
     ]
     readings += [Reading(host, "lldp_host", AT, ()) for host in listening]
@@ -67,9 +67,9 @@ def findings(facts: Mapping[str, Sequence[Fact]], listening: Sequence[str] = ())
 @pytest.mark.parametrize("listening", [(), ("gpu-1",)])
 def test_a_port_that_does_not_hear_a_host_that_speaks_elsewhere_is_named(listening: Sequence[str]) -> None:
     found = findings({"leaf-0": leaf(0, "gpu-1"), "leaf-1": leaf(1)}, listening)
-    told = found["CAB003", "gpu-1/nic0"]
-    assert told.severity is Severity.WARNING
-    assert "leaf-0/swp1 does not hear gpu-1/nic0, though gpu-1 is heard elsewhere" in told.summary
+    reported = found["CAB003", "gpu-1/nic0"]
+    assert reported.severity is Severity.WARNING
+    assert "leaf-0/swp1 does not hear gpu-1/nic0, though gpu-1 is heard elsewhere" in reported.summary
     silent = found.get(("TEL003", "gpu-1"))
     assert (silent is not None) == bool(listening)
     if silent:

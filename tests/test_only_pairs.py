@@ -92,7 +92,7 @@ def test_a_port_that_is_taken_is_no_place_for_a_cable_whose_leaf_is_heard() -> N
 
 
 @pytest.mark.parametrize("rails_per_leaf", [1, 2])
-def test_crossed_bundles_are_told_from_labels_by_uplinks_without_ports(rails_per_leaf: int) -> None:
+def test_crossed_bundles_are_reported_from_labels_by_uplinks_without_ports(rails_per_leaf: int) -> None:
     """The spines hear both leaves under their own names where they belong, though not from which port."""
     shape = Shape(hosts=12, rails=4, rails_per_leaf=rails_per_leaf, spines=2, uplinks=8, platforms=("junos",))
     made = simulate(shape, [Fault(CauseKind.BUNDLE_SWAP)], seed=1, folders="inventory", behaviours=NO_PORTS)

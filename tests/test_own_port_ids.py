@@ -56,7 +56,7 @@ def own(nos: str) -> tuple[str, str]:
     return "show_lldp_local-information_display_json", json.dumps(document)
 
 
-def checked(run: Run, folder: Path, nos: str, *, crossed: bool, told: bool) -> tuple[int, dict[str, Any]]:
+def checked(run: Run, folder: Path, nos: str, *, crossed: bool, reported: bool) -> tuple[int, dict[str, Any]]:
     """Exit code and report where hosts 1 and 2 have exchanged their places on rail 0, or not."""
     places = {host: [(rail, host) for rail in range(RAILS)] for host in range(1, HOSTS + 1)}
     if crossed:
@@ -66,7 +66,7 @@ def checked(run: Run, folder: Path, nos: str, *, crossed: bool, told: bool) -> t
         plan += [f"gpu-{host},host,ens{rail}f0,leaf-{rail},leaf,{port(nos, host)},{rail}" for host in places]
     files = {"plan.csv": "\n".join(plan) + "\n"}
     files |= {f"capture/gpu-{host}/lldpctl_-f_json": heard(nos, places, host) for host in places}
-    if told:
+    if reported:
         command, text = own(nos)
         files |= {f"capture/leaf-{rail}/{command}": text for rail in range(RAILS)}
     grow(folder, files)
@@ -77,9 +77,9 @@ def checked(run: Run, folder: Path, nos: str, *, crossed: bool, told: bool) -> t
 
 @pytest.mark.parametrize("nos", IDS)
 def test_ids_that_the_switch_explains_show_which_cables_are_crossed(nos: str, run: Run, tmp_path: Path) -> None:
-    code, report = checked(run, tmp_path / "right", nos, crossed=False, told=True)
+    code, report = checked(run, tmp_path / "right", nos, crossed=False, reported=True)
     assert (code, report["causes"], report["summary"]["cables_right"]) == (0, [], HOSTS * RAILS)
-    code, report = checked(run, tmp_path / "crossed", nos, crossed=True, told=True)
+    code, report = checked(run, tmp_path / "crossed", nos, crossed=True, reported=True)
     (cause,) = report["causes"]
     assert (code, cause["kind"]) == (1, "cable-swap")
     assert {(move["cable"], move["to"]) for move in cause["moves"]} == {
@@ -90,5 +90,5 @@ def test_ids_that_the_switch_explains_show_which_cables_are_crossed(nos: str, ru
 @pytest.mark.parametrize("nos", IDS)
 def test_without_them_a_port_is_unknown_and_no_cable_is_moved(nos: str, run: Run, tmp_path: Path) -> None:
     for crossed in (False, True):
-        code, report = checked(run, tmp_path / str(crossed), nos, crossed=crossed, told=False)
+        code, report = checked(run, tmp_path / str(crossed), nos, crossed=crossed, reported=False)
         assert (code, report["causes"], report["summary"]["cables_wrong"]) == (0, [], 0)

@@ -39,7 +39,7 @@ def test_before_the_first_evaluation_it_says_so_and_then_fills_itself(browser: B
         assert all("503" in words for words in one.complaints)
 
 
-def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_told(browser: Browser) -> None:
+def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_reported(browser: Browser) -> None:
     first = publication(BROKEN.plan, SEEN)
     old = replace(first.evaluation, at=datetime.now(UTC) - timedelta(minutes=10))
     with Site(replace(first, evaluation=old)) as site:
@@ -53,7 +53,7 @@ def test_no_news_for_three_rounds_is_stale_and_a_lost_service_is_told(browser: B
     one.context.close()
 
 
-def test_a_journal_that_fails_and_an_inferred_plan_are_told_on_every_page(browser: Browser) -> None:
+def test_a_journal_that_fails_and_an_inferred_plan_are_reported_on_every_page(browser: Browser) -> None:
     guessed = publication(replace(BROKEN.plan, inferred=True), SEEN)
     journal = JournalState(JournalHealth.FAILING, "disk full", datetime.now(UTC), waiting=7)
     with Site(replace(guessed, journal=journal)) as site:

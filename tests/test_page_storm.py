@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
         yield one
 
 
-def told(case: Case) -> Published:
+def reported(case: Case) -> Published:
     """An example of the rule, evaluated."""
     return publication(*scene(case))
 
@@ -87,11 +87,18 @@ def wait(waiting: str, on: str, hops: int, **changed: Any) -> dict[str, Any]:
 
 
 def answer(*storms: Mapping[str, Any]) -> dict[str, Any]:
-    return {"query": None, "storms": storms, "deadlocks": [], "told": True, "summary": "they stand", "action": "look"}
+    return {
+        "query": None,
+        "storms": storms,
+        "deadlocks": [],
+        "reported": True,
+        "summary": "they stand",
+        "action": "look",
+    }
 
 
 def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) -> None:
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
         card = page.locator("section.storm")
         expect(card).to_have_count(1)
@@ -103,7 +110,7 @@ def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) 
         assert card.locator(".share").all_text_contents() == ["99 % · P3"] * 5
         assert set(card.locator(".stormtree > .soft").all_text_contents()) == {"both ends"}
         assert card.locator(".head").all_text_contents() == ["culprit", "1 hop", "2 hops", "3 hops", "4 hops"]
-        assert "gpu-3/nic0 waits for leaf-1/swp1 99 % of the time on priority 3, told by both ends; 4 hops" in (
+        assert "gpu-3/nic0 waits for leaf-1/swp1 99 % of the time on priority 3, reported by both ends; 4 hops" in (
             card.get_by_role("link", name="gpu-3/nic0 waits").get_attribute("aria-label") or ""
         )
         card.get_by_text("5 paused links in figures").click()
@@ -113,7 +120,7 @@ def test_a_storm_shows_its_culprit_its_victims_and_what_to_do(browser: Browser) 
 
 
 def test_a_tree_is_walked_by_keyboard(browser: Browser) -> None:
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
         page.get_by_role("link", name="What it rests on").focus()
         seen = []
@@ -128,7 +135,7 @@ def test_a_tree_is_walked_by_keyboard(browser: Browser) -> None:
 
 
 def test_every_storm_stands_below_the_other_and_one_can_be_asked_for(browser: Browser) -> None:
-    with Eyes(browser, told(TWO)) as eyes:
+    with Eyes(browser, reported(TWO)) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text(["gpu-3/nic0", "gpu-1/nic0"])
         expect(page.locator("p.verdict")).to_contain_text("2 PFC storms")
@@ -144,7 +151,7 @@ def test_every_storm_stands_below_the_other_and_one_can_be_asked_for(browser: Br
 
 
 def test_a_culprit_that_nobody_monitors_is_said_to_stand_behind(browser: Browser) -> None:
-    with Eyes(browser, told(BEHIND)) as eyes:
+    with Eyes(browser, reported(BEHIND)) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text("Behind leaf-0/swp9")
         expect(page.locator(".stop.culprit.suspect")).to_contain_text("not monitored")
@@ -152,7 +159,7 @@ def test_a_culprit_that_nobody_monitors_is_said_to_stand_behind(browser: Browser
 
 def test_nothing_stands_is_not_the_same_as_nobody_can_tell(browser: Browser) -> None:
     plan, seen = fabric()[0].plan, fabric()[1]
-    with Eyes(browser, told(QUIET[1])) as eyes:
+    with Eyes(browser, reported(QUIET[1])) as eyes:
         page = eyes.open("/storm")
         expect(page.locator(".calm")).to_contain_text("No PFC storm")
         assert page.locator("section.storm").count() == 0
@@ -169,7 +176,7 @@ def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: 
     with Eyes(browser, calm) as eyes:
         page = eyes.open("/")
         expect(page.locator("#standing")).to_be_hidden()
-        eyes.site.publish(replace(told(SPREAD), number=2))
+        eyes.site.publish(replace(reported(SPREAD), number=2))
         expect(page.locator("#standing")).to_contain_text("A PFC storm begins at gpu-1/nic0")
         expect(page.locator("article.cause a.kind", has_text="PFC storm")).to_be_visible()
         page.locator("#standing a").click()
@@ -180,7 +187,7 @@ def test_the_overview_tells_of_a_storm_that_breaks_out_and_leads_to_it(browser: 
 
 @pytest.mark.parametrize("where", ["cause", "finding"])
 def test_a_cause_and_a_finding_lead_to_the_tree(browser: Browser, where: str) -> None:
-    evaluated = told(SPREAD)
+    evaluated = reported(SPREAD)
     (cause,) = [one for one in evaluated.evaluation.causes if one.kind is CauseKind.PFC_STORM]
     (finding,) = [one for one in evaluated.evaluation.findings if one.rule == "PFC001"]
     with Eyes(browser, evaluated) as eyes:
@@ -207,13 +214,13 @@ def storming() -> tuple[str, Published]:
 def test_a_storm_in_a_living_fabric_is_drawn_as_it_is_answered(browser: Browser) -> None:
     with ThreadPoolExecutor(1) as elsewhere:  # an event loop of the browser's runs in this thread
         nic, evaluated = elsewhere.submit(storming).result()
-    (told_of,) = storm(evaluated).storms
-    assert told_of.culprit == nic
+    (reported_of,) = storm(evaluated).storms
+    assert reported_of.culprit == nic
     with Eyes(browser, evaluated) as eyes:
         page = eyes.open("/storm")
         expect(page.locator("section.storm h2")).to_have_text(nic)
         names = {text.split()[0] for text in page.locator(".stop .name").all_text_contents()}
-        assert names == {node.device for node in told_of.nodes}
+        assert names == {node.device for node in reported_of.nodes}
         page = eyes.open(f"/hosts/{nic.partition('/')[0]}")
         traffic = page.get_by_role("region", name="Traffic")
         expect(traffic.locator("tbody tr")).to_have_count(4)
@@ -226,7 +233,7 @@ def test_many_who_wait_alike_are_folded_and_none_is_left_out(browser: Browser) -
     edges += [wait(f"gpu-{n:03d}/nic0", f"leaf-0/swp{n}", 2, share=n / 100) for n in range(20, 60)]
     edges += [wait(f"leaf-{n}/swp60", f"leaf-0/swp{n + 70}", 2, share=n / 20) for n in range(1, 10)]
     edges += [wait(f"gpu-{n + 900}/nic0", f"leaf-{n}/swp1", 3, exact=False) for n in range(1, 10)]
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         faked(eyes.page, answer(tree(edges)))
         page = eyes.open("/storm")
         expect(page.locator(".stop")).to_have_count(1 + 1 + 6 + 4 + 4 + 1)
@@ -239,7 +246,7 @@ def test_many_who_wait_alike_are_folded_and_none_is_left_out(browser: Browser) -
 
 def test_a_circle_of_waits_ends(browser: Browser) -> None:
     edges = [wait("leaf-1/a", "leaf-0/a", 1), wait("leaf-2/a", "leaf-1/b", 2), wait("leaf-0/b", "leaf-2/b", 3)]
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         faked(eyes.page, answer(tree(edges, priority=None, level="suspect")))
         page = eyes.open("/storm")
         expect(page.locator(".stop .name")).to_have_text(["leaf-0", "leaf-1", "leaf-2", "leaf-0"])
@@ -251,11 +258,11 @@ def test_names_that_would_be_markup_are_text_in_trees_and_rates(browser: Browser
     hostile = tree(
         edges, summary=IMAGE, action=SCRIPT, sub_cause=IMAGE, culprit=f"{SCRIPT}/x", finding=SCRIPT, hosts=[IMAGE]
     )
-    rates = {"query": IMAGE, "begins": ["2026-11-20T14:00:00+00:00"], "told": True, "summary": SCRIPT, "ports": []}
+    rates = {"query": IMAGE, "begins": ["2026-11-20T14:00:00+00:00"], "reported": True, "summary": SCRIPT, "ports": []}
     counts = {"tx_gbps": [1.0], "rx_gbps": [None], "paused": [0.5], "pausing": [], "errors": {IMAGE: 3}}
     port = {"port": f"h/{IMAGE}", "rail": 0, "plane": None, "peer": SCRIPT, "speed_gbps": None} | counts
     rates["ports"] = [port | {"paused_exact": False, "pausing_exact": True}]
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         faked(eyes.page, answer(hostile, hostile))
         body = json.dumps(rates)
         eyes.page.route("**/api/v1/rates*", lambda route: route.fulfill(body=body, content_type="application/json"))
@@ -267,7 +274,7 @@ def test_names_that_would_be_markup_are_text_in_trees_and_rates(browser: Browser
 
 
 def test_a_telephone_shows_the_tree_without_scrolling_aside(browser: Browser) -> None:
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         eyes.page.set_viewport_size({"width": 390, "height": 800})
         page = eyes.open("/storm")
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
@@ -283,7 +290,7 @@ NAMES = [["gpu-007"], ["gpu-001", "gpu-002", "gpu-003", "gpu-007"], ["a9", "a10"
 
 
 def test_folded_names_are_a_node_set_that_means_them(browser: Browser) -> None:
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         page = eyes.open("/storm")
         module = page.locator("link[href$='nodeset.js']").get_attribute("href")
         for names in NAMES:
@@ -292,16 +299,16 @@ def test_folded_names_are_a_node_set_that_means_them(browser: Browser) -> None:
             assert len(text) <= len(",".join(names)) + 2
 
 
-def test_ports_without_counters_are_not_told(browser: Browser) -> None:
+def test_ports_without_counters_are_not_reported(browser: Browser) -> None:
     plan, seen = fabric()[0].plan, fabric()[1]
     with Eyes(browser, publication(plan, seen)) as eyes:
         traffic = eyes.open("/hosts/gpu-001").get_by_role("region", name="Traffic")
-        expect(traffic).to_contain_text("Not told: nobody was asked for counters.")
+        expect(traffic).to_contain_text("Not reported: nobody was asked for counters.")
         assert traffic.locator("table").count() == 0
-    with Eyes(browser, told(SPREAD)) as eyes:
+    with Eyes(browser, reported(SPREAD)) as eyes:
         traffic = eyes.open("/switches/leaf-0").get_by_role("region", name="Traffic")
         row = traffic.locator("tr", has_text="swp1").first
         expect(row.locator("svg.pause")).to_have_count(1)
         expect(row.locator("svg .gap")).to_have_count(1)
-        expect(row.locator("td").nth(3)).to_have_text("not told")
-        expect(row.locator("td").nth(6)).to_have_text("not told")
+        expect(row.locator("td").nth(3)).to_have_text("not reported")
+        expect(row.locator("td").nth(6)).to_have_text("not reported")

@@ -100,8 +100,8 @@ def test_the_culprit_is_the_root_of_any_tree(seed: int, leaves: int, hosts: int,
     victims = spread(random, leaves, hosts, spines, root, 3, rates)
     (one,) = found("PFC001", plan_of_tree(leaves, hosts, spines), rates)
     assert one.subject == f"gpu-{root}/nic0"
-    lengths_told = any("rx_pause_us:3" in counters for counters in rates.values())
-    assert one.severity is (Severity.CRITICAL if lengths_told else Severity.WARNING)
+    lengths_reported = any("rx_pause_us:3" in counters for counters in rates.values())
+    assert one.severity is (Severity.CRITICAL if lengths_reported else Severity.WARNING)
     assert {victim["port"]: victim["hops"] for victim in dict(one.detail)["victims"]} == victims
     plan = plan_of_tree(leaves, hosts, spines)
     assert found("PFC003", plan, with_rest(plan, rates)) == []
@@ -143,7 +143,7 @@ def test_missed_polls_and_resets_change_nothing(holes: Sequence[int]) -> None:
     assert [f.subject for f in found("PFC001", plan_of_tree(1, 2, 0), rates)] == ["gpu-0/nic0"]
 
 
-def test_a_storm_that_is_over_is_not_told() -> None:
+def test_a_storm_that_is_over_is_not_reported() -> None:
     us = [*[1e6] * 8, 0, 0, 0, 0]
     rates: Rates = {"leaf-0/swp0": {"rx_pause_us:3": us, "rx_pause_transitions:3": 1, "tx_bytes:3": us}}
     plan = plan_of_tree(1, 2, 0)
@@ -261,7 +261,7 @@ def test_a_port_that_pauses_wrongly_in_two_ways() -> None:
     assert "global pause" in one.summary
 
 
-def test_too_many_slow_ports_are_told_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_slow_ports_are_reported_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("truerail.analysis.pfc.culprits.MOST_PRESSED", 2)
     slow: Rates = {f"leaf-0/swp{n}": {"rx_pause_us:3": 3e5, "rx_pause_transitions:3": 9e3} for n in range(5)}
     got = found("PFC002", plan_of_tree(1, 5, 0), slow)
@@ -311,9 +311,9 @@ def test_the_tree_is_drawn(details: bool, ascii_only: bool) -> None:
 
 def test_no_storm_and_nobody_can_tell() -> None:
     calm = storm(shown({"leaf-0/swp0": {"rx_pause_us:3": 10, "tx_bytes": 1e9}}))
-    assert (calm.told, calm.summary, tone_of(calm)) == (True, "there is no PFC storm", Tone.GOOD)
+    assert (calm.reported, calm.summary, tone_of(calm)) == (True, "there is no PFC storm", Tone.GOOD)
     dark = storm(shown({}))
-    assert (dark.told, tone_of(dark)) == (False, Tone.DOUBT)
+    assert (dark.reported, tone_of(dark)) == (False, Tone.DOUBT)
     assert storm(shown(storming(), transport=Transport.EFA)).storms == ()
 
 

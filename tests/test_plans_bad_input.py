@@ -1,4 +1,4 @@
-"""Bad plan files: each error names file, line, value and what was expected, and all are told at once."""
+"""Bad plan files: each error names file, line, value and what was expected, and all are reported at once."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ ROW = "gpu-1,host,nic0,leaf-0,leaf,swp1,0,,400"
 POD = "hosts: {nodes: 'gpu-[1-4]', nics: 'nic[0-1]'}\nleaves: {nodes: 'leaf-[0-1]'}\n"
 
 
-def told(text: str, suffix: str = ".yaml") -> list[str]:
+def reported(text: str, suffix: str = ".yaml") -> list[str]:
     with pytest.raises(PlanError) as caught:
         loads(text, suffix, f"plan{suffix}")
     assert str(caught.value).splitlines() == [str(problem) for problem in caught.value.problems]
@@ -49,13 +49,13 @@ def told(text: str, suffix: str = ".yaml") -> list[str]:
     ],
 )  # fmt: skip
 def test_yaml_fault(text: str, expected: str) -> None:
-    lines = told(text)
+    lines = reported(text)
     assert len(lines) == 1
     assert lines[0].startswith(expected)
 
 
-def test_all_faults_are_told_at_once_in_order() -> None:
-    lines = told("speed: x\nname: [a]\nhosts: {nodes: 'g[3-1]', color: red}\ntransport: y\n")
+def test_all_faults_are_reported_at_once_in_order() -> None:
+    lines = reported("speed: x\nname: [a]\nhosts: {nodes: 'g[3-1]', color: red}\ntransport: y\n")
     assert [line.split(":")[1] for line in lines] == ["1", "2", "3", "3", "4"]
 
 
@@ -76,16 +76,16 @@ def test_all_faults_are_told_at_once_in_order() -> None:
     ids=["range", "product", "brackets", "braces", "dashes", "laughs", "itself", "shared", "nothing"],
 )
 def test_bombs_end_with_an_error(text: str) -> None:
-    assert told(text)  # what expands one of these does not come to its end
+    assert reported(text)  # what expands one of these does not come to its end
 
 
 def test_too_many_aliases_are_refused() -> None:
-    lines = told("name: &a x\nhosts: [" + "*a," * 1001 + "]\n")
+    lines = reported("name: &a x\nhosts: [" + "*a," * 1001 + "]\n")
     assert lines == ["plan.yaml:2: more than 1000 aliases (value '*a')"]
 
 
-def test_untold_problems_are_counted() -> None:
-    lines = told(HEADER + "\n" + "x,host\n" * 150, ".csv")
+def test_unreported_problems_are_counted() -> None:
+    lines = reported(HEADER + "\n" + "x,host\n" * 150, ".csv")
     assert len(lines) == 101
     assert "50 more problems are not shown" in lines[-1]
 
@@ -109,7 +109,7 @@ def test_untold_problems_are_counted() -> None:
     ],
 )  # fmt: skip
 def test_csv_fault(text: str, expected: str) -> None:
-    lines = told(text, ".csv")
+    lines = reported(text, ".csv")
     assert lines[0].startswith(expected), lines
 
 
@@ -163,4 +163,4 @@ def test_dot_of_ptm_loads() -> None:
         ("leaf1/swp1", "spine2/swp41", 5),
         ("gpu-1/eth0", "leaf1/swp4", 6),
     ]
-    assert told("graph G {\nwhat is this\n}\n", ".dot")[0].startswith("plan.dot:2: expected ")
+    assert reported("graph G {\nwhat is this\n}\n", ".dot")[0].startswith("plan.dot:2: expected ")

@@ -131,7 +131,7 @@ def test_infiniband_and_efa_say_what_carries_them() -> None:
     assert fabric("efa").transport is Transport.EFA
 
 
-def test_shared_nics_are_told_not_blamed() -> None:
+def test_shared_nics_are_reported_not_blamed() -> None:
     assert [p.summary for p in lint(fabric("shared_nic"))] == [
         "shared NICs: 8 GPUs on 2 rails, 4 a rail, on gpu-01 and 7 more hosts"
     ]

@@ -105,8 +105,8 @@ def test_disabled_is_the_operators_word_on_infiniband_only(layer: str | None, tr
 
 @pytest.mark.parametrize("device", ["rdmap0s6", "efa_0"])
 def test_efa_is_always_active_which_says_nothing(device: str) -> None:
-    told = [RdmaLink(device, 1, "ACTIVE", "LINK_UP", rate_gbps=100.0), LinkSpeed(device, 100.0)]
-    facts: dict[str, Sequence[Fact]] = {"gpu-1": told}
+    reported = [RdmaLink(device, 1, "ACTIVE", "LINK_UP", rate_gbps=100.0), LinkSpeed(device, 100.0)]
+    facts: dict[str, Sequence[Fact]] = {"gpu-1": reported}
     case = Case("", f"gpu-1/{device} leaf-0/swp1 rail=0 speed=400", facts, transport=Transport.EFA)
     plan, seen = scene(case)
     wiring = wiring_of(plan, seen)

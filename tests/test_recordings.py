@@ -1,7 +1,7 @@
 """Every recorded answer is read as its recording says: `tests/recordings/<collector>/<case>/`.
 
 A case has `answer.txt` and either `facts.json` (what `truerail parse` prints of it) or `error.txt` (why it is refused).
-`TRUERAIL_REFRESH=1 pytest tests/test_recordings.py` writes both anew, to be reviewed as a diff.
+`TRUERAIL_REFRESH=1 pytest tests/test_recordings.py` writes both again, to be reviewed as a diff.
 """
 
 import json
@@ -29,11 +29,11 @@ def outcome(case: Path) -> tuple[str, str]:
     except UnreadableError as error:
         return "error.txt", f"{error}\n"
     assert {type(fact) for fact in facts} <= set(asked.yields)
-    rows = ",\n".join("  " + json.dumps(_told(fact), ensure_ascii=False) for fact in facts)
+    rows = ",\n".join("  " + json.dumps(_reported(fact), ensure_ascii=False) for fact in facts)
     return "facts.json", f"[\n{rows}\n]\n" if facts else "[]\n"
 
 
-def _told(fact: Fact) -> dict[str, object]:
+def _reported(fact: Fact) -> dict[str, object]:
     """A fact as an object; the age of counters, and what a link could be, where the device tells it."""
     return {key: value for key, value in fact._asdict().items() if key not in SELDOM or value is not None}
 

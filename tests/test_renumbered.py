@@ -64,9 +64,9 @@ def seen(hosts: dict[str, list[Fact]], cabled: dict[str, Sequence[int]] | None =
     return Snapshot(
         AT,
         [
-            Reading(device, _COLLECTOR[kind], AT, tuple(fact for fact in told if type(fact) is kind))
-            for device, told in facts.items()
-            for kind in {type(fact): None for fact in told}
+            Reading(device, _COLLECTOR[kind], AT, tuple(fact for fact in reported if type(fact) is kind))
+            for device, reported in facts.items()
+            for kind in {type(fact): None for fact in reported}
         ],
     )
 
@@ -79,9 +79,9 @@ def test_a_shifted_number_is_the_nic_at_the_same_address() -> None:
     found = evaluate(plan(), seen({"gpu-1": host(range(4)), "gpu-2": host(range(4)), "gpu-3": host(SHIFTED)}))
     assert not wrong(found)
     assert not found.causes
-    (told,) = found.findings
-    assert (told.rule, told.subject, told.severity) == ("NIC003", "gpu-3", Severity.INFO)
-    assert "mlx5_3 is the planned mlx5_2, mlx5_4 is the planned mlx5_3" in told.summary
+    (reported,) = found.findings
+    assert (reported.rule, reported.subject, reported.severity) == ("NIC003", "gpu-3", Severity.INFO)
+    assert "mlx5_3 is the planned mlx5_2, mlx5_4 is the planned mlx5_3" in reported.summary
 
 
 def test_the_number_of_another_card_is_not_the_planned_nic() -> None:
@@ -99,8 +99,8 @@ def test_what_the_host_tells_by_number_belongs_to_the_nic_of_that_number() -> No
     ).identity.names
     ports = names.index.ports
     code = np.array([names.index.devices.find("gpu-3")] * 2)
-    told = names.ports(code, ports.name_codes(["mlx5_3", "mlx5_4"]))
-    assert [str(names.index.spell(int(port))) for port in told] == ["gpu-3/mlx5_2", "gpu-3/mlx5_3"]
+    reported = names.ports(code, ports.name_codes(["mlx5_3", "mlx5_4"]))
+    assert [str(names.index.spell(int(port))) for port in reported] == ["gpu-3/mlx5_2", "gpu-3/mlx5_3"]
 
 
 def test_two_swapped_cables_of_a_shifted_host_are_named_by_plan() -> None:

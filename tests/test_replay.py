@@ -28,14 +28,14 @@ Total entries displayed:  1
 EACH = ["lldp_host", "net_link", "rdma_link"]
 
 
-def told(capture: Capture) -> list[tuple[str, str]]:
+def reported(capture: Capture) -> list[tuple[str, str]]:
     """Device and collector of each reading without an error."""
     return [(reading.device, reading.collector) for reading in capture.readings if not reading.error]
 
 
 def test_a_folder_per_device_gives_a_reading_per_answer(tmp_path: Path) -> None:
     capture = read_capture(grow(tmp_path, TWO), devices=PLAN)
-    assert told(capture) == [(host, name) for host in ("gpu-1", "gpu-2") for name in EACH]
+    assert reported(capture) == [(host, name) for host in ("gpu-1", "gpu-2") for name in EACH]
     assert capture.devices_seen == ("gpu-1", "gpu-2")
     assert capture.notes == ()
     assert capture.rounds == ()
@@ -72,7 +72,7 @@ def test_of_several_rounds_the_newest_is_read(tmp_path: Path, packed: bool) -> N
     assert capture.rounds == (rounds[2], rounds[1], rounds[0])
     before = read_capture(source, round_name=capture.rounds[-2])
     assert before.at == datetime(2026, 11, 20, 15, 30, tzinfo=timezone(timedelta(hours=2)))
-    assert told(before) == [("gpu-1", "rdma_link")]
+    assert reported(before) == [("gpu-1", "rdma_link")]
     assert capture.snapshot(before.snapshot()).previous == before.snapshot()
     with pytest.raises(CaptureError, match=r"no round named noon \(there are: 2026-11-20T09:00:00, "):
         read_capture(source, round_name="noon")
@@ -81,7 +81,7 @@ def test_of_several_rounds_the_newest_is_read(tmp_path: Path, packed: bool) -> N
 def test_an_archive_that_shows_a_newer_round_later_still_gives_the_newest(tmp_path: Path) -> None:
     files = {f"2026-11-20T{hour}:00:00Z/gpu-{hour}/rdma_link": RDMA for hour in ("10", "12", "11")}
     capture = read_capture(pack(tmp_path / "c.tar", files, mode="w"))
-    assert told(capture) == [("gpu-12", "rdma_link")]
+    assert reported(capture) == [("gpu-12", "rdma_link")]
     assert len(capture.rounds) == 3
 
 
@@ -112,7 +112,7 @@ def test_where_no_answer_can_be_read_each_is_named(tmp_path: Path) -> None:
 def test_a_role_decides_who_reads_a_file_that_hosts_and_switches_share(tmp_path: Path) -> None:
     files = {"gpu-1/lldpctl_-f_json": HOST["lldpctl_-f_json0"], "leaf-0/lldpctl_-f_json": HOST["lldpctl_-f_json0"]}
     capture = read_capture(grow(tmp_path, files), devices=PLAN)
-    assert told(capture) == [("gpu-1", "lldp_host"), ("leaf-0", "lldp_switch")]
+    assert reported(capture) == [("gpu-1", "lldp_host"), ("leaf-0", "lldp_switch")]
 
 
 def test_without_a_plan_every_question_is_tried_and_no_answer_counts_twice(tmp_path: Path) -> None:
@@ -191,9 +191,9 @@ def test_many_devices_come_in_order_whatever_is_opened_first(tmp_path: Path) -> 
 
 
 def test_progress_counts_devices(tmp_path: Path) -> None:
-    told_so_far: list[tuple[int, int]] = []
-    read_capture(grow(tmp_path, TWO), progress=lambda done, total: told_so_far.append((done, total)))
-    assert told_so_far == [(1, 2), (2, 2)]
+    reported_so_far: list[tuple[int, int]] = []
+    read_capture(grow(tmp_path, TWO), progress=lambda done, total: reported_so_far.append((done, total)))
+    assert reported_so_far == [(1, 2), (2, 2)]
 
 
 def test_garbage_collection_is_on_again_afterwards(tmp_path: Path) -> None:

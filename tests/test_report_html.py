@@ -100,7 +100,7 @@ def test_foreign_strings_are_text_and_without_control_characters():
     assert not any(name.startswith("on") for e in page.elements for name in e.attributes)
 
 
-def test_the_verdict_and_every_cause_are_told(page):
+def test_the_verdict_and_every_cause_are_reported(page):
     assert "185 wrong, 1 missing, 4 could not be evaluated; 338 of 528 cables right." in page.of("header")[0].text
     causes = page.of("article", class_="cause")
     assert [cause.attributes["id"] for cause in causes] == [f"C{n}" for n in range(1, 22)]

@@ -21,8 +21,8 @@ SCHEMA = json.loads((files("truerail.outputs") / "check.schema.json").read_text(
 def document(evaluation: Evaluation) -> dict[str, Any]:
     report = render(evaluation, "json")
     assert isinstance(report, str)
-    told: dict[str, Any] = json.loads(report)
-    return told
+    reported: dict[str, Any] = json.loads(report)
+    return reported
 
 
 def test_the_schema_is_itself_valid():
@@ -50,27 +50,27 @@ def test_every_report_fits_the_shipped_schema(made):
     ],
 )
 def test_the_schema_refuses_what_is_not_v1(where, value):
-    told = document(fabric.every_cause())
-    target: Any = told
+    reported = document(fabric.every_cause())
+    target: Any = reported
     for step in where[:-1]:
         target = target[step]
     target[where[-1]] = value
-    assert not Draft202012Validator(SCHEMA).is_valid(told)
+    assert not Draft202012Validator(SCHEMA).is_valid(reported)
 
 
 def test_the_schema_knows_every_kind_of_cause():
     assert SCHEMA["$defs"]["kind"]["enum"] == [kind.value for kind in CauseKind]
 
 
-def test_a_swap_is_told_as_the_design_has_it():
-    told = document(fabric.every_cause())
-    cause = told["causes"][0]
+def test_a_swap_is_reported_as_the_design_has_it():
+    reported = document(fabric.every_cause())
+    cause = reported["causes"][0]
     assert cause["id"] == "C1"
     assert cause["kind"] == "cable-swap"
     assert cause["subjects"] == ["gpu-012/enp60s0f0np0", "gpu-012/enp94s0f0np0"]
     ends = {"cable": "gpu-012/enp60s0f0np0", "from": "leaf-3/swp12", "to": "leaf-1/swp12"}
     assert cause["moves"][0] == {**ends, "after": []}
-    finding = next(f for f in told["findings"] if f["subject"] == "gpu-012/enp60s0f0np0")
+    finding = next(f for f in reported["findings"] if f["subject"] == "gpu-012/enp60s0f0np0")
     assert finding["id"] in cause["explains"]
     assert finding["cause"] == "C1"
     assert (finding["expected"], finding["observed"], finding["rail"]) == ("leaf-1/swp12", "leaf-3/swp12", 1)
@@ -78,8 +78,8 @@ def test_a_swap_is_told_as_the_design_has_it():
 
 
 def test_detail_stands_beside_the_other_fields_and_never_replaces_them():
-    told = document(fabric.every_cause())
-    missing = next(f for f in told["findings"] if f["rule"] == "CAB003")
+    reported = document(fabric.every_cause())
+    missing = next(f for f in reported["findings"] if f["rule"] == "CAB003")
     assert missing["reason"] == "link down"
     assert missing["observed"] is None
 
@@ -150,15 +150,15 @@ def test_numbers_and_facts_of_any_kind_are_written_as_the_standard_library_write
     fact = LinkSpeed("swp1", 400.0)
     odd = {"fact": fact, "measure": np.float64(0.5), "at": datetime(2026, 11, 20, tzinfo=UTC)}
     finding = replace(fabric.every_cause().findings[0], detail=odd)
-    (told,) = document(replace(fabric.clean(), findings=(finding,)))["findings"]
-    assert {name: told[name] for name in odd} == {
+    (reported,) = document(replace(fabric.clean(), findings=(finding,)))["findings"]
+    assert {name: reported[name] for name in odd} == {
         "fact": list(fact),
         "measure": 0.5,
         "at": "2026-11-20 00:00:00+00:00",
     }
 
 
-def test_an_unread_device_is_told_with_its_error():
+def test_an_unread_device_is_reported_with_its_error():
     unread = document(fabric.every_cause())["collection_errors"]
     assert [entry["collector"] for entry in unread] == ["gpu_nic_topology", "lldp_host", "rdma_link"]
     assert all("No route to host" in entry["error"] for entry in unread)

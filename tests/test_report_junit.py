@@ -36,7 +36,7 @@ def test_every_finding_is_a_case_with_one_failure():
     assert "expected leaf-1/swp12, observed leaf-3/swp12" in failure.text
 
 
-def test_findings_below_the_threshold_pass_and_are_told():
+def test_findings_below_the_threshold_pass_and_are_reported():
     assert [case.find("failure") for case in cases(suite(fabric.every_cause()), "LNK002")] == [None]
     assert "MTU 1500" in cases(suite(fabric.every_cause()), "LNK002")[0].findtext("system-out")
     assert cases(suite(fabric.every_cause(), Severity.INFO), "LNK002")[0].find("failure") is not None
@@ -59,14 +59,16 @@ def test_a_broken_rule_is_an_error():
 
 def test_the_counts_are_those_of_the_cases():
     element = suite(fabric.every_cause())
-    told = {name: int(element.get(name)) for name in ("tests", "failures", "errors", "skipped")}
-    assert told == {
+    reported = {name: int(element.get(name)) for name in ("tests", "failures", "errors", "skipped")}
+    assert reported == {
         "tests": len(list(element.iter("testcase"))),
         "failures": len(list(element.iter("failure"))),
         "errors": len(list(element.iter("error"))),
         "skipped": len(list(element.iter("skipped"))),
     }
-    assert told["failures"] == sum(one.severity is not Severity.INFO for one in fabric.every_cause().findings) == 197
+    assert (
+        reported["failures"] == sum(one.severity is not Severity.INFO for one in fabric.every_cause().findings) == 197
+    )
 
 
 @pytest.mark.parametrize("made", [fabric.hostile, fabric.clean])

@@ -49,22 +49,22 @@ def test_a_device_as_subject_is_a_step_without_a_cable():
 
 def test_narrowing_keeps_what_concerns_the_devices_and_all_moves_of_their_causes():
     evaluation = fabric.every_cause()
-    told = narrowed(evaluation, {"gpu-012"}, {"gpu-012", "leaf-1"})
-    assert {f.device for f in told.findings} == {"gpu-012"}
-    assert [cause.id for cause in told.causes] == ["C1", "C6", "C7"]
-    assert [len(cause.moves) for cause in told.causes] == [2, 0, 32]
-    assert all(set(cause.explains) <= {f.id for f in told.findings} for cause in told.causes)
-    assert told.summary.cables_planned == 8
-    assert told.summary.cables_wrong == 6
-    assert (told.summary.hosts, told.summary.hosts_read) == (1, 1)
-    assert told.collection_errors == ()
-    assert Picture(told).broken_hosts == ("gpu-012",)
+    reported = narrowed(evaluation, {"gpu-012"}, {"gpu-012", "leaf-1"})
+    assert {f.device for f in reported.findings} == {"gpu-012"}
+    assert [cause.id for cause in reported.causes] == ["C1", "C6", "C7"]
+    assert [len(cause.moves) for cause in reported.causes] == [2, 0, 32]
+    assert all(set(cause.explains) <= {f.id for f in reported.findings} for cause in reported.causes)
+    assert reported.summary.cables_planned == 8
+    assert reported.summary.cables_wrong == 6
+    assert (reported.summary.hosts, reported.summary.hosts_read) == (1, 1)
+    assert reported.collection_errors == ()
+    assert Picture(reported).broken_hosts == ("gpu-012",)
 
 
 def test_narrowing_to_a_switch_finds_cables_that_sit_there_by_mistake():
-    told = narrowed(fabric.every_cause(), {"leaf-6"}, set())
-    assert "gpu-061/enp94s0f0np0" in {f.subject for f in told.findings}
-    assert told.summary.hosts == 0
+    reported = narrowed(fabric.every_cause(), {"leaf-6"}, set())
+    assert "gpu-061/enp94s0f0np0" in {f.subject for f in reported.findings}
+    assert reported.summary.hosts == 0
 
 
 def test_narrowing_to_a_whole_device_passes_its_rules_but_never_the_unknown():

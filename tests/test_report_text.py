@@ -30,9 +30,9 @@ def test_opens_with_the_verdict_then_what_to_do():
     assert lines[3].startswith("What to do")
 
 
-def test_every_kind_of_cause_is_told_by_its_word():
-    told = re.findall(r"^C\d+ +([a-z-]+) ", text(fabric.every_cause()), flags=re.MULTILINE)
-    assert sorted(told) == sorted(kind.value for kind in CauseKind)
+def test_every_kind_of_cause_is_reported_by_its_word():
+    reported = re.findall(r"^C\d+ +([a-z-]+) ", text(fabric.every_cause()), flags=re.MULTILINE)
+    assert sorted(reported) == sorted(kind.value for kind in CauseKind)
 
 
 def test_a_move_names_the_plug_both_ports_the_label_and_the_places():
@@ -94,7 +94,7 @@ def test_a_dual_plane_rail_has_a_glyph_for_each_cable():
     assert rows[2].split() == ["gpu-001", "·○"]
 
 
-def test_uplinks_are_told_by_switch():
+def test_uplinks_are_reported_by_switch():
     maker = fabric.Maker()
     for uplink in maker.plan.uplinks_of("leaf-3"):
         maker.find(uplink.a, CableState.MISSING)
@@ -127,14 +127,14 @@ def test_unread_devices_alone_are_a_doubt():
     assert "? gpu-009 rdma_link: timed out" in section(report, "Could not be evaluated")
 
 
-def test_equal_errors_are_told_once():
+def test_equal_errors_are_reported_once():
     maker = fabric.Maker()
     maker.unread += [Reading(f"gpu-{h:03d}", "rdma_link", fabric.AT, error="timed out") for h in range(1, 11)]
     assert section(text(maker.evaluation()), "Could not be evaluated").count("timed out") == 1
     assert "gpu-[001-010] rdma_link: timed out" in text(maker.evaluation())
 
 
-def test_rules_without_an_answer_and_broken_rules_are_told():
+def test_rules_without_an_answer_and_broken_rules_are_reported():
     doubts = section(text(fabric.every_cause()), "Could not be evaluated")
     assert re.search(r"rule LNK001 \S+: no answer has network interfaces \(NetLink\)", doubts)
     assert re.search(r"rule NIC003 \S+ failed inside: KeyError: 'mlx5_9'", doubts)

@@ -46,15 +46,15 @@ def test_many_silent_devices_are_one_block() -> None:
     silent = {"gpu-002", "gpu-003", "gpu-004"}
     seen = simulation.snapshot()
     left = [reading for reading in seen.readings if reading.device not in silent]
-    told = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100))
-    assert "C[1-3] unreachable  gpu-[002-004]  3 causes, explain 3 findings" in told
-    assert "3 devices do not answer." in told
-    assert "gpu-002 does not answer" not in told
+    reported = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100))
+    assert "C[1-3] unreachable  gpu-[002-004]  3 causes, explain 3 findings" in reported
+    assert "3 devices do not answer." in reported
+    assert "gpu-002 does not answer" not in reported
     full = render_text(evaluate(simulation.plan, replace(seen, readings=left)), Options(width=100, details=True))
     assert "gpu-002 does not answer" in full
 
 
-def test_equal_errors_in_the_folders_of_several_devices_are_told_once() -> None:
+def test_equal_errors_in_the_folders_of_several_devices_are_reported_once() -> None:
     readings = [
         Reading(host, "lldp_host", AT, error=f"{host}/lldpctl_-f_json0: empty answer") for host in ("gpu-1", "gpu-2")
     ]

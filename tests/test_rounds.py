@@ -32,7 +32,7 @@ def test_an_answer_without_a_neighbour_is_an_answer() -> None:
     assert next(v for v in evaluation.verdicts if v.rule == "CAB001").missing == ()
 
 
-def test_a_rule_that_breaks_is_told_and_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_that_breaks_is_reported_and_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(plan: Plan, snapshot: Snapshot) -> Iterator[Finding]:
         raise ZeroDivisionError("on\x1b[31m purpose")
         yield

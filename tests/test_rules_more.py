@@ -51,7 +51,7 @@ def test_an_empty_plan_has_no_findings() -> None:
     assert evaluated(Plan({}, ()), Snapshot(AT, ())) == []
 
 
-def test_nothing_seen_is_told_as_unreachable_devices_and_nothing_else() -> None:
+def test_nothing_seen_is_reported_as_unreachable_devices_and_nothing_else() -> None:
     plan = plan_of(Case("", PLAN, {}))
     found = evaluated(plan, Snapshot(AT, ()))
     assert codes(found) == {("TEL001", name) for name in plan.devices}
@@ -101,8 +101,8 @@ def test_foreign_names_are_made_safe_in_every_text() -> None:
     found = evaluated(plan, seen)
     assert {"CAB004", "NIC002", "NIC003", "TEL001"} <= {finding.rule for finding in found}
     for finding in found:
-        told = [finding.subject, finding.summary, finding.action, finding.expected or "", finding.observed or ""]
-        for text in (*told, *(str(value) for _, value in finding.detail)):
+        reported = [finding.subject, finding.summary, finding.action, finding.expected or "", finding.observed or ""]
+        for text in (*reported, *(str(value) for _, value in finding.detail)):
             assert text.isprintable()
             assert len(text) < 1000
 

@@ -263,7 +263,7 @@ def test_errors_do_not_tell_the_way_in(tmp_path: Path) -> None:
     content = made.read_text()
     for word in ("alice", "abcDEF", "ghi", "bastion", "ops", "gpu-001", "10.0.1.3"):
         assert word not in content
-    told = unanswered.load(made.read_bytes())
-    assert told.collectors == ("rdma_link",)
-    assert "login of user ... refused (tried key ..., ssh-agent); host key of host-0001 has changed" in told.device
-    assert told.commands == {"rdma link": told.device}
+    reported = unanswered.load(made.read_bytes())
+    assert reported.collectors == ("rdma_link",)
+    assert "login of user ... refused (tried key ..., ssh-agent); host key of host-0001 has changed" in reported.device
+    assert reported.commands == {"rdma link": reported.device}

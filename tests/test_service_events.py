@@ -1,4 +1,4 @@
-"""The event stream: everything in order, nothing twice, a gap is told and never hidden."""
+"""The event stream: everything in order, nothing twice, a gap is reported and never hidden."""
 
 import asyncio
 
@@ -39,7 +39,7 @@ def test_a_reader_that_comes_back_gets_what_it_missed() -> None:
     assert [event and event.id for event in found] == [103, 104]
 
 
-def test_a_reader_that_missed_too_much_is_told_so_and_goes_on() -> None:
+def test_a_reader_that_missed_too_much_is_reported_so_and_goes_on() -> None:
     async def body() -> None:
         log = EventLog(1)
         for number in range(KEPT + 10):

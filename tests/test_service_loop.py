@@ -117,7 +117,7 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
 
         monkeypatch.setattr(module, name, noted)
 
-    for module, name in ((current, "told"), (watch, "mutes"), (watch, "free")):
+    for module, name in ((current, "reported"), (watch, "mutes"), (watch, "free")):
         noting(module, name)
 
     async def body() -> None:
@@ -128,16 +128,16 @@ def test_the_loop_makes_no_news_no_mutes_and_frees_nothing(tmp_path: Path, monke
             assert front.publication.mutes
             await until(lambda: "free" in where)
             loop = threading.get_ident()
-            assert set(where) == {"told", "mutes", "free"}
+            assert set(where) == {"reported", "mutes", "free"}
             assert all(loop not in threads for threads in where.values())
 
     run(body)
 
 
-def test_news_that_were_overtaken_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An acknowledgement that comes while an evaluation's news are made: they are told against what it left."""
+def test_news_that_were_overtaken_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An acknowledgement that comes while an evaluation's news are made: they are reported against what it left."""
     before: list[Any] = []
-    real = news.told
+    real = news.reported
 
     async def body() -> None:
         async with watched(settings_for(tmp_path), fabric_of()) as front:
@@ -151,14 +151,14 @@ def test_news_that_were_overtaken_are_made_anew(tmp_path: Path, monkeypatch: pyt
                 what_is_shown.muted(what_is_shown.publication, copy(what_is_shown.map))
                 came.set()
 
-            def told(old: Any, new: Any, publication: Any) -> Any:
+            def reported(old: Any, new: Any, publication: Any) -> Any:
                 before.append(old)
                 if len(before) == 1:
                     loop.call_soon_threadsafe(overtake)
                     came.wait()
                 return real(old, new, publication)
 
-            monkeypatch.setattr(current, "told", told)
+            monkeypatch.setattr(current, "reported", reported)
             await until(lambda: len(before) > 1)
             assert before[1] is not before[0]
             assert before[1] == before[0]

@@ -60,9 +60,9 @@ def test_the_environment_overrides_single_values(tmp_path: Path, monkeypatch: py
 
 def test_each_problem_names_its_line_the_value_and_what_was_expected(tmp_path: Path) -> None:
     text = LEAST + "http:\n  port: 99999\n  hots: here\nschedule:\n  every: {lldp_host: 5x}\n"
-    told = problems(tmp_path, text)
+    reported = problems(tmp_path, text)
     file = tmp_path / "truerail.yaml"
-    assert told == (
+    assert reported == (
         f"{file}:3: http.port '99999': Input should be less than or equal to 65535",
         f"{file}:4: http.hots 'here': is no setting",
         f"{file}:6: schedule.every.lldp_host '5x': '5x' is no duration: write 90s, 5m, 2h or 30d",
@@ -70,23 +70,23 @@ def test_each_problem_names_its_line_the_value_and_what_was_expected(tmp_path: P
 
 
 def test_a_collector_with_a_typo_is_named_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    (told,) = problems(tmp_path, LEAST + "schedule:\n  every: {lldp_hots: 5s}\n")
-    assert ":3: schedule.every" in told
-    assert "lldp_hots" in told
-    assert "did you mean 'lldp_host'" in told or "did you mean lldp_host" in told
+    (reported,) = problems(tmp_path, LEAST + "schedule:\n  every: {lldp_hots: 5s}\n")
+    assert ":3: schedule.every" in reported
+    assert "lldp_hots" in reported
+    assert "did you mean 'lldp_host'" in reported or "did you mean lldp_host" in reported
 
 
 def test_a_secret_in_the_wrong_place_is_not_repeated(tmp_path: Path) -> None:
-    told = problems(tmp_path, LEAST + "access: {metrics_token: hunter2}\njournal: {password: [hunter2]}\n")
-    assert len(told) == 2
-    assert all("a secret is {env: NAME}" in line for line in told)
-    assert "hunter2" not in "".join(told)
+    reported = problems(tmp_path, LEAST + "access: {metrics_token: hunter2}\njournal: {password: [hunter2]}\n")
+    assert len(reported) == 2
+    assert all("a secret is {env: NAME}" in line for line in reported)
+    assert "hunter2" not in "".join(reported)
 
 
 def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -> None:
-    (told,) = problems(tmp_path, LEAST + "http: {host: 0.0.0.0}\n")
-    assert "0.0.0.0" in told
-    assert "truerail token" in told
+    (reported,) = problems(tmp_path, LEAST + "http: {host: 0.0.0.0}\n")
+    assert "0.0.0.0" in reported
+    assert "truerail token" in reported
     assert load_settings(written(tmp_path, LEAST + "http: {host: '::1'}\n")).http.host == "::1"
 
 
@@ -107,18 +107,20 @@ def test_an_address_that_others_reach_needs_somebody_to_log_in(tmp_path: Path) -
     ],
 )
 def test_a_file_that_is_none_says_what_is_wrong(tmp_path: Path, text: str, summary: str) -> None:
-    (told,) = problems(tmp_path, text)
-    assert summary in told
-    assert "truerail.yaml" in told
+    (reported,) = problems(tmp_path, text)
+    assert summary in reported
+    assert "truerail.yaml" in reported
 
 
 def test_a_second_block_of_one_name_is_refused_with_its_line(tmp_path: Path) -> None:
     """A YAML parser takes the last: the tokens of the first would be dropped, and everybody would be an operator."""
-    (told,) = problems(tmp_path, LEAST + "access:\n  tokens: []\nfabric: x\naccess:\n  session: 1h\n")
+    (reported,) = problems(tmp_path, LEAST + "access:\n  tokens: []\nfabric: x\naccess:\n  session: 1h\n")
     first = (LEAST.count("\n")) + 1
-    assert told.endswith(f"truerail.yaml:{first + 3}: the key is there twice, first in line {first} (value 'access')")
-    (told,) = problems(tmp_path, LEAST + "http:\n  port: 1\n  host: a\n  port: 2\n")
-    assert "the key is there twice" in told
+    assert reported.endswith(
+        f"truerail.yaml:{first + 3}: the key is there twice, first in line {first} (value 'access')"
+    )
+    (reported,) = problems(tmp_path, LEAST + "http:\n  port: 1\n  host: a\n  port: 2\n")
+    assert "the key is there twice" in reported
 
 
 def test_a_file_that_is_not_there_or_not_text_is_an_error_of_its_own(tmp_path: Path) -> None:

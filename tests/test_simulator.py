@@ -232,7 +232,7 @@ def _heard_by(simulation: Simulation) -> Counter[str]:
     return heard
 
 
-def test_silences_are_as_told() -> None:
+def test_silences_are_as_reported() -> None:
     noise = Noise(unreachable=0.25, deaf=0.25, mute=0.25, silent=0.25)
     simulation = simulate(POD, noise=noise)
     world, hosts = simulation.world, set(simulation.world.fabric.models)

@@ -38,7 +38,7 @@ def ports(facts: tuple[Fact, ...]) -> list[tuple[str, str | None, str | None]]:
 
 @pytest.mark.parametrize("word", ["", " ", "-", "--", "N/A", "null", "Not Advertised", "not advertised", None])
 def test_the_ways_to_say_nothing(word: str | None) -> None:
-    assert _lldp_words.told(word) is None
+    assert _lldp_words.reported(word) is None
 
 
 @pytest.mark.parametrize(

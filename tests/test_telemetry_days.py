@@ -49,9 +49,9 @@ def test_a_quiet_hour_has_no_alarm_and_a_storm_in_it_has() -> None:
     assert [alarm for alarm in alarms_of(draw_day(0), 1800.0) if not alarm.load] == []
     stormy = draw_day(0)
     stormy.traffic.plant(FlowFault(FlowFaultKind.STORM, since=60.0))
-    told = list(alarms_of(stormy, 900.0))
-    assert {(alarm.rule, alarm.severity) for alarm in told} >= {("PFC001", "critical")}
-    assert len({(alarm.rule, alarm.severity, alarm.subject) for alarm in told}) == len(told)
+    reported = list(alarms_of(stormy, 900.0))
+    assert {(alarm.rule, alarm.severity) for alarm in reported} >= {("PFC001", "critical")}
+    assert len({(alarm.rule, alarm.severity, alarm.subject) for alarm in reported}) == len(reported)
 
 
 def test_runs_with_a_fault_have_habits_too_and_keep_their_traffic() -> None:

@@ -86,7 +86,7 @@ def answer(device: Target) -> Answer:
 
 
 def failure(device: Target) -> str:
-    """Why a device cannot be asked, which is told in the time that it has."""
+    """Why a device cannot be asked, which is reported in the time that it has."""
     said, seconds = asyncio.run(waited(asked(device)))
     assert isinstance(said, TransportError)
     assert seconds < device.timeout_seconds + 1.0

@@ -107,7 +107,7 @@ def test_net_snmps_own_walk_is_the_same(leaf: Snmpd, engine: str, monkeypatch: p
 def test_an_agent_without_lldp_is_not_a_switch_without_neighbours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
-    """So answers a switch whose lldpd is dead: its ports are told, its neighbours are unknown, not none."""
+    """So answers a switch whose lldpd is dead: its ports are reported, its neighbours are unknown, not none."""
     require("snmpd")
     monkeypatch.setenv("TRUERAIL_TEST_COMMUNITY", COMMUNITY)
     with snmpd(tmp_path) as alone:

@@ -76,9 +76,9 @@ def test_a_simulated_switch_tells_what_its_recording_tells(
     access = SnmpAccess(community=Secret("env", "TRUERAIL_TEST_SIM"), port=port, engine=engine)
     answer = asyncio.run(_ask(Target("leaf-0", "127.0.0.1", snmp=access, timeout_seconds=ENOUGH)))
     reader, device = collectors()["lldp_snmp"], Device("leaf-0")
-    told = reader.read(answer, device)
-    assert told == reader.read(recording.read_text(encoding="utf-8"), device)
-    assert told
+    reported = reader.read(answer, device)
+    assert reported == reader.read(recording.read_text(encoding="utf-8"), device)
+    assert reported
 
 
 async def _ask(target: Target) -> str:

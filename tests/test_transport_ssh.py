@@ -190,7 +190,7 @@ def test_a_host_that_is_gone_between_rounds_is_refused_not_waited_for(server: Ss
         asyncio.run(run())
 
 
-def test_nobody_listening_is_told() -> None:
+def test_nobody_listening_is_reported() -> None:
     with refusing_port() as port, pytest.raises(ConnectError, match="Connection refused"):
         rounds(Target("gpu-001", "127.0.0.1", ssh=replace(Target("x", "").ssh, port=port)), [TOPO])
 
@@ -368,7 +368,7 @@ def test_a_key_in_the_agent_logs_in_and_one_with_a_passphrase_is_left_to_it(
         agent.wait()
 
 
-def test_a_key_that_is_not_taken_and_one_that_is_not_there_are_told(server: Sshd, tmp_path: Path) -> None:
+def test_a_key_that_is_not_taken_and_one_that_is_not_there_are_reported(server: Sshd, tmp_path: Path) -> None:
     new_key(tmp_path / "other")
     other = str(tmp_path / "other")
     assert f"login of user {server.target().ssh.user} refused (tried key {other})" in refused(server.target(key=other))

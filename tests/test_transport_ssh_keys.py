@@ -183,7 +183,7 @@ def test_openssh_takes_what_trust_wrote(server: Sshd) -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=False).stdout == "links\n"
 
 
-def test_trust_does_not_replace_a_key_unless_it_is_told_to(server: Sshd, tmp_path: Path) -> None:
+def test_trust_does_not_replace_a_key_unless_it_is_reported_to(server: Sshd, tmp_path: Path) -> None:
     new_key(tmp_path / "old")
     old = " ".join((tmp_path / "old.pub").read_text().split()[:2])
     name = f"[127.0.0.1]:{server.port}"
@@ -231,7 +231,7 @@ def test_a_known_hosts_file_that_cannot_be_read_is_named(server: Sshd, tmp_path:
 
 
 class _PasswordServer(asyncssh.SSHServer):
-    """Takes one password. Its refusal repeats what it was told, as a hostile device may."""
+    """Takes one password. Its refusal repeats what it was reported, as a hostile device may."""
 
     def __init__(self, taken: str, connections: list[asyncssh.SSHServerConnection]) -> None:
         self._taken = taken
@@ -268,10 +268,10 @@ async def ask_with_password(
     )
     known = tmp_path / "known"
     known.write_text(f"[127.0.0.1]:{server.get_port()} {key.export_public_key().decode()}")
-    told = SshAccess(user="me", known_hosts=str(known), port=server.get_port(), agent=False, **access)  # type: ignore[arg-type] - fields of SshAccess
+    reported = SshAccess(user="me", known_hosts=str(known), port=server.get_port(), agent=False, **access)  # type: ignore[arg-type] - fields of SshAccess
     asked: Transport = transport()
     try:
-        return await asked.ask(Target("leaf-1", "127.0.0.1", platform=platform, ssh=told), [RDMA])
+        return await asked.ask(Target("leaf-1", "127.0.0.1", platform=platform, ssh=reported), [RDMA])
     finally:
         await asked.close()
         server.close()
@@ -322,7 +322,7 @@ def test_a_secret_is_in_no_error_and_no_log_and_no_repr(
     assert PASSWORD not in repr(SshAccess(password=secret))
 
 
-def test_a_secret_that_is_missing_is_told_by_its_name(server: Sshd) -> None:
+def test_a_secret_that_is_missing_is_reported_by_its_name(server: Sshd) -> None:
     missing = server.target(password=Secret("env", "TRUERAIL_NO_SUCH_VARIABLE"))
     for transport in (SshHosts, SwitchCli):
         assert "environment variable TRUERAIL_NO_SUCH_VARIABLE is not set" in refused(transport, missing)

@@ -228,7 +228,7 @@ def test_a_switch_that_has_a_shell_alone_is_asked_through_it(tmp_path: Path) -> 
     assert set(received) - {""} == {"terminal width 511", "terminal length 0", SHOW, "show lldp neighbors"}
 
 
-def test_a_platform_whose_shell_nobody_knows_is_told(tmp_path: Path) -> None:
+def test_a_platform_whose_shell_nobody_knows_is_reported(tmp_path: Path) -> None:
     async def run() -> list[Answer]:
         async with eos(tmp_path, []) as target:
             switches = SwitchCli()

@@ -1,4 +1,5 @@
-"""Planned devices that the inventory does not have were never asked: told once, with the names that may be meant."""
+"""Planned devices that the inventory does not have were never asked: reported once, with the names that may be
+meant."""
 
 import json
 from collections.abc import Callable

@@ -145,7 +145,7 @@ def test_the_screen_fits(width: int, height: int) -> None:
         assert str(entry.step.to or "") in text
 
 
-def test_both_ends_and_their_places_are_told() -> None:
+def test_both_ends_and_their_places_are_reported() -> None:
     simulation = of(SWAP)
     work = Worklist()
     change = work.update(evaluated(simulation))[0]

@@ -34,8 +34,8 @@ def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path: Path, ki
     with pytest.raises(error) as raised:
         read(path)
     last = text.count("\n") + 1
-    told = str(raised.value)
-    assert f"{path}:{last}: the key is there twice, first in line" in told, told
+    reported = str(raised.value)
+    assert f"{path}:{last}: the key is there twice, first in line" in reported, reported
 
 
 @pytest.mark.parametrize("kind", FILES)

@@ -29,16 +29,16 @@ def report(simulation: Simulation, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_links_without_a_frame_are_unknown(tmp_path: Path, seed: int) -> None:
-    told = report(made("young_link@0.1", [], seed), tmp_path / "site")
-    silent = [one for one in told["findings"] if one["rule"] == "CAB003"]
+    reported = report(made("young_link@0.1", [], seed), tmp_path / "site")
+    silent = [one for one in reported["findings"] if one["rule"] == "CAB003"]
     assert silent
     assert {(one["reason"], one["severity"]) for one in silent} == {("silent", "warning")}
     assert all("link is up, but neither end hears the other" in one["summary"] for one in silent)
-    summary = told["summary"]
+    summary = reported["summary"]
     assert (summary["cables_missing"], summary["cables_wrong"]) == (0, 0)
     assert summary["cables_unknown"] == len(silent)
-    assert {cause["kind"] for cause in told["causes"]} == {"unknown"}
-    assert not any(cause["moves"] for cause in told["causes"])
+    assert {cause["kind"] for cause in reported["causes"]} == {"unknown"}
+    assert not any(cause["moves"] for cause in reported["causes"])
 
 
 @pytest.mark.parametrize("flag", ["young_link@0.1", "lldp_lost_rows@0.3"])

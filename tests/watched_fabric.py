@@ -148,8 +148,8 @@ def _stamped(publication: Published, watched: Watched, own: str) -> Iterator[byt
         labels = target["labels"]
         page = exposition.render_pod(publication, labels["__param_pod"], watched.service, watched.now)
         mine = f'job="truerail",instance="{labels["instance"]}"'.encode()
-        for name, told, value in SAMPLE.findall(page):
-            yield b"%s{%s} %s %s\n" % (name, b",".join(filter(None, (told, mine))), value, stamp)
+        for name, reported, value in SAMPLE.findall(page):
+            yield b"%s{%s} %s %s\n" % (name, b",".join(filter(None, (reported, mine))), value, stamp)
 
 
 def _backfill(history: Path, data: Path) -> None:

@@ -109,8 +109,8 @@ def _run(rule: Rule, plan: Plan, snapshot: Snapshot, answered: set[type[Fact]]) 
 def _answered(snapshot: Snapshot) -> set[type[Fact]]:
     """Kinds of facts that at least one device was asked for and reported. Counters are useless in a single round."""
     yields = {name: collector.yields for name, collector in collectors().items()}
-    told = {reading.collector for reading in snapshot.readings if not reading.error}
-    kinds = {kind for name in told for kind in yields.get(name, ())}
+    reported = {reading.collector for reading in snapshot.readings if not reading.error}
+    kinds = {kind for name in reported for kind in yields.get(name, ())}
     return kinds if snapshot.window is not None else kinds - {PortCounters}
 
 
@@ -155,7 +155,7 @@ def _by_place(wiring: Wiring) -> Iterable[str]:
         more = f" and {len(shown) - _MOST_DEVICES:,} more" if len(shown) > _MOST_DEVICES else ""
         yield (
             f"{len(shown):,} switch{'es' * many} of the plan {'are' if many else 'is'} known by the wiring alone, so a "
-            "whole switch in another's place cannot be told; their GUIDs as chassis_ids in the plan decide: "
+            "whole switch in another's place cannot be reported; their GUIDs as chassis_ids in the plan decide: "
             f"{', '.join(shown[:_MOST_DEVICES])}{more}"
         )
     if found.unplaced:

@@ -60,20 +60,20 @@ def silent(board: Board, source: Source) -> list[Complaint]:
     """What was refused, every query that no choice gave a series for, every figure that is not one figure, and every
     variable that lists nothing.
     """
-    told = list(executed(board, source))
+    reported = list(executed(board, source))
     several = [
         of_panel("execution", board, one.panel, f"{one.query.ref} gives {one.series} figures without their names")
-        for one in told
+        for one in reported
         if isinstance(one, Asked) and one.series > 1 and one.panel.json.get("options", {}).get("textMode") == "value"
     ]
     empty = [
         of_panel(
             "execution", board, one.panel, f"{one.query.ref} gives no series, whatever is chosen: {one.query.expr}"
         )
-        for one in told
+        for one in reported
         if isinstance(one, Asked) and not one.series
     ]
-    refused = [one for one in told if isinstance(one, Complaint)]
+    refused = [one for one in reported if isinstance(one, Complaint)]
     return [*refused, *empty, *several, *(() if refused else _listless(board, source))]
 
 
@@ -98,8 +98,8 @@ def _values(variable: Variable, source: Source, values: Mapping[str, str]) -> li
 
 def _listed(variable: Variable, source: Source, values: Mapping[str, str]) -> list[str]:
     expr, label = variable.values_of or ("", "")
-    told = source.series(filled(expr, values), at_once=True)
-    return sorted({labels[label] for labels in told if labels.get(label)})
+    reported = source.series(filled(expr, values), at_once=True)
+    return sorted({labels[label] for labels in reported if labels.get(label)})
 
 
 def _listless(board: Board, source: Source) -> Iterator[Complaint]:

@@ -4,8 +4,8 @@ GRAFANA_TOKEN=... python -m dashboards.check.grafana --url http://127.0.0.1:3000
 GRAFANA_USER=admin GRAFANA_PASSWORD=... python -m dashboards.check.grafana --url http://127.0.0.1:3000
 
 Exits with 1 where a dashboard is missing or differs, a query is refused, or a picture shows a panel with an error. A
-query without series is told and is no failure: what is right on a fabric has no findings. A user or a service account
-with the role Viewer is enough.
+query without series is reported and is no failure: what is right on a fabric has no findings. A user or a service
+account with the role Viewer is enough.
 
 No Grafana can be installed for the tests of this repository, so they run this against a small server that speaks the
 documented answers; the workflow in `.github/workflows/ci.yml` runs it against the real one.
@@ -68,24 +68,24 @@ class Grafana:
             "intervalMs": STEP_SECONDS * 1000,
             "maxDataPoints": SPAN_SECONDS // STEP_SECONDS,
         }
-        told = self.asked("/api/ds/query", {"queries": [query], "from": f"now-{SPAN_SECONDS}s", "to": "now"})
-        result = told.get("results", {}).get("A", {})
+        reported = self.asked("/api/ds/query", {"queries": [query], "from": f"now-{SPAN_SECONDS}s", "to": "now"})
+        result = reported.get("results", {}).get("A", {})
         if result.get("error") or "frames" not in result:
-            raise Refused(f"{expr!r}: {result.get('error') or told}")
+            raise Refused(f"{expr!r}: {result.get('error') or reported}")
         return [labels for frame in result["frames"] for labels in _series(frame)]
 
 
 def loaded(board: Board, grafana: Grafana) -> Iterator[Complaint]:
     """Whether Grafana has the dashboard, by provisioning, with all its panels."""
     try:
-        told = grafana.asked(f"/api/dashboards/uid/{board.uid}")
+        reported = grafana.asked(f"/api/dashboards/uid/{board.uid}")
     except Refused as error:
         yield of_board("grafana", board, f"is not loaded: {error}")
         return
-    there = Board(board.file, told["dashboard"])
+    there = Board(board.file, reported["dashboard"])
     if [panel.title for panel in there.panels] != [panel.title for panel in board.panels]:
         yield of_board("grafana", board, f"has other panels: {[panel.title for panel in there.panels]}")
-    if not told["meta"].get("provisioned"):
+    if not reported["meta"].get("provisioned"):
         yield of_board("grafana", board, "was not provisioned from files")
 
 
@@ -111,9 +111,9 @@ def _checked(board: Board, grafana: Grafana) -> Iterator[Complaint]:
     yield from missing
     if missing:
         return
-    told = list(executed(board, grafana))
-    yield from (one for one in told if isinstance(one, Complaint))
-    asked = [one for one in told if isinstance(one, Asked)]
+    reported = list(executed(board, grafana))
+    yield from (one for one in reported if isinstance(one, Complaint))
+    asked = [one for one in reported if isinstance(one, Asked)]
     empty = [f"{one.panel.title} ({one.query.ref})" for one in asked if not one.series]
     sys.stdout.write(f"{board.uid}: {len(asked)} queries answered, {len(empty)} without series: {', '.join(empty)}\n")
     if len(empty) == len(asked):
@@ -124,8 +124,8 @@ def _series(frame: Mapping[str, Any]) -> Iterator[Mapping[str, str]]:
     """A frame of a time series is a field of times, and one of values with its labels for each series."""
     fields = frame.get("schema", {}).get("fields", [])
     values = frame.get("data", {}).get("values", [])
-    for field, told in zip(fields, values, strict=False):
-        if field.get("type") != "time" and told:
+    for field, reported in zip(fields, values, strict=False):
+        if field.get("type") != "time" and reported:
             yield field.get("labels") or {}
 
 

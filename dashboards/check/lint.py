@@ -13,10 +13,11 @@ from dashboards.check.complaint import Complaint, of_board, of_panel
 from dashboards.check.promql import parsed, reads
 
 EXCEPTIONS: Final = {
-    "template-instance-rule": "`instance` is the truerail that tells, not the host that is told of: hosts and switches "
+    "template-instance-rule": "`instance` is the truerail that tells, not the host that is reported: hosts and "
+    "switches "
     "have variables of their own",
     "target-instance-rule": "as template-instance-rule",
-    "template-job-rule": "a service is told from another by its fabric, which every query must ask for "
+    "template-job-rule": "a service is distinguished from another by its fabric, which every query must ask for "
     "(truerail-fabric-rule); who scrapes it under which job name is a matter of the site",
     "target-job-rule": "as template-job-rule",
     "target-logql-rule": "no panel asks Loki: panel-datasource-rule lets Prometheus alone pass",
@@ -112,7 +113,7 @@ def target_rate_interval(board: Board) -> Iterator[Complaint]:
     """Rates are taken over $__rate_interval, which fits both the scrapes and the width of the panel."""
     for panel, query in queries(board):
         if _problem(board, query.expr):
-            continue  # told by target-promql-rule
+            continue  # reported by target-promql-rule
         for read in reads(parsed(board, query.expr)):
             if read.within in ("rate", "irate") and read.range_seconds != RATE_SECONDS:
                 summary = f"{query.ref}: {read.within} of {read.metric} is not over $__rate_interval"
@@ -123,7 +124,7 @@ def target_counter_agg(board: Board) -> Iterator[Complaint]:
     """A counter alone says how long ago something was restarted: it is read by rate, irate or increase."""
     for panel, query in queries(board):
         if _problem(board, query.expr):
-            continue  # told by target-promql-rule
+            continue  # reported by target-promql-rule
         for read in reads(parsed(board, query.expr)):
             if read.metric.endswith("_total") and not (read.within in _RATES and read.range_seconds):
                 summary = f"{query.ref}: the counter {read.metric} is not read by rate, irate or increase"

@@ -39,9 +39,9 @@ class Prometheus:
         request = Request(f"{self._url}/api/v1/{what}", urlencode(form).encode())  # noqa: S310 - the caller's address
         try:
             with urlopen(request, timeout=self._timeout) as answer:  # noqa: S310 - as above
-                told: dict[str, Any] = json.load(answer)
+                reported: dict[str, Any] = json.load(answer)
         except HTTPError as error:
             raise Refused(f"{form['query']!r}: {error.read().decode(errors='replace')[:500]}") from error
-        if told["status"] != "success" or told.get("warnings"):
-            raise Refused(f"{form['query']!r}: {told.get('error') or told.get('warnings')}")
-        return [found["metric"] for found in told["data"]["result"]]
+        if reported["status"] != "success" or reported.get("warnings"):
+            raise Refused(f"{form['query']!r}: {reported.get('error') or reported.get('warnings')}")
+        return [found["metric"] for found in reported["data"]["result"]]

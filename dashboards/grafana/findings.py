@@ -37,7 +37,7 @@ def counted(code: str, title: str, summary: str, *, colour: str = WRONG, width: 
     return stat(title, text, instant(fresh(expr)), unit="short", steps=steps, width=width, empty="not evaluated")
 
 
-def found(title: str, summary: str, which: str, *, width: int = 24, empty: str = "none told") -> Panel:
+def found(title: str, summary: str, which: str, *, width: int = 24, empty: str = "none reported") -> Panel:
     """The findings that `which` selects (label matchers), each with its place, rule and name."""
     chosen = f'sum by ({_ABOUT}) (truerail_device_findings{{{POD}, {which}, muted="no"}})'
     named = f"max by (fabric, rule, name) (truerail_rule_info{{{FABRIC}}})"

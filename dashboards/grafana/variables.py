@@ -44,8 +44,8 @@ def host() -> QueryVariable:
 
 def switch() -> QueryVariable:
     """One switch of these pods, leaf or spine, that has planned cables below it or above it. After `pod()`."""
-    told = f'{{__name__=~"truerail_link_info|truerail_uplink_info", {POD}}}'
-    return _chosen("switch", "Switch", f"label_values({told}, switch)")
+    reported = f'{{__name__=~"truerail_link_info|truerail_uplink_info", {POD}}}'
+    return _chosen("switch", "Switch", f"label_values({reported}, switch)")
 
 
 def lower_switch() -> QueryVariable:

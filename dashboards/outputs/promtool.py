@@ -36,11 +36,11 @@ def _has_fabric(story: Story) -> bool:
 
 
 def _test(name: str, alerts: list[Alert], runbooks: str) -> dict[str, Any]:
-    told = {(s.metric, s.labels): s for alert in alerts for s in (*alert.story.series, *alert.story.quiet)}
+    reported = {(s.metric, s.labels): s for alert in alerts for s in (*alert.story.series, *alert.story.quiet)}
     return {
         "name": name,
         "interval": "1m",
-        "input_series": [{"series": _name(series), "values": values(series)} for series in told.values()],
+        "input_series": [{"series": _name(series), "values": values(series)} for series in reported.values()],
         "alert_rule_test": list(_checks(alerts, runbooks)),
     }
 
@@ -64,7 +64,7 @@ def _phases(series: Series) -> tuple[tuple[float | None, int], ...]:
 
 
 def _climbing(series: Series) -> str:
-    """A counter; with the restart it begins anew."""
+    """A counter; with the restart it begins again."""
     start, each = series.good or 0, series.bad or 0
     rest = each * (ENDS - BACK)
     gap = f"stale _x{BACK - RESTARTS - 1}"
@@ -101,5 +101,5 @@ def _settled(same: list[Alert], wait: int) -> int:
 
 def _expected(alert: Alert, runbooks: str) -> dict[str, Any]:
     labels = {key: value for key, value in alert.story.fires if value}
-    told = {key: rendered(text, labels, alert.story.value) for key, text in annotations(alert, runbooks).items()}
-    return {"exp_labels": {"severity": alert.severity.value, **labels}, "exp_annotations": told}
+    reported = {key: rendered(text, labels, alert.story.value) for key, text in annotations(alert, runbooks).items()}
+    return {"exp_labels": {"severity": alert.severity.value, **labels}, "exp_annotations": reported}

@@ -88,7 +88,7 @@ def _pair(name: str, bad: str, rules: str, words: Words, critical: Story, warnin
     )
 
 
-def _told(cable: Cable, **more: str) -> tuple[tuple[str, str], ...]:
+def _reported(cable: Cable, **more: str) -> tuple[tuple[str, str], ...]:
     return labels(fabric=cable.fabric, **cable.place(), **more)
 
 
@@ -104,30 +104,30 @@ _NAMED_AT = {**_SEEN_AT, "action": "none"}
 CABLES = (
     *_pair(
         "TruerailCableWrong", f'({BAD_LINKS}{{plane=""}} == 3)', "CAB001|CAB008", _WRONG,
-        Story(cables(_SWAPPED), _told(_SWAPPED, **_SEEN_AT), 3,
+        Story(cables(_SWAPPED), _reported(_SWAPPED, **_SEEN_AT), 3,
               quiet=(*cables(Cable("swapped-muted", "CAB001", 3, muted="acknowledged")),
                      *cables(Cable("swapped-unknown", "TEL001", 1)))),
-        Story(cables(_NAMED), _told(_NAMED, **_NAMED_AT), 3),
+        Story(cables(_NAMED), _reported(_NAMED, **_NAMED_AT), 3),
     ),
     *_pair(
         "TruerailCableMissing", f'({BAD_LINKS}{{plane=""}} == 2)', "CAB003|NIC003", _MISSING,
-        Story(cables(_GONE), _told(_GONE), 2,
+        Story(cables(_GONE), _reported(_GONE), 2,
               quiet=cables(Cable("gone-muted", "CAB003", 2, muted="maintenance"))),
-        Story(cables(_PORT), _told(_PORT), 2,
+        Story(cables(_PORT), _reported(_PORT), 2,
               quiet=cables(Cable("gone-off", "CAB003", 2, in_use=False, severity="info"))),
     ),
     *_pair(
         "TruerailPlaneLost", f'{BAD_LINKS}{{plane!=""}}', "CAB001|CAB003|CAB008|NIC003", _PLANES,
-        Story(cables(_PLANE), _told(_PLANE, **_SEEN_AT), 3,
+        Story(cables(_PLANE), _reported(_PLANE, **_SEEN_AT), 3,
               quiet=cables(Cable("plane-muted", "CAB008", 3, plane="1", muted="maintenance"))),
-        Story(cables(_PLANE_DAY_1), _told(_PLANE_DAY_1, **_SEEN_AT), 3),
+        Story(cables(_PLANE_DAY_1), _reported(_PLANE_DAY_1, **_SEEN_AT), 3),
     ),
 )  # fmt: skip
 
 
 def _rails(name: str, lost: int) -> Story:
-    told = cables(Cable(name, "CAB003", 2, rails=lost))
-    return Story(told, labels(fabric=name, pod="p1", host="gpu-001"), lost)
+    reported = cables(Cable(name, "CAB003", 2, rails=lost))
+    return Story(reported, labels(fabric=name, pod="p1", host="gpu-001"), lost)
 
 
 _RAILS_WORDS = Words(
@@ -147,12 +147,12 @@ def _leaf(name: str, share: str, state: int, words: Words) -> tuple[Alert, Alert
     code = {2: "CAB003", 3: "CAB001"}[state]
     used = f'and on(fabric, switch) ({BAD_LINKS}{{action!="none"}} {_USED})'
     loud = f"({share} >= 0.5)\n{used}"
-    told = (
+    reported = (
         Cable(f"leaf-{state}", code, state, hosts=6),
         Cable(f"leaf-{state}-day-1", code, state, hosts=6, in_use=False),
     )
     few = cables(Cable(f"leaf-{state}-few", code, state, hosts=2))
-    critical, warning = (Story(cables(c), labels(fabric=c.fabric, switch="leaf-0"), 1, quiet=few) for c in told)
+    critical, warning = (Story(cables(c), labels(fabric=c.fabric, switch="leaf-0"), 1, quiet=few) for c in reported)
     return (
         Alert(name, C, loud, 2, *words, critical),
         Alert(name, W, f"({share} >= 0.5)\nunless on(fabric, switch)\n({loud})", 5, *words, warning),

@@ -9,7 +9,7 @@ from rules import rules
 from truerail.model.rule import Alert as Entry
 from truerail.model.rule import Rule
 
-TOLD = {
+REPORTED = {
     "nic": ("pod", "host", "nic", "rail", "plane"),
     "rail": ("pod", "host", "rail"),
     "host": ("pod", "host"),
@@ -39,7 +39,7 @@ def _story(code: str, entry: Entry, severity: Severity) -> Story:
     """One finding comes and goes. Beside it, muted, as information and of another rule, it says nothing."""
     fabric = f"{code}-{severity.value}"
     where = _where(entry.on)
-    device = {key: where[key] for key in TOLD[entry.on]}
+    device = {key: where[key] for key in REPORTED[entry.on]}
     one = {"fabric": fabric, **device, "rule": code, "severity": severity.value}
     return Story(
         series=(_number(fabric), *_links(entry.on, fabric, where), _finding(**one, muted="no")),

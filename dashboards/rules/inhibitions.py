@@ -1,7 +1,7 @@
 """Which alerts mute which, and the order of evaluation that this asks for.
 
 Prometheus tells Alertmanager of each alert as it is evaluated. Where the cause of an alert ended first, there would be
-a moment in which the other stands alone, and somebody might be told of it. So what mutes is evaluated after what it
+a moment in which the other stands alone, and somebody might be reported it. So what mutes is evaluated after what it
 mutes, in one group: then it ends later too.
 """
 
@@ -50,8 +50,8 @@ class Which:
 
 @dataclass(frozen=True, slots=True)
 class Inhibition:
-    """While a `source` fires, no `target` is told of that is equal in some labels. Two alerts without a label are equal
-    in it, so what must be equal is also asked to be there.
+    """While a `source` fires, no `target` is reported that is equal in some labels. Two alerts without a label are
+    equal in it, so what must be equal is also asked to be there.
     """
 
     source: Which
@@ -67,8 +67,8 @@ INHIBITIONS: Final = (
     Inhibition(Which(LEAF), Which("Truerail(Uplink|Device|Stale|Lldp|Dead|Duplicate).+", has="switch"), _ONE_LEAF),
     # The louder alert on a cable mutes the others on it. A cut rail does not: what is said of its cable says why.
     Inhibition(Which(severity=C, has="nic", but="TruerailRailCut"), Which(severity=W, has="nic"), _ONE_NIC),
-    # A host with several rails down is one page; a single rail is told by its cable, and so is a cable that is plugged
-    # in elsewhere: its alert says where.
+    # A host with several rails down is one page; a single rail is reported by its cable, and so is a cable that is
+    # plugged in elsewhere: its alert says where.
     Inhibition(Which("TruerailHostRailsDown", C), Which(DARK), ("fabric", "host")),
     Inhibition(Which(DARK, C), Which("TruerailHostRailsDown", W), ("fabric", "host")),
     # A rail is cut by a cable, where one is to blame. This alert waits longer than any on a cable.
@@ -94,7 +94,7 @@ INHIBITIONS: Final = (
 
 def in_order(alerts: Sequence[Alert]) -> tuple[Alert, ...]:
     """Alerts in the order given, except that what mutes others comes after them. Raises CycleError where some mute each
-    other: then nobody would be told of any.
+    other: then nobody would be reported any.
     """
     sorter: TopologicalSorter[int] = TopologicalSorter(
         {

@@ -42,8 +42,8 @@ _SWITCH_LINKS = "switch:truerail_link_info:count"
 
 
 def _held(name: str, of: str) -> Record:
-    """What is told now and, while truerail is silent or just back, what stood a moment ago: the rule's own last sample.
-    A longer look back would bring up again what had ended before.
+    """What is reported now and, while truerail is silent or just back, what stood a moment ago: the rule's own last
+    sample. A longer look back would bring up again what had ended before.
     """
     lately = f"last_over_time({STEADY}[{MINUTES_HELD}m])"
     return Record(name, f"{of}\nor\n({name} unless on(fabric) {STEADY} and on(fabric) {lately})")
@@ -52,9 +52,9 @@ def _held(name: str, of: str) -> Record:
 def _exchanged() -> str:
     """Two cables that are each seen where the other belongs, each with the other's host, nic and rail."""
     planned, seen = '"switch", "switch_port"', '"actual_switch", "actual_switch_port"'
-    told = f'{_SEEN}{{actual_switch_port!=""}}'
+    reported = f'{_SEEN}{{actual_switch_port!=""}}'
     one, other = (
-        f'label_join(label_join({told}, "belongs", "/", {belongs}), "is", "/", {is_at})'
+        f'label_join(label_join({reported}, "belongs", "/", {belongs}), "is", "/", {is_at})'
         for belongs, is_at in ((planned, seen), (seen, planned))
     )
     for label in ("host", "nic", "rail"):

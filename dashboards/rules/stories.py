@@ -36,15 +36,15 @@ def cables(cable: Cable) -> tuple[Series, ...]:
     fabrics of which all hosts are meant.
     """
     fabric = cable.fabric
-    told = [
+    reported = [
         Series("truerail_evaluation_number", labels(fabric=fabric), 7, 8),
         *(_ratio(cable, rail) for rail in range(cable.rails)),
     ]
     hosts = cable.hosts if cable.hosts > 1 else 4
     for host in range(hosts):
         for rail in range(cable.rails):
-            told += _link(cable, host, rail, bad=host < cable.hosts)
-    return tuple(told)
+            reported += _link(cable, host, rail, bad=host < cable.hosts)
+    return tuple(reported)
 
 
 def _ratio(cable: Cable, rail: int) -> Series:
@@ -55,17 +55,17 @@ def _ratio(cable: Cable, rail: int) -> Series:
 def _link(cable: Cable, host: int, rail: int, *, bad: bool) -> list[Series]:
     link = {"fabric": cable.fabric, **cable.link(host, rail)}
     info = {"fabric": cable.fabric, **cable.place(host, rail), "netdev": f"eth{rail}"}
-    told = [
+    reported = [
         Series("truerail_link_state", labels(**link), 0, cable.state if bad else 0),
         Series("truerail_link_info", labels(**info), 1, 1),
     ]
     if not bad:
-        return told
+        return reported
     if cable.state == 3:
         seen = {"actual_switch": "leaf-6", "actual_switch_port": f"swp{host + 1}", "action": cable.action}
-        told.append(Series("truerail_link_actual_info", labels(**link, **seen), None, 1))
+        reported.append(Series("truerail_link_actual_info", labels(**link, **seen), None, 1))
     found = {"fabric": cable.fabric, "pod": "p1", "host": link["host"], "rail": link["rail"], "rule": cable.rule}
-    told.append(
+    reported.append(
         Series("truerail_device_findings", labels(**found, severity=cable.severity, muted=cable.muted), None, 1)
     )
-    return told
+    return reported

@@ -86,13 +86,13 @@ RECORDS: Final = (
 
 def _loads(fabric: str, low: float, *, busy: float = 2e10) -> tuple[Series, ...]:
     """Two hosts of four rails; the NICs of rail 2 send less from the fault on."""
-    told = []
+    reported = []
     for rail in range(4):
         for host in ("gpu-001", "gpu-002"):
             link = {"fabric": fabric, "pod": "p1", "host": host, "rail": str(rail), "nic": f"nic{rail}"}
-            told.append(Series(_SENT, labels(**link), busy, busy * low if rail == 2 else busy))
-            told.append(Series(_SPEED, labels(**link), 5e10, 5e10))
-    return tuple(told)
+            reported.append(Series(_SENT, labels(**link), busy, busy * low if rail == 2 else busy))
+            reported.append(Series(_SPEED, labels(**link), 5e10, 5e10))
+    return tuple(reported)
 
 
 def _counted(fabric: str, good: int, bad: int | None) -> tuple[Series, ...]:

@@ -64,7 +64,7 @@ class Monitoring:
 
     def notifications(self, path: str = "/page") -> list[dict[str, Any]]:
         """What a receiver got so far about the fabric: `at`, and `body` as Alertmanager sent it. Not that truerail is
-        absent, which is rightly told where starting it takes long on a busy machine.
+        absent, which is rightly reported where starting it takes long on a busy machine.
         """
         got = (json.loads(line) for line in (self.folder / "received").read_text().splitlines())
         ours = (one for one in got if one["path"] == path)
@@ -72,8 +72,8 @@ class Monitoring:
 
     def query(self, text: str) -> list[dict[str, Any]]:
         """An instant query's answer."""
-        told = json.loads(fetch(self.layout, f"{PROMETHEUS}/api/v1/query?query={quote(text)}"))
-        found: list[dict[str, Any]] = told["data"]["result"]
+        reported = json.loads(fetch(self.layout, f"{PROMETHEUS}/api/v1/query?query={quote(text)}"))
+        found: list[dict[str, Any]] = reported["data"]["result"]
         return found
 
     def samples(self, selector: str) -> list[list[Sample]]:
@@ -137,9 +137,9 @@ def _remember(layout: Layout, folder: Path) -> None:
 def _shown(layout: Layout) -> Iterator[tuple[str, str]]:
     """Each series with its value, and with the labels that its target gives it."""
     for group in json.loads(fetch(layout, f"{TRUERAIL}/sd")):
-        told, (address,) = group["labels"], group["targets"]
-        asked = f"?pod={told['__param_pod']}" if "__param_pod" in told else ""
-        mine = f'instance="{told.get("instance", address)}",job="truerail"}}'
+        reported, (address,) = group["labels"], group["targets"]
+        asked = f"?pod={reported['__param_pod']}" if "__param_pod" in reported else ""
+        mine = f'instance="{reported.get("instance", address)}",job="truerail"}}'
         for line in fetch(layout, f"{TRUERAIL}/metrics{asked}").splitlines():
             if line.startswith("#"):
                 continue

@@ -33,10 +33,12 @@ class Unlisted:
     def summary(self) -> str:
         """One sentence, without its full stop."""
         many = len(self.devices) != 1
-        told = f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'} not in the inventory"
+        reported = (
+            f"{len(self.devices):,} device{'s' * many} of the plan {'are' if many else 'is'} not in the inventory"
+        )
         near = ", ".join(f"{theirs} for {ours}" for ours, theirs in list(self.near.items())[:MOST_NEAR])
         hint = f" (perhaps it names them otherwise: {near})" if near else ""
-        return f"{told}: {folded(self.devices)}{hint}"
+        return f"{reported}: {folded(self.devices)}{hint}"
 
 
 def unlisted(plan: Plan, inventory: Collection[str]) -> Unlisted:

@@ -78,7 +78,7 @@ def _gather(fleet: "Fleet", writer: "CaptureWriter", only: str | None, deadline:
     there = {name for name in wanted if folder_name(name) in writer.answered()}
     if there:
         terminal.remark(f"going on with the round of {writer.name}: {len(there):,} devices are there already")
-    with live_progress.told() as progress:
+    with live_progress.reported() as progress:
 
         def keep(row: "Row", done: int, total: int) -> None:
             writer.add(row.name, row.files())

@@ -89,22 +89,22 @@ class Stage:
         try:
             cabling, traffic = troubles([word] if word else [CauseKind.CABLE_SWAP.value])
             if traffic:
-                return self._told(self._director.disturb(traffic[0], stays=True).number)
+                return self._reported(self._director.disturb(traffic[0], stays=True).number)
             standing = self._director.plant(faults(cabling)[0])
         except CommandError as error:
             return f"  {printable(str(error), 200)}; there are {', '.join(KINDS)}"
         except NoRoomError as error:
             return f"  no room for it now: {error}"
-        return self._told(standing.number)
+        return self._reported(standing.number)
 
     def _fix(self, what: str) -> str:
         try:
-            return self._told(self._director.fix(what).number)
+            return self._reported(self._director.fix(what).number)
         except LookupError as error:
             return f"  {printable(str(error.args[0]), 200)}"
 
-    def _told(self, number: int) -> str:
-        """Nothing where the event is told anyway."""
+    def _reported(self, number: int) -> str:
+        """Nothing where the event is reported anyway."""
         return f"  #{number}" if self._quiet else ""
 
     def _list(self) -> str:

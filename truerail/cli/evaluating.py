@@ -48,8 +48,8 @@ def evaluated_round(
     snapshot = seen.snapshot()
     notes = list(seen.notes)
     if intended is None:
-        intended, told = inferred(snapshot)
-        notes = [*told, *notes]
+        intended, reported = inferred(snapshot)
+        notes = [*reported, *notes]
     if isinstance(seen, Capture):
         snapshot = with_plug_history(intended, seen, snapshot)
     wanted = devices(only, intended, seen) if only else None
@@ -90,11 +90,11 @@ def inferred(snapshot: Snapshot) -> tuple[Plan, list[str]]:
     if not inference.plan.cables:
         raise CommandError(f"no plan was given and none can be inferred: {inference.why_not}")
     rails = ", ".join(f"rail {rail} {support}" for rail, support in inference.support.items())
-    told = [f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."]
-    told += [f"{outlier.subject}: {outlier.summary}" for outlier in inference.outliers[:MOST_OUTLIERS]]
-    if hidden := len(inference.outliers) - len(told) + 1:
-        told.append(f"and {hidden:,} more that do not follow their rail")
-    return inference.plan, [*told, *inference.notes]
+    reported = [f"No plan was given: the rails were inferred from the fabric itself, cables that agree: {rails}."]
+    reported += [f"{outlier.subject}: {outlier.summary}" for outlier in inference.outliers[:MOST_OUTLIERS]]
+    if hidden := len(inference.outliers) - len(reported) + 1:
+        reported.append(f"and {hidden:,} more that do not follow their rail")
+    return inference.plan, [*reported, *inference.notes]
 
 
 def codes(wanted: Sequence[str]) -> set[str] | None:
@@ -142,5 +142,5 @@ def named(only: str, among: Iterable[str]) -> set[str]:
 
 def _nearest_device(name: str, known: dict[str, str]) -> str:
     """A suggestion, never the list of all devices: there are thousands."""
-    told = nearest(name, list(known))
-    return told if "did you mean" in told else " in the plan, the inventory or the capture"
+    reported = nearest(name, list(known))
+    return reported if "did you mean" in reported else " in the plan, the inventory or the capture"

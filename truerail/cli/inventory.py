@@ -49,7 +49,7 @@ def probe(
 
     targets = _targets(inventory, only)
     fleet = live.Fleet(inventory, targets, None)
-    with live_progress.told(quiet=True) as progress:
+    with live_progress.reported(quiet=True) as progress:
         seen = live.one_round(fleet, limits=Limits(deadline_seconds=deadline), progress=progress)
     terminal.say("\n".join(aligned([("device", "role", "platform", "seconds", "answers"), *map(_probed, seen.rows)])))
     if output:
@@ -105,11 +105,11 @@ def _with_findings(targets: "Sequence[Target]", rows: "Iterable[Row]") -> str:
 
     fabric = {target.name for target in targets if target.tells_fabric}
     found = {row.name: row for row in rows if not row.error and row.name not in fabric}
-    told = (
+    reported = (
         replace(target, role=row.device.role, platform=row.platform) if (row := found.get(target.name)) else target
         for target in targets
     )
-    return dump_yaml(Inventory(tuple(told)))
+    return dump_yaml(Inventory(tuple(reported)))
 
 
 def _by_file(targets: "Iterable[Target]", given: Path | None) -> "dict[str, list[Target]]":

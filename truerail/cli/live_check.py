@@ -18,7 +18,7 @@ def evaluated_live(
     """
     fleet = live.load_fleet(inventory, plan)
     wanted = fleet.asked_for(only)
-    with live_progress.told() as progress:
+    with live_progress.reported() as progress:
         seen = live.one_round(fleet, only=wanted, limits=Limits(deadline_seconds=deadline), progress=progress)
     evaluation, answered = evaluated_round(fleet.plan, seen, codes, only)
     return evaluation, answered, seen.interrupted

@@ -9,7 +9,7 @@ from truerail.model.names import printable
 from truerail.poller import Progress, Row
 
 
-class RoundTold:
+class RoundReported:
     """Counts rows and says which of them are in trouble."""
 
     def __init__(self, quiet: bool) -> None:
@@ -36,16 +36,16 @@ class RoundTold:
 
 
 @contextmanager
-def told(*, quiet: bool = False) -> Iterator[Progress]:
+def reported(*, quiet: bool = False) -> Iterator[Progress]:
     """Tells of a round while the body runs; `quiet`, the devices in trouble are left to what is said later."""
-    state = RoundTold(quiet)
+    state = RoundReported(quiet)
     with _bar(state) if sys.stderr.isatty() else _lines(state) as progress:
         yield progress
     terminal.remark(state.sum())
 
 
 @contextmanager
-def _lines(state: RoundTold) -> Iterator[Progress]:
+def _lines(state: RoundReported) -> Iterator[Progress]:
     def progress(row: Row, done: int, total: int) -> None:
         if line := state.line(row):
             terminal.remark(line)
@@ -54,7 +54,7 @@ def _lines(state: RoundTold) -> Iterator[Progress]:
 
 
 @contextmanager
-def _bar(state: RoundTold) -> Iterator[Progress]:
+def _bar(state: RoundReported) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
     from rich.text import Text

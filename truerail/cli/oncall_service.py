@@ -64,8 +64,8 @@ def _read(body: bytes, service: str) -> Any:
 def _refused(error: HTTPError, service: str) -> str:
     """A problem (RFC 9457) as a sentence."""
     try:
-        told = json.loads(error.read(1 << 20))
-        detail = str(told.get("detail") or told.get("title") or "") if isinstance(told, dict) else ""
+        reported = json.loads(error.read(1 << 20))
+        detail = str(reported.get("detail") or reported.get("title") or "") if isinstance(reported, dict) else ""
     except (OSError, ValueError):
         detail = ""
     if error.code == 401:

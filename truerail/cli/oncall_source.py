@@ -85,8 +85,8 @@ def _publication(source: Source) -> Published:
     snapshot, notes = seen.snapshot(), list(seen.notes)
     answered(snapshot.readings, source.capture or source.inventory)
     if intended is None:
-        intended, told = inferred(snapshot)
-        notes = [*told, *notes]
+        intended, reported = inferred(snapshot)
+        notes = [*reported, *notes]
     if isinstance(seen, Capture):
         snapshot = with_plug_history(intended, seen, snapshot)
     return publication_of(intended, snapshot, evaluate(intended, snapshot, notes=notes))
@@ -109,5 +109,5 @@ def _round(source: Source) -> Any:
 
     assert source.inventory is not None  # noqa: S101 - one of the two is there, see `Source.local`
     fleet = live.load_fleet(source.inventory, source.plan)
-    with live_progress.told() as progress:
+    with live_progress.reported() as progress:
         return fleet.plan, live.one_round(fleet, progress=progress)

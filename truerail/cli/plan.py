@@ -133,11 +133,11 @@ def infer(
     from truerail.cli import terminal
     from truerail.cli.evaluating import inferred, read
 
-    plan, told = inferred(read(capture, None).snapshot())
-    for line in told:
+    plan, reported = inferred(read(capture, None).snapshot())
+    for line in reported:
         terminal.remark(line)
     language = to or _language(output, Language.YAML)
-    doubts = [line for line in told if plan.undecided and line.startswith("Not decided")]
+    doubts = [line for line in reported if plan.undecided and line.startswith("Not decided")]
     remarks = "".join(f"# {line}\n" for line in doubts) if language is Language.YAML else ""
     _put(remarks + _written(plan, language), output)
 

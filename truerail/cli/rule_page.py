@@ -45,6 +45,6 @@ def _under(word: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _fact(fact: Fact) -> str:
     """A fact with the fields it has."""
-    told = fact._asdict()
-    fields = (f"{key}={value!r}" for key, value in told.items() if value not in (None, ()))
+    reported = fact._asdict()
+    fields = (f"{key}={value!r}" for key, value in reported.items() if value not in (None, ()))
     return f"{type(fact).__name__}({', '.join(fields)})"

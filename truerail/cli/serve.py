@@ -85,7 +85,7 @@ def _read(config: Path) -> "tuple[Settings, Fleet]":
 
 
 def _plan(config: Path) -> "Plan | None":
-    """The plan anew, for the API, which tells each problem of it: raises PlanError."""
+    """The plan again, for the API, which tells each problem of it: raises PlanError."""
     from truerail.cli.live import load_fleet
     from truerail.plans import load
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from truerail.web.serve import Listening
 
 Ready = Callable[[str], None]
-"""Told the address under which the service answers, once it does."""
+"""Reported the address under which the service answers, once it does."""
 SWITCH_SECONDS = 0.00005
 """How long Python lets one thread run. A reader's question waits for its turn about ten times on its way through the
 loop and the journal, so that ten times as long, with evaluating and writing beside it, is felt.

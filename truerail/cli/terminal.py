@@ -61,7 +61,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def progress(words: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A progress bar on stderr while the body runs, told how many of how many; None where stderr is no terminal."""
+    """A progress bar on stderr while the body runs, reported how many of how many; None where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -45,22 +45,22 @@ class Faults:
         self.file = file
         self.error = error
         self.found: list[Problem] = []
-        self.untold = 0
+        self.unreported = 0
 
     def add(self, line: int, value: str, summary: str) -> None:
         """Records a fault that makes the file unusable, and continues."""
         if len(self.found) < MOST_PROBLEMS:
             self.found.append(Problem(self.file, line, value, summary))
         else:
-            self.untold += 1
+            self.unreported += 1
 
     def raise_any(self) -> None:
         """Raises the error with all recorded problems, in the order of the lines, if there are any."""
         if not self.found:
             return
         problems = sorted(self.found, key=lambda problem: problem.line)
-        if self.untold:
-            problems.append(Problem(self.file, 0, "", f"{self.untold} more problems are not shown"))
+        if self.unreported:
+            problems.append(Problem(self.file, 0, "", f"{self.unreported} more problems are not shown"))
         raise self.error(problems)
 
 

@@ -24,8 +24,8 @@ def targets_of(groups: Groups, file: str) -> Inventory:
     targets = [_target(name, groups, file, notes) for name in groups.hosts]
     if not targets:
         groups.faults.add(0, "", "no host")
-    told = [*_secrets(groups), *notes.told(), *shared_addresses(targets)]
-    return Inventory(tuple(targets), notes=tuple(told), source=file)
+    reported = [*_secrets(groups), *notes.reported(), *shared_addresses(targets)]
+    return Inventory(tuple(targets), notes=tuple(reported), source=file)
 
 
 class _Notes:
@@ -37,7 +37,7 @@ class _Notes:
     def add(self, summary: str, device: str) -> None:
         self._devices.setdefault(summary, []).append(device)
 
-    def told(self) -> list[str]:
+    def reported(self) -> list[str]:
         return [f"{several(devices)}: {summary}" for summary, devices in self._devices.items()]
 
 

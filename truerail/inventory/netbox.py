@@ -23,8 +23,8 @@ def read_netbox(netbox: NetBox, faults: InventoryFaults) -> Inventory:
     plan, left_out = read_cables(
         {device: targets[device] for device in ids}, rows, api.interfaces(ids), api.cables(ids), netbox.url
     )
-    told = (*notes, *left_out, *shared_addresses([*targets.values()]))
-    return Inventory(tuple(targets.values()), plan if plan.cables else None, told, netbox.url)
+    reported = (*notes, *left_out, *shared_addresses([*targets.values()]))
+    return Inventory(tuple(targets.values()), plan if plan.cables else None, reported, netbox.url)
 
 
 def _why(notes: list[str]) -> str:

@@ -46,10 +46,10 @@ def _entry(group: list[Target]) -> str:
     pairs: Pairs = [("name", in_flow(fold([target.name for target in group])))]
     if first.address != first.name:
         pairs.append(("address", in_flow(fold([target.address for target in group]))))
-    pairs += _told(first, _TARGET, ("role", "platform", "pod", "rack", "unit", "timeout_seconds"))
-    pairs += _told(first.ssh, _SSH, tuple(SshAccess.__slots__))
+    pairs += _reported(first, _TARGET, ("role", "platform", "pod", "rack", "unit", "timeout_seconds"))
+    pairs += _reported(first.ssh, _SSH, tuple(SshAccess.__slots__))
     if first.snmp:
-        snmp = _told(first.snmp, replace(_SNMP, version=""), tuple(SnmpAccess.__slots__))
+        snmp = _reported(first.snmp, replace(_SNMP, version=""), tuple(SnmpAccess.__slots__))
         pairs.append(("snmp", _mapping(snmp)))
     return f"  - {_mapping(pairs)}"
 
@@ -62,10 +62,10 @@ def _place(name: str) -> str:
         return ""
 
 
-def _told(one: object, usual: object, fields: tuple[str, ...]) -> Pairs:
+def _reported(one: object, usual: object, fields: tuple[str, ...]) -> Pairs:
     """The fields that are not as usual."""
-    told = ((name, getattr(one, name)) for name in fields if getattr(one, name) != getattr(usual, name))
-    return [(name, _text(value)) for name, value in told]
+    reported = ((name, getattr(one, name)) for name in fields if getattr(one, name) != getattr(usual, name))
+    return [(name, _text(value)) for name, value in reported]
 
 
 def _text(value: object) -> str:

@@ -5,7 +5,7 @@ PostgreSQL.
     lives = Lives(recovery.resolve_after, recovery.flapping_episodes, recovery.flapping_within)
     lives.restore(journal.restore())                  # HistoryGone: try again later, at any time between two rounds
     number = journal.next_number()
-    keeper = Keeper(journal, settings.journal.max_queued_rounds, told)
+    keeper = Keeper(journal, settings.journal.max_queued_rounds, reported)
 
     changes = lives.update(evaluation, wiring_of(plan, snapshot))      # each round
     keeper.put(record, changes)                                       # returns at once
@@ -13,7 +13,7 @@ PostgreSQL.
     lives.forget(now - settings.journal.retention)
     keeper.close()                                                    # at a graceful stop
 
-`told` is called from the keeper's thread with a `JournalState` when the journal fails and when it keeps again. All
+`reported` is called from the keeper's thread with a `JournalState` when the journal fails and when it keeps again. All
 methods of `Journal` wait for the disk: call them from a thread. `url` empty keeps nothing: use `NoHistory` then.
 """
 

@@ -16,7 +16,7 @@ _Packed = dict[str, Any]
 
 def finding_body(finding: Finding) -> bytes:
     """What a finding rests on, and its subject as it is: the id comes from that."""
-    evidence = [(one.device, one.collector, one.at.isoformat(), *_told(one.fact)) for one in finding.evidence]
+    evidence = [(one.device, one.collector, one.at.isoformat(), *_reported(one.fact)) for one in finding.evidence]
     return _pack(
         {"subject": finding.subject, "confidence": finding.confidence, "detail": finding.detail, "evidence": evidence}
     )
@@ -91,12 +91,12 @@ def _moves(packed: Any) -> tuple[Move, ...]:
     return tuple(Move(Port(*cable), Port(*source), Port(*target), *first) for cable, source, target, *first in packed)
 
 
-def _told(fact: Fact) -> tuple[str, _Packed]:
+def _reported(fact: Fact) -> tuple[str, _Packed]:
     return type(fact).__name__, fact._asdict()
 
 
 def _evidence(packed: Any) -> Iterator[Evidence]:
-    """A fact of which another version knew more, or less, is left out: the next round tells it anew."""
+    """A fact of which another version knew more, or less, is left out: the next round tells it again."""
     for device, collector, at, kind, fields in packed:
         shape = _FACTS.get(kind)
         if shape is not None and set(shape._fields) == fields.keys():

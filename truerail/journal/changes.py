@@ -13,7 +13,7 @@ from truerail.model.life import Life
 @dataclass(frozen=True, slots=True)
 class FindingRow:
     """A finding as the journal keeps it. `present` says that the round had it: then its life goes on with each round
-    without being written anew. `appearances` are the last times at which it came.
+    without being written again. `appearances` are the last times at which it came.
     """
 
     life: Life
@@ -22,7 +22,7 @@ class FindingRow:
     """Key of the cause that explained it last."""
     present: bool
     away: bool = False
-    """Whether it was told to be gone since it was last there."""
+    """Whether it was asked to be gone since it was last there."""
     appearances: tuple[datetime, ...] = ()
 
 
@@ -34,7 +34,7 @@ class CauseRow:
     cause: Cause
     present: bool
     away: bool = False
-    """Whether it was told to be gone since it was last there."""
+    """Whether it was asked to be gone since it was last there."""
     appearances: tuple[datetime, ...] = ()
 
 

@@ -128,12 +128,12 @@ class Database:
         """The failure in one line, without statement, values or secrets."""
         if isinstance(failure, PoolTimeout):
             return JournalUnavailableError("the journal is busy: no free connection")
-        told = str(failure.orig if isinstance(failure, StatementError) and failure.orig else failure)
+        reported = str(failure.orig if isinstance(failure, StatementError) and failure.orig else failure)
         for secret in self._secrets:
-            told = told.replace(secret, "***")
+            reported = reported.replace(secret, "***")
         values = isinstance(failure, DataError | IntegrityError) or not isinstance(failure, DBAPIError)
         sort = JournalReadOnlyError if values and isinstance(failure, StatementError) else JournalUnavailableError
-        return sort(f"journal: {printable(' '.join(told.split()))}")
+        return sort(f"journal: {printable(' '.join(reported.split()))}")
 
     def _engine(self) -> Engine:
         options: dict[str, Any] = {"hide_parameters": True, "pool_timeout": 3.0, "pool_size": 5, "max_overflow": 5}

@@ -38,7 +38,7 @@ class Episode:
     moved_at: datetime
     """When it last came or went."""
     away: bool = False
-    """Whether it was told to be gone, and has not been there since."""
+    """Whether it was asked to be gone, and has not been there since."""
     gone_at: datetime | None = None
     """Since when every round could say that it is gone."""
 
@@ -124,5 +124,5 @@ def begun(id: str, at: datetime, past: Past | None, patience: Patience) -> Episo
 
 
 def resumed(life: Life, appearances: tuple[datetime, ...], away: bool, at: datetime) -> Episode:
-    """An episode as it was kept, after a gap in which nobody watched: what was gone must be seen gone anew."""
+    """An episode as it was kept, after a gap in which nobody watched: what was gone must be seen gone again."""
     return Episode(life, deque(appearances), at, away)

@@ -21,7 +21,7 @@ from truerail.model.life import LifeState
 Explained = tuple[Finding, str | None]
 """A finding and the key of the cause that explains it."""
 
-_TOLD = {
+_REPORTED = {
     LifeState.FLAPPING: EventKind.FLAPPING,
     LifeState.UNSEEN: EventKind.UNSEEN,
     LifeState.RESOLVED: EventKind.RESOLVED,
@@ -33,7 +33,7 @@ class Lives:
     """Remembers what was evaluated. One caller at a time.
 
     `recovery`: how long a finding must be gone to be resolved. From `flapping_episodes` appearances within
-    `flapping_within` on it is told as flapping, until it has stood still for that long.
+    `flapping_within` on it is reported as flapping, until it has stood still for that long.
     """
 
     def __init__(self, recovery: timedelta, flapping_episodes: int, flapping_within: timedelta) -> None:
@@ -51,7 +51,7 @@ class Lives:
         """Takes over what the journal knows: at the start, or as soon as the journal can be read.
 
         What is there already gets its first sight and its episodes back. Nothing is resolved by the gap: what was gone
-        before it must be seen gone for the whole recovery window anew.
+        before it must be seen gone for the whole recovery window again.
         """
         if memory.at is not None:
             self._at = memory.at if self._at is None else max(memory.at, self._at)
@@ -97,7 +97,7 @@ class Lives:
 
 def _sight_of(evaluation: Evaluation, wiring: Wiring) -> Callable[[Explained], Sight]:
     witness = Witness(evaluation, wiring)
-    return lambda told: Sight.GONE if witness.could_say(told[0]) else Sight.UNSEEN
+    return lambda reported: Sight.GONE if witness.could_say(reported[0]) else Sight.UNSEEN
 
 
 def _explained(evaluation: Evaluation) -> dict[str, Explained]:
@@ -108,7 +108,7 @@ def _explained(evaluation: Evaluation) -> dict[str, Explained]:
 def _events(steps: Steps[Explained], at: datetime) -> Iterator[FindingEvent]:
     for kept, before in steps.turns:
         state = kept.episode.life.state
-        kind = _TOLD.get(state) or (_BEGINS.get(state) if before is None else None)
+        kind = _REPORTED.get(state) or (_BEGINS.get(state) if before is None else None)
         if kind is not None:
             finding = kept.value[0]
             severity = finding.severity.value
@@ -132,13 +132,13 @@ def _resumed(row: FindingRow | CauseRow, at: datetime) -> Episode:
     return resumed(row.life, row.appearances, row.away, at)
 
 
-def _facts(told: Explained) -> tuple[Any, ...]:
-    finding, cause = told
+def _facts(reported: Explained) -> tuple[Any, ...]:
+    finding, cause = reported
     return (cause, finding.severity, finding.expected, finding.observed, finding.rail)
 
 
-def _wording(told: Explained) -> tuple[Any, ...]:
-    finding = told[0]
+def _wording(reported: Explained) -> tuple[Any, ...]:
+    finding = reported[0]
     return (finding.summary, finding.action, finding.confidence, finding.detail)
 
 

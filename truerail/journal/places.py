@@ -25,7 +25,7 @@ class Places:
         self._index = index
 
     def of(self, wiring: Wiring) -> Codes:
-        """Where each cable's nearer end is seen: a port; a device where only that is told; -1. Shape (cables,)."""
+        """Where each cable's nearer end is seen: a port; a device where only that is reported; -1. Shape (cables,)."""
         index = wiring.index
         place = wiring.place.copy()
         strange = np.flatnonzero(place >= index.planned_ports)

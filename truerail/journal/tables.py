@@ -1,4 +1,4 @@
-"""The tables of the journal. What is told often is kept once: sentences in `texts`, ports in `places`."""
+"""The tables of the journal. What is reported often is kept once: sentences in `texts`, ports in `places`."""
 
 from sqlalchemy import (
     BigInteger,

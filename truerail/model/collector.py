@@ -43,7 +43,7 @@ class Collector:
     explanation: str
     parse: Parse
     optional: bool = False
-    """True where many devices have no tool that could answer: one that refuses is not told as unread. What only it
+    """True where many devices have no tool that could answer: one that refuses is not reported as unread. What only it
     could tell stays unknown.
     """
 

@@ -1,6 +1,6 @@
 """What devices can tell: one small, typed, immutable row per kind of fact.
 
-A fact does not name the device that told it: that is the `Reading` it came in. Facts are named tuples rather than
+A fact does not name the device that reported it: that is the `Reading` it came in. Facts are named tuples rather than
 dataclasses because a fabric of 100,000 GPUs has half a million of them a round: a frozen dataclass costs five times as
 much to make, and a tuple transposes into columns at once. `None` means that the answer did not say; it is never a zero.
 """
@@ -157,7 +157,7 @@ class PortQos(NamedTuple):
 
     port: str
     trust: str | None = None
-    """`dscp` or `pcp`: by what a packet's priority is told."""
+    """`dscp` or `pcp`: by what a packet's priority is reported."""
     pfc_priorities: tuple[int, ...] | None = None
     """Priorities that are paused instead of dropped."""
     ecn_priorities: tuple[int, ...] | None = None

@@ -29,7 +29,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One fact that a finding rests on, and who told it."""
+    """One fact that a finding rests on, and who reported it."""
 
     device: str
     collector: str

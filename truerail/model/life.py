@@ -7,8 +7,8 @@ from enum import StrEnum
 
 class LifeState(StrEnum):
     """Where a finding stands. `UNSEEN`: it was there, and now nobody answers who could say whether it still is; it is
-    never told as resolved. `RECOVERING`: it is gone, but not long enough to be believed. `FLAPPING`: it came and went
-    more often within the flapping window than a repair explains. `REGRESSED`: it was resolved once and is back.
+    never reported as resolved. `RECOVERING`: it is gone, but not long enough to be believed. `FLAPPING`: it came and
+    went more often within the flapping window than a repair explains. `REGRESSED`: it was resolved once and is back.
     """
 
     NEW = "new"

@@ -72,7 +72,7 @@ def port_key(name: str) -> str:
     """The form under which a port's name is looked up: `Ethernet1/1`, `Eth1/1`, `Et1/1` and `E1/1` are one port.
 
     `eth0` without a slash is a kernel's interface and never SONiC's `Ethernet0`. Only what vendors print
-    interchangeably is folded; `Ethernet0` and SONiC's alias `etp1` are told to be one port by the device itself
+    interchangeably is folded; `Ethernet0` and SONiC's alias `etp1` are asked to be one port by the device itself
     (see `claims`), never by their spelling.
     """
     low = name.strip().strip('"').lower()

@@ -126,7 +126,8 @@ class Rule:
         return self.explanation.strip().partition("\n")[0]
 
     def look(self, plan: Plan, snapshot: Snapshot) -> Evaluated:
-        """What the rule finds, and what it could not evaluate beside it: there `evaluate` raises InsufficientDataError."""
+        """What the rule finds, and what it could not evaluate beside it: there `evaluate` raises
+        InsufficientDataError."""
         findings: list[Finding] = []
         try:
             findings.extend(self.evaluate(plan, snapshot))  # what is found before it raises stays

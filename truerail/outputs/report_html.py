@@ -123,8 +123,9 @@ def _stops(steps: list[Step], evaluation: Evaluation) -> Iterator[Stop]:
 
 
 def _evidence(evidence: Any) -> dict[str, Any]:
-    told: dict[str, Any] = evidence.as_dict()
+    reported: dict[str, Any] = evidence.as_dict()
     words = (
-        (key, " ".join(map(str, value)) if isinstance(value, tuple) else value) for key, value in told["fact"].items()
+        (key, " ".join(map(str, value)) if isinstance(value, tuple) else value)
+        for key, value in reported["fact"].items()
     )
-    return told | {"words": ", ".join(f"{key} {value}" for key, value in words)}
+    return reported | {"words": ", ".join(f"{key} {value}" for key, value in words)}

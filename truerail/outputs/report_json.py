@@ -22,11 +22,11 @@ def render_json(evaluation: Evaluation) -> str:
 
     A half of a surrogate pair, which strict readers of JSON refuse, becomes `?`.
     """
-    told = document(evaluation)
+    reported = document(evaluation)
     try:
-        whole = orjson.dumps(told, default=_plain, option=_OPTIONS).decode()
+        whole = orjson.dumps(reported, default=_plain, option=_OPTIONS).decode()
     except TypeError:  # half a surrogate pair, or more than 64 bits
-        text = json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        text = json.dumps(reported, indent=2, ensure_ascii=False, allow_nan=False, default=str)
         whole = text.encode("utf-8", "replace").decode("utf-8")
     if whole.isascii() and "\x7f" not in whole:  # JSON escapes every other control character
         return whole + "\n"
@@ -75,7 +75,7 @@ def _summary(summary: Summary) -> dict[str, Any]:
 
 
 def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
-    told = {
+    reported = {
         "id": finding.id,
         "rule": finding.rule,
         "name": finding.name,
@@ -90,7 +90,7 @@ def _finding(finding: Finding, cause: str | None) -> dict[str, Any]:
         "action": finding.action,
         "evidence": [evidence.as_dict() for evidence in finding.evidence],
     }
-    return dict(finding.detail) | told
+    return dict(finding.detail) | reported
 
 
 def _cause(cause: Cause, causes: Sequence[Cause]) -> dict[str, Any]:
@@ -143,9 +143,9 @@ def _unread(evaluation: Evaluation) -> list[dict[str, Any]]:
 def _cables(evaluation: Evaluation) -> list[dict[str, Any]]:
     """The planned cables that are not known to be right. One without a state was not evaluated."""
     states = evaluation.cable_states
-    told = ((cable, states.get(cable.a, CableState.RIGHT)) for cable in evaluation.plan.cables)
-    not_right = ((cable, state) for cable, state in told if state is not CableState.RIGHT)
-    return [_cable(cable, state) for cable, state in sorted(not_right, key=lambda told: order(str(told[0].a)))]
+    reported = ((cable, states.get(cable.a, CableState.RIGHT)) for cable in evaluation.plan.cables)
+    not_right = ((cable, state) for cable, state in reported if state is not CableState.RIGHT)
+    return [_cable(cable, state) for cable, state in sorted(not_right, key=lambda reported: order(str(reported[0].a)))]
 
 
 def _cable(cable: Cable, state: CableState) -> dict[str, Any]:

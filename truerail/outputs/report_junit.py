@@ -52,11 +52,11 @@ def _found(finding: Finding, fail_on: Severity) -> ET.Element:
     case = _case(finding.rule, finding.name, finding.subject)
     summary = _xml(sentence(finding.summary))
     differs = f"expected {finding.expected or 'nothing'}, observed {finding.observed or 'nothing'}"
-    told = _xml("\n".join(map(sentence, (finding.action, differs, f"id {finding.id}"))))
+    reported = _xml("\n".join(map(sentence, (finding.action, differs, f"id {finding.id}"))))
     if finding.severity.rank >= fail_on.rank:
-        ET.SubElement(case, "failure", type=finding.severity.value, message=summary).text = told
+        ET.SubElement(case, "failure", type=finding.severity.value, message=summary).text = reported
     else:
-        ET.SubElement(case, "system-out").text = f"{finding.severity.value}: {summary}\n{told}"
+        ET.SubElement(case, "system-out").text = f"{finding.severity.value}: {summary}\n{reported}"
     return case
 
 

@@ -137,17 +137,24 @@ def _cause_lines(cause: Cause, evaluation: Evaluation) -> Iterator[Row]:
     """One line for each move; one line for a cause without moves. The cause's text is on each: rows get sorted."""
     plan = evaluation.plan
     subjects = ", ".join(map(name, cause.subjects))
-    told = (cause.id, cause.kind.value, subjects, sentence(cause.summary), sentence(cause.action), len(cause.explains))
+    reported = (
+        cause.id,
+        cause.kind.value,
+        subjects,
+        sentence(cause.summary),
+        sentence(cause.action),
+        len(cause.explains),
+    )
     others = "; ".join(f"{other.kind.value}: {sentence(other.summary)}" for other in cause.alternatives)
     tail = (others, sentence(cause.to_confirm))
     if not cause.moves:
-        yield (*told, cause.confidence, *(None,) * 8, *tail, "")
+        yield (*reported, cause.confidence, *(None,) * 8, *tail, "")
     for number, move in enumerate(cause.moves, 1):
         cable = plan.cable_at(move.cable)
         ends = [
             text for port in (move.source, move.target, move.cable) for text in (name(str(port)), place_of(port, plan))
         ]
-        yield (*told, cause.confidence, number, *ends, name(cable.label) if cable else "", *tail, move.after)
+        yield (*reported, cause.confidence, number, *ends, name(cable.label) if cable else "", *tail, move.after)
 
 
 def _findings(evaluation: Evaluation) -> Sheet:

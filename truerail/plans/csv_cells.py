@@ -99,7 +99,7 @@ class LinkCells:
     def read(self, line: int, cells: Sequence[str]) -> Link | None:
         """Rail, plane, speed and length; None with a fault noted where a cell is wrong."""
         words = _words(self.names, cells)
-        before = len(self.faults.found) + self.faults.untold
+        before = len(self.faults.found) + self.faults.unreported
         rail = self._number(line, words, "rail", MOST_RAILS)
         plane = self._number(line, words, "plane", MOST_PLANES)
         speed, length = words.get("speed_gbps", ""), words.get("length_m", "")
@@ -109,7 +109,7 @@ class LinkCells:
             self.faults.add(line, length, "expected a length in metres")
         self._fabric(line, words)
         self._rail(line, rail, words)
-        if len(self.faults.found) + self.faults.untold > before:
+        if len(self.faults.found) + self.faults.unreported > before:
             return None
         return rail, plane, speed_gbps(speed), metres(length) if length else None
 

@@ -29,9 +29,9 @@ def device_entries(plan: Plan, role: Role, nics: dict[str, Nics]) -> list[Entry]
     """The entries of one role's section: devices that share everything but name, pod, rack, unit and address."""
     groups: dict[tuple[object, ...], list[Device]] = defaultdict(list)
     for device in plan.of_role(role):
-        told = (bool(device.pod), bool(device.rack), device.unit is not None, bool(device.address))
+        reported = (bool(device.pod), bool(device.rack), device.unit is not None, bool(device.address))
         lists = (len(device.aliases), len(device.chassis_ids))
-        groups[device.platform, device.gpus, nics.get(device.name), told, lists].append(device)
+        groups[device.platform, device.gpus, nics.get(device.name), reported, lists].append(device)
     return [_entry(part, nics, units) for group in groups.values() for part, units in _by_units(group)]
 
 

@@ -25,7 +25,7 @@ def _missing(snapshot: Snapshot, wires: Wires, says: Mapping[str, HostSays], hel
     if held_apart:
         return f"no host has the adapters of a GPU server: {', '.join(sorted(held_apart, key=natural_key)[:5])}"
     if not wires.hosts:
-        return f"{neighbors:,} neighbors are named, but no host answered and none can be told by its name"
+        return f"{neighbors:,} neighbors are named, but no host answered and none can be reported by its name"
     if not wires.switches:
         return f"{neighbors:,} neighbors are named, but no switch is among them"
     if not any(one.links for one in says.values()):

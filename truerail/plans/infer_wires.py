@@ -44,7 +44,7 @@ def wires_of(snapshot: Snapshot) -> Wires:
     spelled = {code: spelling.of(ports.port(code)) for code in {*joined.tolist(), *partner[joined].tolist()}}
     peer = {spelled[int(code)]: spelled[int(partner[code])] for code in joined}
     tellers = {reading.device for reading in snapshot.readings} - roles.keys()  # of a fabric that they need not be in
-    hosts, switches, strangers = _told_apart(roles, [spelling.device(name) for name in names if name not in tellers])
+    hosts, switches, strangers = _distinguished(roles, [spelling.device(name) for name in names if name not in tellers])
     if not switches:
         switches = _heard_by_hosts(peer, hosts, strangers)
         strangers = tuple(name for name in strangers if name not in switches)
@@ -96,13 +96,13 @@ def _roles(snapshot: Snapshot) -> dict[str, Role]:
             votes[reading.device] -= 2
         elif reading.collector != DISCOVERY:  # which any machine may report, of the fabric or not
             votes[reading.device] += 0
-    told = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
-    shapes = {name_shape(name): role for name, role in told.items()}
+    reported = {name: Role.HOST if vote > 0 else Role.LEAF for name, vote in votes.items() if vote}
+    shapes = {name_shape(name): role for name, role in reported.items()}
     rest = Role.LEAF if Role.HOST in shapes.values() else Role.HOST
-    return {name: told.get(name) or shapes.get(name_shape(name), rest) for name in votes}
+    return {name: reported.get(name) or shapes.get(name_shape(name), rest) for name in votes}
 
 
-def _told_apart(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
+def _distinguished(roles: dict[str, Role], names: list[str]) -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
     """A device that did not answer is a host or a switch if its name differs from one of theirs in numbers only."""
     shapes: dict[str, Role] = {}
     for name, role in roles.items():

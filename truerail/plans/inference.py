@@ -58,9 +58,9 @@ def infer(snapshot: Snapshot) -> Inference:
     """
     says, wires = hosts_say(snapshot), wires_of(snapshot)
     says |= adapters(snapshot, says)
-    told = {host: nic_order(one) for host, one in says.items() if one.links}
-    sure = frozenset(host for host in told if says[host].near)
-    orders, scrambled = common_orders({host: order for host, order in told.items() if order}, sure)
+    reported = {host: nic_order(one) for host, one in says.items() if one.links}
+    sure = frozenset(host for host in reported if says[host].near)
+    orders, scrambled = common_orders({host: order for host, order in reported.items() if order}, sure)
     columns, found = _columns(wires, orders, says)
     agreed = agree(columns, found)
     planes = len({plane for places in columns.at.values() for _, plane in places}) > 1

@@ -11,11 +11,11 @@ from truerail.plans.numbers import plain
 
 def unknown_device(view: View) -> Iterator[Problem]:
     """A cable ends at a device that the plan does not declare; reported once per device."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for cable in view.plan.cables:
         for end in (cable.a, cable.b):
-            if end.device not in view.plan.devices and end.device not in told:
-                told.add(end.device)
+            if end.device not in view.plan.devices and end.device not in reported:
+                reported.add(end.device)
                 yield view.problem(cable.line, str(end), "the plan declares no such device", Severity.CRITICAL)
 
 

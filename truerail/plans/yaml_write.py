@@ -63,9 +63,9 @@ def _cable(cable: Cable) -> str:
         "length_m": plain(cable.length_m),
         "label": cable.label,
     }
-    told = {key: value for key, value in words.items() if value}
-    line = " ".join([str(cable.a), str(cable.b), *(f"{key}={value}" for key, value in told.items())])
-    if not told.get("label") and len(line.split()) == 2 + len(told):
+    reported = {key: value for key, value in words.items() if value}
+    line = " ".join([str(cable.a), str(cable.b), *(f"{key}={value}" for key, value in reported.items())])
+    if not reported.get("label") and len(line.split()) == 2 + len(reported):
         return f"  - {quoted(line)}" if not line[0].isalnum() or "#" in line or ": " in line else f"  - {line}"
-    pairs = {"a": str(cable.a), "b": str(cable.b), **told}
+    pairs = {"a": str(cable.a), "b": str(cable.b), **reported}
     return "\n".join(f"  {'  ' if at else '- '}{key}: {quoted(value)}" for at, (key, value) in enumerate(pairs.items()))

@@ -126,12 +126,12 @@ def _refused(row: Row, asked: Asked, answers: Sequence[Answer]) -> list[str]:
     """
     if row.platform == INFINIBAND:
         return []
-    told = {answer.command: answer for answer in answers}
+    reported = {answer.command: answer for answer in answers}
     return [
         name
         for name in _unread(row, asked)
         if name in optional()
-        and all(_says_nothing(name, told[text], row.device) for text in asked[name] if text in told)
+        and all(_says_nothing(name, reported[text], row.device) for text in asked[name] if text in reported)
     ]
 
 

@@ -171,8 +171,8 @@ def _place(view: View, code: int) -> str:
     if not view.is_planned(code):
         return "not in the plan"
     device = view.layout.devices[code]
-    told = (("", device.role.value), ("pod ", device.pod), ("rack ", device.rack))
-    return ", ".join(word + value for word, value in told if value)
+    reported = (("", device.role.value), ("pod ", device.pod), ("rack ", device.rack))
+    return ", ".join(word + value for word, value in reported if value)
 
 
 def _peer(view: View, port: int) -> str:

@@ -13,8 +13,8 @@ def gpus_of(view: View, host: int, rails: Collection[int] | None = None) -> tupl
     """
     own = np.unique(view.layout.rail[view.layout.host_cables_of(host)])
     of_host: list[int] = own[own >= 0].tolist()
-    told = view.layout.devices[host].gpus
-    gpus = len(of_host) if told is None else told
+    reported = view.layout.devices[host].gpus
+    gpus = len(of_host) if reported is None else reported
     if rails is None or not of_host:
         return tuple(range(gpus)) if rails is None else ()
     return tuple(gpu for gpu in range(gpus) if of_host[gpu * len(of_host) // gpus] in rails)

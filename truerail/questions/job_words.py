@@ -155,7 +155,7 @@ def _fate(pairs: Pairs) -> Iterator[str]:
     if pairs.rerouted:
         yield f"{pairs.rerouted:,} of {count(pairs.total, 'pair')} go round (PXN, or across the spine)"
     if pairs.unknown:
-        yield f"{pairs.unknown:,} of {count(pairs.total, 'pair')} cannot be told"
+        yield f"{pairs.unknown:,} of {count(pairs.total, 'pair')} cannot be reported"
     if pairs.total and pairs.same_rail == pairs.total:
         yield "every pair of hosts stays within its rail"
 
@@ -174,11 +174,11 @@ def rail_says(hosts: int, whole: int, lost: str, degraded: str, unknown: str) ->
 def host_says(view: View, standing: RailStatus, host: int) -> str:
     """Why a host has faults: each of its cables that does not carry its rail, the first few."""
     bad = [cable for cable in view.layout.host_cables_of(host).tolist() if standing.stand[cable] != Stand.ON]
-    told = [_cable(view, standing, cable) for cable in bad[:MOST_NAMED]]
-    if len({why for _, why in told}) == 1 and len(bad) > 1 and "seen on" not in told[0][1]:
-        return f"{_rails(standing, bad)}: {told[0][1]}"
+    reported = [_cable(view, standing, cable) for cable in bad[:MOST_NAMED]]
+    if len({why for _, why in reported}) == 1 and len(bad) > 1 and "seen on" not in reported[0][1]:
+        return f"{_rails(standing, bad)}: {reported[0][1]}"
     more = f"; and {count(len(bad) - MOST_NAMED, 'more cable')}" if len(bad) > MOST_NAMED else ""
-    return "; ".join(f"{name}: {why}" for name, why in told) + more
+    return "; ".join(f"{name}: {why}" for name, why in reported) + more
 
 
 def _cable(view: View, standing: RailStatus, cable: int) -> tuple[str, str]:

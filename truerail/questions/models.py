@@ -310,12 +310,12 @@ class StormTree:
 class Storm:
     """`storm [PORT|DEVICE]`, worst first: all storms, or those that involve a port or device.
 
-    `told` is False if there is no data on pauses. `deadlocks` are cycles of switches that pause each other.
+    `reported` is False if there is no data on pauses. `deadlocks` are cycles of switches that pause each other.
     """
 
     query: str | None
     storms: tuple[StormTree, ...]
     deadlocks: tuple[FindingLine, ...]
-    told: bool
+    reported: bool
     summary: str
     action: str

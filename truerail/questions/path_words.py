@@ -36,7 +36,7 @@ def headline(source: str, target: str, rails: Sequence[RailPath]) -> str:
     if off:
         parts.append(f"{rail_words(off)} {'do' if len(off) > 1 else 'does'} not stay within the rail")
     if doubt:
-        parts.append(f"{rail_words(doubt)} cannot be told")
+        parts.append(f"{rail_words(doubt)} cannot be reported")
     rest = len(rails) - len(off) - len(doubt)
     if not parts:
         return f"{source} to {target}: all {len(rails)} rails stay within the rail."

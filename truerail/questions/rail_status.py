@@ -141,8 +141,8 @@ def _renamed(evaluation: Evaluation, wiring: Wiring, *, open_too: bool) -> Mask:
     in another port of their own leaf, behind its wrong name.
     """
     causes = [c for c in evaluation.causes if c.kind in _NAMES_ONLY and not c.moves]
-    told = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
-    subjects = {finding.subject for finding in evaluation.findings if finding.id in told}
+    reported = {finding for c in causes if open_too or not c.undecided for finding in c.explains}
+    subjects = {finding.subject for finding in evaluation.findings if finding.id in reported}
     subjects |= {str(port) for port in hidden_by_names(evaluation.plan, evaluation.causes)}
     renamed = np.zeros(len(wiring.state), dtype=bool)
     if subjects:

@@ -38,11 +38,11 @@ def rates(publication: Published, of: str) -> Rates:
     """
     view = view_of(publication)
     meant = recognise(view, of)
-    told = telemetry_of(publication.plan, publication.snapshot)
-    if told.window is None:
+    reported = telemetry_of(publication.plan, publication.snapshot)
+    if reported.window is None:
         return Rates(of, (), (), False, "nobody was asked for counters")
     ports = _ports(view, meant)
-    begins, lines = _settled(view, told, told.window, ports)
+    begins, lines = _settled(view, reported, reported.window, ports)
     counting = sum(bool(line.tx_gbps or line.rx_gbps or line.paused or line.pausing or line.errors) for line in lines)
     return Rates(of, begins, lines, counting > 0, _says(meant.name, counting, len(ports)))
 
@@ -51,10 +51,10 @@ def _says(name: str, counting: int, ports: int) -> str:
     if not ports:
         return f"the plan has no cable on {name}"
     if not counting:
-        return f"nobody told what {name} counts"
+        return f"nobody reported what {name} counts"
     if ports == 1:
         return f"{name} is counted"
-    return f"{counting:,} of {count(ports, 'port')} of {name} told what they count"
+    return f"{counting:,} of {count(ports, 'port')} of {name} reported what they count"
 
 
 def _ports(view: View, meant: ResolvedTarget) -> Codes:
@@ -94,11 +94,11 @@ def _lines(view: View, telemetry: Telemetry, ports: Codes, speed: Floats) -> tup
         PortRates(
             *_place(view, port),
             speed_gbps=None if np.isnan(speed[n]) else round(float(speed[n]) * _BITS_TO_GBPS, 3),
-            tx_gbps=_told(tx[n], 3),
-            rx_gbps=_told(rx[n], 3),
-            paused=_told(paused[n], 4),
+            tx_gbps=_reported(tx[n], 3),
+            rx_gbps=_reported(rx[n], 3),
+            paused=_reported(paused[n], 4),
             paused_exact=bool(paused_exact[n]),
-            pausing=_told(pausing[n], 4),
+            pausing=_reported(pausing[n], 4),
             pausing_exact=bool(pausing_exact[n]),
             errors={word: round(row[n]) for word, row in errors.items() if not isnan(row[n])},
         )
@@ -157,7 +157,7 @@ def _most(telemetry: Telemetry, quantity: Quantity, ports: Codes) -> Floats:
     return found
 
 
-def _told(row: Floats, digits: int) -> tuple[float | None, ...]:
+def _reported(row: Floats, digits: int) -> tuple[float | None, ...]:
     """A row of samples, None for a sample without data; empty if none has data."""
     values = row.astype(np.float64).round(digits).tolist()
     return () if all(map(isnan, values)) else tuple(None if isnan(value) else value for value in values)

@@ -22,13 +22,13 @@ def ruled_out(view: View, standing: RailStatus, cable: int, cause: Cause | None)
     """The sentences for a finding on a planned cable. `cause` explains it and is never ruled out."""
     state = view.wiring.state[cable]
     kind = cause.kind if cause else None
-    told: list[str] = []
+    reported: list[str] = []
     if state == State.WRONG:
-        told += [*_names(view, standing, cable, kind), *_nic_order(view, cable, kind), *_both_ends(view, cable)]
+        reported += [*_names(view, standing, cable, kind), *_nic_order(view, cable, kind), *_both_ends(view, cable)]
     if state == State.MISSING:
-        told += _no_link(view, cable)
-    told += _reading(view, cable)
-    return tuple(told)
+        reported += _no_link(view, cable)
+    reported += _reading(view, cable)
+    return tuple(reported)
 
 
 def _names(view: View, standing: RailStatus, cable: int, kind: CauseKind | None) -> Iterator[str]:

@@ -60,5 +60,5 @@ def rail_words(rails: Iterable[int]) -> str:
             runs.append([rail])
     if not runs:
         return ""
-    told = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-    return f"rail{'s' if sum(map(len, runs)) > 1 else ''} {told}"
+    reported = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return f"rail{'s' if sum(map(len, runs)) > 1 else ''} {reported}"

@@ -47,9 +47,9 @@ def timeline(publication: Published, history: History, of: str, limit: int = 100
     ids = {event.finding for event in events if event.finding} | _open_findings(view, meant, scope)
     events += [*_acknowledged(view, history, ids), *_maintenance(history, scope), *_plans(history)]
     events.sort(key=lambda event: event.at, reverse=True)
-    told = tuple(events[:limit])
+    reported = tuple(events[:limit])
     whole = len(events) <= limit
-    return Timeline(of, told, whole, _says(meant.name, told, whole))
+    return Timeline(of, reported, whole, _says(meant.name, reported, whole))
 
 
 def _scope(view: View, meant: ResolvedTarget) -> _Scope:
@@ -158,8 +158,8 @@ def _plans(history: History) -> Iterator[TimelineEvent]:
         yield TimelineEvent(plan.at, EventKind.PLAN.value, plan.source, summary)
 
 
-def _says(name: str, told: tuple[TimelineEvent, ...], whole: bool) -> str:
-    if not told:
+def _says(name: str, reported: tuple[TimelineEvent, ...], whole: bool) -> str:
+    if not reported:
         return f"Nothing is remembered of {name}."
-    first = f"{count(len(told), 'event')} of {name}, the newest at {told[0].at:%Y-%m-%d %H:%M:%S}"
+    first = f"{count(len(reported), 'event')} of {name}, the newest at {reported[0].at:%Y-%m-%d %H:%M:%S}"
     return f"{first}." if whole else f"{first}; there are older ones."

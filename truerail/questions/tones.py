@@ -27,7 +27,7 @@ def tone_of(answer: Answer) -> Tone:
         case Why():
             return Tone.GOOD if answer.finding.state == LifeState.RESOLVED.value else Tone.BAD
         case Storm():
-            return Tone.BAD if answer.storms or answer.deadlocks else SIGHT[answer.told or None]
+            return Tone.BAD if answer.storms or answer.deadlocks else SIGHT[answer.reported or None]
         case Timeline():
             return Tone.GOOD
 

@@ -46,8 +46,8 @@ def _says(meant: ResolvedTarget, paths: tuple[CablePath, ...]) -> str:
     if len(paths) == 1:
         return f"{meant.name}: {_one(paths[0])}{note}"
     states = Counter(path.state for path in paths)
-    told = ", ".join(f"{states[word]} {word}" for word in ("right", "wrong", "missing", "unknown") if states[word])
-    return f"{meant.name}: {count(len(paths), 'cable')}, {told}{note}"
+    reported = ", ".join(f"{states[word]} {word}" for word in ("right", "wrong", "missing", "unknown") if states[word])
+    return f"{meant.name}: {count(len(paths), 'cable')}, {reported}{note}"
 
 
 def _one(path: CablePath) -> str:

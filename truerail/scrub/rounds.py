@@ -73,10 +73,10 @@ def _called(name: str) -> str:
 
 def _errors(content: bytes) -> bytes:
     """Errors without login details: users, files, fingerprints of host keys."""
-    told = unanswered.load(content)
-    told.device = _WAY_IN.sub(r"\1...", told.device)
-    told.commands = {command: _WAY_IN.sub(r"\1...", why) for command, why in told.commands.items()}
-    return told.dump()
+    reported = unanswered.load(content)
+    reported.device = _WAY_IN.sub(r"\1...", reported.device)
+    reported.commands = {command: _WAY_IN.sub(r"\1...", why) for command, why in reported.commands.items()}
+    return reported.dump()
 
 
 def _scrubbed(content: bytes, text: Text) -> bytes:

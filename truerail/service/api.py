@@ -48,7 +48,7 @@ class ServiceAPI(Protocol):
         ...
 
     async def reload_plan(self, who: str) -> PlanVersion:
-        """Reads the plan file anew. Raises `PlanError` with every problem; the plan in force stays then."""
+        """Reads the plan file again. Raises `PlanError` with every problem; the plan in force stays then."""
         ...
 
     async def acknowledge(self, target: str, who: str, reason: str, until: datetime | None) -> Acknowledgement:

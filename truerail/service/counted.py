@@ -1,4 +1,4 @@
-"""The counters of the last minutes, kept in the journal: who starts anew goes on with them."""
+"""The counters of the last minutes, kept in the journal: who starts again goes on with them."""
 
 import threading
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class KeptCounters:
         self._one_at_a_time = threading.Lock()
 
     def restore(self) -> None:
-        """Gives the evaluator what was kept. What cannot be understood is left, and counting begins anew. Raises
+        """Gives the evaluator what was kept. What cannot be understood is left, and counting begins again. Raises
         HistoryGone.
         """
         data = self._journal.blob(_NAME)
@@ -33,7 +33,7 @@ class KeptCounters:
         try:
             self._evaluator.remember(loaded(data))
         except CounterWindowError as error:
-            logger().warning("counting begins anew", error=str(error))
+            logger().warning("counting begins again", error=str(error))
 
     def keep(self) -> None:
         """Writes down what there is; evaluating waits for a copy in memory at most. Raises HistoryGone."""

@@ -8,7 +8,7 @@ from typing import Any
 from truerail.analysis.published import JournalState, Published
 from truerail.service.evaluator import Evaluated
 from truerail.service.events import EventLog
-from truerail.service.news import journal_news, told
+from truerail.service.news import journal_news, reported
 from truerail.service.retiring import retire
 from truerail.views.fabric_map import FabricMap
 from truerail.views.models import StepLine
@@ -27,10 +27,11 @@ class CurrentEvaluation:
         self.events = EventLog(first=int(started.timestamp() * 1000))
 
     async def evaluated(self, evaluated: Evaluated) -> None:
-        """A new evaluation is there. What is told of it is made in a thread: anew, if something else came meanwhile."""
+        """A new evaluation is there. What is reported it is made in a thread: again, if something else came
+        meanwhile."""
         while True:
             before = self.map
-            kind, data = await asyncio.to_thread(told, before, evaluated.map, evaluated.publication)
+            kind, data = await asyncio.to_thread(reported, before, evaluated.map, evaluated.publication)
             if self.map is before:
                 break
         self._replace(evaluated.publication, evaluated.map)

@@ -13,7 +13,7 @@ KEPT = 512
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`kind` is `state` (everything anew), `round`, `mutes`, `journal` or `stop`; `data` is JSON."""
+    """`kind` is `state` (everything again), `round`, `mutes`, `journal` or `stop`; `data` is JSON."""
 
     id: int
     kind: str

@@ -67,12 +67,12 @@ class Front:
         return len(known)
 
     async def reload_plan(self, who: str) -> PlanVersion:
-        """Reads the plan file anew. Raises `PlanError`, `NotReadyError`."""
+        """Reads the plan file again. Raises `PlanError`, `NotReadyError`."""
         watch = self._watch
         await asyncio.to_thread(watch.plan.reload)
         snapshot = watch.asking.latest.snapshot()
         plan = await asyncio.to_thread(watch.plan.of, snapshot) if snapshot else watch.plan.plan
-        watch.ask_anew()
+        watch.ask_again()
         if plan is None:
             raise NotReadyError("no plan was given and none can be inferred yet")
         version = version_of(plan, watch.clock())

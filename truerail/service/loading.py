@@ -39,7 +39,7 @@ def load_settings(path: Path) -> Settings:
     try:
         return Settings(**_anchored(values, path.parent))
     except ValidationError as error:
-        raise SettingsError([_told(path, tree, problem) for problem in error.errors()]) from error
+        raise SettingsError([_reported(path, tree, problem) for problem in error.errors()]) from error
 
 
 def _mark(error: Exception) -> str:
@@ -71,7 +71,7 @@ def _anchor(values: dict[str, Any], path: Sequence[str], folder: Path) -> None:
         values[head] = folder / Path(value).expanduser()
 
 
-def _told(path: Path, tree: Node | None, problem: Any) -> str:
+def _reported(path: Path, tree: Node | None, problem: Any) -> str:
     """One line: file, line, where, the value, what was expected."""
     where: tuple[Any, ...] = tuple(problem["loc"])
     line = _line(tree, where)

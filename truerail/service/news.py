@@ -14,7 +14,7 @@ MOST_CHANGED = 20_000
 """More cells than this are not listed one by one: the whole map is sent."""
 
 
-def told(before: FabricMap | None, after: FabricMap, publication: Published) -> tuple[str, bytes]:
+def reported(before: FabricMap | None, after: FabricMap, publication: Published) -> tuple[str, bytes]:
     """The kind and data of the event for a new evaluation: what changed, or everything where that is shorter."""
     if before is None or before.plan_digest != after.plan_digest:
         return "state", dumped(as_json(after))

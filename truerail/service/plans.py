@@ -10,7 +10,7 @@ from truerail.model.history import PlanVersion
 from truerail.plans import infer
 
 Load = Callable[[], Plan | None]
-"""Reads the plan anew; None where there is none. Raises PlanError with every problem."""
+"""Reads the plan again; None where there is none. Raises PlanError with every problem."""
 
 
 @dataclass
@@ -24,7 +24,7 @@ class PlanInForce:
     """Why no plan could be inferred from the last snapshot."""
 
     def reload(self) -> Plan | None:
-        """Reads the plan anew. Raises PlanError; the plan in force then stays. An inferred one is inferred anew."""
+        """Reads the plan again. Raises PlanError; the plan in force then stays. An inferred one is inferred again."""
         self.plan, self.notes = self.load(), ()
         return self.plan
 

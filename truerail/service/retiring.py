@@ -3,7 +3,7 @@
 What an evaluation is made of keeps what was derived from it (`wiring_of`, `view_of`), and the derived refers back:
 circles that only the garbage collector would undo. It is kept from walking what lives long (a walk over a whole fabric
 holds every reader for a second), so the circles are cut by hand, as soon as nobody shows the publication any more. A
-reader who still holds it derives anew what it needs.
+reader who still holds it derives again what it needs.
 
 Python frees a list with all that only the list holds in one go, during which no other thread runs: half a million facts
 take a tenth of a second. So whatever is large is taken apart first, and its items are dropped in portions.

@@ -154,10 +154,10 @@ class Schedule(_Part):
 
 
 class Recovery(_Part):
-    """When a finding that is gone is believed to be gone, and when one that comes and goes is told as flapping."""
+    """When a finding that is gone is believed to be gone, and when one that comes and goes is reported as flapping."""
 
     resolve_after: Duration = timedelta(seconds=120)
-    """Longer than LLDP's time to live forgets and hears anew."""
+    """Longer than LLDP's time to live forgets and hears again."""
     flapping_episodes: int = Field(default=4, ge=2)
     flapping_within: Duration = timedelta(hours=1)
 

@@ -119,11 +119,11 @@ class Watch:
         self.plan.plan, self.plan.notes = plan, ()
         self.evaluator.settle(settings)
         set_up(settings.log)
-        self.ask_anew()
+        self.ask_again()
         self._jobs()
         self._log.info("reloaded", devices=len(targets), cables=len(plan.cables) if plan else 0)
 
-    def ask_anew(self) -> None:
+    def ask_again(self) -> None:
         """Devices, plan or pace changed: asks accordingly from the next round on, and evaluates what is known again."""
         self.asking.use(self._gatherer(), **self._pace())
         self.evaluate_again()

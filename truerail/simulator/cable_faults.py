@@ -6,7 +6,7 @@ from truerail.simulator.claims import Site
 from truerail.simulator.truth import TrueCause
 
 _BLOCK = 4
-"""A shifted block has at least this many ports; fewer are told as single cables."""
+"""A shifted block has at least this many ports; fewer are reported as single cables."""
 
 
 def swap_on_one_host(site: Site) -> TrueCause:

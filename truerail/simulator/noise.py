@@ -39,8 +39,8 @@ QUIET = Noise()
 def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) -> list[TrueCause]:
     """Applies the noise; returns the hosts that it made unreachable, as causes.
 
-    Hosts that a fault is told by are spared what would hide the fault: being unread where the host's own answers are
-    the witness, being silent both ways where any fault touches it.
+    Hosts that a fault is reported by are spared what would hide the fault: being unread where the host's own answers
+    are the witness, being silent both ways where any fault touches it.
     """
     world = site.world
     world.labels, world.management, world.mixed = noise.labels, noise.management, noise.mixed
@@ -60,9 +60,9 @@ def disturb(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) 
 
 
 def _draw_silences(site: Site, causes: Sequence[TrueCause], noise: Noise, rng: Random) -> dict[str, list[str]]:
-    told_by_host = (CauseKind.GPU_NIC_ORDER, CauseKind.HOST_SWAP, CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
+    reported_by_host = (CauseKind.GPU_NIC_ORDER, CauseKind.HOST_SWAP, CauseKind.UNREACHABLE, CauseKind.LINK_DOWN)
     witnesses = {
-        subject.partition("/")[0] for cause in causes if cause.kind in told_by_host for subject in cause.subjects
+        subject.partition("/")[0] for cause in causes if cause.kind in reported_by_host for subject in cause.subjects
     }
     hosts = list(site.world.fabric.models)
     left = rng.sample(hosts, len(hosts))

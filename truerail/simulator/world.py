@@ -70,7 +70,7 @@ class World:
         return machine in self.fabric.models
 
     def plug(self, a: Port, b: Port) -> None:
-        """Puts one cable between two jacks. The jacks they had before must be plugged anew, or `unplug`ged."""
+        """Puts one cable between two jacks. The jacks they had before must be plugged again, or `unplug`ged."""
         self.far[a] = b
         self.far[b] = a
 

@@ -132,8 +132,8 @@ def _counted(case: Case, sample: int) -> Iterator[Reading]:
     of: dict[str, list[PortCounters]] = {}
     for name, rates in case.rates.items():
         port = _port(name)
-        told = [(_counter(word), _value(word, rate, sample)) for word, rate in rates.items()]
-        known = [(counter, value) for counter, value in told if value is not None]
+        reported = [(_counter(word), _value(word, rate, sample)) for word, rate in rates.items()]
+        known = [(counter, value) for counter, value in reported if value is not None]
         if known:
             fact = PortCounters(port.name, tuple(c for c, _ in known), tuple(v for _, v in known))
             of.setdefault(port.device, []).append(fact)

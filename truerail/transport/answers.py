@@ -67,8 +67,8 @@ class Answers:
         ]
         for place in listed:
             if unanswered.FILE in place.listing.files:
-                told = unanswered.load(_held(place))
-                readings = told.complete(readings, questions.collectors, name, self._at)
+                reported = unanswered.load(_held(place))
+                readings = reported.complete(readings, questions.collectors, name, self._at)
         return readings if device else _likely(readings)
 
     def _hits(self, questions: Questions, places: Sequence[Opened], device: Device | None) -> dict[str, list[_Hit]]:

@@ -30,10 +30,10 @@ _WORDS = {
 
 def platform_of(answers: Sequence[Answer]) -> str:
     """The platform that answered the `PROBES`. Raises `TransportError` where none is recognised."""
-    told = {answer.command: answer.text[:4000].lower() for answer in answers}
+    reported = {answer.command: answer.text[:4000].lower() for answer in answers}
     for command, words in _WORDS.items():
         for word, platform in words:
-            if re.search(word, told.get(command, ""), re.MULTILINE):
+            if re.search(word, reported.get(command, ""), re.MULTILINE):
                 return platform
     errors = "; ".join(dict.fromkeys(answer.error for answer in answers if answer.error))
     raise TransportError(f"its platform is not recognised, name it in the inventory{f' ({errors})' if errors else ''}")

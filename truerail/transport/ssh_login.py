@@ -62,7 +62,7 @@ async def login(
     except asyncssh.ChannelOpenError as error:
         raise ConnectError(f"{hop.where}: not reached by the jump host: {_said(error.reason, secret)}") from None
     except asyncssh.Error as error:
-        raise owner.refused or _told(error, hop, secret, owner) from None
+        raise owner.refused or _reported(error, hop, secret, owner) from None
     except (ConnectionResetError, ConnectionAbortedError, BrokenPipeError):
         raise ConnectError(f"{hop.where}: connection reset during the login") from None
     except OSError as error:
@@ -71,7 +71,7 @@ async def login(
         raise TransportError(f"{hop.where}: {_said(str(error), secret)}") from None
 
 
-def _told(error: asyncssh.Error, hop: Hop, secret: str | None, owner: _Owner) -> TransportError:
+def _reported(error: asyncssh.Error, hop: Hop, secret: str | None, owner: _Owner) -> TransportError:
     """The library's errors in plain words."""
     said = _said(error.reason, secret)
     match error:

@@ -37,10 +37,10 @@ class Unanswered:
         known = {reading.collector: reading for reading in readings}
         made = []
         for collector in asked:
-            reading, told = known.get(collector.name), "; ".join(self._reasons(collector))
-            if told and (reading is None or reading.error):
+            reading, reported = known.get(collector.name), "; ".join(self._reasons(collector))
+            if reported and (reading is None or reading.error):
                 reading = reading or Reading(device, collector.name, at)
-                reading = replace(reading, error="; ".join(filter(None, (reading.error, told))))
+                reading = replace(reading, error="; ".join(filter(None, (reading.error, reported))))
             if reading:
                 made.append(reading)
         return made
@@ -53,8 +53,8 @@ class Unanswered:
         for command in collector.ask:
             if command.text in self.commands:
                 of.setdefault(self.commands[command.text], []).append(command.text)
-        told = [f"{commands[0]}{_others(commands)}: {error}" for error, commands in of.items()]
-        return [*told, self.device] if self.device else told
+        reported = [f"{commands[0]}{_others(commands)}: {error}" for error, commands in of.items()]
+        return [*reported, self.device] if self.device else reported
 
 
 def load(content: bytes) -> Unanswered:

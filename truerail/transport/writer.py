@@ -98,5 +98,5 @@ def _round_of(name: str) -> str:
 
 
 def _whole(folder: Path) -> bool:
-    told = folder / unanswered.FILE
-    return folder.is_dir() and not (told.is_file() and unanswered.load(told.read_bytes()).device)
+    reported = folder / unanswered.FILE
+    return folder.is_dir() and not (reported.is_file() and unanswered.load(reported.read_bytes()).device)

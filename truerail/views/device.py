@@ -53,9 +53,9 @@ def _asked(view: View, code: int) -> tuple[ReadingLine, ...]:
 def _maintenance(view: View, code: int, findings: list[Finding], history: History) -> str | None:
     """The reason of an open maintenance window on the device: from the history, or from a muted finding on it."""
     mutes = (view.publication.mutes.get(finding.id) for finding in findings)
-    told = next((mute.reason for mute in mutes if mute and mute.kind is MuteKind.MAINTENANCE), None)
-    if told is not None:
-        return told
+    reported = next((mute.reason for mute in mutes if mute and mute.kind is MuteKind.MAINTENANCE), None)
+    if reported is not None:
+        return reported
     try:
         windows = history.windows()
     except JournalUnavailableError:

@@ -13,7 +13,7 @@ from truerail.views.nearest import Nearest
 from truerail.views.view import View
 
 T = TypeVar("T")
-_MOST_TOLD = 12
+_MOST_REPORTED = 12
 
 
 class Part(NamedTuple, Generic[T]):
@@ -34,7 +34,7 @@ def one_of(what: str, text: str, known: Iterable[str]) -> frozenset[str]:
     words, known_words = [word.strip() for word in text.split(",")], dict.fromkeys(filter(None, known))
     for word in words:
         if word not in known_words:
-            few = len(known_words) <= _MOST_TOLD
+            few = len(known_words) <= _MOST_REPORTED
             hint = nearest(word, list(known_words)) if few else Nearest(known_words).hint(word)
             raise QueryError(f"{what} {printable(word, 80)!r} is not known{hint}")
     return frozenset(words)

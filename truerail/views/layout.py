@@ -94,8 +94,8 @@ class Layout:
         cables = self.host_cables_of(host)
         cables = cables[self.rail[cables] >= 0]
         rails, position = np.unique(self.rail[cables], return_inverse=True)
-        told = self.devices[host].gpus
-        gpus = len(rails) if told is None else told
+        reported = self.devices[host].gpus
+        gpus = len(rails) if reported is None else reported
         if not 0 <= gpu < gpus or not len(rails):
             return self.cables_of(NONE)
         mine = position * gpus // len(rails) == gpu if gpus < len(rails) else position == gpu * len(rails) // gpus
@@ -119,8 +119,8 @@ class Layout:
         host = pairs // span
         rails = np.bincount(host, minlength=len(self.devices))[host]
         position = np.arange(len(pairs)) - np.searchsorted(host, host)
-        told = np.array([NONE if one.gpus is None else one.gpus for one in self.devices], dtype=np.int64)[host]
-        gpus = np.where(told < 0, rails, told)
+        reported = np.array([NONE if one.gpus is None else one.gpus for one in self.devices], dtype=np.int64)[host]
+        gpus = np.where(reported < 0, rails, reported)
         share = -(-(position + 1) * gpus // rails) + (-position * gpus // rails)  # a difference of two ceilings
         few = gpus < rails
         unit[use] = (host * span + np.where(few, position * gpus // rails, position))[inverse]

@@ -204,12 +204,12 @@ class PortRates:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """`rates DEVICE|PORT`. `begins` contains the start of each sample; `told` is False where there is no counter at
+    """`rates DEVICE|PORT`. `begins` contains the start of each sample; `reported` is False where there is no counter at
     all.
     """
 
     query: str
     begins: tuple[datetime, ...]
     ports: tuple[PortRates, ...]
-    told: bool
+    reported: bool
     summary: str

@@ -57,8 +57,8 @@ class Nics:
     def link_state(self, port: int) -> str | None:
         """`disabled`, `down` or `up`; None if unknown."""
         states, one = self._wiring.states, np.array([port])
-        told = (("disabled", states.disabled), ("down", states.down), ("up", states.up))
-        return next((word for word, holds in told if port != NONE and holds(one)[0]), None)
+        reported = (("disabled", states.disabled), ("down", states.down), ("up", states.up))
+        return next((word for word, holds in reported if port != NONE and holds(one)[0]), None)
 
     def names(self, port: int) -> Iterator[str]:
         """Every other name of a port: netdev, altnames, RDMA device, PCI address."""
@@ -108,8 +108,8 @@ class Nics:
     def topologies(self) -> dict[int, Reading]:
         """The reading with a host's topology, by the host's code."""
         identity = self._wiring.identity
-        told = (one for one in identity.seen.readings if one.facts and type(one.facts[0]) is GpuNicPath)
-        return {identity.filed(reading.device): reading for reading in told}
+        reported = (one for one in identity.seen.readings if one.facts and type(one.facts[0]) is GpuNicPath)
+        return {identity.filed(reading.device): reading for reading in reported}
 
     @cached_property
     def macs(self) -> MacTable:

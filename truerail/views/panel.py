@@ -39,8 +39,8 @@ def port_lines(
 
 def _port_line(view: View, port: int) -> PortLine:
     one = _panel_port(view, port)
-    told = {field.name: getattr(one, field.name) for field in fields(one)}
-    return PortLine(**told, device=view.index.spell(port).device)
+    reported = {field.name: getattr(one, field.name) for field in fields(one)}
+    return PortLine(**reported, device=view.index.spell(port).device)
 
 
 def switch_ports(view: View) -> tuple[Codes, Codes]:

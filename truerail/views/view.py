@@ -55,11 +55,11 @@ class View:
         """The verdict. While a finding is pending resolution, it says so instead of reporting that there is nothing to
         do.
         """
-        told, held = self.sight.headline, len(self.publication.pending_resolution)
-        if told.tone is not Tone.GOOD or not held:
-            return told
+        reported, held = self.sight.headline, len(self.publication.pending_resolution)
+        if reported.tone is not Tone.GOOD or not held:
+            return reported
         still = "1 finding is" if held == 1 else f"{held:,} findings are"
-        return Headline(Tone.DOUBT, told.cables, f"{still} not over yet.")
+        return Headline(Tone.DOUBT, reported.cables, f"{still} not over yet.")
 
     def finding(self, finding: str) -> Finding | None:
         """A finding by id."""

@@ -51,7 +51,7 @@ def listed(
     return published(request, shown, lambda: page(fetch, key, shown.serial, part))
 
 
-def told(request: Request, answer: Any) -> Response:
+def reported(request: Request, answer: Any) -> Response:
     """An answer that depends on the journal or the time too: tagged by its content."""
     body = _bytes(answer)
     tag = tag_of(body)

@@ -1,4 +1,4 @@
-"""Entity tags (RFC 9110 section 8.8): a client that has the newest answer already is told so, with no body.
+"""Entity tags (RFC 9110 section 8.8): a client that has the newest answer already is reported so, with no body.
 
 An answer that depends on the publication alone is tagged before it is made, so that a 304 costs nothing. One that
 depends on the journal or on the time is tagged by its content.

@@ -11,7 +11,8 @@ from truerail.web.problems import MEDIA_TYPE, Problem
 DESCRIPTION = """\
 Which cable, label or host is wrong in a rail-optimized GPU fabric, why, and the fewest moves that put it right.
 
-`null` means that nobody told: it is never a zero, and never "fine". Ports print as `device/port`, times are UTC. Every
+`null` means that nobody reported: it is never a zero, and never "fine". Ports print as `device/port`, times are UTC.
+Every
 `GET` has an `ETag` and honours `If-None-Match`. Every error is `application/problem+json`."""
 
 TAGS: list[dict[str, Any]] = [
@@ -71,7 +72,7 @@ def complete(app: FastAPI, *, open_to_all: bool) -> None:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             operation["security"] = _security(path, method, open_to_all=open_to_all)
-    # FastAPI would make the document anew, without all this, once a route is added
+    # FastAPI would make the document again, without all this, once a route is added
     app.openapi = lambda: document  # type: ignore[method-assign]
 
 

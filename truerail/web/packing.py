@@ -32,7 +32,7 @@ def packed(request: Request, shown: CachedEvaluation, body: bytes, tag: str) -> 
 
 
 def plain_or_packed(request: Request, body: bytes, headers: dict[str, str]) -> Response:
-    """An answer that is made anew each time and has no tag, packed where that helps. Call it from a thread."""
+    """An answer that is made again each time and has no tag, packed where that helps. Call it from a thread."""
     response = Response(body, headers=headers)
     if len(body) >= LEAST_BYTES and takes_gzip(request.headers.get("accept-encoding", "")):
         response = Response(gzip.compress(body, _LEVEL, mtime=0), headers={**headers, "Content-Encoding": "gzip"})

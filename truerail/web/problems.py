@@ -67,7 +67,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """An error as a response. `kind` names it for programs: `not ready` becomes `urn:truerail:problem:not-ready`."""
-    told = Problem(
+    reported = Problem(
         type=f"urn:truerail:problem:{kind.replace(' ', '-')}" if kind else "about:blank",
         title=kind.capitalize() or HTTPStatus(status).phrase,
         status=status,
@@ -75,13 +75,13 @@ def problem(
         errors=tuple(faults[:_MOST_FAULTS]),
     )
     given = {"Cache-Control": "no-store", **(headers or {})}
-    return Response(orjson.dumps(told), status, given, media_type=MEDIA_TYPE)
+    return Response(orjson.dumps(reported), status, given, media_type=MEDIA_TYPE)
 
 
 def install(app: FastAPI, lost: Callable[[str], Response]) -> None:
     """Makes every error of the application a problem. `lost` makes the page for an address that is not there."""
     for kind, status, word in _KINDS:
-        app.add_exception_handler(kind, _told(status, word))
+        app.add_exception_handler(kind, _reported(status, word))
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(PlanError, _bad_plan)
     app.add_exception_handler(HTTPException, _http(lost))
@@ -100,7 +100,7 @@ _KINDS: tuple[tuple[type[Exception], int, str], ...] = (
 )
 
 
-def _told(status: int, kind: str) -> Any:
+def _reported(status: int, kind: str) -> Any:
     headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
 
     async def handler(request: Request, error: Exception) -> Response:

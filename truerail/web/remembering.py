@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from truerail.errors import JournalUnavailableError
 from truerail.model.history import History
-from truerail.web.answering import told
+from truerail.web.answering import reported
 from truerail.web.context import RequestContext
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ async def remembered(
     noting = _Noting(desk.tower.history)
     loop = asyncio.get_running_loop()
     answer = await loop.run_in_executor(desk.journal_threads, ask, cast("History", noting))
-    response = told(request, answer)
+    response = reported(request, answer)
     if noting.gone:
         response.headers[MISSING] = "history"
     elif lost := desk.tower.history.unreadable(table):

@@ -1,4 +1,4 @@
-"""Serves an application by uvicorn, inside the event loop that is there, until told to stop."""
+"""Serves an application by uvicorn, inside the event loop that is there, until reported to stop."""
 
 import asyncio
 import socket

@@ -5,7 +5,7 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 GRACE_SECONDS = 3.0
-"""For requests to end by themselves, and for the readers of streams to be told."""
+"""For requests to end by themselves, and for the readers of streams to be reported."""
 
 
 class GracefulShutdown:

@@ -24,7 +24,7 @@ QUIET_SECONDS = 15.0
 STUCK_SECONDS = 60.0
 """A reader that has taken nothing for so long is gone."""
 LONGEST_SECONDS = 3600.0
-"""A stream ends after so long; the reader comes again, with its number, and has to say anew who it is."""
+"""A stream ends after so long; the reader comes again, with its number, and has to say again who it is."""
 _RETRY_MILLISECONDS = 3000
 
 

@@ -36,8 +36,10 @@ def _known(request: Request) -> frozenset[str]:
 
 def parameters_of(app: FastAPI) -> dict[str, frozenset[str]]:
     """The names of the query parameters of every endpoint by its name, as the OpenAPI document has them."""
-    operations = [told for methods in app.openapi()["paths"].values() for told in methods.values()]
+    operations = [reported for methods in app.openapi()["paths"].values() for reported in methods.values()]
     return {
-        told["operationId"]: frozenset(one["name"] for one in told.get("parameters", ()) if one["in"] == "query")
-        for told in operations
+        reported["operationId"]: frozenset(
+            one["name"] for one in reported.get("parameters", ()) if one["in"] == "query"
+        )
+        for reported in operations
     }

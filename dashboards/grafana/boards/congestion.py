@@ -20,7 +20,7 @@ MARKED: Final = rising(0.01, 0.1)
 """Share of packets marked from which ECN001 warns, and from which it is critical."""
 BROKEN: Final = rising(0.001, 1)
 """Any broken frame is worth a look; one a second is a bad cable."""
-NOT_TOLD: Final = "none told: durations are not counted"
+NOT_REPORTED: Final = "none reported: durations are not counted"
 _STORM: Final[Link] = links.to_page("Storms in truerail", "/storm")
 
 
@@ -108,7 +108,7 @@ def _victims() -> Panel:
 
 def _by_rail(title: str, summary: str, record: str) -> Panel:
     query = over_time(f"max by (rail) ({record}{{{RAIL}}})", "rail {{rail}}")
-    return heat(title, summary, query, unit="percentunit", steps=PAUSED, width=6, empty=NOT_TOLD)
+    return heat(title, summary, query, unit="percentunit", steps=PAUSED, width=6, empty=NOT_REPORTED)
 
 
 def _paused_rails() -> Panel:
@@ -141,7 +141,7 @@ def _worst(title: str, summary: str, record: str, steps: Steps, width: int = 6) 
         low=0,
         high=1,
         width=width,
-        empty="none above 0.1 %, or none told",
+        empty="none above 0.1 %, or none reported",
     )
 
 
@@ -191,7 +191,7 @@ def _pauses_now() -> Panel:
         worst="pauses its leaf",
         unit="percentunit",
         width=14,
-        empty="none above 0.1 %, or none told",
+        empty="none above 0.1 %, or none reported",
     )
 
 
@@ -214,7 +214,7 @@ def _uplinks_now() -> Panel:
         worst="is paused",
         unit="percentunit",
         width=10,
-        empty="none above 0.1 %, or none told",
+        empty="none above 0.1 %, or none reported",
     )
 
 
@@ -227,7 +227,7 @@ def _marked() -> Panel:
         unit="percentunit",
         steps=MARKED,
         width=12,
-        empty="none told: marks are not counted",
+        empty="none reported: marks are not counted",
     )
 
 
@@ -262,5 +262,5 @@ def _broken() -> Panel:
         worst="frames/s",
         unit="short",
         width=10,
-        empty="none told",
+        empty="none reported",
     )

@@ -278,7 +278,7 @@ def _bad() -> Panel:
         worst="state",
         unit="none",
         width=14,
-        empty="none told",
+        empty="none reported",
     )
 
 

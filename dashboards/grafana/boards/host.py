@@ -142,7 +142,8 @@ def _traffic() -> tuple[Panel, ...]:
         ),
         lines(
             "Share of the speed",
-            "The busier direction of each cable, of its speed as told, else as planned. A cable that is full while the "
+            "The busier direction of each cable, of its speed as reported, else as planned. A cable that is full "
+            "while the "
             "others are not is the slow one: look for half speed.",
             over_time(f"({sent} > {heard} or {heard}) / truerail_link_speed_bytes_per_second{{{ONE}}}", _NIC),
             unit="percentunit", low=0, high=1, width=8,

@@ -137,7 +137,7 @@ def _causes() -> Panel:
         worst="causes",
         unit="short",
         width=8,
-        empty="none told",
+        empty="none reported",
     )
 
 
@@ -166,7 +166,7 @@ def _cables() -> Panel:
         worst="state",
         unit="none",
         width=24,
-        empty="none told",
+        empty="none reported",
     )
 
 

@@ -157,7 +157,7 @@ def _not_evaluated() -> Panel:
     expr = f'truerail_rule_status{{{FABRIC}, status=~"unknown|error"}} == 1'
     return table(
         "Rules without a verdict",
-        "Rules that could not evaluate: unknown where what they need was not told, error where they failed. Their "
+        "Rules that could not evaluate: unknown where what they need was not reported, error where they failed. Their "
         "findings are not 0: they are not known. `truerail rules explain RULE` says what a rule needs.",
         rows(f"({expr}) * on(fabric, rule) group_left(name) truerail_rule_info{_ONE}"),
         columns=(Column("rule", width=90), Column("name"),

@@ -40,8 +40,8 @@ def board() -> Board:
 def any_switch() -> QueryVariable:
     """One switch, also one that has planned cables only from below: a spine stands on uplinks as the peer."""
     above = f'label_join(truerail_uplink_info{{{POD}}}, "switch", "", "peer")'
-    told = f"count by (switch) (truerail_link_info{{{POD}}} or truerail_uplink_info{{{POD}}} or {above})"
-    query = f"query_result({told})"
+    reported = f"count by (switch) (truerail_link_info{{{POD}}} or truerail_uplink_info{{{POD}}} or {above})"
+    query = f"query_result({reported})"
     asked: dict[str, object] = {"qryType": 3, "query": query, "refId": "PrometheusVariableQueryEditor-VariableQuery"}
     return switch().query(asked).regex('/switch="([^"]+)"/')
 

@@ -129,7 +129,7 @@ def nameless_chassis(names: LocalNames, claims: Claims) -> dict[str, int]:
     for heard_at, chassis_id in zip(claims.u[lost].tolist(), chassis.tolist(), strict=True):
         if chassis_id is not None and heard_at in only and heard_at not in several:
             votes.setdefault(chassis_id, []).append(only[heard_at])
-    return {one: told[0] for one, told in votes.items() if len(told) > 1 and len(set(told)) == 1}
+    return {one: reported[0] for one, reported in votes.items() if len(reported) > 1 and len(set(reported)) == 1}
 
 
 def _named_devices(index: PlanIndex, system_names: Sequence[str], owners: Mapping[int, int]) -> Codes:
@@ -192,18 +192,18 @@ def _outdated(index: PlanIndex, u: Codes, v: Codes, ages: Objects) -> Mask:
     that was moved away and back has the older entry. An entry that the other end confirms is not old.
     """
     old = np.zeros(len(u), dtype=bool)
-    told = np.flatnonzero((v >= 0) & (v < index.planned_ports) & (u >= 0) & (u < index.planned_ports))
-    _, inverse, count = np.unique(u[told], return_inverse=True, return_counts=True)
-    told = told[count[inverse] > 1] if len(told) else told
-    if not len(told):
+    reported = np.flatnonzero((v >= 0) & (v < index.planned_ports) & (u >= 0) & (u < index.planned_ports))
+    _, inverse, count = np.unique(u[reported], return_inverse=True, return_counts=True)
+    reported = reported[count[inverse] > 1] if len(reported) else reported
+    if not len(reported):
         return old
-    age = np.array([np.inf if one is None else float(one) for one in ages[told]])
-    planned = index.far_ends(u[told])
-    right = (planned >= 0) & (v[told] == planned)
-    youngest = dict(zip(u[told[right]].tolist(), age[right].tolist(), strict=True))
-    since = np.array([youngest.get(port, np.inf) for port in u[told].tolist()])
-    both = np.isin(u[told] << 32 | v[told], v << 32 | u)
-    old[told] = ~right & np.isfinite(age) & (since < age) & ~both
+    age = np.array([np.inf if one is None else float(one) for one in ages[reported]])
+    planned = index.far_ends(u[reported])
+    right = (planned >= 0) & (v[reported] == planned)
+    youngest = dict(zip(u[reported[right]].tolist(), age[right].tolist(), strict=True))
+    since = np.array([youngest.get(port, np.inf) for port in u[reported].tolist()])
+    both = np.isin(u[reported] << 32 | v[reported], v << 32 | u)
+    old[reported] = ~right & np.isfinite(age) & (since < age) & ~both
     return old
 
 

@@ -89,8 +89,8 @@ def _newest(snapshot: Snapshot, readings: Codes) -> list[tuple[int, Neighbor]]:
     number = {
         int(reading): place for place, reading in enumerate(sorted(readings, key=lambda n: snapshot.readings[n].at))
     }
-    told = np.flatnonzero(np.isin(table.reading, readings)).tolist()
-    rows = [(row, table.rows[row], number[int(table.reading[row])]) for row in told]
+    reported = np.flatnonzero(np.isin(table.reading, readings)).tolist()
+    rows = [(row, table.rows[row], number[int(table.reading[row])]) for row in reported]
     rows = [(row, fact, walk) for row, fact, walk in rows if fact.of and (fact.chassis_id or fact.system_name)]
     if len(readings) == 1:
         return [(row, fact) for row, fact, _ in rows]

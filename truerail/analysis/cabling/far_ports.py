@@ -92,16 +92,16 @@ def _shared_macs(index: PlanIndex, heard: Heard) -> Mask:
 
 def _heard_back(index: PlanIndex, heard: Heard, v: Codes, rows: Codes) -> Codes:
     """The one port of the device heard that hears the port that hears it, for some rows; -1 where there is none."""
-    told = np.flatnonzero(v >= 0)
+    reported = np.flatnonzero(v >= 0)
     device = index.ports.device_of(heard.u)
-    key, first, count = np.unique(device[told] << 32 | v[told], return_index=True, return_counts=True)
+    key, first, count = np.unique(device[reported] << 32 | v[reported], return_index=True, return_counts=True)
     wanted = heard.w[rows] << 32 | heard.u[rows]
     if not len(key):
         return np.full(len(rows), NONE, dtype=np.int64)
     place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
     _, inverse, times = np.unique(wanted, return_inverse=True, return_counts=True)
     hit = (key[place] == wanted) & (count[place] == 1) & (times[inverse] == 1)
-    return np.where(hit, heard.u[told[first[place]]], NONE)
+    return np.where(hit, heard.u[reported[first[place]]], NONE)
 
 
 class _Open:
@@ -149,8 +149,8 @@ class _Open:
         name from another switch, as with swapped labels, and the port sends its own.
         """
         described = self.names.as_planned(self.ports.find(self.heard.w, self._texts(np.arange(len(self.back)))))
-        told = np.where(by_scheme >= 0, by_scheme, np.where(self.is_mac & ~self._hosts(), described, NONE))
-        clash = (told >= 0) & (self.back >= 0) & (told != self.back)
+        reported = np.where(by_scheme >= 0, by_scheme, np.where(self.is_mac & ~self._hosts(), described, NONE))
+        clash = (reported >= 0) & (self.back >= 0) & (reported != self.back)
         return np.where(clash, NONE, self.back)
 
     def _hosts(self) -> Mask:
@@ -179,9 +179,11 @@ class _Open:
         send.
         """
         numbers = np.array([_is_number(text) for text in self.heard.port_id[rows]], dtype=bool)
-        told = np.flatnonzero((self.back >= 0) & (self.id_name >= 0))
-        told = told[[not _is_number(text) for text in self.heard.port_id[told]]] if len(told) else told
-        learned = unanimous(self.id_name[told], self.ports.name_of(self.back[told])) | self.names.learned()
+        reported = np.flatnonzero((self.back >= 0) & (self.id_name >= 0))
+        reported = (
+            reported[[not _is_number(text) for text in self.heard.port_id[reported]]] if len(reported) else reported
+        )
+        learned = unanimous(self.id_name[reported], self.ports.name_of(self.back[reported])) | self.names.learned()
         if not learned:
             return np.full(len(rows), NONE, dtype=np.int64)
         text = self._texts(rows)
@@ -280,9 +282,9 @@ class _Open:
         device = np.array([find(s.group(1)) if s else NONE for s in split], dtype=np.int64)
         meant = self.ports.find(device, self.ports.name_codes(s.group(2) if s else None for s in split))
         meant = np.where(meant < self.index.planned_ports, meant, NONE)
-        told, agrees = meant >= 0, meant == self.heard.u[rows]
-        if 2 * np.count_nonzero(agrees) > np.count_nonzero(told):
-            self.doubt[rows[told & ~agrees]] = True
+        reported, agrees = meant >= 0, meant == self.heard.u[rows]
+        if 2 * np.count_nonzero(agrees) > np.count_nonzero(reported):
+            self.doubt[rows[reported & ~agrees]] = True
 
 
 def _is_number(text: str | None) -> bool:

@@ -102,9 +102,9 @@ def identify(index: PlanIndex, snapshot: Snapshot) -> Identity:
     found, by_place, contested, open_ = _placed(names, found, owners, split)
     more = boxes(index, found.claims, open_, by_place.values())
     found = replace(found, unnumbered=found.unnumbered | more) if more else found
-    told = without(found.claims, index, open_) if open_ else found.claims
+    reported = without(found.claims, index, open_) if open_ else found.claims
     shared = {**found.shared, **duplicates}
-    return Identity(names, claims.and_(told), owners, shared, found, by_place, contested, open_, misnamed)
+    return Identity(names, claims.and_(reported), owners, shared, found, by_place, contested, open_, misnamed)
 
 
 def _misnamed(index: PlanIndex, claims: Claims, announces: Mapping[int, int]) -> dict[int, int]:
@@ -133,8 +133,8 @@ def _by_number(names: LocalNames, claims: Claims) -> frozenset[int]:
 
 def _right_cables(index: PlanIndex, claims: Claims) -> Codes:
     """How often a device hears, or is heard, where it is planned: by device code."""
-    told = (claims.v >= 0) & (index.far_ends(claims.v) == claims.u)
-    ends = np.concatenate([claims.u[told], claims.v[told]])
+    reported = (claims.v >= 0) & (index.far_ends(claims.v) == claims.u)
+    ends = np.concatenate([claims.u[reported], claims.v[reported]])
     return np.bincount(index.ports.device_of(ends), minlength=len(index.devices.names))
 
 

@@ -98,9 +98,9 @@ class Wiring:
     @cached_property
     def hears(self) -> Mask:
         """Per device code: whether it hears a neighbour on a planned port."""
-        told = self.identity.claims.u
+        reported = self.identity.claims.u
         hears = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
-        hears[self.index.ports.device_of(told[told < self.index.planned_ports])] = True
+        hears[self.index.ports.device_of(reported[reported < self.index.planned_ports])] = True
         return hears
 
     @cached_property
@@ -300,13 +300,13 @@ def _evaluate_unseen(wiring: Wiring, cables: Codes) -> None:
     silent = a_listened & wiring.listened[b_device] & a_hears & b_hears
     settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
     settle(silent, State.MISSING, Why.SILENT)
-    told = a_listened | wiring.listened[b_device]
+    reported = a_listened | wiring.listened[b_device]
     half = (
-        told
+        reported
         & wiring.read[a_device]
         & wiring.read[b_device]
-        & _is_told_of(wiring, a_device)
-        & _is_told_of(wiring, b_device)
+        & _is_reported_of(wiring, a_device)
+        & _is_reported_of(wiring, b_device)
     )
     settle(half & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)
     quiet = (wiring.read[a_device] & ~a_hears) | (wiring.read[b_device] & ~b_hears)
@@ -322,7 +322,7 @@ def _hears_anything(wiring: Wiring, device: Codes) -> Mask:
     return alive[device]
 
 
-def _is_told_of(wiring: Wiring, device: Codes) -> Mask:
+def _is_reported_of(wiring: Wiring, device: Codes) -> Mask:
     """The same, also where it is heard without its port."""
     alive = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     ports = np.flatnonzero(wiring.heard[: wiring.index.planned_ports] >= 0)
@@ -336,12 +336,12 @@ def _has_links(wiring: Wiring, device: Codes) -> Mask:
     An InfiniBand adapter does not report the interface above it: only a host that reported one planned port names ports
     as the plan does.
     """
-    told = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
+    reported = np.zeros(len(wiring.index.devices.names) + 1, dtype=bool)
     rows = np.flatnonzero((wiring.states.link_row[:-1] >= 0) | (wiring.states.rdma_row[:-1] >= 0))
     if wiring.index.plan.transport is Transport.INFINIBAND:
         rows = rows[rows < wiring.index.planned_ports]
-    told[wiring.index.ports.device_of(rows)] = True
-    return told[device]
+    reported[wiring.index.ports.device_of(rows)] = True
+    return reported[device]
 
 
 def _pending(wiring: Wiring, cables: Codes, down: Mask) -> Mask:

@@ -151,8 +151,8 @@ class PortStates:
         return YES if link.physical_state == "DISABLED" and self._of_infiniband(link) else NONE
 
     @staticmethod
-    def _ask(rows: Codes, told: Callable[[int], int]) -> Codes:
-        return np.array([NONE if row < 0 else told(row) for row in rows.tolist()], dtype=np.int64)
+    def _ask(rows: Codes, reported: Callable[[int], int]) -> Codes:
+        return np.array([NONE if row < 0 else reported(row) for row in rows.tolist()], dtype=np.int64)
 
     @cached_property
     def rdma_active(self) -> Codes:
@@ -175,8 +175,8 @@ class PortStates:
     @cached_property
     def mtu(self) -> Codes:
         """The interface's MTU in bytes."""
-        told = [NONE if link.mtu is None else link.mtu for link in self.links]
-        return np.array([*told, NONE], dtype=np.int64)[self.link_row]
+        reported = [NONE if link.mtu is None else link.mtu for link in self.links]
+        return np.array([*reported, NONE], dtype=np.int64)[self.link_row]
 
     @cached_property
     def speed_is_capped(self) -> Mask:
@@ -260,9 +260,9 @@ def port_states(identity: Identity) -> PortStates:
     rdma_row = _rows(size, port, row)
     count = np.bincount(row, minlength=len(seen.table(RdmaLink)))
     shared = count > 1 if (count > 1).any() else None
-    told = seen.table(NetLink).rows, seen.table(RdmaLink).rows, seen.table(LinkSpeed).rows
+    reported = seen.table(NetLink).rows, seen.table(RdmaLink).rows, seen.table(LinkSpeed).rows
     infiniband = identity.index.plan.transport is Transport.INFINIBAND
-    return PortStates(*told, link_row, rdma_row, speed_row, _found(identity, size), shared, infiniband)
+    return PortStates(*reported, link_row, rdma_row, speed_row, _found(identity, size), shared, infiniband)
 
 
 def _speed_ports(identity: Identity) -> Codes:
@@ -276,8 +276,8 @@ def _speed_ports(identity: Identity) -> Codes:
     if identity.discovery is None:
         return found
     rows, at = np.flatnonzero(np.isin(table.reading, discoveries(identity.seen))), identity.discovery.at
-    told = (table.rows[row] for row in rows.tolist())
-    found[rows] = [at.get((speed.of_guid or speed.of or "", speed.port), NONE) for speed in told]
+    reported = (table.rows[row] for row in rows.tolist())
+    found[rows] = [at.get((speed.of_guid or speed.of or "", speed.port), NONE) for speed in reported]
     return found
 
 

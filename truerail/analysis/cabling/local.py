@@ -73,9 +73,9 @@ class LocalNames:
             return ports
         rows = np.array([row for rows in of_host.values() for row in rows], dtype=np.int64)
         called = self.index.ports.name_codes(rdma.column("device")[rows])
-        told = self.index.ports.find(self.devices_of(rdma)[rows], called)
+        reported = self.index.ports.find(self.devices_of(rdma)[rows], called)
         table = np.arange(len(self.index.ports) + 1, dtype=np.int64)
-        table[told[told >= 0]] = self._own(RdmaLink)[rows[told >= 0]]
+        table[reported[reported >= 0]] = self._own(RdmaLink)[rows[reported >= 0]]
         return np.where(ports >= 0, table[ports], ports)
 
     @cached_property
@@ -105,12 +105,12 @@ class LocalNames:
     @cached_property
     def _sent(self) -> tuple[Codes, Codes]:
         """Ids that ports send, device << 32 | code of the id, in order, and those ports."""
-        told = [
-            self._told_ids(Neighbor, "port", "local_port_id"),
-            self._told_ids(NetLink, "netdev", "aliases"),
-            self._told_ids(PortIdentity, "port", "port_id"),
+        reported = [
+            self._reported_ids(Neighbor, "port", "local_port_id"),
+            self._reported_ids(NetLink, "netdev", "aliases"),
+            self._reported_ids(PortIdentity, "port", "port_id"),
         ]
-        device, ids, names = (np.concatenate(columns) for columns in zip(*told, strict=True))
+        device, ids, names = (np.concatenate(columns) for columns in zip(*reported, strict=True))
         # an alias that is the name of another port as well may be a label: which one is meant is found elsewhere
         own = self.index.ports.find_or_add(device, names)
         use = (self.index.ports.find(device, ids) < 0) & (own >= 0) & (ids >= 0)
@@ -118,7 +118,7 @@ class LocalNames:
         keys, first, count = np.unique(pairs[:, 0], return_index=True, return_counts=True)
         return keys[count == 1], self.as_planned(pairs[first[count == 1], 1])
 
-    def _told_ids(
+    def _reported_ids(
         self, kind: type[Neighbor] | type[NetLink] | type[PortIdentity], port: str, column: str
     ) -> tuple[Codes, Codes, Codes]:
         """Devices, codes of the ids that they report their ports to send, and codes of the ports' names: of
@@ -289,8 +289,8 @@ def _aliases(names: LocalNames) -> Codes:
     asked = np.isin(index.a_device, np.concatenate([link_device, rdma_device]))
     lone = np.flatnonzero(equals(rdma.column("netdev"), None) & ~equals(rdma.column("guid"), None))
     known = np.concatenate([link_own, rdma_own])
-    told = np.isin(index.b_device, link_device)
-    whole = np.isin(index.a[index.from_host & asked], known).all() and np.isin(index.b[told], known).all()
+    reported = np.isin(index.b_device, link_device)
+    whole = np.isin(index.a[index.from_host & asked], known).all() and np.isin(index.b[reported], known).all()
     if not len(lone) and whole:
         return np.empty(0, dtype=np.int64)
     pairs = [(rdma_own, index.ports.find(rdma_device, index.ports.name_codes(rdma.column("pci_address"))))]
@@ -347,13 +347,13 @@ def _renumbered(names: LocalNames) -> dict[int, dict[int, int]]:
     for host, port in zip(index.a_device[cables].tolist(), index.a[cables].tolist(), strict=True):
         planned.setdefault(host, {})[index.spell(port).name] = port
     pci = dict(zip(names._own(NetLink).tolist(), names.seen.table(NetLink).column("pci_address").tolist(), strict=True))
-    rdma, told = names.seen.table(RdmaLink), dict[int, list[Device]]()
+    rdma, reported = names.seen.table(RdmaLink), dict[int, list[Device]]()
     own, hosts = names._own(RdmaLink).tolist(), names.devices_of(rdma).tolist()
     for row, (link, port, host) in enumerate(zip(rdma.rows, own, hosts, strict=True)):
         address = link.pci_address or pci.get(port)
         if host in planned and link.netdev and address:
-            told.setdefault(host, []).append(Device(row, link.device, address.lower()))
-    return {host: rows for host, rows in renumbered(planned, told).items() if host not in names.by_number}
+            reported.setdefault(host, []).append(Device(row, link.device, address.lower()))
+    return {host: rows for host, rows in renumbered(planned, reported).items() if host not in names.by_number}
 
 
 def _ordinals(names: LocalNames) -> tuple[Codes, Codes]:

@@ -25,8 +25,8 @@ def own_names(names: LocalNames, claims: Claims) -> Mapping[int, int]:
         return {}
     found = dict(_by_scheme(names, claims, own))
     planned = np.fromiter(found.values(), dtype=np.int64, count=len(found))
-    told = np.concatenate([planned, claims.u, names.own_link_ports()])
-    return {**_by_other_end(index, claims, own, told), **found}
+    reported = np.concatenate([planned, claims.u, names.own_link_ports()])
+    return {**_by_other_end(index, claims, own, reported), **found}
 
 
 def _by_scheme(names: LocalNames, claims: Claims, own: Mask) -> Mapping[int, int]:

@@ -51,13 +51,13 @@ class GpuRails:
     """GPUs whose nearest NICs have another rail in the plan than their index gives, on most hosts, where no NIC is seen
     at a switch port that would confirm it: the vendor's order, or all hosts of a model name their NICs in another one.
     """
-    _told: tuple["_Host", ...] = ()
+    _reported: tuple["_Host", ...] = ()
     _convention: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
     def alike(self) -> "list[Alike]":
         """Every host with a known topology, grouped with those that are alike."""
         grouped: dict[int, list[_Host]] = {}
-        for host in self._told:
+        for host in self._reported:
             grouped.setdefault(id(host.pattern), []).append(host)
         return [self._alike(hosts) for hosts in grouped.values()]
 

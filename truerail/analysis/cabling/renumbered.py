@@ -37,12 +37,12 @@ def is_numbered(name: str) -> bool:
 
 
 def renumbered(
-    planned: Mapping[int, Mapping[str, int]], told: Mapping[int, Iterable[Device]]
+    planned: Mapping[int, Mapping[str, int]], reported: Mapping[int, Iterable[Device]]
 ) -> dict[int, dict[int, int]]:
     """For each host that numbers its devices otherwise: the row of each of its devices to the planned port that it is,
-    -1 where it is none. `planned` are the NICs of each host, name to port; `told` its devices.
+    -1 where it is none. `planned` are the NICs of each host, name to port; `reported` its devices.
     """
-    hosts = {host: _distinct(devices) for host, devices in told.items()}
+    hosts = {host: _distinct(devices) for host, devices in reported.items()}
     usual: dict[_Addresses, Counter[_Addresses]] = {}
     for host, ports in planned.items():
         by_name = {device.name: device for device in hosts.get(host, ())}

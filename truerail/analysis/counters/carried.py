@@ -92,8 +92,8 @@ def _own(telemetry: Telemetry, quantity: Quantity) -> Floats:
     priorities = [p for p in telemetry.priorities(quantity) if p is not None]
     if silent.any() and priorities:
         by_priority = [rates(p)[silent] for p in priorities]
-        told = ~np.isnan(by_priority).all(axis=0)
-        found[silent] = np.where(told, np.nansum(by_priority, axis=0), np.nan)
+        reported = ~np.isnan(by_priority).all(axis=0)
+        found[silent] = np.where(reported, np.nansum(by_priority, axis=0), np.nan)
     return found
 
 
@@ -166,7 +166,7 @@ def _spread(rate: Floats, covered: Floats) -> Floats:
 
 def overall(rates: Floats) -> npt.NDArray[np.float64]:
     """Bytes per second over all windows, shape (ports,); NaN with data in fewer than `LEAST_WINDOWS` windows."""
-    told = ~np.isnan(rates)
-    count = told.sum(axis=1)
-    total = np.where(told, rates, 0).sum(axis=1, dtype=np.float64)
+    reported = ~np.isnan(rates)
+    count = reported.sum(axis=1)
+    total = np.where(reported, rates, 0).sum(axis=1, dtype=np.float64)
     return np.where(count >= LEAST_WINDOWS, total / np.maximum(count, 1), np.nan)

@@ -50,38 +50,38 @@ def fell(before: Raw, now: Raw) -> Mask:
 
 
 def counted(
-    before: Raw, now: Raw, seconds: Seconds, *, quantity: Quantity, kind: Kind, bits: int, anew: Mask | None = None
+    before: Raw, now: Raw, seconds: Seconds, *, quantity: Quantity, kind: Kind, bits: int, again: Mask | None = None
 ) -> Floats:
     """Increments between two readings, shape (n,); NaN across a reset, a glitch or an interval of no length.
 
     `seconds` is the interval between the readings of each, NaN without an earlier reading. Durations in microseconds
-    may exceed the interval by half, because switches accumulate them at their own pace. `anew` marks ports of which
+    may exceed the interval by half, because switches accumulate them at their own pace. `again` marks ports of which
     another counter, one that never wraps, went backwards: the device restarted, or the name now means another port.
     Their traffic is then unknown, and no 32-bit counter has wrapped.
     """
     fallen = fell(before, now)
-    if not fallen.any() and (anew is None or not anew.any()):
+    if not fallen.any() and (again is None or not again.any()):
         gained = (now - before).astype(np.float64)
     else:
-        anew = np.zeros(len(now), dtype=bool) if anew is None else anew
-        gained = _after_falls(before, now, seconds, fallen, anew, quantity=quantity, kind=kind, bits=bits)
+        again = np.zeros(len(now), dtype=bool) if again is None else again
+        gained = _after_falls(before, now, seconds, fallen, again, quantity=quantity, kind=kind, bits=bits)
     broken = ~(seconds > 0) | (gained > 1.2 * most_per_second(quantity) * np.maximum(seconds, 1.0))
     return np.where(broken, np.nan, gained).astype(np.float32)
 
 
 def _after_falls(
-    before: Raw, now: Raw, seconds: Seconds, fallen: Mask, anew: Mask, *, quantity: Quantity, kind: Kind, bits: int
+    before: Raw, now: Raw, seconds: Seconds, fallen: Mask, again: Mask, *, quantity: Quantity, kind: Kind, bits: int
 ) -> Seconds:
     """Increments where some counters went backwards, shape (n,)."""
     forward = ~fallen
     gained = np.where(forward, now - before, np.uint64(0)).astype(np.float64)
     if bits == 32:
-        wrapped = ~forward & ~anew & (before > _HALF) & (now < _HALF)
+        wrapped = ~forward & ~again & (before > _HALF) & (now < _HALF)
         around = np.where(wrapped, _WHOLE - before + now, np.uint64(0)).astype(np.float64)
         plausible = wrapped & (around <= 1.2 * most_per_second(quantity) * seconds)
         gained = np.where(plausible, around, gained)
         forward = forward | plausible
-    forward = forward & ~(anew & (before > 0 if kind is Kind.ERRORS else True))
+    forward = forward & ~(again & (before > 0 if kind is Kind.ERRORS else True))
     reset = np.where(fallen, now.astype(np.float64), np.nan) if kind is Kind.ERRORS else np.nan
     return np.asarray(np.where(forward, gained, reset), dtype=np.float64)
 

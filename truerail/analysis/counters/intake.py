@@ -144,13 +144,13 @@ def _gains(source: Source, chunk: Chunk, pace: float) -> list[Gain]:
     """Increments of every port of a chunk since its last reading, by series. A gauge gives its level."""
     used = [(source.of(column), column, n) for n, column in enumerate(chunk.columns) if column]
     levels = [(series, _level(column, chunk.values[:, n])) for series, column, n in used]
-    anew, where = np.zeros(len(chunk.rows), dtype=bool), chunk.where
+    again, where = np.zeros(len(chunk.rows), dtype=bool), chunk.where
     for series, now in levels:
         if series.kind is Kind.TRAFFIC and series.column.bits == 64:
             fallen = fell(series.last[where], now)
             if fallen.any():
-                anew |= fallen & ~np.isnan(series.last_at[where])
-    asked = _Asked(where, chunk.at, source.at[where], anew, pace)
+                again |= fallen & ~np.isnan(series.last_at[where])
+    asked = _Asked(where, chunk.at, source.at[where], again, pace)
     gains = [(series, now, _gained(series, now, asked)) for series, now in levels]
     for (_, column, n), (_, _, gained) in zip(used, gains, strict=True):
         if column.ceiling is not None:
@@ -172,7 +172,7 @@ class _Asked(NamedTuple):
     where: Codes | slice
     at: Seconds
     before: Seconds
-    anew: Mask
+    again: Mask
     pace: float
 
 
@@ -188,7 +188,7 @@ def _gained(series: Series, now: Raw, asked: _Asked) -> Floats:
         quantity=column.quantity,
         kind=series.kind,
         bits=column.bits,
-        anew=asked.anew,
+        again=asked.again,
     )
     skipped, samples = since != asked.before, series.gained.shape[1]
     return across(gained, seconds, skipped=skipped, kind=series.kind, pace=asked.pace, samples=samples)

@@ -194,27 +194,27 @@ def _loaded(stream: _Stream) -> Window:
     window.begun[:kept] = stream.array("<f8", 1, kept)[0]
     window.head = kept - 1
     window.replugged = _replugged(head.get("replugged", {}))
-    for told in head["sources"]:
-        window.sources[str(told["name"])] = _source(stream, told, samples, kept)
+    for reported in head["sources"]:
+        window.sources[str(reported["name"])] = _source(stream, reported, samples, kept)
     stream.end()
     if not (window.step_seconds > 0 and np.isfinite(window.begun[:kept]).all()):
         raise CounterWindowError("the counters that were kept have no sound times")
     return window
 
 
-def _source(stream: _Stream, told: dict[str, Any], samples: int, kept: int) -> Source:
+def _source(stream: _Stream, reported: dict[str, Any], samples: int, kept: int) -> Source:
     source = Source(samples)
-    for device, port in told["ports"]:
+    for device, port in reported["ports"]:
         source.row(str(device), str(port))
     rows = len(source.ports)
-    if rows != len(told["ports"]):
+    if rows != len(reported["ports"]):
         raise CounterWindowError("the counters that were kept name a port twice")
-    stream.claim(rows * samples * (1 + len(told["columns"])))
+    stream.claim(rows * samples * (1 + len(reported["columns"])))
     source.fit()
     source.span[:, :kept] = stream.array("<f4", rows, kept)
     source.paces[:kept] = stream.array("<f4", 1, kept)[0]
     source.at, source.moved_at = stream.array("<f8", rows), stream.array("<f8", rows)
-    for quantity, priority, bits in told["columns"]:
+    for quantity, priority, bits in reported["columns"]:
         place = None if priority is None else _number(priority, 0, 1 << 16)
         series = source.of(Column(Quantity(quantity), place, _number(bits, 32, 64)))
         series.last, series.last_at = stream.array("<u8", rows), stream.array("<f8", rows)
@@ -222,9 +222,9 @@ def _source(stream: _Stream, told: dict[str, Any], samples: int, kept: int) -> S
     return source
 
 
-def _replugged(told: dict[str, Any]) -> Replugged:
+def _replugged(reported: dict[str, Any]) -> Replugged:
     """Intervals in which ports were replugged; windows of former releases have none."""
-    spans = {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in told.items()}
+    spans = {str(port): tuple((float(begin), float(end)) for begin, end in spans) for port, spans in reported.items()}
     return Replugged(spans)
 
 

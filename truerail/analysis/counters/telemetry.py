@@ -168,14 +168,14 @@ class Telemetry:
             if series is None:
                 continue
             measured = measure(series.gained, source.span)
-            told = (~np.isnan(measured)).sum(axis=1)
+            reported = (~np.isnan(measured)).sum(axis=1)
             rows = self._rows_of(name, source)
             port = np.flatnonzero(rows >= 0)
-            port = port[told[rows[port]] > best[port]]
-            found[port], best[port] = measured[rows[port]], told[rows[port]]
+            port = port[reported[rows[port]] > best[port]]
+            found[port], best[port] = measured[rows[port]], reported[rows[port]]
         return found
 
-    def told_as(self, port: int) -> list[tuple[str, str, str]]:
+    def reported_as(self, port: int) -> list[tuple[str, str, str]]:
         """Sources of a planned port's counters: collector, device, and the port as the device names it."""
         if self.window is None:
             return []
@@ -267,12 +267,12 @@ class Telemetry:
     @cached_property
     def _speed(self) -> npt.NDArray[np.float64]:
         index = self.wiring.index
-        told = self.wiring.states.speed_gbps[: self.ports]
+        reported = self.wiring.states.speed_gbps[: self.ports]
         planned = np.full(self.ports, np.nan)
         for end in (index.b, index.a):
             valid = end >= 0
             planned[end[valid]] = index.speed_gbps[valid]
-        return np.where(np.isnan(told), planned, told) * 1e9 / 8
+        return np.where(np.isnan(reported), planned, reported) * 1e9 / 8
 
     def _of(self, what: str, key: Key) -> Floats:
         kept = self._kept.get((what, key))

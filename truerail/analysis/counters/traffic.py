@@ -58,22 +58,22 @@ def traffic_of(plan: Plan, snapshot: Snapshot) -> Traffic | None:
 
     Recomputed with each call, from a window that must not change meanwhile.
     """
-    told = telemetry_of(plan, snapshot)
-    if told.window is None or not len(told.window.order):
+    reported = telemetry_of(plan, snapshot)
+    if reported.window is None or not len(reported.window.order):
         return None
-    peer = peers_of(told.wiring).planned
-    sent, received = summed_minute(told, Q.TX_BYTES), summed_minute(told, Q.RX_BYTES)
-    stopped, stopping = (largest_minute(told, quantity) / 1e6 for quantity in (Q.RX_PAUSE_US, Q.TX_PAUSE_US))
-    broken = _broken(told)
+    peer = peers_of(reported.wiring).planned
+    sent, received = summed_minute(reported, Q.TX_BYTES), summed_minute(reported, Q.RX_BYTES)
+    stopped, stopping = (largest_minute(reported, quantity) / 1e6 for quantity in (Q.RX_PAUSE_US, Q.TX_PAUSE_US))
+    broken = _broken(reported)
     return Traffic(
-        speed=_speed(told, peer),
+        speed=_speed(reported, peer),
         sent=np.fmax(sent, _at(received, peer)),
         received=np.fmax(received, _at(sent, peer)),
         pause_received=np.minimum(np.fmax(stopped, _at(stopping, peer)), np.float32(1)),
         pause_sent=np.minimum(np.fmax(stopping, _at(stopped, peer)), np.float32(1)),
-        marked=_marked(told, peer),
+        marked=_marked(reported, peer),
         broken=_sum(broken, _at(broken, peer)),
-        spread=spread_of(plan, balance_of(told)),
+        spread=spread_of(plan, balance_of(reported)),
     )
 
 

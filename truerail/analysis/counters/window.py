@@ -51,24 +51,24 @@ class Window:
 
     def put(self, readings: Iterable[Reading]) -> None:
         """Adds the counters of a round. Readings without counters are ignored."""
-        told = [r for r in readings if r.facts and not r.error and type(r.facts[0]) is PortCounters]
-        if not told:
+        reported = [r for r in readings if r.facts and not r.error and type(r.facts[0]) is PortCounters]
+        if not reported:
             return
-        self._advance(max(time_of(r) for r in told))
+        self._advance(max(time_of(r) for r in reported))
         pace = self.pace
-        for name, of in groupby(sorted(told, key=_collector), key=_collector):
+        for name, of in groupby(sorted(reported, key=_collector), key=_collector):
             source = self.sources.setdefault(name, Source(self.samples))
             self._frozen.pop(name, None)
             take_in(source, of, self.head, pace)
 
     def put_answers(self, answers: Iterable[Answers]) -> None:
         """The same for a round given as arrays, one for each collector."""
-        told = sorted((one for one in answers if one.devices), key=_collector_of)
-        if not told:
+        reported = sorted((one for one in answers if one.devices), key=_collector_of)
+        if not reported:
             return
-        self._advance(max(float(one.at.max()) for one in told))
+        self._advance(max(float(one.at.max()) for one in reported))
         pace = self.pace
-        for one in told:
+        for one in reported:
             self._frozen.pop(one.collector, None)
             take_in_answers(self.sources.setdefault(one.collector, Source(self.samples)), one, self.head, pace)
 
@@ -141,9 +141,9 @@ class Window:
         oldest = self.begun[self.order[0]]
         kept: dict[str, Source] = {}
         for name, source in self.sources.items():
-            told = source.at >= oldest
-            gone = len(told) - np.count_nonzero(told)
-            kept[name] = source.only(told) if gone > FORGOTTEN_SHARE * len(told) else source
+            reported = source.at >= oldest
+            gone = len(reported) - np.count_nonzero(reported)
+            kept[name] = source.only(reported) if gone > FORGOTTEN_SHARE * len(reported) else source
         self.sources = {name: source for name, source in kept.items() if source.ports}
 
 

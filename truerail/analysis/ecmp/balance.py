@@ -57,7 +57,7 @@ class Balance:
     """Coefficient of variation of the members' loads, as they are or relative to speed, whichever is more even."""
     peak: Numbers
     """The busiest member's load over the mean, likewise."""
-    told: Mask
+    reported: Mask
     """Groups of two members or more, all with known load."""
     evaluated: Mask
     """Those of them with enough load to be evaluated."""
@@ -114,9 +114,9 @@ def balance_of(telemetry: Telemetry) -> Balance:
         return _by_group(values, group, size)
 
     members, total = by_group(member).astype(np.int64), by_group(load)
-    told = (members >= 2) & ~np.isnan(total)
+    reported = (members >= 2) & ~np.isnan(total)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(told & (total > 0), total / members, np.nan)
+        mean = np.where(reported & (total > 0), total / members, np.nan)
         idle = member & (load < IDLE * mean[group])
         measures = [_spread(np.where(member, x, np.nan), group, size) for x in (load, load / speed)]
         use = np.where(member, load / speed, 0.0)
@@ -127,7 +127,7 @@ def balance_of(telemetry: Telemetry) -> Balance:
     position = np.arange(len(cable)) - first[group]
     return Balance(
         telemetry, carried, switch, group, cable, port, above, position, member, load, speed, members,
-        total, idle, by_group(idle).astype(np.int64), uneven, peak, told, told & warm & (total > 0),
+        total, idle, by_group(idle).astype(np.int64), uneven, peak, reported, reported & warm & (total > 0),
     )  # fmt: skip
 
 

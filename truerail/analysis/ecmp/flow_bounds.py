@@ -73,7 +73,7 @@ def flow_bounds(b: Balance) -> FlowBounds:
     incoming = np.bincount(group, weights=rate, minlength=groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         leaving = np.nan_to_num(np.clip(b.total / incoming, 0, 1))
-        claimed, most = (_claimed(b, group, below, cable, untold) * leaving for untold in (0.0, np.inf))
+        claimed, most = (_claimed(b, group, below, cable, unreported) * leaving for unreported in (0.0, np.inf))
     scatter, freedom, sprayed = _scatter(b, group, below)
     with np.errstate(invalid="ignore", divide="ignore"):
         alike = b.total**2 / scatter * _low(freedom)
@@ -132,7 +132,7 @@ def _scatter(b: Balance, group: Codes, below: Codes) -> tuple[Numbers, Numbers, 
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = b.total / b.members
         apart = b.sum(np.where(b.member, b.load - mean[b.group], 0.0) ** 2)
-        squares = np.where(b.told, apart * b.members / (b.members - 1), np.nan)
+        squares = np.where(b.reported, apart * b.members / (b.members - 1), np.nan)
         part = np.where(below >= 0, (squares / b.members)[below], np.nan)
         total = np.bincount(group, weights=part, minlength=size)
         error = np.bincount(group, weights=part**2 / (b.members[below] - 1), minlength=size)
@@ -150,16 +150,16 @@ def _low(freedom: Numbers) -> Numbers:
     return np.asarray(root**3)
 
 
-def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes, untold: float) -> Numbers:
-    """Flows by the hosts' queue pairs; `untold` for a host that does not report them."""
+def _claimed(b: Balance, group: Codes, below: Codes, cable: Codes, unreported: float) -> Numbers:
+    """Flows by the hosts' queue pairs; `unreported` for a host that does not report them."""
     index = b.telemetry.wiring.index
     size = len(b.switch)
     if not b.telemetry.counts(Quantity.FLOWS):
-        return np.full(size, untold)
+        return np.full(size, unreported)
     hosted = index.from_host[cable]
     gauge, _ = b.telemetry.part(Quantity.FLOWS, None, index.a[cable[hosted]])
-    told = np.where(np.isnan(gauge), -1.0, gauge).max(axis=1, initial=-1.0)
-    own = np.bincount(group[hosted], weights=np.where(told < 0, untold, told * SENDING), minlength=size)
+    reported = np.where(np.isnan(gauge), -1.0, gauge).max(axis=1, initial=-1.0)
+    own = np.bincount(group[hosted], weights=np.where(reported < 0, unreported, reported * SENDING), minlength=size)
     links = np.bincount(group[~hosted], minlength=size)
     shared = np.where(below >= 0, (own / np.maximum(b.members, 1))[below], 0.0)
     passed = np.bincount(group[~hosted], weights=shared[~hosted], minlength=size)

@@ -51,7 +51,7 @@ class _Links:
     upper: Codes
     """Upper device of each bundle."""
     members: Codes
-    told: Mask
+    reported: Mask
     """Bundles all of whose links have counters, and with enough load to be evaluated."""
 
 
@@ -66,7 +66,7 @@ def bundled(b: Balance) -> tuple[Bundled, ...]:
         return ()
     index = b.telemetry.wiring.index
     fastest = float(np.nanmax(index.speed_gbps[index.from_host], initial=0.0)) * 1e9 / 8
-    found = [one for upper in np.unique(links.upper[links.told]).tolist() if (one := _of(b, links, upper, fastest))]
+    found = [one for upper in np.unique(links.upper[links.reported]).tolist() if (one := _of(b, links, upper, fastest))]
     return tuple(_together(b, found))
 
 
@@ -92,15 +92,15 @@ def _links(b: Balance) -> _Links | None:
         use = np.nan_to_num(load / speed)
     hottest = np.zeros(len(pairs))
     np.maximum.at(hottest, of, use)
-    told = ~np.isnan(by_bundle(load)) & (members == count[pairs]) & (members > 1)
-    told &= (hottest >= WARM_MEMBER) | (by_bundle(use) / members >= WARM_MEAN)
+    reported = ~np.isnan(by_bundle(load)) & (members == count[pairs]) & (members > 1)
+    reported &= (hottest >= WARM_MEMBER) | (by_bundle(use) / members >= WARM_MEAN)
     place = np.arange(len(of)) - first[of]
-    return _Links(port, place, load, of, upper[first], members.astype(np.int64), told)
+    return _Links(port, place, load, of, upper[first], members.astype(np.int64), reported)
 
 
 def _of(b: Balance, links: _Links, upper: int, fastest: float) -> Bundled | None:
     """One switch; None where its bundles differ in size, or use more of their links than a common divisor leaves."""
-    bundles = np.flatnonzero((links.upper == upper) & links.told)
+    bundles = np.flatnonzero((links.upper == upper) & links.reported)
     members = np.unique(links.members[bundles])
     if len(members) > 1:
         return None

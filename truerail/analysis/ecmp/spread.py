@@ -47,7 +47,7 @@ def spread_of(plan: Plan, balance: Balance) -> Spread:
     flows = np.maximum(bounds.rates, bounds.from_below)
     expected = peak_by_chance(flows, balance.members) if hashed else np.full(len(balance.switch), np.nan)
     enough = bool(balance.carried.enough)
-    peak = np.where(balance.told & (balance.total > 0), balance.peak, np.nan)
+    peak = np.where(balance.reported & (balance.total > 0), balance.peak, np.nan)
     evaluated = balance.evaluated & enough & (~np.isnan(expected) | (not hashed))
     for siblings in unclear(balance) if enough else ():
         evaluated[siblings.groups] = False

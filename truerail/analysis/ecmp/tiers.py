@@ -24,7 +24,7 @@ def balance_to_evaluate(plan: Plan, snapshot: Snapshot) -> Balance:
     if not b.carried.enough:
         raise InsufficientDataError(TOO_FEW)
     if not b.evaluated.any():
-        raise InsufficientDataError("no switch whose uplinks are all told and carry enough to be evaluated")
+        raise InsufficientDataError("no switch whose uplinks are all reported and carry enough to be evaluated")
     return b
 
 
@@ -80,6 +80,6 @@ def _not_evaluated(b: Balance, of: Mask) -> Iterator[NotEvaluated]:
     missing = np.flatnonzero(every & ~b.evaluated)
     if len(missing):
         switches = int(np.count_nonzero(every))
-        why = f"uplinks of {len(missing)} of {switches} switches: not all are told, or they carry too little to be "
+        why = f"uplinks of {len(missing)} of {switches} switches: not all are reported, or they carry too little to be "
         "evaluated"
         yield NotEvaluated(why, what="switch", count=len(missing), of=switches, subjects=tuple(b.names(missing)))

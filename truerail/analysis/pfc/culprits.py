@@ -84,7 +84,7 @@ class Culprit:
         if self.unseen:
             return UNSEEN
         sure = BOTH_ENDS if self.first.both else ONE_END
-        return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNTOLD else sure
+        return min(sure, SEVERAL_ROOTS) if self.roots > 1 or self.reason is Reason.EGRESS_UNREPORTED else sure
 
 
 @kept
@@ -174,7 +174,7 @@ def _behind(graph: WaitGraph, root: int, edges: Codes, most: int) -> tuple[list[
 
 
 def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[Wait]:
-    waits, seen, ports = pg.waits, pauses.peers.seen, pauses.told.ports
+    waits, seen, ports = pg.waits, pauses.peers.seen, pauses.reported.ports
     for e in edges.tolist():
         waiting, on = int(waits.waiting[e]), int(waits.on[e])
         end = waiting if 0 <= waiting < ports else on
@@ -187,15 +187,15 @@ def _waits(pauses: Pauses, pg: PauseGraph, edges: Codes, hops: int) -> Iterator[
 def _root_port(pauses: Pauses, pg: PauseGraph, root: int, strongest: int) -> tuple[int, Reason, bool]:
     """The culprit's port, its reason, and whether the root is beyond what is monitored."""
     waiting, on = int(pg.waits.waiting[strongest]), int(pg.waits.on[strongest])
-    told, index = pauses.told, pauses.told.wiring.index
+    reported, index = pauses.reported, pauses.reported.wiring.index
     if pg.is_switch(root):
         device = pg.device(root)
         pausing = pg.waits.on[pg.graph.head == root]
-        if not told.speaks(device, pg.counters.last):
+        if not reported.speaks(device, pg.counters.last):
             return (waiting if waiting >= 0 else on), Reason.NOT_MONITORED, True
-        port, reason = egress_of(told, device, np.unique(pausing), pg.counters.last)
+        port, reason = egress_of(reported, device, np.unique(pausing), pg.counters.last)
         return (on if port == NONE else port), reason, False
     device = int(index.ports.device_of(np.array([on]))[0])
     if device < 0 or index.devices.tier[device] != Role.HOST.tier:
         return waiting, Reason.NOT_MONITORED, True
-    return on, nic_reason(told, on, pg.waits.priority, pg.counters.last), False
+    return on, nic_reason(reported, on, pg.waits.priority, pg.counters.last), False

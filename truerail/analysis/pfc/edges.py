@@ -38,7 +38,7 @@ CONTROL_BYTES_PER_SECOND = 1000.0
 """Maximum traffic of those protocols, used if the speed is unknown."""
 QUANTUM_BITS = 65_535 * 512
 """Maximum pause of one frame, in bit times (IEEE 802.3 annex 31B, 802.1Qbb)."""
-STALLED, FLOWS, UNTOLD = 1, 0, -1
+STALLED, FLOWS, UNREPORTED = 1, 0, -1
 NOTHING, SUSPECT, STORM = 0, 1, 2
 
 
@@ -47,7 +47,7 @@ class PauseEdges:
     """The waits of one priority (None: counted over all priorities). Columns have shape (waits,).
 
     `waiting` and `on` are port codes, at most one of them -1. `share` is 0..1, the upper bound where not `exact`.
-    `pause_us` is the mean pause, NaN if unknown. `flow` is `STALLED`, `FLOWS` or `UNTOLD` (unknown). `level` is
+    `pause_us` is the mean pause, NaN if unknown. `flow` is `STALLED`, `FLOWS` or `UNREPORTED` (unknown). `level` is
     `STORM`, `SUSPECT` or `NOTHING`; `stuck` marks waits that can form a deadlock; `lasting` is the share over five
     minutes, NaN where it did not last.
     """

@@ -21,7 +21,7 @@ Engineering evaluation.
 
 
 def egress_of(telemetry: Telemetry, device: int, pausing: Codes, last: int) -> tuple[int, Reason]:
-    """Port code of a switch's congested egress and the reason; (-1, `EGRESS_UNTOLD`) if no port of it shows one.
+    """Port code of a switch's congested egress and the reason; (-1, `EGRESS_UNREPORTED`) if no port of it shows one.
 
     `pausing` are the ports by which it pauses others: traffic enters there, so they are checked last.
     """
@@ -51,7 +51,7 @@ def _marking(telemetry: Telemetry, ports: Codes, used: npt.NDArray[np.floating],
     most = int(np.argmax(marks)) if len(ports) else NONE
     if most >= 0 and marks[most] > 0 and marks[most] >= MOST_MARKS * marks.sum() and used[most] >= BUSY:
         return int(ports[most]), Reason.INCAST
-    return NONE, Reason.EGRESS_UNTOLD
+    return NONE, Reason.EGRESS_UNREPORTED
 
 
 def _degraded(telemetry: Telemetry, ports: Codes) -> Mask:
@@ -62,7 +62,7 @@ def _degraded(telemetry: Telemetry, ports: Codes) -> Mask:
     planned = np.append(index.speed_gbps, np.nan)[cable]
     up = index.a[cable] == ports
     for kind in (up, ~up):
-        told_speeds = speed[kind & ~np.isnan(speed)]
-        if len(told_speeds):
-            planned[kind & np.isnan(planned)] = np.median(told_speeds)
+        reported_speeds = speed[kind & ~np.isnan(speed)]
+        if len(reported_speeds):
+            planned[kind & np.isnan(planned)] = np.median(reported_speeds)
     return np.asarray(speed < DEGRADED * planned, dtype=bool)

@@ -29,7 +29,7 @@ from truerail.analysis.pfc.edges import (
     SUSPECT,
     SUSTAINED_SAMPLES,
     SUSTAINED_SECONDS,
-    UNTOLD,
+    UNREPORTED,
     WHOLE_SHARE,
     PauseEdges,
 )
@@ -50,15 +50,15 @@ them or the other one.
 class Priorities:
     """The counters of one priority, with those over all priorities as fallback where they can only mean this one."""
 
-    told: Telemetry
+    reported: Telemetry
     chosen: tuple[int | None, ...]
     last: int
 
     def part(self, quantity: Quantity, ports: Codes, last: int | None = None) -> tuple[Floats, Floats]:
         """Increments and seconds of some ports in each of the last samples; NaN is "no data"."""
-        gained, span = self.told.part(quantity, self.chosen[0], ports, last or self.last)
+        gained, span = self.reported.part(quantity, self.chosen[0], ports, last or self.last)
         for priority in self.chosen[1:]:
-            more, its_span = self.told.part(quantity, priority, ports, last or self.last)
+            more, its_span = self.reported.part(quantity, priority, ports, last or self.last)
             gained, span = np.where(np.isnan(gained), (more, its_span), (gained, span))
         return gained, span
 
@@ -70,9 +70,9 @@ class Priorities:
 
     def reaches(self, quantity: Quantity, per_second: "float | np.typing.NDArray[np.float64]") -> Mask:
         """Planned ports that reached `per_second` in any of the last samples."""
-        found = np.zeros(self.told.ports, dtype=bool)
+        found = np.zeros(self.reported.ports, dtype=bool)
         for priority in self.chosen:
-            found |= self.told.reaches(quantity, priority, per_second, self.last)
+            found |= self.reported.reaches(quantity, priority, per_second, self.last)
         return found
 
 
@@ -120,8 +120,8 @@ class Activity:
     def touches(self, peers: Peers) -> Mask:
         """Ports that send pauses, or whose neighbour receives them."""
         inside = (peers.port >= 0) & (peers.port < len(self.received))
-        told = self.received[np.where(inside, peers.port, 0)] if len(inside) else inside
-        return np.asarray(self.sent | (inside & told), dtype=bool)
+        reported = self.received[np.where(inside, peers.port, 0)] if len(inside) else inside
+        return np.asarray(self.sent | (inside & reported), dtype=bool)
 
     @classmethod
     def none(cls, ports: int) -> "Activity":
@@ -138,9 +138,9 @@ def counters_of(telemetry: Telemetry, priority: int | None, *, totals: bool) -> 
 
 def activity_of(counters: Priorities) -> Activity:
     """Scans the whole fabric for ports to measure."""
-    told = counters.told
-    duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(told))
-    frames = np.nan_to_num(LEAST_SHARE * told.speed() * 8 / QUANTUM_BITS)
+    reported = counters.reported
+    duration = min(LEAST_SHARE * 1e6, 0.5 * STORM_PAUSE_US / slowest_pace(reported))
+    frames = np.nan_to_num(LEAST_SHARE * reported.speed() * 8 / QUANTUM_BITS)
     received = counters.reaches(Q.RX_PAUSE_US, duration) | counters.reaches(Q.RX_PAUSE_FRAMES, frames)
     received |= counters.reaches(Q.WATCHDOG_STORMS, 0.0)
     sent = counters.reaches(Q.TX_PAUSE_US, duration) | counters.reaches(Q.TX_PAUSE_FRAMES, frames)
@@ -151,10 +151,10 @@ def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
     """Measures every wait on a priority. `nics` are NICs whose own watchdog fired and that report pauses on no
     priority: this priority is assumed for them.
     """
-    told = counters.told
-    peer = peers_of(told.wiring).port
+    reported = counters.reported
+    peer = peers_of(reported.wiring).port
     senders = np.flatnonzero(active.sent | nics)
-    inside = (peer[senders] >= 0) & (peer[senders] < told.ports)
+    inside = (peer[senders] >= 0) & (peer[senders] < reported.ports)
     received = active.received.copy()
     received[peer[senders[inside]]] = True
     waiting, lone = np.flatnonzero(received), senders[~inside]
@@ -163,9 +163,9 @@ def waits_of(counters: Priorities, active: Activity, nics: Mask) -> PauseEdges:
 
 
 def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> PauseEdges:
-    told = counters.told
+    reported = counters.reported
     received_us, sent_us = counters.rate(Q.RX_PAUSE_US, waiting), counters.rate(Q.TX_PAUSE_US, on)
-    per_frame = _share_of_a_frame(told, waiting, on)
+    per_frame = _share_of_a_frame(reported, waiting, on)
     received_frames = np.minimum(counters.rate(Q.RX_PAUSE_FRAMES, waiting) * per_frame, 1)
     sent_frames = np.minimum(counters.rate(Q.TX_PAUSE_FRAMES, on) * per_frame, 1)
     transitions, span = counters.part(Q.RX_PAUSE_TRANSITIONS, waiting)
@@ -173,7 +173,7 @@ def _measured(counters: Priorities, waiting: Codes, on: Codes, nics: Mask) -> Pa
     bound = np.fmax(received_frames, sent_frames)
     length = _lengths(received_us, span, transitions)
 
-    keep = _newest(~np.isnan(share) | ~np.isnan(bound), polls(told))
+    keep = _newest(~np.isnan(share) | ~np.isnan(bound), polls(reported))
     share, bound, length = (np.take_along_axis(column, keep, axis=1) for column in (share, bound, length))
     exact = ~np.isnan(share).all(axis=1)
     hot, bound_hot = share >= STORM_SHARE, ~exact[:, None] & (bound >= STORM_SHARE)
@@ -237,19 +237,19 @@ def _shows(share: Floats, bound: Floats) -> Mask:
 
 def _flow(counters: Priorities, waiting: Codes, on: Codes, keep: Codes, hot: Mask) -> Codes:
     """Whether the priority's traffic stood still while it was paused. Totals can only prove that it did."""
-    found = np.full(len(waiting), UNTOLD, dtype=np.int64)
+    found = np.full(len(waiting), UNREPORTED, dtype=np.int64)
     rows = np.flatnonzero(hot.any(axis=1))
     if not len(rows):
         return found
     keep, waiting, on = keep[rows], waiting[rows], on[rows]
-    exact = Priorities(counters.told, counters.chosen[:1], counters.last)
+    exact = Priorities(counters.reported, counters.chosen[:1], counters.last)
     moves, stands = np.zeros(keep.shape, dtype=bool), np.zeros(keep.shape, dtype=bool)
     for quantity, at_waiting in FLOW_SIGNS if exact.chosen[0] is not None else ():
         rate = np.take_along_axis(exact.rate(quantity, waiting if at_waiting else on), keep, axis=1)
         moves, stands = moves | (rate > 0), stands | (rate == 0)
     stands |= _carries_nothing(counters, waiting, on, keep)
     stalled = (hot[rows] & stands & ~moves).any(axis=1)
-    found[rows] = np.where(stalled, STALLED, np.where((hot[rows] & moves).any(axis=1), FLOWS, UNTOLD))
+    found[rows] = np.where(stalled, STALLED, np.where((hot[rows] & moves).any(axis=1), FLOWS, UNREPORTED))
     return found
 
 
@@ -257,9 +257,9 @@ def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Code
     """Samples in which these links carry no more than LLDP, BGP, BFD, LACP and pause frames do, by the bytes over all
     priorities of every end that reports them, shape (waits, kept samples).
     """
-    told, shape = counters.told, keep.shape
-    whole = Priorities(told, (None,), counters.last)
-    speed = np.fmax(*(_of_planned(told.speed(), end) for end in (waiting, on)))
+    reported, shape = counters.reported, keep.shape
+    whole = Priorities(reported, (None,), counters.last)
+    speed = np.fmax(*(_of_planned(reported.speed(), end) for end in (waiting, on)))
     control = np.where(np.isnan(speed), CONTROL_BYTES_PER_SECOND, NOTHING_SHARE * speed)[:, None]
     small, large = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     for quantity, ends in ((Q.TX_BYTES, waiting), (Q.RX_BYTES, on)):
@@ -271,7 +271,7 @@ def _carries_nothing(counters: Priorities, waiting: Codes, on: Codes, keep: Code
 
 def _when_busy(whole: Priorities, quantity: Quantity, ends: Codes, control: Floats) -> Floats:
     """Median load of these ports in samples of the window with traffic, shape (ports, 1); NaN without any."""
-    rate = np.sort(whole.rate(quantity, ends, max(whole.told.samples, 1)), axis=1)  # NaN sorts behind all
+    rate = np.sort(whole.rate(quantity, ends, max(whole.reported.samples, 1)), axis=1)  # NaN sorts behind all
     known = np.count_nonzero(~np.isnan(rate), axis=1)
     busy = np.count_nonzero(rate >= control, axis=1)
     median = rate[np.arange(len(rate)), np.maximum(known - 1 - np.maximum(busy - 1, 0) // 2, 0)]
@@ -289,7 +289,7 @@ def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) 
     proves nothing: watchdogs flap, and miss pauses that a host's software makes.
     """
     word = (counters.rate(Q.WATCHDOG_STORMS, waiting) > 0).any(axis=1)
-    nic = Priorities(counters.told, (None,), counters.last)
+    nic = Priorities(counters.reported, (None,), counters.last)
     for events in NIC_EVENTS:
         word |= nic_waits & (nic.rate(events, on) > 0).any(axis=1)
     return np.asarray(word, dtype=bool)
@@ -298,8 +298,8 @@ def _watchdog(counters: Priorities, waiting: Codes, on: Codes, nic_waits: Mask) 
 def _level(hot: Mask, bound_hot: Mask, length: Floats, flow: Codes, watchdog: Mask) -> Codes:
     long = length >= STORM_PAUSE_US
     storm = watchdog | (_twice(hot) & ((flow == STALLED) | (hot & long).any(axis=1)))
-    untold = (flow == UNTOLD) & np.isnan(length).all(axis=1)
-    suspect = _twice(hot) & untold
+    unreported = (flow == UNREPORTED) & np.isnan(length).all(axis=1)
+    suspect = _twice(hot) & unreported
     suspect |= _twice(bound_hot) & (flow == STALLED)
     suspect |= long.any(axis=1)
     return np.where(storm, STORM, np.where(suspect, SUSPECT, NOTHING))
@@ -309,7 +309,7 @@ def _stuck(share: Floats, hot: Mask, bound_hot: Mask, flow: Codes) -> Mask:
     """Waits that can form a deadlock: paused for two polls without traffic; where traffic is unknown, paused without
     end.
     """
-    endless = _twice(share >= WHOLE_SHARE) & (flow == UNTOLD)
+    endless = _twice(share >= WHOLE_SHARE) & (flow == UNREPORTED)
     return np.asarray(((_twice(hot) | _twice(bound_hot)) & (flow == STALLED)) | endless, dtype=bool)
 
 
@@ -317,9 +317,9 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     """Paused share over the last five minutes, where nearly all samples show it; NaN elsewhere. Measured by the seconds
     of the samples, however far apart they are.
     """
-    told = counters.told
+    reported = counters.reported
     found = np.full(len(waiting), np.nan, dtype=np.float32)
-    last = max(ceil(SUSTAINED_SECONDS / _pace(told)), 1)
+    last = max(ceil(SUSTAINED_SECONDS / _pace(reported)), 1)
     rows = np.flatnonzero(weight >= LEAST_SHARE)
     if not len(rows):
         return found
@@ -332,18 +332,18 @@ def _lasting(counters: Priorities, waiting: Codes, on: Codes, weight: Floats, pe
     values = np.where(exact[:, None], share, bound)
     seconds = np.where(np.isnan(values), 0, _seconds_behind(counters, waiting, on, last))
     least = np.where(exact, LEAST_SHARE, PRESSURE_BOUND)[:, None]
-    told_of = seconds.sum(axis=1)
-    lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= SUSTAINED_SAMPLES * told_of
-    lasts &= told_of >= LEAST_SUSTAINED_SECONDS
+    reported_of = seconds.sum(axis=1)
+    lasts = np.where(values >= least, seconds, 0).sum(axis=1) >= SUSTAINED_SAMPLES * reported_of
+    lasts &= reported_of >= LEAST_SUSTAINED_SECONDS
     with np.errstate(invalid="ignore"):
         mean = np.where(seconds > 0, values, 0) * seconds
-        found[rows] = np.where(lasts, mean.sum(axis=1) / told_of, np.nan)
+        found[rows] = np.where(lasts, mean.sum(axis=1) / reported_of, np.nan)
     return found
 
 
 def _seconds_behind(counters: Priorities, waiting: Codes, on: Codes, last: int) -> Floats:
     """Seconds of each sample of pauses, from whichever end reports them."""
-    found = np.zeros((len(waiting), min(last, counters.told.samples)), dtype=np.float32)
+    found = np.zeros((len(waiting), min(last, counters.reported.samples)), dtype=np.float32)
     for quantity, ends in (
         (Q.RX_PAUSE_US, waiting), (Q.TX_PAUSE_US, on), (Q.RX_PAUSE_FRAMES, waiting), (Q.TX_PAUSE_FRAMES, on),
     ):  # fmt: skip
@@ -355,13 +355,13 @@ def risen(counters: Priorities, waiting: Codes, on: Codes) -> "np.typing.NDArray
     """Time at which each of these waits began to last until now, in Unix seconds; earlier than that where the window
     begins with it; NaN without a wait.
     """
-    told = counters.told
-    samples = max(told.samples, 1)
-    per_frame = _share_of_a_frame(told, waiting, on)
+    reported = counters.reported
+    samples = max(reported.samples, 1)
+    per_frame = _share_of_a_frame(reported, waiting, on)
     share = np.fmax(counters.rate(Q.RX_PAUSE_US, waiting, samples), counters.rate(Q.TX_PAUSE_US, on, samples)) / 1e6
     frames = np.fmax(counters.rate(Q.RX_PAUSE_FRAMES, waiting, samples), counters.rate(Q.TX_PAUSE_FRAMES, on, samples))
     value = np.where(np.isnan(share), frames * per_frame, share)
-    begun = told.window.begun[told.window.order] if told.window else np.full(value.shape[1], np.nan)
+    begun = reported.window.begun[reported.window.order] if reported.window else np.full(value.shape[1], np.nan)
     calm = value < LEAST_SHARE
     after = value.shape[1] - np.argmax(calm[:, ::-1], axis=1)
     first = np.where(calm.any(axis=1), after, np.argmax(value >= LEAST_SHARE, axis=1))

@@ -24,10 +24,10 @@ class Reason(StrEnum):
     """It accepts traffic without drops, but too slowly: translation misses, memory, a busy host."""
     NIC_OR_DRIVER = "nic or driver"
     """It accepts no traffic, and no other counter increases."""
-    NIC_UNTOLD = "nic not read"
+    NIC_UNREPORTED = "nic not read"
     INCAST = "incast"
     DEGRADED_LINK = "degraded link"
-    EGRESS_UNTOLD = "congestion within the switch"
+    EGRESS_UNREPORTED = "congestion within the switch"
     NOT_MONITORED = "device behind it not monitored"
 
 
@@ -53,7 +53,7 @@ def nic_reason(telemetry: Telemetry, port: int, priority: int | None, last: int)
                     return reason
     takes = _takes(telemetry, port, priority, last)
     if takes is None:
-        return Reason.SLOW_RECEIVER if known else Reason.NIC_UNTOLD
+        return Reason.SLOW_RECEIVER if known else Reason.NIC_UNREPORTED
     return Reason.SLOW_RECEIVER if takes else Reason.NIC_OR_DRIVER
 
 

@@ -73,8 +73,8 @@ class PauseGraph:
     def _truest(self, roots: Mask) -> Mask:
         """Roots that are in a storm themselves; in a component without one, the others: the storm reached them."""
         graph, waits = self.graph, self.waits
-        untold = ~waits.exact & (waits.level == NOTHING) & (waits.share >= STORM_SHARE)
-        true = roots & self._heads((waits.level > NOTHING) | untold)
+        unreported = ~waits.exact & (waits.level == NOTHING) & (waits.share >= STORM_SHARE)
+        true = roots & self._heads((waits.level > NOTHING) | unreported)
         with_true = np.zeros(graph.nodes, dtype=bool)
         with_true[graph.part[true]] = True
         return np.asarray(true | (roots & ~with_true[graph.part]), dtype=bool)
@@ -87,9 +87,9 @@ class PauseGraph:
 
 @dataclass(frozen=True)
 class Pauses:
-    """All pause trees of a snapshot. `told.wiring.index` resolves port codes to names."""
+    """All pause trees of a snapshot. `reported.wiring.index` resolves port codes to names."""
 
-    told: Telemetry
+    reported: Telemetry
     peers: Peers
     graphs: tuple[PauseGraph, ...]
 
@@ -100,12 +100,12 @@ def pauses_of(plan: Plan, snapshot: Snapshot) -> Pauses:
     Raises InsufficientDataError if no device counts pauses, if there are too few samples, or if only frames are counted
     and the link speed is unknown.
     """
-    told = telemetry_of(plan, snapshot)
-    found: Pauses | None = told.wiring.__dict__.get("_pauses")
+    reported = telemetry_of(plan, snapshot)
+    found: Pauses | None = reported.wiring.__dict__.get("_pauses")
     if found is None:
-        decidable(told)
-        graphs = tuple(graph_of(told, *measured) for measured in _by_priority(told))
-        found = told.wiring.__dict__["_pauses"] = Pauses(told, peers_of(told.wiring), graphs)
+        decidable(reported)
+        graphs = tuple(graph_of(reported, *measured) for measured in _by_priority(reported))
+        found = reported.wiring.__dict__["_pauses"] = Pauses(reported, peers_of(reported.wiring), graphs)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from truerail.analysis.pfc.reasons import Reason
 from truerail.causes.telemetry.found import Found
 
-_OF_SWITCHES = (Reason.EGRESS_UNTOLD.value, Reason.INCAST.value)
+_OF_SWITCHES = (Reason.EGRESS_UNREPORTED.value, Reason.INCAST.value)
 
 
 def congestions(found: Found) -> Mapping[int, int]:

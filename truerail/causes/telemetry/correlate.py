@@ -75,7 +75,7 @@ def _crossings(ground: FabricContext, drafts: Sequence[CauseCandidate]) -> dict[
     index = ground.wiring.index
     wrong = np.flatnonzero((ground.wiring.state == State.WRONG) & index.from_host)
     away: Codes = wrong[index.ports.device_of(ground.wiring.place[wrong]) != index.b_device[wrong]]
-    spines = Spines(ground, ground.told, away)
+    spines = Spines(ground, ground.reported, away)
     found = {id(draft): spines.crossing(cables) for draft, cables in moved}
     return {key: crossing for key, crossing in found.items() if crossing is not None}
 

@@ -33,10 +33,10 @@ MOSTLY = 0.5
 
 @dataclass(frozen=True)
 class Crossing:
-    """What wrong-rail NICs send through the spines. Rates are in Gb/s, NaN where not told."""
+    """What wrong-rail NICs send through the spines. Rates are in Gb/s, NaN where not reported."""
 
     nics: int
-    untold: tuple[int, ...]
+    unreported: tuple[int, ...]
     """Port codes of those NICs that neither they themselves nor their switch count."""
     gbps: float
     share: float
@@ -58,30 +58,30 @@ class Spines:
     """What leaves send through the spines. `away` are all cables of hosts that end on another switch than planned."""
 
     ground: FabricContext
-    told: Telemetry
+    reported: Telemetry
     away: Codes
     _upwards: dict[int, Numbers] = field(default_factory=dict)
     _usual: dict[str, Numbers] = field(default_factory=dict)
 
     def crossing(self, cables: Codes) -> Crossing | None:
         """What the NICs of these cables send there. None where none of them ends on another planned switch."""
-        ground, told, index = self.ground, self.told, self.ground.wiring.index
+        ground, reported, index = self.ground, self.reported, self.ground.wiring.index
         cables = np.intersect1d(cables, self.away)
         stands = index.ports.device_of(ground.wiring.place[cables])
         cables, stands = cables[ground.tier[stands] > Role.HOST.tier], stands[ground.tier[stands] > Role.HOST.tier]
         if not len(cables):
             return None
         nics, ports = index.a[cables], ground.wiring.place[cables]
-        out = _rates(told, Quantity.RX_BYTES, ports, Quantity.TX_BYTES, nics)
-        back = _rates(told, Quantity.TX_BYTES, ports, Quantity.RX_BYTES, nics)
-        known, mean = _told(out), _mean(out)
-        busy = mean[known] > IDLE_SHARE * np.nan_to_num(told.speed()[nics[known]])
+        out = _rates(reported, Quantity.RX_BYTES, ports, Quantity.TX_BYTES, nics)
+        back = _rates(reported, Quantity.TX_BYTES, ports, Quantity.RX_BYTES, nics)
+        known, mean = _reported(out), _mean(out)
+        busy = mean[known] > IDLE_SHARE * np.nan_to_num(reported.speed()[nics[known]])
         crosses = _by_leaf(index.b_device[cables], stands, out, back)
         leaves = [self._leaf(leaf, rates) for leaf, rates in crosses.items()]
         beyond = sum(leaf.beyond for leaf in leaves)
         return Crossing(
             nics=len(cables),
-            untold=tuple(nics[~known].tolist()),
+            unreported=tuple(nics[~known].tolist()),
             gbps=float(np.nansum(mean)) * 8 / 1e9 if known.any() else float("nan"),
             share=sum(leaf.crosses for leaf in leaves) / beyond if beyond > 0 else float("nan"),
             idle=not busy.any(),
@@ -98,10 +98,10 @@ class Spines:
     def upwards(self, leaf: int) -> Numbers:
         """Bytes per second over all uplinks of a leaf in each sample; NaN where one of them does not tell."""
         if leaf not in self._upwards:
-            ports = self.told.ports_of(leaf)
+            ports = self.reported.ports_of(leaf)
             ports = ports[(self.ground.uplink[ports] == leaf) & ~self.ground.wiring.states.down(ports)]
-            gained, span = self.told.part(Quantity.TX_BYTES, None, ports)
-            none = np.full(self.told.samples, np.nan)
+            gained, span = self.reported.part(Quantity.TX_BYTES, None, ports)
+            none = np.full(self.reported.samples, np.nan)
             self._upwards[leaf] = np.asarray((gained / span).sum(axis=0), dtype=np.float64) if len(ports) else none
         return self._upwards[leaf]
 
@@ -109,7 +109,7 @@ class Spines:
         """What a leaf of a pod sends upwards, in each sample: the median of those without a wrong cable."""
         if pod not in self._usual:
             peers = np.array([self.upwards(leaf) for leaf in self._untouched.get(pod, ())[:MOST_PEERS]])
-            usual = np.full(self.told.samples, np.nan)
+            usual = np.full(self.reported.samples, np.nan)
             if len(peers):
                 known = np.flatnonzero((~np.isnan(peers)).any(axis=0))
                 usual[known] = np.nanmedian(peers[:, known], axis=0)
@@ -133,7 +133,7 @@ class Spines:
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A leaf between which and another one wrong cables send. Bytes per second, NaN where not told."""
+    """A leaf between which and another one wrong cables send. Bytes per second, NaN where not reported."""
 
     device: int
     crosses: float
@@ -156,20 +156,20 @@ def _by_leaf(homes: Codes, stands: Codes, out: Numbers, back: Numbers) -> dict[i
 def _rates(telemetry: Telemetry, here: Quantity, ports: Codes, there: Quantity, peers: Codes) -> Numbers:
     """Bytes per second in each sample as one end counts, else the other. Shape (ports, samples)."""
     rates = [gained / span for gained, span in (telemetry.part(here, None, ports), telemetry.part(there, None, peers))]
-    better = _told(rates[0])[:, None]
+    better = _reported(rates[0])[:, None]
     return np.asarray(np.where(better, rates[0], rates[1]), dtype=np.float64)
 
 
-def _told(rates: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
+def _reported(rates: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
     known = (~np.isnan(rates)).sum(axis=1)
     return np.asarray((known >= LEAST_SAMPLES) & (known >= LEAST_COVERAGE * rates.shape[1]), dtype=bool)
 
 
 def _mean(rates: npt.NDArray[np.floating]) -> Numbers:
-    """By row over what is told; NaN where that is too little."""
+    """By row over what is reported; NaN where that is too little."""
     known = ~np.isnan(rates)
     total = np.where(known, rates, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return np.asarray(np.where(_told(rates), total, np.nan), dtype=np.float64)
+    return np.asarray(np.where(_reported(rates), total, np.nan), dtype=np.float64)
 
 
 def _pearson(one: Numbers, other: Numbers) -> float:

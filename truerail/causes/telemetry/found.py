@@ -30,7 +30,7 @@ class FabricContext:
         return peers_of(self.wiring).port
 
     @cached_property
-    def told(self) -> Telemetry:
+    def reported(self) -> Telemetry:
         """The counters. Kept with the wiring where there is something to keep: the two then hold each other."""
         seen = self.wiring.identity.seen
         return Telemetry(self.wiring, None) if seen.window is None else telemetry_of(self.wiring.index.plan, seen)
@@ -219,12 +219,12 @@ class Found:
         its switch's; NaN where neither counts it.
         """
         link = int(self.link[number])
-        told, ports = self.ground.told, np.array(self.ground.ends(link), dtype=np.int64)
+        reported, ports = self.ground.reported, np.array(self.ground.ends(link), dtype=np.int64)
         nic = np.array([self.ground.is_host(self.ground.owner[port]) for port in ports.tolist()], dtype=bool)
         shares = [np.nan]
         for priority in (*priorities, *(() if priorities else (None,))):
             for which, quantity in ((nic, Quantity.RX_PAUSE_US), (~nic, Quantity.TX_PAUSE_US)):
-                gained, span = told.part(quantity, priority, ports[which])
+                gained, span = reported.part(quantity, priority, ports[which])
                 known = ~np.isnan(gained) & (span > 0)
                 if known.any():
                     shares.append(float(gained[known].sum(dtype=np.float64) / span[known].sum(dtype=np.float64) / 1e6))
@@ -256,15 +256,15 @@ def _grouped(numbers: Iterable[int], key: Callable[[int], Any]) -> dict[Any, lis
     return groups
 
 
-def _seconds(told: object, otherwise: float) -> float:
+def _seconds(reported: object, otherwise: float) -> float:
     """A time in a finding's detail as Unix seconds: ISO text, a time, or seconds themselves."""
-    match told:
+    match reported:
         case datetime():
-            return told.timestamp()
+            return reported.timestamp()
         case str():
-            return datetime.fromisoformat(told).timestamp()
+            return datetime.fromisoformat(reported).timestamp()
         case int() | float():
-            return float(told)
+            return float(reported)
     return otherwise
 
 

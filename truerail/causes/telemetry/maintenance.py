@@ -61,7 +61,7 @@ def _links(ground: FabricContext, device: int) -> Codes:
 def _drained(ground: FabricContext, links: Codes) -> "np.typing.NDArray[np.bool_]":
     """Links that are down or carry nothing, as far as counters tell; without counters those that are down."""
     down = ground.wiring.states.down(links)
-    carried, speed = carried_of(ground.told), ground.told.speed()[links]
+    carried, speed = carried_of(ground.reported), ground.reported.speed()[links]
     if not carried.enough:
         return down
     busiest = np.fmax(overall(carried.tx[links]), overall(carried.rx[links]))

@@ -73,7 +73,8 @@ PAUSED_ENOUGH = 0.5
 
 
 def lacks_by_pauses(found: Found, root: int, symptom: int) -> bool:
-    """The NIC stood still for about as long as it lacks beside its peers, where that is told and not yet weighed."""
+    """The NIC stood still for about as long as it lacks beside its peers, where that is reported and not yet
+    weighed."""
     share = found.details[symptom].get("share_of_median")
     if share is None:
         return True
@@ -104,13 +105,13 @@ class Row:
 
 
 def held_up(found: Found, root: int, symptom: int) -> bool:
-    """The NIC carries less because it is told to, not because it is slow."""
+    """The NIC carries less because it is asked to, not because it is slow."""
     return found.details[symptom].get("because") == "congestion"
 
 
-def untold_egress(found: Found, root: int, symptom: int) -> bool:
+def unreported_egress(found: Found, root: int, symptom: int) -> bool:
     """The culprit is a switch of which no port shows where it is held up: its uplinks, as far as anybody can tell."""
-    return found.details[symptom].get("sub_cause") == Reason.EGRESS_UNTOLD.value
+    return found.details[symptom].get("sub_cause") == Reason.EGRESS_UNREPORTED.value
 
 
 MARKED_HERE = 0.5
@@ -237,17 +238,17 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
     "LBL001": (
         Row("load", S.SWITCH, ("LBL002", "CAP001")),
         Row("load", S.UPLINKS, ("LBL003", *CROWDED), egress),
-        Row("load", S.DEVICE, ("PFC002",), untold_egress),
+        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
         Row("load", S.ABOVE, ("PFC002",), egress),
     ),
     "LBL003": (
         Row("load", S.SWITCH, ("LBL002",)),
         Row("load", S.UPLINKS, CROWDED, egress),
-        Row("load", S.DEVICE, ("PFC002",), untold_egress),
+        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
     ),
     "CAP001": (
         Row("load", S.UPLINKS, CROWDED, egress),
-        Row("load", S.DEVICE, ("PFC002",), untold_egress),
+        Row("load", S.DEVICE, ("PFC002",), unreported_egress),
     ),
     "INC001": (
         Row("load", S.LINK, ("PFC002", "PFC004", "ECN001", "RAL002"), same_priority),
@@ -255,7 +256,7 @@ ROWS: Mapping[str, tuple[Row, ...]] = {
         Row("load", S.PAUSED, ("ECN001",)),
         Row("load", S.PAUSED, ("RAL002", "RAL001"), lacks_by_pauses),
         Row("load", S.OWN_SWITCH, ("ECN001",), marked_here),
-        Row("load", S.UPSTREAM, ("PFC002",), _and(untold_egress, same_priority)),
+        Row("load", S.UPSTREAM, ("PFC002",), _and(unreported_egress, same_priority)),
     ),
     "PFC002": (
         Row("load", S.LINK, ("PFC004", "ECN001", "RAL002")),

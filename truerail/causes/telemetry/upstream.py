@@ -53,10 +53,10 @@ def _rate(ground: FabricContext, sent: Quantity, received: Quantity) -> npt.NDAr
     """What each planned port sends a second on the priority on which that is most, as it counts itself or the other
     end does; NaN where neither tells.
     """
-    told, peer = ground.told, ground.peer
-    there = (peer >= 0) & (peer < told.ports)
-    most = np.full(told.ports, np.nan)
-    for priority in told.priorities(sent, received):
-        own, other = (told.summed(quantity, priority).rate for quantity in (sent, received))
+    reported, peer = ground.reported, ground.peer
+    there = (peer >= 0) & (peer < reported.ports)
+    most = np.full(reported.ports, np.nan)
+    for priority in reported.priorities(sent, received):
+        own, other = (reported.summed(quantity, priority).rate for quantity in (sent, received))
         most = np.fmax(most, np.fmax(own, np.where(there, other[np.where(there, peer, 0)], np.nan)))
     return most

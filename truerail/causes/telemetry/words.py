@@ -11,7 +11,7 @@ from truerail.model.finding import CauseKind, Finding
 
 _BY_REASON: Mapping[str, CauseKind] = {
     Reason.INCAST.value: CauseKind.OVERLOAD,
-    Reason.EGRESS_UNTOLD.value: CauseKind.OVERLOAD,
+    Reason.EGRESS_UNREPORTED.value: CauseKind.OVERLOAD,
     Reason.DEGRADED_LINK.value: CauseKind.DEGRADED_LINK,
     Reason.NOT_MONITORED.value: CauseKind.UNKNOWN,
 }
@@ -51,7 +51,7 @@ def impact(ground: FabricContext, crossing: Crossing) -> str:
     """What a wrong-rail cable does to traffic, one sentence; or that nobody can see it."""
     spell = ground.wiring.index.spell
     if isnan(crossing.gbps):
-        named = listed([str(spell(port)) for port in crossing.untold])
+        named = listed([str(spell(port)) for port in crossing.unreported])
         return f"Its impact is not observed: nobody counts the traffic of {named}"
     if crossing.idle:
         return "No traffic goes over it now, so it harms nothing yet"

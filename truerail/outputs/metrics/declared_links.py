@@ -10,7 +10,8 @@ LINK_STATE = gauge(
 )  # fmt: skip
 LINK_INFO = gauge(
     "link_info", "1", f"{LINK} switch switch_port rack switch_rack netdev device port pci_bus_id gpu",
-    "What a planned cable of a host is, for joins: where it belongs, and the NIC's names on the host where it told.",
+    "What a planned cable of a host is, for joins: where it belongs, and the NIC's names on the host where it "
+    "reported.",
     "(truerail_link_state > 1) * on(fabric, host, nic) group_left(switch, switch_port) truerail_link_info",
 )  # fmt: skip
 LINK_SEEN_INFO = gauge(

@@ -69,12 +69,12 @@ FIGURES: Final = (
 )  # fmt: skip
 LINKS_COUNTED = gauge(
     "links_counted", "cables", "fabric pod rail plane",
-    "Planned cables of hosts of which either end told in that minute what they carry.",
+    "Planned cables of hosts of which either end reported in that minute what they carry.",
     "sum(truerail_links_counted) / sum(truerail_links)",
 )  # fmt: skip
 UPLINKS_COUNTED = gauge(
     "uplinks_counted", "cables", "fabric pod",
-    "Planned cables between switches of which either end told in that minute what they carry.",
+    "Planned cables between switches of which either end reported in that minute what they carry.",
     "sum(truerail_uplinks_counted) / sum(truerail_uplinks)",
 )  # fmt: skip
 UPLINK_PEAK = gauge(

@@ -44,5 +44,5 @@ def _host(fabric: str, device: Device, job: str, port: int) -> Target:
     place = {"fabric": fabric, "pod": device.pod, "host": device.name, "job": job}
     meta = {"rack": device.rack, "unit": "" if device.unit is None else str(device.unit), "address": device.address}
     labels = place | {META + label: value for label, value in meta.items()}
-    told = {label: clean(value) for label, value in labels.items() if value}
-    return {"targets": [f"[{address}]:{port}" if ":" in address else f"{address}:{port}"], "labels": told}
+    reported = {label: clean(value) for label, value in labels.items() if value}
+    return {"targets": [f"[{address}]:{port}" if ":" in address else f"{address}:{port}"], "labels": reported}

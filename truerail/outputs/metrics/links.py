@@ -59,23 +59,23 @@ class LinkInfo:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._planned = _planned(layout)
-        self._told: _Told | None = None
+        self._reported: _Reported | None = None
         self._block: Block | None = None
 
     def series(self, wiring: Wiring, near: Gpus) -> Series:
         """One series for each link."""
-        return self._series(_told(wiring, self._layout.links, near))
+        return self._series(_reported(wiring, self._layout.links, near))
 
     def block(self, wiring: Wiring, near: Gpus) -> Block:
         """Their text."""
-        told = _told(wiring, self._layout.links, near)
-        if self._block is None or told != self._told:
-            self._told, self._block = told, self._series(told).block()
+        reported = _reported(wiring, self._layout.links, near)
+        if self._block is None or reported != self._reported:
+            self._reported, self._block = reported, self._series(reported).block()
         return self._block
 
-    def _series(self, told: "_Told") -> Series:
+    def _series(self, reported: "_Reported") -> Series:
         links = self._layout.links
-        return Series(LINK_INFO, links.rows, [1] * len(links.number), {**self._planned, **told.labels()})
+        return Series(LINK_INFO, links.rows, [1] * len(links.number), {**self._planned, **reported.labels()})
 
 
 class Affinity:
@@ -90,16 +90,18 @@ class Affinity:
 
     def series(self, near: Gpus) -> Series:
         """The series."""
-        told = near.suits >= 0
-        return Series(GPU_NIC_AFFINITY, self._rows(near.link[told], near.gpu[told]), near.suits[told].tolist())
+        reported = near.suits >= 0
+        return Series(
+            GPU_NIC_AFFINITY, self._rows(near.link[reported], near.gpu[reported]), near.suits[reported].tolist()
+        )
 
     def block(self, near: Gpus) -> Block:
         """Their text."""
-        told = near.suits >= 0
-        pairs = np.stack([near.link[told], near.gpu[told]])
+        reported = near.suits >= 0
+        pairs = np.stack([near.link[reported], near.gpu[reported]])
         if self._stencil is None or not np.array_equal(pairs, self._pairs):
             self._pairs, self._stencil = pairs, Stencil(GPU_NIC_AFFINITY, self._rows(*pairs))
-        return self._stencil.filled(near.suits[told])
+        return self._stencil.filled(near.suits[reported])
 
     def _rows(self, link: Codes, gpu: Codes) -> Rows:
         return self._layout.links.rows.take(link).beside("gpu", [str(number) for number in gpu.tolist()])
@@ -117,7 +119,7 @@ def _planned(layout: Layout) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Reported:
     """What hosts report of their NICs, by link, as reported; None without data."""
 
     netdev: list[str | None]
@@ -139,11 +141,11 @@ class _Told:
         }
 
 
-def _told(wiring: Wiring, links: Cables, near: Gpus) -> _Told:
+def _reported(wiring: Wiring, links: Cables, near: Gpus) -> _Reported:
     port, states = wiring.index.a[links.number], wiring.states
     net = _Column(wiring.identity.seen.table(NetLink), states.link_row[port])
     rdma = _Column(wiring.identity.seen.table(RdmaLink), states.rdma_row[port])
-    return _Told(
+    return _Reported(
         netdev=net.of("netdev"),
         rdma_netdev=rdma.of("netdev"),
         device=rdma.of("device"),

@@ -83,8 +83,8 @@ class Live(Collector):
 
     def _of_collectors(self, metric: Declared, values: Iterable[tuple[str, float | None]]) -> Metric:
         fabric = self._publication.fabric if self._publication else ""
-        told = ((name, value) for name, value in values if value is not None)
-        return family(metric, [({"fabric": fabric, "collector": name}, value) for name, value in told])
+        reported = ((name, value) for name, value in values if value is not None)
+        return family(metric, [({"fabric": fabric, "collector": name}, value) for name, value in reported])
 
     def _age(self, at: datetime) -> float:
         return (self._now - at).total_seconds()

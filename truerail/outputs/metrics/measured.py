@@ -28,7 +28,7 @@ class Measured:
 
     def __init__(self, metric: Declared, rows: Rows) -> None:
         self._metric, self._rows = metric, rows
-        self._told: Mask = np.zeros(len(rows.pod), dtype=bool)
+        self._reported: Mask = np.zeros(len(rows.pod), dtype=bool)
         self._values: Numbers = np.empty(0)
         self._block = Block(head(metric), (b"",) * rows.pods)
         self._text = b""
@@ -36,28 +36,28 @@ class Measured:
 
     def block(self, values: Numbers) -> Block:
         """The text with these values, shape (rows,), none of them negative; NaN has no series."""
-        told = np.logical_not(np.isnan(values))
-        if not np.array_equal(told, self._told):
-            self._cut(told)
-        elif np.array_equal(values[told], self._values):
+        reported = np.logical_not(np.isnan(values))
+        if not np.array_equal(reported, self._reported):
+            self._cut(reported)
+        elif np.array_equal(values[reported], self._values):
             return self._block
-        self._values = values[told]
+        self._values = values[reported]
         self._block = self._filled(self._values)
         return self._block
 
     def series(self, values: Numbers) -> Series:
         """The same as a series."""
-        told = np.flatnonzero(~np.isnan(values))
-        mantissa, exponent = (column.tolist() for column in _written(values[told]))
+        reported = np.flatnonzero(~np.isnan(values))
+        mantissa, exponent = (column.tolist() for column in _written(values[reported]))
         shown = [float(f"{m}e{e - DIGITS + 1}") for m, e in zip(mantissa, exponent, strict=True)]
-        return Series(self._metric, self._rows.take(told), shown)
+        return Series(self._metric, self._rows.take(reported), shown)
 
-    def _cut(self, told: Mask) -> None:
+    def _cut(self, reported: Mask) -> None:
         rows = self._rows
-        lines = zip(repeat(self._metric.name), compress(rows.text, told), repeat(_TAIL))
-        self._told, self._text = told, "".join(chain.from_iterable(lines)).encode()
+        lines = zip(repeat(self._metric.name), compress(rows.text, reported), repeat(_TAIL))
+        self._reported, self._text = reported, "".join(chain.from_iterable(lines)).encode()
         around = len(self._metric.name) + len(_TAIL)
-        self._ends = np.cumsum(rows.sizes[told] + around)
+        self._ends = np.cumsum(rows.sizes[reported] + around)
 
     def _filled(self, values: Numbers) -> Block:
         text = bytearray(self._text)
@@ -69,7 +69,7 @@ class Measured:
             digits[first + place] = digit + ord("0")
         digits[first + _SIGN] = np.where(exponent < 0, ord("-"), ord("+"))
         digits[first + _TENS], digits[first + _ONES] = (d + ord("0") for d in np.divmod(np.abs(exponent), 10))
-        cuts = np.searchsorted(np.flatnonzero(self._told), self._rows.bounds)
+        cuts = np.searchsorted(np.flatnonzero(self._reported), self._rows.bounds)
         whole, bounds = memoryview(text), np.r_[0, self._ends][cuts].tolist()
         return Block(head(self._metric), tuple(whole[a:b] for a, b in pairwise(bounds)))
 

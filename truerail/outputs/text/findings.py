@@ -18,8 +18,8 @@ def findings(evaluation: Evaluation, options: Options) -> Iterator[RenderableTyp
     if not evaluation.findings:
         return
     if not options.details:
-        told = Text(f"{count(len(evaluation.findings), 'finding')} with evidence: add --details", style=QUIET)
-        yield Text("\n").append_text(told)
+        reported = Text(f"{count(len(evaluation.findings), 'finding')} with evidence: add --details", style=QUIET)
+        yield Text("\n").append_text(reported)
         return
     yield heading("Findings", f"{len(evaluation.findings):,}")
     cause_of = evaluation.cause_of
@@ -48,12 +48,12 @@ def _difference(finding: Finding) -> Text:
 
 
 def _evidence(evidence: Evidence) -> Text:
-    told = evidence.as_dict()
-    facts = ", ".join(f"{key} {sentence(_shown(value))}" for key, value in told["fact"].items())
+    reported = evidence.as_dict()
+    facts = ", ".join(f"{key} {sentence(_shown(value))}" for key, value in reported["fact"].items())
     line = Text().append(
         f"{name(evidence.device)} says ({name(evidence.collector)}, {evidence.at:%H:%M:%S}): ", style=QUIET
     )
-    return line.append(f"{told['kind']} {facts}")
+    return line.append(f"{reported['kind']} {facts}")
 
 
 def _shown(value: object) -> str:

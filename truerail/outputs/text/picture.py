@@ -78,8 +78,8 @@ def _row(
 def _causes(view: Picture, hosts: list[str], room: int) -> str:
     """The causes at the end of a row, as many as fit."""
     causes = view.causes_at(*hosts)
-    told = " ".join(causes) if len(causes) <= MOST_NAMED else name(fold(causes).replace(",", " "))
-    return told if len(told) <= room else f"{len(causes)} causes" if room >= len("99 causes") else ""
+    reported = " ".join(causes) if len(causes) <= MOST_NAMED else name(fold(causes).replace(",", " "))
+    return reported if len(reported) <= room else f"{len(causes)} causes" if room >= len("99 causes") else ""
 
 
 def _names(hosts: list[str]) -> str:

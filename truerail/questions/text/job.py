@@ -44,8 +44,8 @@ def _pairs(answer: Job) -> Iterator[RenderableType]:
     words += [f"{pairs.rerouted:,} go round"] * bool(pairs.rerouted)
     words += [f"{pairs.cut:,} cut"] * bool(pairs.cut) + [f"{pairs.unknown:,} nobody can tell"] * bool(pairs.unknown)
     hosts = f"{count(len(answer.hosts), 'host')}, {count(len(answer.rails), 'rail')}"
-    told = f"{hosts}, {count(pairs.total, 'pair')} counted on each rail: {', '.join(words)}"
-    yield hanging("", Text(told, style=QUIET), indent=1)
+    reported = f"{hosts}, {count(pairs.total, 'pair')} counted on each rail: {', '.join(words)}"
+    yield hanging("", Text(reported, style=QUIET), indent=1)
 
 
 def _rails(answer: Job) -> Iterator[RenderableType]:

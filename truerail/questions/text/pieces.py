@@ -38,14 +38,14 @@ def finding(line: FindingLine) -> RenderableType:
     return hanging("!", title.append(f"\n{sentence(line.summary)}", style="not dim"))
 
 
-def cause(line: CauseLine, *, told: bool = False) -> Iterator[RenderableType]:
-    """A cause: what it is, its impact, and, unless already `told`, what to do."""
+def cause(line: CauseLine, *, reported: bool = False) -> Iterator[RenderableType]:
+    """A cause: what it is, its impact, and, unless already `reported`, what to do."""
     title = Text().append(name(line.kind), style="bold").append(f"  {as_sentence(line.summary)}")
     impact = f", {count(line.impact, 'GPU')} hurt" if line.impact else ""
     muted = f", {name(line.muted)}" if line.muted else ""
     title.append(f"  {sure(line.confidence)} sure{impact}{muted}", style=QUIET)
     yield hanging("!", title)
-    if line.action and not told:
+    if line.action and not reported:
         yield hanging("do", Text(sentence(line.action), style="bold"), indent=4)
 
 

@@ -37,7 +37,7 @@ def storm_text(answer: Storm, options: Options) -> Iterator[RenderableType]:
 
 def _aside(tree: StormTree) -> str:
     rail = "" if tree.rail is None else f"rail {tree.rail}, "
-    priority = "priority not told" if tree.priority is None else f"priority {tree.priority}"
+    priority = "priority not reported" if tree.priority is None else f"priority {tree.priority}"
     return f"{name(tree.level)}, {rail}{priority}, {sure(tree.confidence)} sure"
 
 

@@ -61,7 +61,7 @@ def _facts(path: CablePath) -> Iterator[tuple[str, RenderableType | str]]:
 
 def _nic(nic: Nic) -> str:
     speed = f"{nic.speed_gbps:g} Gb/s" if nic.speed_gbps else None
-    words = (nic.rdma, nic.netdev, nic.pci, nic.mac, speed, f"link {nic.link}" if nic.link else "link not told")
+    words = (nic.rdma, nic.netdev, nic.pci, nic.mac, speed, f"link {nic.link}" if nic.link else "link not reported")
     return ", ".join(name(word) for word in words if word)
 
 

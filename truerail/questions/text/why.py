@@ -21,7 +21,7 @@ def why_text(answer: Why, options: Options) -> Iterator[RenderableType]:
     yield rows(_life(answer))
     if answer.cause:
         yield heading("Cause")
-        yield from cause(answer.cause, told=True)
+        yield from cause(answer.cause, reported=True)
     for alternative in answer.alternatives:
         yield hanging("or", Text(sentence(alternative)), indent=4)
     if answer.ruled_out:

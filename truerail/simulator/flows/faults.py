@@ -17,7 +17,7 @@ from truerail.simulator.flows.net import Net
 
 
 class FlowFaultKind(StrEnum):
-    """What is wrong. The last two are of the cabling, and are told by it; `pxn` is a job that only looks wrong."""
+    """What is wrong. The last two are of the cabling, and are reported by it; `pxn` is a job that only looks wrong."""
 
     STORM = "storm"
     SLOW_RECEIVER = "slow-receiver"

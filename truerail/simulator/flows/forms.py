@@ -112,8 +112,8 @@ def _named(
 ) -> list[tuple[Counter, Key]]:
     priority = switching.priority
     if collector == "nic_counters":  # mlx5 counts pauses only where PFC is on
-        told = [(name, key) for name, key in NIC_COUNTERS if switching.lossless or "_pause" not in name]
-        return [(Counter(name.format(priority), priority if key[1] else None), key) for name, key in told]
+        reported = [(name, key) for name, key in NIC_COUNTERS if switching.lossless or "_pause" not in name]
+        return [(Counter(name.format(priority), priority if key[1] else None), key) for name, key in reported]
     if collector == "rdma_counters":
         extra = [(Counter(Q.FLOWS.value), (Q.FLOWS, False))] if flows else []
         return [(Counter(name), key) for name, key in RDMA_COUNTERS] + extra

@@ -59,7 +59,7 @@ def _big_endian(values: Codes, size: int) -> Bytes:
 
 
 def _crc32_table() -> Words:
-    zero = _zlib_crc32(b"\0\0\0\0")  # linear: what a byte adds is told by the whole, less what nothing adds
+    zero = _zlib_crc32(b"\0\0\0\0")  # linear: what a byte adds is reported by the whole, less what nothing adds
     ends = [_zlib_crc32(bytes((0, 0, 0, byte))) ^ zero for byte in range(256)]
     return np.array(ends, dtype=np.uint32)
 

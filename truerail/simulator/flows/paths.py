@@ -21,7 +21,7 @@ class Switching:
     """How the switches of a fabric are set up.
 
     `shared_seed` gives all of them one hash seed. Without `lossless`, what does not fit is dropped instead of paused;
-    without `ecn`, nobody is told to slow down before that. A `watchdog` drops what is meant for a NIC that pauses for
+    without `ecn`, nobody is asked to slow down before that. A `watchdog` drops what is meant for a NIC that pauses for
     ever. `priority` is the traffic class of RDMA.
     """
 

@@ -23,7 +23,7 @@ _CACHE_SECONDS = 30.0
 _SILENT_SECONDS = (30.0, 600.0)
 """How long a device that is restarting, or too busy for its agent, answers nothing."""
 _STALE_SECONDS = (5.0, 240.0)
-"""How long an agent that hangs tells what it told before."""
+"""How long an agent that hangs tells what it reported before."""
 _HOSTS_TELL, _SWITCHES_TELL = ("nic_counters", "rdma_counters"), tuple(SWITCH_COUNTERS)
 _GAUGES = [PLACE[Q.QUEUE_WATERMARK_BYTES, True], PLACE[Q.FLOWS, False]]
 
@@ -34,7 +34,7 @@ class Polls:
 
     A device is asked up to `jitter` times the step late; `lost` polls fail; `cached` ones give what the device knew
     at the poll before; a `reset` device has counted from zero since; with a `silent` one begin minutes without any
-    answer, with a `stale` one an agent tells for up to four minutes what it told before. Without `durations`,
+    answer, with a `stale` one an agent tells for up to four minutes what it reported before. Without `durations`,
     switches count pause frames only; without `priorities`, they count bytes and packets over all priorities only.
     `flows` lets hosts say how many queue pairs they use.
     """
@@ -122,14 +122,14 @@ class Poller:
             if heard.lost[machine.number]:
                 found += [Reading(machine.name, of, at, error="no answer in time") for of in machine.spelled]
             else:
-                found += self._told(machine, heard, at)
+                found += self._reported(machine, heard, at)
         return found
 
     def answers(self, ledger: Ledger, at: datetime) -> list[Answers]:
         """The same round as arrays, without what failed."""
         heard = self._round(ledger, at.timestamp())
-        told = [machine for machine in self._answering() if not heard.lost[machine.number]]
-        return [self._columns(collector, gaps, told, heard) for collector, gaps in self._forms]
+        reported = [machine for machine in self._answering() if not heard.lost[machine.number]]
+        return [self._columns(collector, gaps, reported, heard) for collector, gaps in self._forms]
 
     def _round(self, ledger: Ledger, at: float) -> _Round:
         """Asks every device, each at its own moment."""
@@ -207,7 +207,7 @@ class Poller:
             "rdma_counters": tuple(f"{nic.rdma}/1" for nic in nics),
         }
 
-    def _told(self, machine: _Machine, heard: _Round, at: datetime) -> Iterator[Reading]:
+    def _reported(self, machine: _Machine, heard: _Round, at: datetime) -> Iterator[Reading]:
         read_at = float(heard.read_at[machine.number])
         for collector, names in machine.spelled.items():
             form = self._forms[collector, machine.gaps]
@@ -216,9 +216,9 @@ class Poller:
             facts = tuple(map(PortCounters, names, repeat(form.counters), rows))
             yield Reading(machine.name, collector, at, facts, read_at=read_at)
 
-    def _columns(self, collector: str, gaps: frozenset[str], told: list[_Machine], heard: _Round) -> Answers:
+    def _columns(self, collector: str, gaps: frozenset[str], reported: list[_Machine], heard: _Round) -> Answers:
         form = self._forms[collector, gaps]
-        of = [machine for machine in told if collector in machine.spelled and machine.gaps == gaps]
+        of = [machine for machine in reported if collector in machine.spelled and machine.gaps == gaps]
         ports = np.concatenate([np.arange(m.ports.start, m.ports.stop) for m in of] or [np.empty(0, dtype=np.int64)])
         read_at = heard.read_at[[machine.number for machine in of]]
         devices = [(machine.name, machine.spelled[collector]) for machine in of]

@@ -32,8 +32,8 @@ def snapshot_after(
 
 
 def seen_now(still: Snapshot, traffic: FlowSimulation, counted: Sequence[Reading], window: Window) -> Snapshot:
-    """What a service sees now: the answers about cabling and links of an earlier moment, told again, those of the last
-    round of counters, and the window that they went into.
+    """What a service sees now: the answers about cabling and links of an earlier moment, reported again, those of the
+    last round of counters, and the window that they went into.
     """
     moved, slow = traffic.at - still.at, _slow(traffic)
     named = {device for device, _ in slow}

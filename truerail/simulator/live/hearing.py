@@ -57,7 +57,7 @@ class LiveEther(Ether):
     _past: dict[Port, list[Past]] = field(default_factory=dict)
 
     def turn(self, at: float, now: float) -> None:
-        """Sets the clock that answers are told by, and the devices' time of day."""
+        """Sets the clock that answers are reported by, and the devices' time of day."""
         self.at, self.now = at, now
         self.elapsed_seconds = int(at - self.began)
 

@@ -1,4 +1,4 @@
-"""Who may see and who may write: authentication, roles, and what a browser is told about both.
+"""Who may see and who may write: authentication, roles, and what a browser is reported both.
 
 door      every request passes it: limits, headers, then the gate
 gate      who asks (bearer token, proxy header, session cookie), and whether they may

@@ -1,4 +1,4 @@
-"""When a certificate ends: told in the log while it is still time, and as a metric always."""
+"""When a certificate ends: reported in the log while it is still time, and as a metric always."""
 
 import asyncio
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def warning(chain: Path, ends: datetime | None, now: datetime | None = None) -> 
 
 
 async def every_day(tell: Callable[[], None], seconds: float = _DAY_SECONDS) -> None:
-    """Tells now, and each day anew, until cancelled."""
+    """Tells now, and each day again, until cancelled."""
     while True:
         tell()
         await asyncio.sleep(seconds)

@@ -1,6 +1,7 @@
 """Wrong tokens, counted: by the address they come from, and all together.
 
-Whoever is over the limit is told to wait, and is neither logged nor audited any more, so that guessing fills no disk. A
+Whoever is over the limit is asked to wait, and is neither logged nor audited any more, so that guessing fills no
+disk. A
 right token is never refused: 256 random bits are not found by trying, and a limit that refused right ones would let
 anybody lock out all who share an address with them.
 """

@@ -54,6 +54,6 @@ def _keeping(headers: MutableHeaders, asked: RequestInfo) -> None:
     if asked.path in _PERSONAL or "set-cookie" in headers:
         headers["Cache-Control"] = "no-store"
     elif not is_open(asked.path):
-        told = headers.get("cache-control", "no-cache")
-        headers["Cache-Control"] = told if any(word in told for word in _SHARED) else f"private, {told}"
+        reported = headers.get("cache-control", "no-cache")
+        headers["Cache-Control"] = reported if any(word in reported for word in _SHARED) else f"private, {reported}"
         headers.add_vary_header("Authorization, Cookie")

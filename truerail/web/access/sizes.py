@@ -33,11 +33,11 @@ def check_head(asked: RequestInfo) -> None:
 async def whole_body(asked: RequestInfo, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
     """Reads the body to its end, then gives it out in one piece. Raises Refused (408, 413).
 
-    A body whose length is told is refused before any of it is read, one in chunks as soon as it is too long.
+    A body whose length is reported is refused before any of it is read, one in chunks as soon as it is too long.
     """
     if not asked.has_body:
         return receive
-    _check_told(asked, most)
+    _check_reported(asked, most)
     try:
         async with asyncio.timeout(seconds):
             body = await _read(receive, most)
@@ -46,9 +46,9 @@ async def whole_body(asked: RequestInfo, receive: Receive, most: int, seconds: f
     return _replay(body, receive)
 
 
-def _check_told(asked: RequestInfo, most: int) -> None:
-    told = asked.one("content-length")
-    if told.isdecimal() and int(told[:20]) > most:
+def _check_reported(asked: RequestInfo, most: int) -> None:
+    reported = asked.one("content-length")
+    if reported.isdecimal() and int(reported[:20]) > most:
         raise _too_large(most)
 
 

@@ -26,7 +26,7 @@ class Certificates:
         self.ends = end_of(tls.certificate)
 
     def reload(self) -> None:
-        """Reads the files anew. Raises BadCertificate, and goes on with what was good.
+        """Reads the files again. Raises BadCertificate, and goes on with what was good.
 
         They are tried on a context of their own first: a chain and a key that do not belong together would leave the
         one in use with neither.

@@ -1,4 +1,4 @@
-"""What an operator may set off: asking devices anew, and reading the plan anew. And who the caller is."""
+"""What an operator may set off: asking devices again, and reading the plan again. And who the caller is."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -42,5 +42,5 @@ async def recheck(desk: WithContext, shown: Newest, caller: Operator, body: Rech
 
 @router.post("/plan/reload", response_model=PlanVersion)
 async def reload_plan(desk: WithContext, caller: Operator) -> Response:
-    """Reads the plan file anew. With problems in it the plan in force stays, and the answer names them."""
+    """Reads the plan file again. With problems in it the plan in force stays, and the answer names them."""
     return done(await desk.tower.reload_plan(caller.name))

@@ -12,7 +12,7 @@ from truerail.outputs.doubts import rule_name
 from truerail.views.fabric import fabric_view
 from truerail.views.fabric_map import FabricMap
 from truerail.views.models import FabricView
-from truerail.web.answering import listed, published, told
+from truerail.web.answering import listed, published, reported
 from truerail.web.body import to_bytes
 from truerail.web.context import Newest, WithContext
 from truerail.web.etag import tag_of
@@ -67,7 +67,7 @@ async def fabric(request: Request, desk: WithContext, shown: Newest) -> Response
     """How everything stands. Ages are in whole seconds."""
     now = desk.tower.now().replace(microsecond=0)
     tag = tag_of(shown.serial, "fabric", now.isoformat())
-    return told(request, shown.answer(tag) or shown.keep(tag, to_bytes(fabric_view(shown.publication, now))))
+    return reported(request, shown.answer(tag) or shown.keep(tag, to_bytes(fabric_view(shown.publication, now))))
 
 
 @router.get("/map", response_model=FabricMap)

@@ -10,7 +10,7 @@ from truerail.analysis.published import JournalHealth
 from truerail.errors import NotFoundError, NotReadyError
 from truerail.model.names import printable
 from truerail.outputs.metrics import CONTENT_TYPE, sd
-from truerail.web.answering import told
+from truerail.web.answering import reported
 from truerail.web.context import RequestContext, WithContext
 from truerail.web.openapi import PROBLEMS
 from truerail.web.packing import plain_or_packed
@@ -72,4 +72,4 @@ async def targets(
 ) -> Response:
     """Targets for Prometheus' `http_sd_configs`: this service pod by pod, or with `port` the hosts of the plan."""
     base = desk.settings.http.public_url or str(request.base_url)
-    return told(request, sd(desk.tower.publication, base, job=job, port=port))
+    return reported(request, sd(desk.tower.publication, base, job=job, port=port))

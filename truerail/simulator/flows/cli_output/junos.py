@@ -42,18 +42,18 @@ def extensive(sheet: CounterTable) -> str:
     return dumps({"interface-information": [{"physical-interface": ports}]}, indent=2) + "\n"
 
 
-def _port(sheet: CounterTable, port: str, told: dict[str, int]) -> dict[str, Any]:
-    groups = {name: [_values(words, told)] for name, words in _GROUPS.items()}
+def _port(sheet: CounterTable, port: str, reported: dict[str, int]) -> dict[str, Any]:
+    groups = {name: [_values(words, reported)] for name, words in _GROUPS.items()}
     return {
         "name": _data(port),
         **groups,
-        "ethernet-mac-pfc-statistics": [{"mac-pfc-dot1p": _data(sheet.priority), **_values(_PFC, told)}],
-        "queue-counters": [{"queue": [{"queue-number": _data(sheet.priority), **_values(_QUEUE, told)}]}],
+        "ethernet-mac-pfc-statistics": [{"mac-pfc-dot1p": _data(sheet.priority), **_values(_PFC, reported)}],
+        "queue-counters": [{"queue": [{"queue-number": _data(sheet.priority), **_values(_QUEUE, reported)}]}],
     }
 
 
-def _values(words: tuple[tuple[str, Key], ...], told: dict[str, int]) -> dict[str, Data]:
-    return {name: _data(told[name]) for name, _ in words}
+def _values(words: tuple[tuple[str, Key], ...], reported: dict[str, int]) -> dict[str, Data]:
+    return {name: _data(reported[name]) for name, _ in words}
 
 
 def _data(value: object) -> Data:

@@ -28,11 +28,11 @@ def queues(sheet: CounterTable) -> str:
     columns = [(kind, unit, sheet.of(quantity, rdma=True)) for kind, unit, quantity in kinds]
     rows = []
     for number, port in enumerate(sheet.ports):
-        told = [
+        reported = [
             {"eq-stat-type": kind, "eq-stat-units": unit, "eq-uc-stat-value": str(values[number])}
             for kind, unit, values in columns
         ]
-        entry = _table("qosgrp_egress_stats_entry", told)
+        entry = _table("qosgrp_egress_stats_entry", reported)
         group = _table("qosgrp_egress_stats", {"eq-qosgrp": str(sheet.priority), **entry})
         rows.append({"dir": "Egress", "if_name_str": port, **group})
     return dumps(_table("module", _table("queuing_interface", rows))) + "\n"

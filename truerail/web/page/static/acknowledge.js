@@ -75,7 +75,7 @@ function ends(hours, at) {
   return hours ? new Date(Date.now() + Number(hours) * 3600000).toISOString() : null;
 }
 
-/** A button that asks devices anew, now. @param {string} devices node set */
+/** A button that asks devices again, now. @param {string} devices node set */
 export function recheckButton(devices) {
   const button = el("button.operator", { type: "button", "data-key": "recheck" }, "Recheck now");
   button.addEventListener("click", async () => {

@@ -76,7 +76,7 @@ function pairBars(pairs) {
 
 /** @param {any} answer Blast */
 export function blast(answer) {
-  const now = answer.down_now === null ? "Whether it is down cannot be told." : answer.down_now ? "It is down now." : "It is not down now.";
+  const now = answer.down_now === null ? "Whether it is down cannot be reported." : answer.down_now ? "It is down now." : "It is not down now.";
   const tiles = [
     ["Hosts hurt", figure(answer.hosts_affected)],
     ["GPUs hurt", `${figure(answer.gpus_affected)} of ${figure(answer.gpus_of_hosts)}`],

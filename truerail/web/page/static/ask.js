@@ -27,7 +27,7 @@ function put(question, query) {
     page.live,
     () => address(asked.question, asked.query).slice("/api/v1/".length),
     answer,
-    (told) => redraw(answer, el("div.answer", null, DRAW[/** @type {"job"} */ (asked.question)](told))),
+    (reported) => redraw(answer, el("div.answer", null, DRAW[/** @type {"job"} */ (asked.question)](reported))),
   );
 }
 

@@ -38,10 +38,10 @@ export class Clock {
 
   show() {
     const status = this.live.status === "live" && this.stale ? "stale" : this.live.status;
-    const told = this.at ? `as of ${span(Math.round(age(this.at)))} ago` : status;
+    const reported = this.at ? `as of ${span(Math.round(age(this.at)))} ago` : status;
     const node = byId("live");
     node.dataset.status = status;
-    node.lastElementChild.textContent = status === "lost" ? `disconnected, ${told}` : told;
+    node.lastElementChild.textContent = status === "lost" ? `disconnected, ${reported}` : reported;
     if (this.at) node.title = `Evaluated from answers asked for at ${moment(this.at)}`;
     if (status !== this.shown) this.explain(status);
     this.shown = status;

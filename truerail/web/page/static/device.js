@@ -37,7 +37,7 @@ function draw(view) {
 
 /** @param {any} view */
 function head({ device, platform, address: at, read, count: states, maintenance }) {
-  const told = [
+  const reported = [
     device.role,
     device.pod ? `pod ${device.pod}` : "",
     placeOf(device),
@@ -45,7 +45,7 @@ function head({ device, platform, address: at, read, count: states, maintenance 
     at,
   ].filter(Boolean).join(" · ");
   return [
-    el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, told)),
+    el("div.title", null, el("div", null, el("h1.port", null, device.device), el("p.soft", null, reported)),
       el("div.sums", null, stateSums(states)),
       el("div.buttons", null, el("a.button", { href: `/ask?q=blast&of=${piece(device.device)}` }, "Who is hurt if it goes"), grafanaLink(device), recheckButton(device.device))),
     maintenance ? el("p.note", null, el("b", null, "Under maintenance. "), maintenance) : null,

@@ -49,7 +49,7 @@ function append(node, children) {
 }
 
 /**
- * What stands in a node, anew. The focus, opened details and typed words stay where they were, by `data-key`.
+ * What stands in a node, again. The focus, opened details and typed words stay where they were, by `data-key`.
  * @param {Element} node
  * @param {...Child} children
  */

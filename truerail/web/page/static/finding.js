@@ -102,7 +102,7 @@ function evidence(lines) {
       el("code.soft", null, line.source),
       el("time.soft", { title: moment(line.at) }, ago(line.at)),
     ),
-    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "It rests on what is missing: nobody told of this cable."));
+    el("dl.raw", null, Object.entries(line.fact).map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, plain(value))))))) : el("p.soft.pad", null, "It rests on what is missing: nobody reported this cable."));
 }
 
 watch(page.live, `findings/${piece(document.body.dataset.thing ?? "")}`, node, draw);

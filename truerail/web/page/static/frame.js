@@ -57,13 +57,13 @@ function whoami({ name, role, csrf }) {
     el("input", { type: "hidden", name: "csrf", value: csrf }),
     el("button.quiet", null, "Log out"),
   );
-  const told = el(
+  const reported = el(
     "span",
     { title: role === "operator" ? "May acknowledge, announce maintenance and recheck" : "May read" },
     name,
     el("small", null, role),
   );
-  redraw(byId("me"), told, name === "local" ? null : leave);
+  redraw(byId("me"), reported, name === "local" ? null : leave);
 }
 
 function turn() {

@@ -42,7 +42,7 @@ export function pathTable(paths) {
 
 /** @param {any} nic Nic or null */
 function nic(nic) {
-  if (!nic) return el("span.soft", null, "not told");
+  if (!nic) return el("span.soft", null, "not reported");
   const small = [
     nic.pci,
     nic.mac,

@@ -48,11 +48,11 @@ export function findingList(findings, nothing) {
 
 /** A word and what it is. @param {Array<[string, any]>} pairs */
 export function facts(pairs) {
-  const told = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const reported = pairs.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return el(
     "dl.facts",
     null,
-    told.map(([word, value]) => el("div", null, el("dt", null, word), el("dd", null, value))),
+    reported.map(([word, value]) => el("div", null, el("dt", null, word), el("dd", null, value))),
   );
 }
 

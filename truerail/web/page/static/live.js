@@ -83,7 +83,7 @@ export class Live {
     }
   }
 
-  /** A stream that the browser gave up (the service restarts, or refused it) is opened anew, ever more patiently. */
+  /** A stream that the browser gave up (the service restarts, or refused it) is opened again, ever more patiently. */
   again() {
     this.close();
     setTimeout(() => document.hidden || this.connect(), this.pause);

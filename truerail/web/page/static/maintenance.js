@@ -58,11 +58,11 @@ function acknowledged({ items }) {
 
 /** @param {any} plan */
 function planned(plan) {
-  const told = el("span.soft", { role: "status" });
-  const reload = el("button", { type: "button" }, "Read the plan anew");
+  const reported = el("span.soft", { role: "status" });
+  const reload = el("button", { type: "button" }, "Read the plan again");
   reload.addEventListener("click", async () => {
-    told.textContent = "Reading …";
-    told.textContent = await write("POST", "plan/reload").then(
+    reported.textContent = "Reading …";
+    reported.textContent = await write("POST", "plan/reload").then(
       () => "The plan is read. A round evaluates by it.",
       (error) => error.message,
     );
@@ -70,7 +70,7 @@ function planned(plan) {
   redraw(
     byId("plan"),
     el("p", null, el("b", null, plan.source || plan.name || "inferred"), " ", el("code.soft", null, plan.digest ?? "")),
-    el("div.buttons", null, told, reload),
+    el("div.buttons", null, reported, reload),
   );
 }
 

@@ -27,6 +27,6 @@ function kindOf({ head, tail, numbers }) {
     if (run && Number(run[run.length - 1]) + 1 === Number(number)) run.push(number);
     else runs.push([number]);
   }
-  const told = runs.map((run) => (run.length > 1 ? `${run[0]}-${run[run.length - 1]}` : run[0]));
-  return `${head}[${told.join(",")}]${tail}`;
+  const reported = runs.map((run) => (run.length > 1 ? `${run[0]}-${run[run.length - 1]}` : run[0]));
+  return `${head}[${reported.join(",")}]${tail}`;
 }

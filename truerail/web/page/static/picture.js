@@ -38,7 +38,7 @@ export class Picture {
     this.changed();
   }
 
-  /** @param {{tone: string, headline: string, repair?: string}} told */
+  /** @param {{tone: string, headline: string, repair?: string}} reported */
   verdict({ tone, headline, repair }) {
     this.repair = repair ?? this.repair;
     byId("verdict").className = `verdict ${tone}`;

@@ -82,7 +82,7 @@ function left(path, row) {
     path.nic.rdma,
     path.nic.link,
     path.nic.speed_gbps ? `${path.nic.speed_gbps}G` : "",
-  ].filter(Boolean).join(" · ") : "nothing told";
+  ].filter(Boolean).join(" · ") : "nothing reported";
   return svg("g", null,
     svg(
       "text.rail",
@@ -95,7 +95,7 @@ function left(path, row) {
       svg("text.soft", { x: AT.gpu + 9, y: y + 11 }, level),
       svg("path.bus", { d: `M${AT.gpu + 72} ${y} H ${AT.nic}` }),
     ]
-      : svg("text.soft", { x: AT.gpu + 9, y: y + 4 }, "not told"),
+      : svg("text.soft", { x: AT.gpu + 9, y: y + 4 }, "not reported"),
     box(AT.nic, row, AT.out - AT.nic, path.nic?.link === "down" ? "down" : ""),
     svg("text.name", { x: AT.nic + 9, y: y - 2 }, ending(path.a.port, 28)), svg("text.soft", { x: AT.nic + 9, y: y + 11 }, ending(detail, 36)));
 }
@@ -145,7 +145,7 @@ function leaf({ end, row, extra, uplinks, rail }) {
   const y = middle(row);
   const planned = uplinks.reduce((sum, up) => sum + up.planned, 0);
   const right = uplinks.reduce((sum, up) => sum + up.right, 0);
-  const told = [
+  const reported = [
     rail === null || rail === undefined ? "" : `rail ${rail}`,
     extra ? "not this host's" : "",
     end.rack && !extra ? `rack ${end.rack}` : "",
@@ -154,7 +154,7 @@ function leaf({ end, row, extra, uplinks, rail }) {
     svg("a", {
       href: `${thing(end.device, end.role ?? "leaf")}#${encodeURIComponent(end.port)}`,
     }, box(AT.leaf, row, 190, extra ? "extra" : ""),
-      svg("text.name", { x: AT.leaf + 9, y: y - 2 }, ending(nameOf(end), 25)), svg("text.soft", { x: AT.leaf + 9, y: y + 11 }, ending(told, 34))),
+      svg("text.name", { x: AT.leaf + 9, y: y - 2 }, ending(nameOf(end), 25)), svg("text.soft", { x: AT.leaf + 9, y: y + 11 }, ending(reported, 34))),
     planned ? [svg(
       "path.bus",
       { d: `M${AT.leaf + 190} ${y} H ${AT.up}` },

@@ -23,8 +23,8 @@ export function ratesCard(live, device) {
 }
 
 /** @param {any} rates Rates */
-function body({ ports, told, summary, begins }) {
-  if (!told) return el("p.unknown.pad", null, `Not told: ${summary}.`);
+function body({ ports, reported, summary, begins }) {
+  if (!reported) return el("p.unknown.pad", null, `Not reported: ${summary}.`);
   const loud = ports.length > FEW ? ports.filter(isLoud) : ports;
   const quiet = ports.filter((/** @type {any} */ port) => !loud.includes(port));
   return [
@@ -84,9 +84,9 @@ function share(samples, exact, what) {
 
 /** @param {Record<string, number>} kinds */
 function errors(kinds) {
-  const told = Object.entries(kinds);
-  if (!told.length) return el("span.unknown", null, "not told");
-  const some = told.filter(([, number]) => number);
+  const reported = Object.entries(kinds);
+  if (!reported.length) return el("span.unknown", null, "not reported");
+  const some = reported.filter(([, number]) => number);
   if (!some.length) return el("span.soft", null, "none");
   return some.map(([kind, number]) => el("span.missing.block", null, `${figure(number)} ${kind.replaceAll("_", " ")}`));
 }

@@ -1,4 +1,4 @@
-// Samples over time as small bars. One that was not told leaves a dot where its bar would stand, never a zero.
+// Samples over time as small bars. One that was not reported leaves a dot where its bar would stand, never a zero.
 
 import { el, svg } from "./dom.js";
 
@@ -14,15 +14,15 @@ const HEIGHT = 18;
  */
 export function spark(samples, full, said, { kind = "flow", what }) {
   const known = /** @type {number[]} */ (samples.filter((one) => one !== null));
-  if (!known.length) return el("span.unknown", null, "not told");
+  if (!known.length) return el("span.unknown", null, "not reported");
   const gaps = samples.length - known.length;
   const latest = samples[samples.length - 1];
-  const holes = gaps ? `, ${gaps} of ${samples.length} samples not told` : "";
+  const holes = gaps ? `, ${gaps} of ${samples.length} samples not reported` : "";
   const summary = `${what}: ${said(Math.min(...known))} to ${said(Math.max(...known))}${holes}`;
   return el("span.sparked", null,
     svg(`svg.spark.${kind}`, { width: samples.length * STEP, height: HEIGHT, role: "img", "aria-label": summary },
       svg("title", null, summary), samples.map((value, i) => (value === null ? gap(i) : bar(i, value / (full || 1))))),
-    latest === null ? el("span.unknown", null, "not told now") : el("span.figure", null, said(latest)));
+    latest === null ? el("span.unknown", null, "not reported now") : el("span.figure", null, said(latest)));
 }
 
 /** @param {number} i @param {number} share */

@@ -20,7 +20,7 @@ const narrow = matchMedia("(max-width: 760px)");
 /** @param {any} storm Storm */
 function draw(storm) {
   shown = storm;
-  const { storms, deadlocks, told, summary, action: what } = storm;
+  const { storms, deadlocks, reported, summary, action: what } = storm;
   const several = storms.length + deadlocks.length > 1;
   const more = storms.length - MOST_STORMS;
   redraw(answer, el("div.answer", null,
@@ -28,7 +28,7 @@ function draw(storm) {
     storms.slice(0, MOST_STORMS).map((/** @type {any} */ tree) => stormCard(tree, narrow.matches)),
     more > 0 ? el("p.soft", null, `and ${count(more, "more storm")}.`) : null,
     deadlocks.length ? card(count(deadlocks.length, "deadlock"), findingList(deadlocks, "")) : null,
-    storms.length || (deadlocks.length && told) ? null : told ? calm(summary) : doubt(summary)));
+    storms.length || (deadlocks.length && reported) ? null : reported ? calm(summary) : doubt(summary)));
 }
 
 /** @param {string} says */

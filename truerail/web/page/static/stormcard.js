@@ -41,11 +41,11 @@ function figures(tree) {
   const since = tree.since && el("time", { datetime: tree.since, title: moment(tree.since) }, ago(tree.since));
   return facts([
     ["Why", tree.sub_cause],
-    ["Priority", tree.priority ?? "not told"],
+    ["Priority", tree.priority ?? "not reported"],
     ["Rail", tree.rail],
     ["Paused", `${share(tree.paused_share)} of the time`],
-    ["One pause", tree.mean_pause_us === null ? "length not told" : pause(tree.mean_pause_us)],
-    ["Since", since ?? "not told"],
+    ["One pause", tree.mean_pause_us === null ? "length not reported" : pause(tree.mean_pause_us)],
+    ["Since", since ?? "not reported"],
     ["Suffer", tree.hosts.length ? sufferers(tree) : "no host that is counted"],
   ]);
 }
@@ -72,7 +72,7 @@ function legend() {
     el("span", null, "An arrow leads to whom it stops, with the share of time and the priority."),
     key("strong", "80 % or more"),
     key("weak", "less"),
-    key("lone", "told by one end only"),
+    key("lone", "reported by one end only"),
     el("span", null, "≤ frames allow for it at most"));
 }
 
@@ -93,7 +93,7 @@ function waits({ edges, nodes }) {
   ]);
   const more = edges.length - rows.length;
   return [
-    table(["Hops", "Waits", "For", "Of the time", "Told by", "Cable"], rows, { numbers: [3] }),
+    table(["Hops", "Waits", "For", "Of the time", "Reported by", "Cable"], rows, { numbers: [3] }),
     more ? el("p.soft.pad", null, `and ${count(more, "more paused link")}.`) : null,
   ];
 }

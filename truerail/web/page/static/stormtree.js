@@ -26,7 +26,7 @@ export function stormTree(tree, narrow) {
   return svg("svg.stormtree", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": summary },
     narrow ? null : heads(spots),
     spots.filter((spot) => spot.link).map(arrow),
-    spots.filter((spot) => spot.link).map((spot) => told(spot, tree, narrow)),
+    spots.filter((spot) => spot.link).map((spot) => reported(spot, tree, narrow)),
     spots.map((spot) => device(spot, tree)));
 }
 
@@ -101,7 +101,7 @@ const bothEnds = (waits) => waits.every((one) => one.source === "both ends");
  * @param {any} tree
  * @param {boolean} narrow
  */
-function told({ branch: { waits }, label: [x, y] }, tree, narrow) {
+function reported({ branch: { waits }, label: [x, y] }, tree, narrow) {
   const at = { x, "text-anchor": narrow ? "start" : "end" };
   const first = `${shares(waits)}${tree.priority === null ? "" : ` · P${tree.priority}`}`;
   const second = `${waits.length > 1 ? `${waits.length} links · ` : ""}${bothEnds(waits) ? "both ends" : "one end"}`;
@@ -143,7 +143,7 @@ function words({ waits, many, kind }, tree) {
   if (many.length) return `${folded(many)}: ${count(waits.length, "port waits", "ports wait")}, ${shares(waits)} ${on}`;
   const port = (/** @type {string} */ one) => one || "a port not known";
   const each = waits.map(
-    (wait) => `${port(wait.waiting)} waits for ${port(wait.on)} ${shares([wait])} ${on}, told by ${wait.source}`
+    (wait) => `${port(wait.waiting)} waits for ${port(wait.on)} ${shares([wait])} ${on}, reported by ${wait.source}`
   );
   const further = kind === "between" ? "; it pauses others itself" : "";
   return `${each.join("; ")}; ${count(waits[0].hops, "hop")} from the culprit${further}`;

@@ -93,6 +93,6 @@ function rows(ports) {
       port.peer_planned,
       port.facing === "down" ? "host" : "spine",
     ) : el("span.soft", null, "nothing"),
-    port.peer_actual ? portLink(port.peer_actual) : el("span.soft", null, "nothing"), port.link ?? el("span.soft", null, "not told"),
+    port.peer_actual ? portLink(port.peer_actual) : el("span.soft", null, "nothing"), port.link ?? el("span.soft", null, "not reported"),
     port.findings.map((/** @type {string} */ id, /** @type {number} */ i) => [i ? ", " : "", el(`a.${port.severity ?? "info"}`, { href: finding(id) }, id)])]));
 }

@@ -4,10 +4,10 @@ import { address, Problem, text } from "./api.js";
 import { el, redraw } from "./dom.js";
 
 /**
- * Asks now, and anew after each round and each mute; draws only what is different.
+ * Asks now, and again after each round and each mute; draws only what is different.
  * @param {import("./live.js").Live} live
  * @param {string | (() => string)} path of the API, with its query
- * @param {Element | Element[]} node where trouble is told
+ * @param {Element | Element[]} node where trouble is reported
  * @param {(answer: any) => void} draw
  * @param {boolean} [small] the page tells trouble elsewhere too
  * @returns {() => Promise<void>} asks at once
