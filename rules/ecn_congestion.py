@@ -201,8 +201,8 @@ def _unanswered(scene: Scene) -> None:
         senders = nics & (sent.gained > 0) & (leaf >= 0)
         for code in np.unique(leaf[senders]).tolist():
             count = sent.gained[senders & (leaf == code)].sum()
-            summary = f"NICs on it sent {count:,.0f} congestion notices, and no NIC of their rail got any "
-            f"({reported.sum()} tell)"
+            whose = f"no NIC of their rail got any ({reported.sum()} report them)"
+            summary = f"NICs on it sent {count:,.0f} congestion notices, and {whose}"
             action = "Compare priority and DSCP of CNP packets along the path: they are dropped, or senders are deaf"
             scene.of(code // 2).add(Severity.WARNING, "unanswered", summary, action, INFERRED)
 

@@ -1,5 +1,6 @@
 """The project's conventions, as tests: what CONTRIBUTING.md promises about files, names, layers and generated text."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -125,6 +126,24 @@ def test_the_words_of_the_old_dialect_only_become_fewer() -> None:
     pages = [path for path in committed() if path.suffix in (".py", ".md", ".js")]
     shown = [path for path in pages if path.relative_to(ROOT).parts[0] in ("truerail", "collector", "rules", "docs")]
     assert sum(len(DIALECT.findall(path.read_text(encoding="utf-8"))) for path in shown) <= MOST_DIALECT_WORDS
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_no_text_stands_alone_behind_a_statement(path: Path) -> None:
+    """A text that is no docstring and is used nowhere is the lost end of the one before."""
+    source = path.read_text(encoding="utf-8")
+    alone = [
+        node.value
+        for body in (getattr(node, "body", []) for node in ast.walk(ast.parse(source)))
+        for node in (body if isinstance(body, list) else [])
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.JoinedStr | ast.Constant)
+    ]
+    lost = [
+        node.lineno
+        for node in alone
+        if not (ast.get_source_segment(source, node) or "").startswith(('"""', 'r"""', "..."))
+    ]
+    assert not lost
 
 
 def _explained_above(path: Path, number: int) -> bool:

@@ -31,8 +31,7 @@ def counted(code: str, title: str, summary: str, *, colour: str = WRONG, width: 
     unknown = f'truerail_rule_status{{{FABRIC}, rule="{code}", status=~"unknown|error"}} == 1'
     findings = f'sum by (fabric) (truerail_findings{{{FABRIC}, rule="{code}", muted="no"}})'
     expr = f"{findings}\nor NaN * max by (fabric) ({unknown})"
-    text = f"{summary}\n\n0 means that rule {code} evaluated and found nothing; purple that it could not evaluate. "
-    f"{_MUTED}"
+    text = f"{summary}\n\n0 means that rule {code} found nothing; purple that it could not evaluate. {_MUTED}"
     steps: Steps = none_is_right(colour)
     return stat(title, text, instant(fresh(expr)), unit="short", steps=steps, width=width, empty="not evaluated")
 
