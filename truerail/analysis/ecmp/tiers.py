@@ -80,6 +80,6 @@ def _not_evaluated(b: Balance, of: Mask) -> Iterator[NotEvaluated]:
     missing = np.flatnonzero(every & ~b.evaluated)
     if len(missing):
         switches = int(np.count_nonzero(every))
-        of = f"uplinks of {len(missing)} of {switches} switches"
-        why = f"{of}: not all are reported, or they carry too little to be evaluated"
+        which = f"uplinks of {len(missing)} of {switches} switches"
+        why = f"{which}: not all are reported, or they carry too little to be evaluated"
         yield NotEvaluated(why, what="switch", count=len(missing), of=switches, subjects=tuple(b.names(missing)))
