@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 
 from tests.access_site import OPERATOR, WITH_TOKENS, Site
 from truerail.errors import RequestRefusedError
-from truerail.web.access.request import RequestInfo
 from truerail.web.access.sizes import MOST_HEADERS, MOST_PATH, MOST_QUERY, whole_body
 
 SMALL = {"body_bytes": 2000}
@@ -72,9 +72,9 @@ def test_a_body_that_does_not_come_is_not_waited_for() -> None:
     async def never() -> Any:
         await asyncio.Event().wait()
 
-    scope = {"method": "POST", "path": "/", "headers": [(b"content-length", b"5")]}
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-length", b"5")]}
     with pytest.raises(RequestRefusedError, match=r"longer than 0\.05 s") as caught:
-        asyncio.run(whole_body(RequestInfo(scope), never, 100, 0.05))
+        asyncio.run(whole_body(Request(scope), never, 100, 0.05))
     assert caught.value.status == 408
 
 
@@ -83,8 +83,8 @@ def test_a_client_that_goes_away_in_the_middle_of_a_body_is_passed_on_as_that() 
         return {"type": "http.disconnect"}
 
     async def reading() -> Any:
-        scope = {"method": "POST", "path": "/", "headers": [(b"transfer-encoding", b"chunked")]}
-        return await (await whole_body(RequestInfo(scope), gone, 100))()
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"transfer-encoding", b"chunked")]}
+        return await (await whole_body(Request(scope), gone, 100))()
 
     assert asyncio.run(reading()) == {"type": "http.disconnect"}
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, cast
 
+from starlette.requests import Request
+
 from truerail.errors import JournalUnavailableError, RequestRefusedError
 from truerail.service.logs import logger
 from truerail.service.settings import Settings, Token
@@ -23,7 +25,7 @@ from truerail.web.access.failures import Failures
 from truerail.web.access.origins import Origins
 from truerail.web.access.proxy import Proxy
 from truerail.web.access.refusal import LOGIN, slow_down
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import bearer_token, header, peer, peer_name, writes
 from truerail.web.access.sessions import Sessions
 from truerail.web.access.tokens import MetricsToken, Tokens
 
@@ -64,52 +66,52 @@ class Authenticator:
         self._origins = Origins(settings.http)
         self._failures.limit(settings.access.failed_logins_per_minute)
 
-    async def identify(self, asked: RequestInfo) -> Principal | None:
+    async def identify(self, request: Request) -> Principal | None:
         """Who it is; None on what is open to all. Raises Refused (401, 421, 429)."""
-        if asked.path in PROBES and not asked.writes:
+        if request["path"] in PROBES and not writes(request):
             return None
-        if not self.access.required and not self._origins.knows(asked.one("host")):
+        if not self.access.required and not self._origins.knows(header(request, "host")):
             raise RequestRefusedError(
-                421, f"{asked.one('host') or 'no host'} is not a name of this service: see http.public_url"
+                421, f"{header(request, 'host') or 'no host'} is not a name of this service: see http.public_url"
             )
-        if is_open(asked.path):
+        if is_open(request["path"]):
             return None
-        known = await self._known(asked)
+        known = await self._known(request)
         if known is None:
             raise RequestRefusedError(401, "log in, or send a token: Authorization: Bearer trt_...")
         return known
 
-    def allow(self, asked: RequestInfo, known: Principal | None) -> None:
+    def allow(self, request: Request, known: Principal | None) -> None:
         """Whether they may do that. Raises Refused (403)."""
-        if not asked.writes:
+        if not writes(request):
             return
         if known is None or known.proof != "none":
-            self._no_other_site(asked)
+            self._no_other_site(request)
         if known is None:
             return
         if known.proof == "csrf":
-            self._own_page(asked)
-            self._has_csrf_token(asked, known.caller)
-        if known.caller.role != "operator" and asked.path != LOGOUT:
+            self._own_page(request)
+            self._has_csrf_token(request, known.caller)
+        if known.caller.role != "operator" and request["path"] != LOGOUT:
             raise RequestRefusedError(403, needs_operator(known.caller))
 
-    def secure(self, asked: RequestInfo) -> bool:
+    def secure(self, request: Request) -> bool:
         """Whether the browser's way here is encrypted, as far as we know."""
-        return asked.scheme == "https" or self._proxy.says_https(asked) or self._origins.public_https
+        return request.get("scheme") == "https" or self._proxy.says_https(request) or self._origins.public_https
 
-    def cookie_name(self, asked: RequestInfo) -> str:
+    def cookie_name(self, request: Request) -> str:
         """`__Host-` keeps other hosts of the domain from setting it (RFC 6265bis); it is for encrypted ways only."""
-        return "__Host-truerail" if self.secure(asked) else "truerail"
+        return "__Host-truerail" if self.secure(request) else "truerail"
 
     def local(self) -> Caller:
         """Everybody, where nobody has to log in."""
         return Caller("local", "operator", self._csrf_of("local"))
 
-    async def token(self, asked: RequestInfo, presented: str) -> Token:
+    async def token(self, request: Request, presented: str) -> Token:
         """The token's entry. Raises Refused (401, 429) where it is none, after counting, logging and auditing that."""
         found = self._tokens.find(presented)
         if found is None:
-            raise await self._wrong(asked)
+            raise await self._wrong(request)
         return found
 
     async def tell(self, who: str, action: str, detail: str) -> None:
@@ -120,53 +122,53 @@ class Authenticator:
         except JournalUnavailableError as gone:
             logger().warning("not audited", action=action, who=who, why=str(gone))
 
-    async def _known(self, asked: RequestInfo) -> Principal | None:
+    async def _known(self, request: Request) -> Principal | None:
         if not self.access.required:
             return Principal(self.local(), "origin")
-        name = self._proxy.name(asked)
-        bearer = asked.bearer
+        name = self._proxy.name(request)
+        bearer = bearer_token(request)
         if bearer is not None and (not name or bearer.startswith("trt_")):
-            return await self._by_token(asked, bearer)
-        return self._by_proxy(name) if name else self._by_cookie(asked)
+            return await self._by_token(request, bearer)
+        return self._by_proxy(name) if name else self._by_cookie(request)
 
-    async def _by_token(self, asked: RequestInfo, bearer: str) -> Principal:
-        if asked.path in METRICS and self._metrics.matches(bearer):
+    async def _by_token(self, request: Request, bearer: str) -> Principal:
+        if request["path"] in METRICS and self._metrics.matches(bearer):
             return Principal(Caller("metrics", "metrics"), "none")
-        token = await self.token(asked, bearer)
+        token = await self.token(request, bearer)
         return Principal(Caller(token.name, token.role), "none")
 
     def _by_proxy(self, name: str) -> Principal:
         role = cast("CallerRole", self._proxy.role(name))
         return Principal(Caller(name, role, self._csrf_of(name)), "csrf")
 
-    def _by_cookie(self, asked: RequestInfo) -> Principal | None:
-        session = self.sessions.find(asked.cookie(self.cookie_name(asked)))
+    def _by_cookie(self, request: Request) -> Principal | None:
+        session = self.sessions.find(request.cookies.get(self.cookie_name(request), ""))
         token = self._tokens.by_hash(session.token_hash) if session else None
         if session is None or token is None:
             return None
         return Principal(Caller(token.name, token.role, session.csrf), "csrf")
 
-    def _no_other_site(self, asked: RequestInfo) -> None:
-        if self._origins.own_page(asked, self.secure(asked)) is False:
+    def _no_other_site(self, request: Request) -> None:
+        if self._origins.own_page(request, self.secure(request)) is False:
             raise RequestRefusedError(403, "a page of another site made this request: see http.public_url")
 
-    def _own_page(self, asked: RequestInfo) -> None:
-        if self._origins.own_page(asked, self.secure(asked)) is None:
+    def _own_page(self, request: Request) -> None:
+        if self._origins.own_page(request, self.secure(request)) is None:
             raise RequestRefusedError(
                 403, "the request says neither Origin nor Sec-Fetch-Site: programs send a bearer token"
             )
 
-    def _has_csrf_token(self, asked: RequestInfo, caller: Caller) -> None:
+    def _has_csrf_token(self, request: Request, caller: Caller) -> None:
         """A log-out is a plain form, which sends no header; that a page of this service sent it is enough there."""
-        shown = asked.one("x-csrf-token").encode()
-        if asked.path != LOGOUT and not hmac.compare_digest(shown, caller.csrf.encode()):
+        shown = header(request, "x-csrf-token").encode()
+        if request["path"] != LOGOUT and not hmac.compare_digest(shown, caller.csrf.encode()):
             raise RequestRefusedError(403, "X-CSRF-Token is missing or old: load the page again")
 
-    async def _wrong(self, asked: RequestInfo) -> RequestRefusedError:
-        wait = self._failures.add(asked.peer)
+    async def _wrong(self, request: Request) -> RequestRefusedError:
+        wait = self._failures.add(peer(request))
         if wait:
             return slow_down(wait)
-        await self.tell("unknown", "wrong token", f"from {asked.peer_name}")
+        await self.tell("unknown", "wrong token", f"from {peer_name(request)}")
         return RequestRefusedError(401, "this token is not known")
 
     def _csrf_of(self, name: str) -> str:

@@ -1,10 +1,11 @@
 """What every answer tells a browser: run nothing but our own scripts, show us in no frame, keep nothing personal."""
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import Message, Send
 
 from truerail.web.access.authenticator import is_open
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import header
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -25,7 +26,7 @@ _SHARED = ("public", "private", "no-store")
 _PERSONAL = frozenset({"/login", "/logout", "/api/v1/me", "/api/v1/audit"})
 
 
-def with_headers(send: Send, asked: RequestInfo) -> Send:
+def with_headers(send: Send, request: Request) -> Send:
     """Adds the headers to an answer as it leaves; what the application has set itself stays."""
 
     async def sending(message: Message) -> None:
@@ -33,27 +34,27 @@ def with_headers(send: Send, asked: RequestInfo) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in _ALWAYS.items():
                 headers.setdefault(name, value)
-            _transport(headers, asked)
-            _keeping(headers, asked)
+            _transport(headers, request)
+            _keeping(headers, request)
         await send(message)
 
     return sending
 
 
-def _transport(headers: MutableHeaders, asked: RequestInfo) -> None:
+def _transport(headers: MutableHeaders, request: Request) -> None:
     """HSTS holds for a host name with all its ports (RFC 6797 section 8.3), so that on another port than 443 it would
     cut browsers off from whatever else that machine serves over plain HTTP.
     """
-    host = asked.one("host")
-    if asked.scheme == "https" and not host.rpartition("]")[2].partition(":")[2]:
+    host = header(request, "host")
+    if request.get("scheme") == "https" and not host.rpartition("]")[2].partition(":")[2]:
         headers.setdefault("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY)
 
 
-def _keeping(headers: MutableHeaders, asked: RequestInfo) -> None:
+def _keeping(headers: MutableHeaders, request: Request) -> None:
     """What is only for those who logged in is kept by no shared cache, what is about the caller by none at all."""
-    if asked.path in _PERSONAL or "set-cookie" in headers:
+    if request["path"] in _PERSONAL or "set-cookie" in headers:
         headers["Cache-Control"] = "no-store"
-    elif not is_open(asked.path):
+    elif not is_open(request["path"]):
         reported = headers.get("cache-control", "no-cache")
         headers["Cache-Control"] = reported if any(word in reported for word in _SHARED) else f"private, {reported}"
         headers.add_vary_header("Authorization, Cookie")

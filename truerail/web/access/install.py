@@ -13,7 +13,6 @@ from truerail.web.access.authenticator import LOGOUT, Authenticator
 from truerail.web.access.login import log_in, log_out
 from truerail.web.access.middleware import AuthMiddleware
 from truerail.web.access.refusal import LOGIN, answer
-from truerail.web.access.request import RequestInfo
 
 
 def install(
@@ -35,4 +34,4 @@ def install(
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestRefusedError)  # noqa: S101 - Starlette calls it for nothing else
-    return answer(error, RequestInfo(request.scope))
+    return answer(error, request)

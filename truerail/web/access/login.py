@@ -16,7 +16,7 @@ from truerail.service.settings import Token
 from truerail.web.access.authenticator import Authenticator
 from truerail.web.access.caller import Caller
 from truerail.web.access.refusal import LOGIN, safe_next
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import header, peer_name
 
 MOST_BYTES = 4096
 """Of a log-in's body."""
@@ -27,35 +27,33 @@ _JSON = "application/json"
 async def log_in(request: Request) -> Response:
     """Raises Refused: 400 and 415 for a body that is none, 401 and 429 for a wrong token."""
     gate: Authenticator = request.app.state.gate
-    asked = RequestInfo(request.scope)
-    kind = _kind(asked)
+    kind = _kind(request)
     fields = _fields(kind, await request.body())
     if not gate.access.required:
         return _welcome(kind, gate.local(), fields)
     try:
-        token = await gate.token(asked, fields.get("token", "").strip())
+        token = await gate.token(request, fields.get("token", "").strip())
     except RequestRefusedError as refused:
         if kind != _FORM:
             raise
         return _back_to_form(fields) if refused.status == 401 else _for_people(refused)
-    await gate.tell(token.name, "log-in", f"from {asked.peer_name}")
-    return _begin(gate, asked, token, kind, fields)
+    await gate.tell(token.name, "log-in", f"from {peer_name(request)}")
+    return _begin(gate, request, token, kind, fields)
 
 
 async def log_out(request: Request) -> Response:
     """Ends the session and takes the cookie back. Bearer tokens and proxies have no session to end."""
     gate: Authenticator = request.app.state.gate
-    asked = RequestInfo(request.scope)
-    name = gate.cookie_name(asked)
-    gate.sessions.end(asked.cookie(name))
-    await gate.tell(request.state.caller.name, "log-out", f"from {asked.peer_name}")
-    response = RedirectResponse(LOGIN, 303) if _kind(asked) == _FORM else Response(status_code=204)
-    response.headers["Set-Cookie"] = _cookie(gate, asked, "", 0)
+    name = gate.cookie_name(request)
+    gate.sessions.end(request.cookies.get(name, ""))
+    await gate.tell(request.state.caller.name, "log-out", f"from {peer_name(request)}")
+    response = RedirectResponse(LOGIN, 303) if _kind(request) == _FORM else Response(status_code=204)
+    response.headers["Set-Cookie"] = _cookie(gate, request, "", 0)
     return response
 
 
-def _kind(asked: RequestInfo) -> str:
-    return asked.one("content-type").partition(";")[0].strip().lower()
+def _kind(request: Request) -> str:
+    return header(request, "content-type").partition(";")[0].strip().lower()
 
 
 def _fields(kind: str, body: bytes) -> Mapping[str, str]:
@@ -70,13 +68,13 @@ def _fields(kind: str, body: bytes) -> Mapping[str, str]:
     raise RequestRefusedError(415, f"a log-in is {_FORM} or {_JSON}")
 
 
-def _begin(gate: Authenticator, asked: RequestInfo, token: Token, kind: str, fields: Mapping[str, str]) -> Response:
+def _begin(gate: Authenticator, request: Request, token: Token, kind: str, fields: Mapping[str, str]) -> Response:
     """A new session; one that came with the request ends, so that none can be slipped in beforehand."""
-    gate.sessions.end(asked.cookie(gate.cookie_name(asked)))
+    gate.sessions.end(request.cookies.get(gate.cookie_name(request), ""))
     seconds = gate.access.session.total_seconds()
     number, session = gate.sessions.begin(token, seconds)
     response = _welcome(kind, Caller(token.name, token.role, session.csrf), fields)
-    response.headers["Set-Cookie"] = _cookie(gate, asked, number, int(seconds))
+    response.headers["Set-Cookie"] = _cookie(gate, request, number, int(seconds))
     return response
 
 
@@ -95,6 +93,6 @@ def _for_people(refused: RequestRefusedError) -> Response:
     return PlainTextResponse(refused.detail, refused.status, refused.headers)
 
 
-def _cookie(gate: Authenticator, asked: RequestInfo, number: str, seconds: int) -> str:
-    secure = "; Secure" if gate.secure(asked) else ""
-    return f"{gate.cookie_name(asked)}={number}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
+def _cookie(gate: Authenticator, request: Request, number: str, seconds: int) -> str:
+    secure = "; Secure" if gate.secure(request) else ""
+    return f"{gate.cookie_name(request)}={number}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"

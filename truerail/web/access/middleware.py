@@ -3,6 +3,7 @@
 Plain ASGI: Starlette's BaseHTTPMiddleware would hold back event streams.
 """
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from truerail.errors import RequestRefusedError
@@ -11,7 +12,7 @@ from truerail.web.access.authenticator import Authenticator, is_open
 from truerail.web.access.headers import with_headers
 from truerail.web.access.login import MOST_BYTES
 from truerail.web.access.refusal import answer
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import peer_name, writes
 from truerail.web.access.sizes import check_head, whole_body
 from truerail.web.problems import problem
 
@@ -34,28 +35,28 @@ class AuthMiddleware:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = RequestInfo(scope)
-        sent = _Sent(with_headers(send, asked))
+        request = Request(scope)
+        sent = _Sent(with_headers(send, request))
         try:
-            receive = await self._let_in(scope, asked, receive)
+            receive = await self._let_in(scope, request, receive)
             await self._app(scope, receive, sent)
         except RequestRefusedError as refused:
-            await answer(refused, asked)(scope, receive, sent)
+            await answer(refused, request)(scope, receive, sent)
         except Exception:
             if not sent.status:  # whoever answers outside of this middleware would leave the headers out
                 await problem(500, "something broke inside; the log of the service says what")(scope, receive, sent)
             raise
         finally:
-            if asked.writes:
-                _log(scope, asked, sent.status)
+            if writes(request):
+                _log(scope, request, sent.status)
 
-    async def _let_in(self, scope: Scope, asked: RequestInfo, receive: Receive) -> Receive:
-        check_head(asked)
-        known = await self._gate.identify(asked)
+    async def _let_in(self, scope: Scope, request: Request, receive: Receive) -> Receive:
+        check_head(request)
+        known = await self._gate.identify(request)
         scope.setdefault("state", {})["caller"] = known.caller if known else None
-        self._gate.allow(asked, known)
-        most = min(MOST_BYTES, self._body_bytes) if is_open(asked.path) else self._body_bytes
-        return await whole_body(asked, receive, most)
+        self._gate.allow(request, known)
+        most = min(MOST_BYTES, self._body_bytes) if is_open(request["path"]) else self._body_bytes
+        return await whole_body(request, receive, most)
 
 
 class _Sent:
@@ -71,9 +72,9 @@ class _Sent:
         await self._send(message)
 
 
-def _log(scope: Scope, asked: RequestInfo, status: int) -> None:
+def _log(scope: Scope, request: Request, status: int) -> None:
     """One line for each write of somebody known, refused or not; strangers could fill the disk."""
     caller = scope.get("state", {}).get("caller")
     if caller:
-        say = {"method": asked.method, "path": asked.path, "status": status, "peer": asked.peer_name}
+        say = {"method": request.method, "path": request["path"], "status": status, "peer": peer_name(request)}
         logger().info("write", who=caller.name, **say)

@@ -4,8 +4,10 @@ import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from starlette.requests import Request
+
 from truerail.service.settings import Http, is_loopback
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import header
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 
@@ -31,18 +33,18 @@ class Origins:
         name = found["name"].strip("[]").lower()
         return name in self._names or is_loopback(_plain(name))
 
-    def own_page(self, asked: RequestInfo, secure: bool) -> bool | None:
+    def own_page(self, request: Request, secure: bool) -> bool | None:
         """Whether a page of this service made the request; None where it says nothing, as programs do.
 
         Sec-Fetch-Site (https://www.w3.org/TR/fetch-metadata/) goes before Origin: a browser compares with the address
         it sees, where a proxy may have put another Host. Over plain HTTP browsers send Origin alone.
         """
-        if asked.all("sec-fetch-site"):
-            return asked.one("sec-fetch-site") == "same-origin"
-        if not asked.all("origin"):
+        if "sec-fetch-site" in request.headers:
+            return header(request, "sec-fetch-site") == "same-origin"
+        if "origin" not in request.headers:
             return None
-        own = f"{'https' if secure else 'http'}://{asked.one('host')}".lower()
-        return asked.one("origin").lower() in {own, self._public} - {""}
+        own = f"{'https' if secure else 'http'}://{header(request, 'host')}".lower()
+        return header(request, "origin").lower() in {own, self._public} - {""}
 
 
 def _plain(name: str) -> str:

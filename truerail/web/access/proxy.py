@@ -4,9 +4,11 @@
 
 from ipaddress import ip_network
 
+from starlette.requests import Request
+
 from truerail.model.names import printable
 from truerail.service.settings import TrustedProxy
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import header, peer
 
 LONGEST_NAME = 128
 
@@ -20,16 +22,17 @@ class Proxy:
         self._role = settings.role if settings else "reader"
         self._operators = frozenset(settings.operators) if settings else frozenset()
 
-    def trusts(self, asked: RequestInfo) -> bool:
+    def trusts(self, request: Request) -> bool:
         """Whether the direct peer is the proxy."""
-        return asked.peer is not None and any(asked.peer in network for network in self._networks)
+        direct = peer(request)
+        return direct is not None and any(direct in network for network in self._networks)
 
-    def name(self, asked: RequestInfo) -> str:
+    def name(self, request: Request) -> str:
         """Who the proxy says it is; empty where it says nothing, nothing usable, or is not the proxy."""
-        if not self.trusts(asked):
+        if not self.trusts(request):
             return ""
         try:
-            name = asked.one(self._header).encode("latin-1").decode("utf-8")
+            name = header(request, self._header).encode("latin-1").decode("utf-8")
         except UnicodeDecodeError:
             return ""
         return name if len(name) <= LONGEST_NAME and printable(name) == name else ""
@@ -38,7 +41,7 @@ class Proxy:
         """The role of somebody whom the proxy logged in."""
         return "operator" if name in self._operators else self._role
 
-    def says_https(self, asked: RequestInfo) -> bool:
+    def says_https(self, request: Request) -> bool:
         """Whether the browser talks TLS to the proxy."""
-        first = asked.one("x-forwarded-proto").partition(",")[0].strip()
-        return first.lower() == "https" and self.trusts(asked)
+        first = header(request, "x-forwarded-proto").partition(",")[0].strip()
+        return first.lower() == "https" and self.trusts(request)

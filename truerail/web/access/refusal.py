@@ -4,10 +4,11 @@ from html import escape
 from math import ceil
 from urllib.parse import quote
 
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from truerail.errors import RequestRefusedError
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import came_from_elsewhere, has_body, quoted_address, wants_page
 from truerail.web.problems import problem
 
 LOGIN = "/login"
@@ -22,14 +23,14 @@ def slow_down(seconds: float) -> RequestRefusedError:
     return RequestRefusedError(429, f"too many wrong tokens: try again in {wait} s", {"Retry-After": str(wait)})
 
 
-def answer(refused: RequestRefusedError, asked: RequestInfo) -> Response:
-    """What the one who asked gets."""
-    if refused.status == 401 and asked.wants_page:
-        return _to_login(asked)
+def answer(refused: RequestRefusedError, request: Request) -> Response:
+    """The response to a request that is turned away."""
+    if refused.status == 401 and wants_page(request):
+        return _to_login(request)
     headers = dict(refused.headers)
     if refused.status == 401:
         headers["WWW-Authenticate"] = _CHALLENGE
-    if asked.has_body:  # nobody reads the rest of it
+    if has_body(request):  # nobody reads the rest of it
         headers["Connection"] = "close"
     return problem(refused.status, refused.detail, kind=_KINDS.get(refused.status, ""), headers=headers)
 
@@ -42,9 +43,9 @@ def safe_next(text: str) -> str:
     return text if local and len(text) <= _LONGEST_NEXT and not text.startswith(LOGIN) else "/"
 
 
-def _to_login(asked: RequestInfo) -> Response:
-    here = safe_next(asked.address)
-    if asked.came_from_elsewhere:
+def _to_login(request: Request) -> Response:
+    here = safe_next(quoted_address(request))
+    if came_from_elsewhere(request):
         return _once_more(here)
     way = f"{LOGIN}?next={quote(here, safe='/')}" if here != "/" else LOGIN
     return RedirectResponse(way, 303, {"Cache-Control": "no-store"})

@@ -6,10 +6,11 @@ The figures are the usual ones of front-end servers (nginx takes 32 KiB of heade
 
 import asyncio
 
+from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from truerail.errors import RequestRefusedError
-from truerail.web.access.request import RequestInfo
+from truerail.web.access.request import has_body, header
 
 MOST_PATH = 2048
 MOST_QUERY = 16 << 10
@@ -19,25 +20,25 @@ BODY_SECONDS = 20.0
 """Until the whole body has to be there: a 1 MiB body at 52 KB/s."""
 
 
-def check_head(asked: RequestInfo) -> None:
+def check_head(request: Request) -> None:
     """Raises Refused (414, 431) for a request line or headers that are too long."""
-    if len(asked.path) > MOST_PATH:
+    if len(request["path"]) > MOST_PATH:
         raise RequestRefusedError(414, f"the path is longer than {MOST_PATH} characters")
-    if len(asked.query) > MOST_QUERY:
+    if len(request["query_string"]) > MOST_QUERY:
         raise RequestRefusedError(414, f"the query is longer than {MOST_QUERY} bytes: fold node sets, as gpu-[001-064]")
-    size = sum(len(key) + len(value) for key, value in asked.headers)
-    if len(asked.headers) > MOST_HEADERS or size > MOST_HEADER_BYTES:
+    size = sum(len(key) + len(value) for key, value in request.headers.raw)
+    if len(request.headers.raw) > MOST_HEADERS or size > MOST_HEADER_BYTES:
         raise RequestRefusedError(431, f"more than {MOST_HEADERS} headers or {MOST_HEADER_BYTES} bytes of them")
 
 
-async def whole_body(asked: RequestInfo, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
+async def whole_body(request: Request, receive: Receive, most: int, seconds: float = BODY_SECONDS) -> Receive:
     """Reads the body to its end, then gives it out in one piece. Raises Refused (408, 413).
 
     A body whose length is reported is refused before any of it is read, one in chunks as soon as it is too long.
     """
-    if not asked.has_body:
+    if not has_body(request):
         return receive
-    _check_reported(asked, most)
+    _check_reported(request, most)
     try:
         async with asyncio.timeout(seconds):
             body = await _read(receive, most)
@@ -46,8 +47,8 @@ async def whole_body(asked: RequestInfo, receive: Receive, most: int, seconds: f
     return _replay(body, receive)
 
 
-def _check_reported(asked: RequestInfo, most: int) -> None:
-    reported = asked.one("content-length")
+def _check_reported(request: Request, most: int) -> None:
+    reported = header(request, "content-length")
     if reported.isdecimal() and int(reported[:20]) > most:
         raise _too_large(most)
 
