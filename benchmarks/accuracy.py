@@ -1,6 +1,6 @@
 """How often the causes are right: many simulated fabrics are evaluated, and the evaluations measured against the truth.
 
-python benchmarks/accuracy.py [--fabrics 2400] [--write docs/accuracy.md] [--show]
+python benchmarks/accuracy.py [--fabrics 2400] [--write docs/measured/accuracy.md] [--show]
 python benchmarks/accuracy.py --seed 17             one fabric, its truth and what was said of it
 python benchmarks/accuracy.py --behaving --seed 17  one whose devices behave as real ones do
 """

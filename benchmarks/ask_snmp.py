@@ -122,7 +122,7 @@ def measured(folder: Path) -> list[Cost]:
 
 
 def section() -> str:
-    """The chapter on SNMP for docs/live-performance.md, measured now; says so where it cannot be measured here."""
+    """The chapter on SNMP for docs/measured/live-performance.md, measured now, or the reason why it cannot be."""
     missing = [program for program in NEEDED if not shutil.which(program)]
     if missing or os.geteuid() != 0:
         why = f"{', '.join(missing)} not installed" if missing else "root is needed"

@@ -1,6 +1,6 @@
 """What asking live devices costs: SSH and SNMP, and how soon a re-cabled port is named; one after the other.
 
-python benchmarks/live.py [--write docs/live-performance.md]
+python benchmarks/live.py [--write docs/measured/live-performance.md]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """How soon the overview stands, and how soon a change is seen on it, in a real Chromium.
 
-PYTHONPATH=. python benchmarks/page.py [--loads 7] [--write docs/page-performance.md]
+PYTHONPATH=. python benchmarks/page.py [--loads 7] [--write docs/measured/page-performance.md]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """How often polarized tiers and dead members are named right: drawn tiers with known truth, evaluated by the rules.
 
-python benchmarks/polarization.py [--trials 6000] [--write docs/polarization-accuracy.md]
+python benchmarks/polarization.py [--trials 6000] [--write docs/measured/polarization-accuracy.md]
 python benchmarks/polarization.py --seed 17        one trial, its truth and what was said of it
 """
 

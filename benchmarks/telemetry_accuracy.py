@@ -1,7 +1,7 @@
 """How often the cause behind traffic is named right: simulated jobs with one fault each, and days without any.
 
-    python benchmarks/telemetry_accuracy.py [--runs 2000] [--days 100] [--write docs/telemetry-accuracy.md] [--show]
-                                            [--state FILE] [--minutes 35]
+    python benchmarks/telemetry_accuracy.py [--runs 2000] [--days 100] [--show] [--state FILE]
+                                            [--minutes 35] [--write docs/measured/telemetry-accuracy.md]
     python benchmarks/telemetry_accuracy.py --seed 17      one run, its truth and what was said of it
     python benchmarks/telemetry_accuracy.py --day 3        one day without a fault, and what was said of it
 
