@@ -70,17 +70,17 @@ docs: .venv/.dev
 	PYTHONPATH=. $(PY) deploy/restricted.py
 
 bench: .venv/.dev .venv/.bench
-	$(PY) benchmarks/accuracy.py --write docs/measured/accuracy.md
-	$(PY) benchmarks/speed.py --write docs/measured/performance.md
+	$(PY) -m benchmarks.accuracy.measure --write docs/measured/accuracy.md
+	$(PY) -m benchmarks.speed.measure --write docs/measured/performance.md
 	@sh requirements/setup.sh daemons
-	PYTHONPATH=. $(PY) benchmarks/live.py --write docs/measured/live-performance.md
-	$(PY) benchmarks/service.py --write docs/measured/service-performance.md
-	PYTHONPATH=. $(PY) benchmarks/metrics.py --write docs/measured/metrics-performance.md
-	$(PY) benchmarks/journal.py --write docs/measured/journal-performance.md
-	PYTHONPATH=. $(PY) benchmarks/page.py --write docs/measured/page-performance.md
-	$(PY) benchmarks/telemetry_accuracy.py --write docs/measured/telemetry-accuracy.md
-	$(PY) benchmarks/polarization.py --trials 9000 --write docs/measured/polarization-accuracy.md
-	$(PY) benchmarks/counters.py --write docs/measured/telemetry-performance.md
+	$(PY) -m benchmarks.transport.measure --write docs/measured/live-performance.md
+	$(PY) -m benchmarks.service.measure --write docs/measured/service-performance.md
+	$(PY) -m benchmarks.service.metrics --write docs/measured/metrics-performance.md
+	$(PY) -m benchmarks.speed.journal --write docs/measured/journal-performance.md
+	$(PY) -m benchmarks.service.page --write docs/measured/page-performance.md
+	$(PY) -m benchmarks.telemetry.measure --write docs/measured/telemetry-accuracy.md
+	$(PY) -m benchmarks.polarization.measure --trials 9000 --write docs/measured/polarization-accuracy.md
+	$(PY) -m benchmarks.speed.counters --write docs/measured/telemetry-performance.md
 
 wheel: .venv/.dev
 	$(PY) -m build --wheel --no-isolation

@@ -1,4 +1,4 @@
-"""The size and the language of the house, as figures: a compass, not limits. CONTRIBUTING.md has the table.
+"""The size and the language of the house, as figures: a compass, not limits.
 
 python benchmarks/structure.py
 """

@@ -1,19 +1,14 @@
 """The accuracy benchmark can fail: its scoring sees each kind of mistake. And on a few fabrics there is none."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from benchmarks.accuracy.fabrics import draw
+from benchmarks.accuracy.scoring import Score, score
 from truerail.model import CableState, CauseKind, Evaluation, Move
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from fabrics import draw  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from scoring import Score, score  # type: ignore[import-not-found]  # as above
 
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
 

@@ -7,23 +7,19 @@ kinds are the same. Renderers share no table with the parsers.
 import ast
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.behaviours.measure import evaluated, fabric, plant, shape_of, written
+from benchmarks.behaviours.scoring import behaviour_score
 from truerail.model import CableState, CauseKind, Port, Status
 from truerail.simulator import Fault, Shape, Simulation, simulate
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 from truerail.simulator.behaviours.draw import drawn
 from truerail.simulator.platforms import sonic
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from behaviour_scoring import behaviour_score  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from behaviours import evaluated, fabric, plant, shape_of, written  # type: ignore[import-not-found]  # as above
 
 ROOT = Path(__file__).parents[1]
 JUNOS_LLDP = "show lldp neighbors detail | display json"

@@ -1,22 +1,17 @@
 """The published targets of telemetry hold on fixed seeds, and the scoring behind them can fail."""
 
-import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 
+from benchmarks.telemetry import scoring as telemetry_scoring
+from benchmarks.telemetry.drawn import HEALTHY, Drawn, draw, evaluated
+from benchmarks.telemetry.report import report
+from benchmarks.telemetry.results import Results
+from benchmarks.telemetry.scoring import Score, score
 from truerail.model import CauseKind
 from truerail.simulator.flows import FlowFaultKind
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-import telemetry_scoring  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from telemetry_drawn import HEALTHY, Drawn, draw, evaluated  # type: ignore[import-not-found]  # as above
-from telemetry_report import report  # type: ignore[import-not-found]  # as above
-from telemetry_results import Results  # type: ignore[import-not-found]  # as above
-from telemetry_scoring import Score, score
 
 K = FlowFaultKind
 MARKS = (120.0, 420.0)

@@ -1,7 +1,6 @@
 """Cables in each other's places where the hosts are heard, and not their ports: DPUs, and Junos without port ids."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.behaviours.scoring import behaviour_score
 from truerail.cli.app import app
 from truerail.model import CableState, CauseKind, Snapshot, Status
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, Simulation, simulate
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from behaviour_scoring import behaviour_score  # type: ignore[import-not-found]  # a folder of scripts, not a package
 
 SWAP = [Fault(CauseKind.CABLE_SWAP, "across")]
 

@@ -1,20 +1,15 @@
 """What healthy devices count that looks ill: each habit shows in the counters, and none of them is an alarm."""
 
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.telemetry.days import alarms_of, draw_day, habits_of
 from truerail.model import Counter, PortCounters
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import HABITS, FlowSimulation, Polls, flows
 from truerail.simulator.flows.ledger import PLACE, Key, Q
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from telemetry_days import alarms_of, draw_day, habits_of  # type: ignore[import-not-found]  # a folder of scripts
 
 FABRIC = simulate(Shape(hosts=8, rails=4, spines=2, uplinks=4), seed=1)
 

@@ -1,7 +1,6 @@
 """Whole InfiniBand fabrics through the real collectors: faults planted, evaluated, inferred; and a dump by itself."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,8 @@ from ib_fabric import discovery, hca, link, plan, switch
 from small_fabric import AT
 from typer.testing import CliRunner
 
+from benchmarks.accuracy.fabrics import draw_infiniband
+from benchmarks.accuracy.scoring import score
 from collector import collectors
 from rules import rules
 from truerail.cli.app import app
@@ -33,11 +34,6 @@ from truerail.questions.capture import publication_of
 from truerail.questions.why import why
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, simulate
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from fabrics import draw_infiniband  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from scoring import score  # type: ignore[import-not-found]  # as above
 
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8, platforms=("infiniband",), host_ports="rdma")
 

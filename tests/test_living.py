@@ -2,19 +2,13 @@
 said while LLDP still remembers is never an invention.
 """
 
-import sys
-from pathlib import Path
-
 import pytest
 from living_site import Site
 
+from benchmarks.accuracy.scoring import score
 from truerail.model import CableState, Cause, CauseKind
 from truerail.simulator import VARIANTS, Fault, Shape, TrueCause
 from truerail.simulator.live import Pace
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from scoring import score  # type: ignore[import-not-found]  # a folder of scripts, not a package
 
 EVERY_FAULT = [Fault(kind, variant) for kind, variants in VARIANTS.items() for variant in variants]
 SMALL = Shape(hosts=12, rails=4, spines=2, uplinks=4)

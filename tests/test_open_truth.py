@@ -1,19 +1,14 @@
 """What the truth of a simulated fabric leaves open, and how a verdict that leaves it open is scored."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from benchmarks.behaviours.scoring import Named, behaviour_score
 from truerail.model import Cause, CauseKind
 from truerail.model.finding import Alternative
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape, simulate
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-from behaviour_scoring import Named, behaviour_score  # type: ignore[import-not-found]  # a folder of scripts
 
 SHAPE = Shape(hosts=12, rails=4, spines=2, uplinks=4, platforms=("cumulus",))
 

@@ -1,28 +1,24 @@
 """Days without a fault: their jobs, what is said of them, the file that keeps it, and what the page makes of it."""
 
 import json
-import sys
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from benchmarks.telemetry import results as telemetry_results
+from benchmarks.telemetry.bounds import at_least, at_most
+from benchmarks.telemetry.days import Alarm, alarms_of, draw_day
+from benchmarks.telemetry.drawn import draw, habits_of
+from benchmarks.telemetry.jobs import jobs_of_day
+from benchmarks.telemetry.measure import measure, publish
+from benchmarks.telemetry.report import report
+from benchmarks.telemetry.results import Results, State
+from benchmarks.telemetry.scoring import Score
+from benchmarks.telemetry.targets import section_of, summary, target_rows
 from truerail.model import CauseKind
 from truerail.simulator.flows import FlowFault, FlowFaultKind, Pattern
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
-import telemetry_results  # type: ignore[import-not-found]  # a folder of scripts, not a package
-from telemetry_accuracy import measure, publish  # type: ignore[import-not-found]  # as above
-from telemetry_bounds import at_least, at_most  # type: ignore[import-not-found]  # as above
-from telemetry_days import Alarm, alarms_of, draw_day  # type: ignore[import-not-found]  # as above
-from telemetry_drawn import draw, habits_of  # type: ignore[import-not-found]  # as above
-from telemetry_jobs import jobs_of_day  # type: ignore[import-not-found]  # as above
-from telemetry_report import report  # type: ignore[import-not-found]  # as above
-from telemetry_results import Results, State
-from telemetry_scoring import Score  # type: ignore[import-not-found]  # as above
-from telemetry_targets import section_of, summary, target_rows  # type: ignore[import-not-found]  # as above
 
 HOSTS = [f"gpu-{number:03}" for number in range(32)]
 DAY = 86400.0

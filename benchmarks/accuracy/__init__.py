@@ -1,0 +1,1 @@
+"""How often cables and causes are named right."""

@@ -1,0 +1,1 @@
+"""What the behaviours of real devices do to an evaluation."""

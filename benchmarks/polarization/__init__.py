@@ -1,0 +1,1 @@
+"""How often polarized tiers and dead members are named right."""

@@ -1,0 +1,1 @@
+"""The service under load, its page and its metrics."""

@@ -1,0 +1,1 @@
+"""How often the cause behind traffic is named right."""

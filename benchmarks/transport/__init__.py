@@ -1,0 +1,1 @@
+"""What polling devices costs."""
