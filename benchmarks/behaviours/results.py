@@ -36,8 +36,8 @@ Every fabric draws how its devices behave: what they send as port ids and descri
 drivers report, who else is plugged in (`truerail/simulator/behaviours`; the renderers are written from recordings and
 share no table with the parsers). {results.total.fabrics} fabrics with 0 to 3 faults, of at most 24 hosts.
 `python -m benchmarks.accuracy.measure --behaving --seed N` shows one of them. A faultless fabric is *loud* where
-something is reported at warning or above. A fault is *unknown* where the evidence hides it and its cables are said to be
-unknown.
+something is reported at warning or above. A fault is *unknown* where the evidence hides it and its cables are said to
+be unknown.
 
 {_HEAD}{_row("**all**", results.total)}
 {"".join(_rows(results.by_flag))}
