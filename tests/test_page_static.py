@@ -1,12 +1,15 @@
 """The page's files: served forever under a version, nothing inline, no markup made of text, colours one can read."""
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 
+from rules import rules
 from tests.api_client import Api, problem_of
 from tests.real import require
 from truerail.web.page.assets import Assets, load
@@ -52,6 +55,39 @@ def test_every_script_is_a_module_that_node_can_read() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+PROSE = """
+const [script, pages] = process.argv.slice(1);
+const marks = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text) => text.replace(/[&<>"]/g, (mark) => marks[mark]);
+class Element { constructor(html) { this.html = html; } }
+globalThis.el = (tag, _, ...children) =>
+  new Element(`<${tag}>${children.flat(9).map((one) => one.html ?? escaped(one)).join("")}</${tag}>`);
+const source = fs.readFileSync(script, "utf8").replace(/^import .*/m, "");
+import(`data:text/javascript,${encodeURIComponent(source)}`).then(({ prose }) => process.stdout.write(
+  JSON.stringify(JSON.parse(pages).map((page) => prose(page).flat(9).map((one) => one.html).join("")))));
+"""
+PAGES_OF_RULES = [rule.explanation.strip() for rule in rules().values()]
+HOSTILE = "<script>alert(1)</script>\n\n- <b>x</b>\n- `<i>`\n  and & more\n\n**<u>**"
+
+
+def test_the_page_reads_markdown_as_a_library_does() -> None:
+    require("node")
+    texts = [*PAGES_OF_RULES, HOSTILE]
+    command = ["node", "-e", PROSE, str(FOLDER / "static/markdown.js"), json.dumps(texts)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    library = MarkdownIt("commonmark", {"html": False})
+    assert json.loads(done.stdout) == [_as_elements(library.render(text)) for text in texts]
+
+
+def _as_elements(html: str) -> str:
+    """What the library writes, with the tags that the page has for it and without its blanks between blocks."""
+    tags = {"strong>": "b>", "pre><code>": "pre.raw>", "</code></pre>": "</pre.raw>"}
+    html = re.sub("h[1-6]>", "h3>", html)
+    for theirs, ours in tags.items():
+        html = html.replace(theirs, ours)
+    return re.sub(r"\n*(</?(?:p|ul|li|h3|pre\.raw)>)\n*", r"\1", html).replace("\n", " ")
 
 
 def test_every_import_exists_and_every_script_is_used() -> None:
