@@ -1,4 +1,4 @@
-"""One file per question asked of a device. A file with a collector of its own name is found; nothing else registers."""
+"""One file per command family. A file with a collector of its own name registers itself; no other list exists."""
 
 from functools import cache
 from importlib import import_module
@@ -10,7 +10,7 @@ from truerail.model import Collector, PortCounters
 
 @cache
 def collectors() -> dict[str, Collector]:
-    """Every collector by name, in the order of names."""
+    """Every collector by name, sorted by name."""
     found: dict[str, Collector] = {}
     for module in sorted(iter_modules(__path__), key=lambda m: m.name):
         if module.name.startswith("_"):
@@ -24,5 +24,5 @@ def collectors() -> dict[str, Collector]:
 
 @cache
 def at_once() -> frozenset[str]:
-    """The collectors whose facts mean something in a single round: all but those of counters, which need two."""
+    """The collectors whose facts are useful after a single round: all except counters, which need two."""
     return frozenset(name for name, found in collectors().items() if found.yields != (PortCounters,))

@@ -1,4 +1,4 @@
-"""What every reader of an answer needs first: JSON decoded or refused clearly, text as clean lines."""
+"""First steps of every parser: decode JSON or refuse it with a clear error, split text into clean lines."""
 
 import json
 import re
@@ -16,7 +16,7 @@ PASTED = "#> \t"
 
 
 def decode(answer: str) -> Any:
-    """The JSON document in `answer`; a prompt or a warning around it is passed over.
+    """The JSON document in `answer`; a prompt or a warning around it is skipped.
 
     Raises `UnreadableError` with line and byte offset where there is none, more than one, or only the beginning of one.
     """
@@ -37,15 +37,15 @@ def decode(answer: str) -> Any:
 
 
 def is_json(answer: str) -> bool:
-    """Whether a JSON document begins at the beginning of some line."""
+    """Whether a JSON document begins at the start of any line."""
     return _DOCUMENT.search(answer) is not None
 
 
 def lines(answer: str) -> list[str]:
     """The lines of `answer` without carriage returns: line N of the answer is item N - 1.
 
-    Only a line feed ends a line: the other separators that `str.splitlines` knows may stand in a neighbour's name.
-    Where every line is commented out with `#` or quoted with `>`, as in scripts and mails, that is taken off.
+    Only a line feed ends a line: the other separators that `str.splitlines` knows may occur in a neighbour's name.
+    Where every line is commented out with `#` or quoted with `>`, as in scripts and mails, the prefix is removed.
     """
     found = answer.replace("\r", "").split("\n")
     mark = answer.lstrip()[:1]

@@ -1,4 +1,4 @@
-"""From names and values of counters to `PortCounters`: names shared, priorities read, numbers reported from words."""
+"""From names and values of counters to `PortCounters`: share names, read priorities, tell numbers from words."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,20 +10,20 @@ from truerail.model import Counter, PortCounters
 _PRIORITY = re.compile(r"(?:^|[_.])(?:prio|pri|priority)_?([0-7])(?![0-9])")
 """`rx_prio3_pause`, `pfc_pri3_rx_transitions`, `port.tx_priority_3_xoff`, `rx_pause_prio_3`; a `cos` is a queue."""
 ALL_ONES = str((1 << 64) - 1)
-"""What a driver returns for a counter that it could not read (ionic: `IONIC_STAT_INVALID`), and no counter reaches."""
+"""What a driver returns for a counter that it could not read (ionic: `IONIC_STAT_INVALID`); no counter reaches it."""
 _NOT_REPORTED = frozenset(
     ("", "-", "--", "---", "?", "n/a", "na", "nan", "none", "null", "unknown", "unavailable", "not available", ALL_ONES)
 )
 _COUNTS = re.compile(r"[0-9]{1,19}(?: [0-9]{1,19})*")
 KEPT, MOST_KEPT = 256, 5000
-"""Lists of names that are kept to be shared, and the most names in one: answers must not fill the memory."""
+"""Cached lists of names, and the most names in one: answers must not fill the memory."""
 _MOST = 1 << 64
 _LONGEST = 20
 """Digits of 2^64."""
 
 
 def named(names: tuple[str, ...]) -> tuple[Counter, ...]:
-    """The counters of these names: one tuple for all ports that print the same."""
+    """The counters of these names: ports with the same names share one tuple."""
     return _kept(names) if len(names) <= MOST_KEPT else _made(names)
 
 
@@ -41,7 +41,7 @@ def priority_in(name: str) -> int | None:
 
 
 def not_reported(value: str) -> bool:
-    """Whether a tool printed this in place of a number."""
+    """Whether a tool printed this placeholder instead of a number."""
     return value.lower() in _NOT_REPORTED
 
 
@@ -51,12 +51,12 @@ def is_count(value: str) -> bool:
 
 
 def all_counts(values: Sequence[str]) -> list[int] | None:
-    """The values where every one is a counter's; None where any is not, or may not fit into 64 bits."""
+    """All values as counters; None if any is no counter value or may not fit into 64 bits."""
     return list(map(int, values)) if _COUNTS.fullmatch(" ".join(values)) else None
 
 
 def count(value: str, line: int, text: str) -> int:
-    """A counter's value. Raises `UnreadableError` where it is none."""
+    """A counter's value. Raises `UnreadableError` if it is not one."""
     if not is_count(value):
         raise UnreadableError("not the value of a counter", line=line, text=text)
     return int(value)

@@ -1,4 +1,4 @@
-"""JSON answers of switches: found below prompts, and taken out of what management interfaces wrap around them."""
+"""JSON answers of switches: found below prompts, and unwrapped from the envelopes of management interfaces."""
 
 import re
 from typing import Any
@@ -11,19 +11,19 @@ _WRAPPERS = ("result", "ins_api", "outputs", "output", "body")
 
 
 def unwrapped(answer: str) -> Any:
-    """The JSON in an answer, without the wrappers of eAPI and NX-API. Raises `UnreadableError` where there is none."""
+    """The JSON in an answer, without the envelopes of eAPI and NX-API. Raises `UnreadableError` where there is none."""
     return _without_wrappers(_decoded(answer))
 
 
 def listed(value: Any) -> list[Any]:
-    """One or several, as a list: NX-OS and others leave the list out around a single element."""
+    """One or several elements as a list: NX-OS and others omit the list around a single element."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]
 
 
 def _decoded(answer: str) -> Any:
-    """The JSON in an answer, also with the line in braces that Junos prints above its prompt."""
+    """The JSON in an answer, even with the line in braces that Junos prints above its prompt."""
     try:
         return decode(answer)
     except UnreadableError:

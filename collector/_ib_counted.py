@@ -40,7 +40,7 @@ TRAFFIC = frozenset(
 
 
 def take(tally: Tally, port: str, word: str, value: int | None, *, wide: bool) -> None:
-    """Notes a counter, None being no value. Traffic in 32 bits (not `wide`) stands still at its end: not reported
-    then."""
+    """Adds a counter; None means no value. A 32-bit traffic counter (not `wide`) sticks at its maximum: it then counts
+    as not reported."""
     if wide or word not in TRAFFIC or value != _MOST_32:
         tally.note(port, _COUNTERS.get(word) or own(word), value)

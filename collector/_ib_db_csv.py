@@ -1,10 +1,9 @@
 """ibdiagnet's database, `ibdiagnet2.db_csv`: tables between `START_` and `END_`.
 
-Read are NODES, PORTS and LINKS; with LINKS alone nodes go by their GUIDs. In PORTS the active speed is a number whose
-bytes are the regular, the extended and the maker's own speed. What a port may run at is reported by the bits of the
-same
-number under `LinkSpeedEn` and `LinkWidthEn`, else `...Sup`. Sources: the notes in the file itself, recorded files of
-ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
+The tables NODES, PORTS and LINKS are read; with LINKS alone nodes are named by their GUIDs. In PORTS the active speed
+is a number whose bytes are the regular, the extended and the vendor-specific speed. The same bits under `LinkSpeedEn`
+and `LinkWidthEn`, else `...Sup`, give the speeds and widths that a port may run at. Sources: the notes in the file
+itself, recorded files of ibdiagnet 2.10, the codes of rdma-core's `libibmad/dump.c`.
 """
 
 import re
@@ -20,7 +19,7 @@ _COLUMNS = {
     "PORTS": ("NodeGuid", "PortNum", "LinkWidthActv", "LinkSpeedActv"),
     "LINKS": ("NodeGuid1", "PortNum1", "NodeGuid2", "PortNum2"),
 }
-"""The tables that are read, and the columns that are."""
+"""The tables that are read, and their columns."""
 _LINKS = re.compile(r"^START_(?:LINKS|NODES)\r?$", re.MULTILINE)
 _ADAPTER = "1"
 """The NodeType of a channel adapter; 2 is a switch, 3 a router."""
@@ -32,7 +31,7 @@ _SDR_GBPS = 2.5
 
 
 def recognised(answer: str) -> bool:
-    """Whether the table of links, or that of nodes, is in it."""
+    """Whether the answer contains the table of links or of nodes."""
     return _LINKS.search(answer) is not None
 
 
@@ -62,7 +61,7 @@ def _end(row: Mapping[str, str], side: str, number: int) -> End:
 
 
 def _nameless(guid: str | None, description: str) -> Node:
-    """A node of which nothing but its GUID is reported."""
+    """A node of which only the GUID is reported."""
     return switch(guid, description)
 
 
@@ -75,7 +74,7 @@ def _speed(row: Mapping[str, str]) -> float | None:
 
 
 def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
-    """Lanes, and Gb/s of a lane, that a port may run at; None where either is not reported."""
+    """Number of lanes and Gb/s per lane that a port may run at; None where either is not reported."""
     reported = row.get("LinkSpeedEn", row.get("LinkSpeedSup", ""))
     wide = row.get("LinkWidthEn", row.get("LinkWidthSup", ""))
     code, mask = (int(text) if text.isdecimal() else 0 for text in (reported, wide))
@@ -92,7 +91,7 @@ def _most(row: Mapping[str, str]) -> tuple[float, float] | None:
 
 
 def _able(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
-    """Gb/s that both ends of a link may run at."""
+    """Highest rate in Gb/s that both ends of a link may run at."""
     return min(one[0], other[0]) * min(one[1], other[1]) if one and other else None
 
 

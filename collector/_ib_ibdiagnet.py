@@ -19,7 +19,7 @@ _LINK = re.compile(rf"\s*{_END} {_END} PHY=(\S+) LOG=\S+ SPD=(\S+)")
 
 
 def refuse_unclosed(answer: str) -> None:
-    """Raises `UnreadableError` where ibdiagnet began a file and its last line is missing."""
+    """Raises `UnreadableError` for a file of ibdiagnet whose last line is missing."""
     if _BEGUN.search(answer) and not _CLOSED.search(answer):
         raise UnreadableError(
             "cut short: ibdiagnet closes its files with a line that is missing", line=answer.count("\n")
@@ -27,7 +27,7 @@ def refuse_unclosed(answer: str) -> None:
 
 
 def recognised(answer: str) -> bool:
-    """Whether some line begins as a link does in a `.lst` file."""
+    """Whether any line begins like a link of a `.lst` file."""
     return _LISTED.search(answer) is not None
 
 

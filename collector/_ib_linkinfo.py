@@ -1,9 +1,9 @@
-"""`iblinkinfo`: below each node a line for each port, with its peer; with `-l` the node stands on each line.
+"""`iblinkinfo`: below each node a line for each port, with its peer; with `-l` each line names the node.
 
-Without `-l` a peer is reported by its LID, which the part of the node itself has too. With `--switches-only` hosts
-have no
-part of their own. It tells the GUIDs of ports. Behind the peer it says what both ends support and the link is not:
-`(Could be 4X Could be 106.25 Gbps)`. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded answers.
+Without `-l` a peer is named by its LID, which the node's own section also shows. With `--switches-only` hosts have no
+section of their own. The GUIDs shown are those of ports. After the peer it shows what both ends support if the link
+runs below that: `(Could be 4X Could be 106.25 Gbps)`. Source: rdma-core `infiniband-diags/iblinkinfo.c`, recorded
+answers.
 """
 
 import re
@@ -21,7 +21,7 @@ _PORT = re.compile(
     r'\s*(?:0x([0-9a-fA-F]{1,16})\s+)?(?:"(.*?)"\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+'
     r"==\(([^()]*(?:\(FDR10\)[^()]*)?)\)==>\s*(.*)"
 )
-"""GUID and description where they are reported, LID, port, what is said of the link, the peer."""
+"""GUID and description where reported, LID, port, state of the link, the peer."""
 _PEER = re.compile(r'(?:0x([0-9a-fA-F]{1,16})\s+)?(\d+)\s+(\d+)\[[ \d]*\]\s+"(.*)"\s+\(((?:[^()]|\([^()]*\))*)\)')
 _NO_PEER = re.compile(r'(?:\[\s*\]\s*""\s*\([^()]*\)|"Port not available")')
 _SPEED = re.compile(r"\s*(\d+X)\s+([\d.]+) Gbps\b.*", re.IGNORECASE)
@@ -29,22 +29,22 @@ _COULD_BE = re.compile(r"Could be (?:(\d+X)|([\d.]+) Gbps|([A-Z]+\d*))\b", re.IG
 
 
 class _Seen(NamedTuple):
-    """A node as a line speaks of it."""
+    """A node as a line shows it."""
 
     guid: str | None
     description: str
 
 
 class _Reader:
-    """What the lines have reported so far. A node's key is its GUID with `-l`, else its LID."""
+    """What the lines have reported up to here. A node's key is its GUID with `-l`, else its LID."""
 
     def __init__(self) -> None:
         self.links = Links()
         self.seen: dict[str, _Seen] = {}
         self.kinds: dict[str, str] = {}
-        """What a heading calls the node: `Switch`, `CA`, `Router`."""
+        """The node's type in its heading: `Switch`, `CA`, `Router`."""
         self.most: dict[str, int] = {}
-        """The highest number of a port that any line tells of the node."""
+        """The node's highest port number in any line."""
         self.heading: tuple[str, str | None, str] | None = None
 
     def port(self, line: str, number: int) -> None:
@@ -61,7 +61,7 @@ class _Reader:
             self.links.link(end, other, gbps(width, lane), number, _able(peer[5], width, lane))
 
     def own(self, found: re.Match[str], number: int) -> tuple[str, int]:
-        """The end that a line speaks of."""
+        """The end of the link that a line describes."""
         guid, description, lid, port = found[1], found[2], found[3], int(found[4])
         kind = ""
         if description is None:
@@ -78,7 +78,7 @@ class _Reader:
     def end(
         self, key: str | None, guid: str | None, lid: str, port: int, description: str, number: int
     ) -> tuple[str, int]:
-        """An end, its node noted."""
+        """One end of a link; records its node."""
         if key is None and not int(lid):
             raise UnreadableError("no LID, so nothing tells which node it is: ask with -l", line=number)
         name = guid_text(key) if key else f"LID {lid}"
@@ -92,7 +92,7 @@ class _Reader:
         return name, port
 
     def facts(self) -> Iterator[Fact]:
-        """Where some adapter has a part of its own each node has: then the end of an answer cannot be missing."""
+        """If any adapter has a section of its own, every node has one: then the end of an answer cannot be missing."""
         adapters = {name for name in self.seen if self.is_adapter(name)}
         for name, (guid, description) in self.seen.items():
             self.links.node(name, adapter if name in adapters else switch, guid, description)
@@ -101,13 +101,13 @@ class _Reader:
         return self.links.facts()
 
     def is_adapter(self, name: str) -> bool:
-        """By its heading, else by how many ports it has."""
+        """Judged by its heading, else by the number of its ports."""
         kind = self.kinds.get(name)
         return kind == "CA" if kind else self.most[name] <= MOST_PORTS
 
 
 def _able(said: str, width: str, lane: str) -> float | None:
-    """The rate in Gb/s that both ends support, where a line says that it is another; None where it does not."""
+    """The rate in Gb/s that both ends support, where a line reports that the link runs at another; None otherwise."""
     found = [match.groups() for match in _COULD_BE.finditer(said)]
     for wider, faster, name in found:
         width, lane = wider or width, faster or name or lane
@@ -115,7 +115,7 @@ def _able(said: str, width: str, lane: str) -> float | None:
 
 
 def recognised(answer: str) -> bool:
-    """Whether the arrow between a port and its peer is in it."""
+    """Whether the answer contains the arrow between a port and its peer."""
     return _TAIL in answer and _TIP in answer
 
 

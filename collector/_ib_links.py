@@ -1,4 +1,4 @@
-"""From what one device tells of an InfiniBand fabric to facts about all its devices."""
+"""From one device's report on an InfiniBand fabric to facts about all its devices."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from truerail.model import LinkSpeed, Neighbor
 
 Fact = Neighbor | LinkSpeed
 End = tuple[str, int]
-"""One end of a link: the key of its node, and the number of its port."""
+"""One end of a link: node key and port number."""
 _VIA = "InfiniBand"
 
 
 class Reported(NamedTuple):
-    """What a node's own part of an answer says of one of its ports."""
+    """One port as reported in its node's own section of an answer."""
 
     peer: End
     gbps: float | None
@@ -23,37 +23,37 @@ class Reported(NamedTuple):
 
 
 class Links:
-    """The nodes and links in an answer, gathered in its order, given out as facts about both ends of each link."""
+    """The nodes and links of an answer in its order, returned as facts about both ends of each link."""
 
     def __init__(self) -> None:
         self._nodes: dict[str, Node] = {}
         self._own: dict[str, int] = {}
-        """The nodes that have a part of their own in the answer, and the line where it begins; the last comes last."""
+        """The nodes with a section of their own and the line where it begins, in the order of the answer."""
         self._reported: dict[End, Reported] = {}
         self._labels: dict[End, str] = {}
 
     def node(self, key: str, make: Callable[[str | None, str], Node], guid: str | None, description: str) -> None:
-        """Names a node. The first name stands: a map of names reaches a CA's neighbours, not its own heading."""
+        """Names a node. The first name counts: a node name map applies to a CA's neighbours, not to its own heading."""
         if key not in self._nodes:
             self._nodes[key] = make(guid, description)
 
     def own(self, key: str, line: int) -> None:
-        """A node's own part of the answer begins."""
+        """A node's own section of the answer begins."""
         self._own.pop(key, None)
         self._own[key] = line
 
     def link(self, end: End, peer: End, gbps: float | None, line: int, able_gbps: float | None = None) -> None:
-        """A node's own part tells of a link; `able_gbps` is what both of its ends support."""
+        """A link from a node's own section; `able_gbps` is what both of its ends support."""
         self._reported[end] = Reported(peer, gbps, line, able_gbps)
 
     def label(self, end: End, label: str) -> None:
-        """What is printed beside a switch's port: `1/16/2` for cage 16."""
+        """The label printed on a switch's port: `1/16/2` for cage 16."""
         self._labels[end] = label
 
     def refuse_cut(self) -> None:
-        """Raises `UnreadableError` where the end of an answer is missing in which each node has a part of its own.
+        """Raises `UnreadableError` where the end of an answer is missing in which each node has a section of its own.
 
-        Then some node's part is, or the last part tells fewer links than its neighbours do.
+        Then a node's section is missing, or the last section shows fewer links than its neighbours do.
         """
         last = next(reversed(self._own), None)
         for end, reported in self._reported.items():
@@ -65,8 +65,7 @@ class Links:
     def facts(self) -> Iterator[Fact]:
         """A `Neighbor` for each end, a `LinkSpeed` where it is reported. Raises `NoAnswerError` where there is no link.
 
-        Of an end that does not speak for itself the other end tells the neighbour, and the speed, which is that of the
-        link.
+        For an end without a section of its own, the other end supplies the neighbour and the speed of the link.
         """
         if not self._reported:
             raise NoAnswerError("no link in it")

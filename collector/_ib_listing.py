@@ -1,8 +1,8 @@
 """The topology that `ibnetdiscover` prints: a heading for each node, then a line for each of its links.
 
-Also what ibdiagnet writes as `ibdiagnet2.ibnetdiscover`, with the label of each port behind its number, and the files
-from which ibsim makes up a fabric, whose nodes need no GUID. Switches come first, each link is reported by both its
-ends. Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, ibsim `net-examples`, recorded answers.
+Also ibdiagnet's `ibdiagnet2.ibnetdiscover`, with the label of each port after its number, and ibsim's input files,
+whose nodes need no GUID. Switches come first; both ends report each link.
+Sources: rdma-core `infiniband-diags/ibnetdiscover.c`, ibsim `net-examples`, recorded answers.
 """
 
 import re
@@ -21,7 +21,7 @@ _LINK = re.compile(
     rf"\s*\[(\d+)\]{_EXTERNAL}(?:\(([^()]*)\))?(?:\([^()]*\))?\s*"
     rf'"([^"]*)"\s*\[(\d+)\]{_EXTERNAL}\s*(?:\([^()]*\))?\s*(?:#\s*(.*))?'
 )
-"""A port, its label or its GUID or both, its peer, the peer's port and GUID, and what is said behind `#`."""
+"""A port, its label or its GUID or both, its peer, the peer's port and GUID, and the text after `#`."""
 _SAID = re.compile(r'(?:lid \d+ lmc \d+ )?"(.*)"(?: lid \d+)?(?:\s+(\d+x|\?\?)(\S+))?[^"]*')
 """The peer's description, and the link's width and speed."""
 _WITH_GUID = re.compile(r"([SHR?])-([0-9a-fA-F]{1,16})")
@@ -30,7 +30,7 @@ _HEADS = frozenset("SCHR?")
 
 
 def recognised(answer: str) -> bool:
-    """Whether a node's heading stands at the beginning of some line."""
+    """Whether any line begins with a node's heading."""
     return re.search("^" + _HEADING.pattern, answer, re.IGNORECASE | re.MULTILINE) is not None
 
 
@@ -66,7 +66,7 @@ def _take_node(links: Links, line: str, number: int) -> str:
 
 
 def _take_link(links: Links, here: str, line: str, number: int, *, whole: bool) -> None:
-    """A link of the node `here`. A last line without an end (not `whole`) may have lost a part of its speed."""
+    """A link of the node `here`. A last line without a line feed (not `whole`) may have lost part of its speed."""
     found = _LINK.fullmatch(line.rstrip())
     said = _SAID.fullmatch(found[5]) if found and found[5] is not None else None
     if not here or found is None or (found[5] is not None and said is None):

@@ -1,8 +1,8 @@
 """ibdiagnet's tables of ports: `net_dump`, one for each switch, and `net_dump_ext`, one for all nodes.
 
-Ports stand there by their label (`1/16/2`, ASIC, cage and port of a Quantum-2) and by their number. The peer's port is
-reported by its label alone; the last part of an adapter's, `B184D0F0/0/0/1`, is its number. `net_dump_ext` tells a
-peer by LID and label. Source: recorded files of ibdiagnet 2.10.
+Ports appear with their label (`1/16/2`, ASIC, cage and port of a Quantum-2) and their number. The peer's port appears
+with its label alone; the last part of an adapter's, `B184D0F0/0/0/1`, is its number. `net_dump_ext` names a peer by
+LID and label. Source: recorded files of ibdiagnet 2.10.
 """
 
 import re
@@ -20,14 +20,14 @@ _LID_AND_PORT = re.compile(r"(\d+)\s*\(([^()]*)\)")
 _NUMBER = re.compile(r"(?:.*/)?(\d+)")
 _OF_ONE = ("#", "LWA", "LSA", "Neighbor Guid", "N#", "Neighbor Description")
 _OF_ALL = ("Ty", "#", "#IB", "GUID", "LID", "LWA", "LSA", "Conn LID (#)", "Node Desc")
-"""The columns that are read, of one switch's table and of the one of all nodes."""
+"""The columns that are read from a switch's table and from the table of all nodes."""
 Row = Mapping[str, str]
 _Pending = list[tuple[End, tuple[str, str], Row, int]]
-"""An end, what tells its peer (GUID or LID, and label), its row, and the line."""
+"""An end, the key of its peer (GUID or LID, and label), its row, and the line."""
 
 
 def recognised(answer: str) -> bool:
-    """Whether the headings of either table are in it."""
+    """Whether the answer contains the headings of either table."""
     return _HEADER.search(answer) is not None
 
 
@@ -68,7 +68,7 @@ def _peer(links: Links, ends: Mapping[tuple[str, str], End], reported: tuple[str
 
 
 def _rows(links: Links, answer: str) -> Iterator[tuple[str, Row, int]]:
-    """Each row: its node, its cells by their headings, its line. Descriptions stand last and may hold anything."""
+    """Each row: its node, its cells by heading, its line. Descriptions come last and may contain anything."""
     key, headings = "", list[str]()
     for number, line in enumerate(lines(answer), 1):
         if found := _SWITCH.fullmatch(line.rstrip()):

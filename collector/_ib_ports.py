@@ -1,6 +1,6 @@
 """The ports report, `ibnetdiscover -p`: one line for each port of each node, with its peer where it has one.
 
-It tells the GUIDs of ports, which are those of the nodes but for switches and adapters older than ConnectX-4.
+The GUIDs shown are those of ports; they equal the node GUIDs except on switches and adapters before ConnectX-4.
 Source: rdma-core `infiniband-diags/ibnetdiscover.c`, recorded answers.
 """
 
@@ -16,13 +16,13 @@ _KIND = r"(CA|SW|RT|\?\?)"
 _ROW = re.compile(rf"[#> \t]*{_KIND}[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-fA-F]")
 _END = rf"{_KIND}\s+\d+\s+(\d+)\s+0x([0-9a-fA-F]{{16}})"
 _PORT = re.compile(rf"\s*{_END}\s+(\S+)\s+(\S+)(?:\s+-\s+{_END}\s+\(\s*'(.*)'\s*\)|\s{{20,}}.*)")
-"""A port, width and speed of its link; then its peer and both descriptions, or far to the right its own alone."""
+"""A port, width and speed of its link; then its peer and both descriptions, or only its own, far to the right."""
 _BETWEEN = "' - '"
-"""What stands between two descriptions, and may stand in one."""
+"""The separator between two descriptions, which may also occur in one."""
 
 
 def recognised(answer: str) -> bool:
-    """Whether some line begins as a port's does."""
+    """Whether any line begins like a port's."""
     return re.search("^" + _ROW.pattern, answer, re.MULTILINE) is not None
 
 
@@ -50,6 +50,6 @@ def from_ports(answer: str) -> Iterator[Fact]:
 
 
 def _name(links: Links, found: re.Match[str], own: str, other: str) -> None:
-    """Names both nodes of a link, unless a line that is not in doubt has named them."""
+    """Names both nodes of a link, unless an unambiguous line has named them."""
     for kind, digits, description in ((found[1], found[3], own), (found[6], found[8], other)):
         links.node(guid_text(digits), adapter if kind == "CA" else switch, guid_text(digits), description)

@@ -1,7 +1,7 @@
-"""Topology files of ibutils, which `ibdiagnet -w` writes of what it discovers: `P1 -> SX6036 leaf-2 P4` below a node.
+"""Topology files of ibutils, which `ibdiagnet -w` writes: `P1 -> SX6036 leaf-2 P4` below a node.
 
-No GUIDs, and no word on what a node is: what has more ports than an adapter is a switch. A node's ports may be
-reported on one end of the link alone. Source: recorded files.
+They contain no GUIDs and no node types: a node with more ports than an adapter is a switch. A link may be listed at
+one of its ends alone. Source: recorded files.
 """
 
 import re
@@ -18,7 +18,7 @@ _NODE = re.compile(r"\S+[ \t]+(\S+)")
 
 
 def recognised(answer: str) -> bool:
-    """Whether some line begins as a port's does."""
+    """Whether any line begins like a port's."""
     return _ARROW.search(answer) is not None
 
 

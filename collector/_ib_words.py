@@ -17,26 +17,26 @@ _LANE_GBPS = {
     "2.5": 2.5, "5": 5.0, "5.0": 5.0, "10": 10.0, "10.0": 10.0, "14": 14.0, "14.0625": 14.0, "25": 25.0,
     "25.78125": 25.0, "50": 50.0, "53.125": 50.0, "100": 100.0, "106.25": 100.0, "200": 200.0, "212.5": 200.0,
 }  # fmt: skip
-"""Gb/s of one lane as sysfs counts it, by its name, by ibdiagnet's number, and by the bits on the wire."""
+"""Gb/s of one lane as sysfs counts it, by speed name, by ibdiagnet's number, and by the signalling rate."""
 MOST_PORTS = 2
-"""Ports of an adapter; every switch has more."""
+"""Most ports of an adapter; every switch has more."""
 _GUID = re.compile(r"(?:0x)?[0-9a-fA-F]{1,16}")
 _PORT = re.compile(r"[0-9]{1,3}")
 _WIDTH = re.compile(r"(\d{1,2})[xX]")
 _DEVICE = re.compile(
     r"(?:mlx\d|mthca|HCA-|hfi\d|qib|ib[ps]\d|ibo\d|ibx[0-9a-f]{6}|roce[psox]|bnxt_re|irdma|cxgb\d|ocrdma)[\w.-]*"
 )
-"""What drivers call a CA, MLNX_OFED (`HCA-1`), and rdma-core's naming rules (`ibp1s0`)."""
+"""Names of a CA: by drivers, by MLNX_OFED (`HCA-1`), and by rdma-core's naming rules (`ibp1s0`)."""
 _NAMED = re.compile(r"(?=\D*\d)[A-Za-z][\w.-]*")
-"""What an administrator may call one: `rail3`."""
+"""A name that an administrator may give a CA: `rail3`."""
 _MADE_UP = re.compile(
     r"(?<!\S)(?:Mellanox|Technologies|Voltaire|NVIDIA|QLogic|InfiniHost|ConnectX\S*)(?!\S)", re.IGNORECASE
 )
-"""Words of the description that firmware has until somebody sets one."""
+"""Words of the firmware's default description."""
 
 
 class Node(NamedTuple):
-    """A switch, a host's channel adapter (CA), or a router, as facts name it."""
+    """A switch, a host's channel adapter (CA), or a router, named as in facts."""
 
     of: str
     guid: str | None
@@ -51,19 +51,19 @@ class Node(NamedTuple):
 
 
 def guid_text(digits: str) -> str:
-    """A GUID as facts have it, `0x` and 16 digits in lower case, from hexadecimal digits with or without `0x`."""
+    """A GUID as in facts, `0x` and 16 digits in lower case, from hexadecimal digits with or without `0x`."""
     return "0x" + digits.lower().removeprefix("0x").zfill(16)
 
 
 def guid_cell(cell: str, line: int) -> str:
-    """The GUID in a table's cell. Raises `UnreadableError` where it is none."""
+    """The GUID in a table's cell. Raises `UnreadableError` if it is not one."""
     if not _GUID.fullmatch(cell):
         raise UnreadableError("not a GUID", line=line, text=cell)
     return guid_text(cell)
 
 
 def port_cell(cell: str, line: int) -> int:
-    """The number of a port in a table's cell. Raises `UnreadableError` where it is none."""
+    """The port number in a table's cell. Raises `UnreadableError` if it is not one."""
     if not _PORT.fullmatch(cell):
         raise UnreadableError("not the number of a port", line=line, text=cell)
     return int(cell)
@@ -84,8 +84,8 @@ def switch(guid: str | None, description: str) -> Node:
 def adapter(guid: str | None, description: str) -> Node:
     """A host's CA.
 
-    Where the description names no host the GUID stands for it, and where it names no device the GUID stands for that:
-    a host may announce its bare name on each of its CAs, which are then still distinguished.
+    The GUID replaces a host or a device that the description does not name: a host may announce its bare name on each
+    of its CAs, which remain distinct.
     """
     host, device = host_and_device(description)
     if host is None and guid is None:

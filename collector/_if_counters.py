@@ -1,4 +1,4 @@
-"""Counters in tables of SNMP: columns of a table -> `PortCounters` of the ports that IF-MIB names."""
+"""Counters in SNMP tables: columns -> `PortCounters` of the ports that IF-MIB names."""
 
 from collections.abc import Mapping
 
@@ -25,13 +25,13 @@ def names(found: Tables) -> dict[str, str]:
 
 
 def note(tally: Tally, ports: Mapping[str, str], values: Mapping[str, Value], counter: Counter) -> None:
-    """Takes in a column of a table that has the ifIndex as its index."""
+    """Adds a column of a table indexed by ifIndex."""
     for index, value in values.items():
         if index in ports:
             tally.note(ports[index], counter, of_snmp(value))
 
 
 def of_snmp(value: Value) -> int | None:
-    """A counter's value. Recordings hold odd ones: what is no number is not reported."""
+    """A counter's value; None if it is no number, as in some recordings."""
     text = value.strip() if isinstance(value, str) else ""
     return count(text) if text.isascii() and text.isdecimal() else None

@@ -1,4 +1,4 @@
-"""iproute2's `rdma` begins what it says of each object with `link`, and whoever mails it wraps its lines."""
+"""Lines of iproute2's `rdma`, which begins each object with `link`; mail programs may wrap them."""
 
 import re
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ _ASKED = re.compile(r"\brdma\b.{0,200}\b(?:stat|res)")
 
 
 def linked(answer: str) -> Iterator[tuple[int, list[str]]]:
-    """The words of each link, those of the lines below it up to the next one included, and the number of its line.
+    """The words of each link, including those of the lines below it up to the next link, and its line number.
 
-    Prompts and the command itself are left out, and so is what stands above the first link.
+    Prompts, the command itself and everything above the first link are skipped.
     """
     link: list[str] = []
     begun = 0

@@ -1,4 +1,4 @@
-"""The list of interfaces that `ip -j link` and `ip -j addr` print."""
+"""The list of interfaces in the JSON of `ip -j link` and `ip -j addr`."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ _FOREIGN = frozenset({"port", "mac", "identifier"})
 
 
 def interfaces(answer: str) -> list[dict[str, Any]]:
-    """The interfaces in the answer, loopback left out.
+    """The interfaces in the answer, without loopback.
 
-    `ip -j` prints `{}` for an interface that a filter of its own left out; these are passed over. Raises
-    `UnreadableError` where the answer is not a list of interfaces.
+    `ip -j` prints `{}` for an interface that its filter excludes; these are skipped. Raises `UnreadableError` if the
+    answer is not a list of interfaces.
     """
     document = decode(answer)
     if type(document) is not list:

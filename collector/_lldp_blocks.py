@@ -1,9 +1,9 @@
 """LLDP neighbours as blocks of `key: value` lines, as most switches print them with `detail`.
 
-Read by the keys, not by the vendor: NX-OS, IOS, Junos (one block a neighbour), Dell OS10, AOS-CX, Comware, VRP. A block
-ends where a key comes again or at a line of dashes; blank lines may stand inside (IOS). The local port may come first,
-last or in between; where it comes first, a further neighbour of the same port may leave it out. Deeper indented lines
-are details of another key, and so are not read, but for addresses.
+Parsed by key, not by vendor: NX-OS, IOS, Junos (one block per neighbour), Dell OS10, AOS-CX, Comware, VRP. A block
+ends where a key repeats or at a line of dashes; it may contain blank lines (IOS). The local port may come first, last
+or in between; where it comes first, a further neighbour of the same port may omit it. Deeper indented lines are
+details of another key and are not read, except for addresses.
 """
 
 import re
@@ -40,23 +40,23 @@ _KEYS = {
     "ttl": "ttl",
 }
 _ADDRESSES = ("management address", "ip", "ipv4", "ipv6", "address")
-_LONGEST_KEY = 80  # characters with indentation; what is longer is prose
+_LONGEST_KEY = 80  # characters with indentation; anything longer is prose
 _SEPARATOR = re.compile(r"[ \t]*-{10,}[ \t]*")
 _COMWARE = re.compile(r"LLDP neighbor-information of port \d+ ?\[([^\]]+)\]")
 VRP = re.compile(r"^[ \t]*([A-Za-z]\S*\d) has (\d{1,4}) neighbors?(?:\(s\))?[ \t]*:?[ \t]*$", re.MULTILINE)
-"""Huawei's heading of a port, with the number of its neighbours."""
+"""Huawei's heading of a port, with its number of neighbours."""
 _REMOTE = ("chassis_id", "port_id", "name")
 _IDENTITY = frozenset((*_REMOTE, "description"))
 _PORT_NAMES = frozenset({"local interface", "local intf"})
-"""Keys whose value is the local port's name. Junos prints its SNMP index below, as `Local Port ID`."""
+"""Keys whose value is the local port's name. Junos prints the SNMP index below, as `Local Port ID`."""
 
 
 @dataclass
 class _Block:
-    """What was read of one neighbour so far.
+    """One neighbour as read up to here.
 
-    `keys` are the keys as printed, to see when one comes again; `first` is the first of them that tells something,
-    `last` the last of all; `closed` is set by a line of dashes below.
+    `keys` are the keys as printed, to detect a repeated one; `first` is the first of them with a meaning, `last` the
+    last of all; `closed` is set by a line of dashes below.
     """
 
     fields: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _Block:
     last: str = ""
     closed: bool = False
     inherited: str = ""
-    """The port of the block before, which counts where this block names none."""
+    """The port of the previous block, used where this block names none."""
 
     @property
     def speaks(self) -> bool:
@@ -94,7 +94,7 @@ def neighbors(text: str, lines: Sequence[str]) -> Iterator[Neighbor]:
 
 
 def _announced(text: str) -> int | None:
-    """How many neighbours the answer itself says it has, in all or port by port."""
+    """The number of neighbours that the answer announces, in total or summed over its ports."""
     ports = VRP.findall(text)
     return sum(int(count) for _, count in ports) if ports else announced(text)
 
@@ -141,10 +141,9 @@ def _put(block: _Block, key: str, printed: str, value: str, number: int) -> None
 
 
 def _following(block: _Block) -> _Block:
-    """The block after `block`: of the same port, where the port comes first and is reported once for several
-    neighbours.
+    """The block after `block`: of the same port, where the port comes first and is printed once for all neighbours.
 
-    Who prints `Local Interface` (Junos) or `Local Intf` (IOS) does so for each neighbour.
+    Systems that print `Local Interface` (Junos) or `Local Intf` (IOS) do so for each neighbour.
     """
     first = bool(block.inherited) or next(iter(block.fields)) == "port"
     ports_first = first and block.keys.isdisjoint(_PORT_NAMES)
@@ -152,21 +151,21 @@ def _following(block: _Block) -> _Block:
 
 
 def _is_half_a_key(line: str) -> bool:
-    """True for an answer's last line, where no end of line follows and a key began."""
+    """True for an answer's last line, if it begins a key and no line feed follows."""
     begun = (*_KEYS, "remote", "neighbor")
     return bool(line.strip()) and ":" not in line and any(key.startswith(_plain(line)) for key in begun)
 
 
 def _refuse_unfinished(last: _Block, lines: Sequence[str]) -> None:
-    """Raises where the last neighbour has no port id, which LLDP knows none without, or where no end of line follows
-    the value of who the neighbour is."""
+    """Raises where the last neighbour has no port id, which is mandatory in LLDP, or where no line feed follows a value
+    that identifies the neighbour."""
     field = _KEYS.get(_plain(lines[-1].partition(":")[0]), "")
     if "port_id" not in last.fields or (lines[-1].strip() and field in _IDENTITY):
         raise UnreadableError("the last neighbour is cut", line=last.line)
 
 
 def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
-    """Raises where the last block stops short of what ends each.
+    """Raises where the last block lacks the line that ends every block.
 
     That is the line of dashes in OS10, `Vlan ID` in NX-OS where no total follows, `TTL` in AOS-CX with its total first,
     `Expired time` in VRP.
@@ -183,8 +182,8 @@ def _refuse_cut(blocks: Sequence[_Block], total: int | None) -> None:
 
 
 def _refuse_strays(blocks: Sequence[_Block]) -> None:
-    """Raises where a neighbour has no chassis id though the first has: LLDP knows none without, so it is half of one,
-    or a detail of the one before that has lost its indentation."""
+    """Raises where a neighbour has no chassis id although the first has one: the id is mandatory in LLDP, so this is
+    half a neighbour, or a detail of the previous one without its indentation."""
     if "chassis_id" in blocks[0].fields:
         for block in blocks:
             if "chassis_id" not in block.fields:

@@ -1,8 +1,8 @@
 """LLDP neighbours in a table with drawn borders: Nokia SR Linux' `show system lldp neighbor`.
 
-The labels stand between `+---+` and `+===+`, over one or two lines; columns differ between releases. What does not fit
-into a cell goes on in the line below, inside MACs and names, with an empty cell where the port stands. A table without
-its lower border is cut. Sources: answers in containerlab's and clabernetes' documentation.
+The labels stand between `+---+` and `+===+`, on one or two lines; columns differ between releases. Text that does not
+fit into a cell continues on the next line, even inside MACs and names, with an empty port cell. A table without its
+lower border is cut. Sources: answers in containerlab's and clabernetes' documentation.
 """
 
 import re
@@ -21,18 +21,18 @@ _FIELDS = {
     "neighborchassisid": "chassis_id",
     "neighborport": "port_id",
 }
-"""Labels without their blanks, which are where lines were broken."""
+"""Labels without blanks, since a line break may replace a blank."""
 _PORT = re.compile(r"[a-z][a-z-]*\d+(?:/\d+)*")
 Row = dict[str, str]
 
 
 def is_table(rows: Sequence[str]) -> bool:
-    """Whether such a table's labels stand in these lines."""
+    """Whether these lines contain the labels of such a table."""
     return any(_BELOW_LABELS.fullmatch(line) for line in rows)
 
 
 def neighbors(rows: Sequence[str]) -> Iterator[Neighbor]:
-    """The neighbours in all such tables. Raises `UnreadableError` with the line where one is cut or of something
+    """The neighbours in all such tables. Raises `UnreadableError` with the line if a table is cut or shows something
     else."""
     for at, line in enumerate(rows):
         if _BELOW_LABELS.fullmatch(line):

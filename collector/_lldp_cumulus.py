@@ -1,4 +1,4 @@
-"""LLDP neighbours as Cumulus Linux prints them in forms of its own: NCLU and NVUE.
+"""LLDP neighbours in Cumulus Linux' own formats: NCLU and NVUE.
 
 NCLU, `net show interface all json`: per interface `iface_obj.lldp`, a list of `adj_hostname`, `adj_port`,
 `adj_mgmt_ip`, or null. NVUE, `nv show interface lldp -o json`: per interface `lldp.neighbor`, an object keyed by system
@@ -20,13 +20,13 @@ HEADING = re.compile(
 
 
 def understands(answer: Mapping[str, Any]) -> bool:
-    """True for a JSON object of interfaces, at least one of which says something about LLDP."""
+    """True for a JSON object of interfaces, at least one of which contains LLDP data."""
     spoken = ("iface_obj", "lldp", "neighbor")
     return any(isinstance(entry, dict) and not entry.keys().isdisjoint(spoken) for entry in answer.values())
 
 
 def neighbors_from_json(answer: Mapping[str, Any]) -> Iterator[Neighbor]:
-    """The neighbours of every interface; an interface that does not speak of LLDP has none."""
+    """The neighbours of every interface; an interface without LLDP data has none."""
     for port, entry in answer.items():
         if "iface_obj" in entry:
             for row in entry["iface_obj"].get("lldp") or ():

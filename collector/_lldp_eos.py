@@ -15,7 +15,7 @@ from truerail.model import Neighbor
 
 HEADING = re.compile(r"^[ \t]*Interface (\S+) detected (\d{1,4}) LLDP neighbors?:", re.MULTILINE)
 _NEIGHBOR = re.compile(r"^(?: {2}Neighbor .*|[ \t]*Neighbor \S.*, age .*)$", re.MULTILINE)
-"""The first line of a neighbour; whoever pastes it may lose the indentation."""
+"""The first line of a neighbour; pasted text may lack the indentation."""
 _KEYS = {
     "Chassis ID type": "chassis_type",
     "Chassis ID": "chassis_id",
@@ -76,7 +76,7 @@ def _unquoted(text: str | None) -> str | None:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a quoted text lacks its end."""
+    """Whether a quoted text lacks its closing quote."""
     return text.startswith('"') and (len(text) < 2 or not text.endswith('"'))
 
 
@@ -104,7 +104,7 @@ def _from_block(port: str, lines: Sequence[str]) -> Neighbor:
         key, _, value = line.strip().removeprefix("- ").partition(":")
         name = _KEYS.get(key.rstrip())
         if name:
-            found.setdefault(name, value.strip())  # link aggregation has a "Port ID" too, further down
+            found.setdefault(name, value.strip())  # link aggregation also has a "Port ID", further down
         elif key.startswith("Management Address  "):
             managed.append(value)
         elif key.startswith("Discovered "):

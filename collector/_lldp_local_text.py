@@ -1,11 +1,11 @@
-"""Which id each port sends in LLDP, in text: Junos' `show lldp local-information`, Arista EOS' `show lldp local-info`.
+"""Port ids that a device sends in LLDP: Junos' `show lldp local-information`, Arista EOS' `show lldp local-info`.
 
 Junos prints a table below its chassis: `Interface name`, `Parent Interface`, the id (`Interface ID`, on older releases
-`SNMP Index`), `Interface description`, `Status`, `Tunneling`. Descriptions have blanks in them and overflow, the cells
-before them never do: they are read from the left. EOS prints a block for each port, `Interface Ethernet1:`, with the
-lines that `show lldp neighbors detail` has for a neighbour. Sources: Juniper's reference of the command, an answer of
-an EX4200 quoted in a public client, the expressions of NOC's profile of Junos; Arista's manual of the command and the
-recorded answers of `show lldp neighbors detail`.
+`SNMP Index`), `Interface description`, `Status`, `Tunneling`. Descriptions contain blanks and overflow, the cells
+before them never do: rows are read from the left. EOS prints a block for each port, `Interface Ethernet1:`, with the
+lines that `show lldp neighbors detail` prints for a neighbour. Sources: Juniper's command reference, an answer of an
+EX4200 quoted in a public client, the expressions of NOC's Junos profile; Arista's command manual and the recorded
+answers of `show lldp neighbors detail`.
 """
 
 import re
@@ -23,15 +23,14 @@ _PARENT = re.compile(r"-|ae\d+(?:\.\d+)?")
 _UNIT = re.compile(r"\.\d+$")
 _STATUSES = frozenset(("up", "down"))
 _OVER = re.compile(r"\{\w+(?::\w+)?\}|\S+@\S+[>#%].*|\S+[>#%]")
-"""What follows a table: Junos' line in braces, a prompt."""
+"""The line after a table: Junos' line in braces, or a prompt."""
 _BLOCK = re.compile(r"[ \t]*Interface (\S*\d):[ \t]*")
 _ID = re.compile(r"[ \t]*(?:- )?Port ID(?: (type))?[ \t]*:[ \t]*(.*?)[ \t]*")
 _SENDING = re.compile(r"^[ \t]*Interface Information: \S+ Enable \(tx/rx", re.MULTILINE)
 
 
 def from_text(answer: str, text: Sequence[str]) -> list[tuple[str, str]] | None:
-    """Ports and the ids that they send; None where the text is of neither form. Raises `UnreadableError` where it is
-    cut."""
+    """Ports and the ids that they send; None if the text has neither form. Raises `UnreadableError` if it is cut."""
     if _SENDING.search(answer):
         raise NoAnswerError("says which ports send LLDP, but not the ids that they send")
     begun = next((number for number, line in enumerate(text, 1) if _LABELS.fullmatch(line)), 0)

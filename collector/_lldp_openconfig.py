@@ -1,9 +1,9 @@
 """LLDP neighbours in the JSON of data models: OpenConfig's `openconfig-lldp` and Nokia SR Linux' own.
 
-RESTCONF and gNMI wrap the same leaves in different depths: `{"openconfig-lldp:lldp": {"interfaces": {"interface":
+RESTCONF and gNMI wrap the same leaves at different depths: `{"openconfig-lldp:lldp": {"interfaces": {"interface":
 [{"name", "neighbors": {"neighbor": [{"id", "state": {...}}]}}]}}}`, a list of updates, each with its `Path`; SR Linux
-has `interface` with `neighbor` in it. So a neighbour is whatever has a chassis id and a port id, and its local port is
-the interface around it, or that in the path: `interface[name=Ethernet0]`. Names may carry the module before a colon.
+has `interface` with `neighbor` in it. So a neighbour is any object with a chassis id and a port id, and its local port
+is the enclosing interface, or that in the path: `interface[name=Ethernet0]`. Names may have a module prefix and colon.
 Sources: openconfig-lldp.yang, a test of SONiC's management framework, SR Linux' YANG.
 """
 
@@ -28,7 +28,7 @@ def is_model(answer: str) -> bool:
 
 
 def neighbors(document: Any) -> Iterator[Neighbor]:
-    """The neighbours anywhere in the document. Raises `Unreadable` where one is on no port."""
+    """The neighbours anywhere in the document. Raises `UnreadableError` for one without a local port."""
     return _within(document, "")
 
 

@@ -1,14 +1,14 @@
 """LLDP neighbours in a table of fixed-width columns, as most switches print them without `detail`.
 
-Read by the header, not by the vendor: SONiC and OcNOS (`show lldp table`), NVUE and NCLU, EOS, NX-OS,
-IOS, Junos, Dell OS9 and OS10, AOS-CX, Comware, VRP. Traps that the reader knows:
+Parsed by header, not by vendor: SONiC and OcNOS (`show lldp table`), NVUE and NCLU, EOS, NX-OS, IOS, Junos, Dell OS9
+and OS10, AOS-CX, Comware, VRP. Traps:
 
 - columns come from the ruler where it has one run of dashes per column (EOS rulers do not stand under their labels, but
-  the cells do stand in the ruler's runs, unless somebody edited them), from the labels where it has not;
-- a table in a document is indented as a whole, and prose may follow it;
+  the cells do stand in the ruler's runs, unless edited by hand), otherwise from the labels;
+- a table in a document may be indented as a whole and followed by prose;
 - a cell that overflows pushes the rest of its row to the right; IOS cuts names at the column's end, without a blank;
-- NX-OS puts a name that is too long on a line of its own, Comware breaks cells over several lines;
-- cells may be empty, and port names may hold a blank (`GigabitEthernet 0/2`).
+- NX-OS prints a name that is too long on its own line, Comware wraps cells over several lines;
+- cells may be empty, and port names may contain a blank (`GigabitEthernet 0/2`).
 """
 
 import re
@@ -71,9 +71,9 @@ _LABELS = {
 }
 _SONIC = ("port", "name", "port_id")
 _IDS = frozenset(("port_id", "chassis_id", "name"))
-"""Cells that are another's when they are cut short."""
+"""Cells that name another neighbour if they are cut short."""
 _NUMBERS = frozenset(("ttl", "left"))
-"""Cells of numbers: the time to live, and what is left of it (VRP), which is not taken for it."""
+"""Numeric cells: the time to live, and the remaining time (VRP), which is not used as the time to live."""
 _LABEL = re.compile(
     r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _LABELS), key=len, reverse=True)) + r")(?!\S)|\S+", re.IGNORECASE
 )
@@ -85,13 +85,13 @@ _TOTAL = re.compile(
 _GAP = re.compile(r" {2,}")
 _WORD = re.compile(r"\S+")
 _CUT = "..."
-"""What Dell's systems end a name with that they cut at its column's end; the next cell follows without a blank."""
+"""Dell's mark at the end of a name truncated to its column; the next cell follows without a blank."""
 
 
 class Header(NamedTuple):
-    """Where the columns of a table begin and what they hold; `body` is the index of the first line below.
+    """Start and content of a table's columns; `body` is the index of the first line below.
 
-    `labels` is where the labels begin, `indent` how far the whole table is indented, which the other places leave out.
+    `labels` is where the labels begin, `indent` the indentation of the whole table; other positions are relative to it.
     """
 
     fields: tuple[str, ...]
@@ -105,7 +105,7 @@ Row = dict[str, str]
 
 
 def announced(text: str) -> int | None:
-    """How many neighbours the answer itself says it has, where it does."""
+    """The number of neighbours that the answer announces; None if it does not."""
     found = _TOTAL.search(text)
     return int(found.group(1)) if found else None
 
@@ -126,7 +126,7 @@ def header(lines: Sequence[str]) -> Header | None:
 
 
 def _ruled(line: str, ruler: str, labelled: Header) -> Header:
-    """The header with its columns where the runs of the ruler are; labels may reach beyond the run that is theirs."""
+    """The header with its columns at the runs of the ruler; labels may be longer than their run."""
     if len(ruler.rstrip()) < len(line.rstrip()):
         raise UnreadableError("the ruler below the table's header is cut", line=labelled.body, text=ruler)
     indent = len(ruler) - len(ruler.lstrip())
@@ -140,7 +140,7 @@ def _ruled(line: str, ruler: str, labelled: Header) -> Header:
 
 
 def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighbor]:
-    """The neighbours in a table. Raises `UnreadableError` where the table is cut or a row does not fit the header."""
+    """The neighbours in a table. Raises `UnreadableError` if the table is cut or a row does not fit the header."""
     rows = [row for row in _rows(lines, table) if row.get("port_id") or row.get("name") or row.get("chassis_id")]
     total = announced(text)
     if total is None and _always_totalled(text, table, empty=not rows):
@@ -153,10 +153,10 @@ def neighbors(text: str, lines: Sequence[str], table: Header) -> Iterator[Neighb
 
 
 def _without_unfinished(last: Row, lines: Sequence[str], table: Header) -> Row:
-    """The last row where no end of line follows it: without the id that ends it, which may go on.
+    """The last row if no line feed follows it: without its last id, which may be incomplete.
 
-    Tools that keep answers often strip the last line feed, so the rest of the row counts. Raises where it names no
-    neighbour without that id, or ends before its neighbour's port.
+    Tools that store answers often strip the last line feed, so the rest of the row counts. Raises if the row names no
+    neighbour without that id, or ends before the neighbour's port.
     """
     open_ids = {field for field, cell in last.items() if cell and field in _IDS and lines[-1].rstrip().endswith(cell)}
     wrapped = table.fields[0] == "name" and not _NUMBERS.intersection(table.fields)
@@ -171,9 +171,9 @@ def _names_someone(row: Row) -> bool:
 
 
 def _always_totalled(text: str, table: Header, *, empty: bool) -> bool:
-    """SONiC and OcNOS always print a total; IOS and NX-OS do too, but who trims it off leaves rows, the last one whole.
+    """SONiC and OcNOS always print a total; so do IOS and NX-OS, but text trimmed of it still ends with a whole row.
 
-    A header that begins as SONiC's does and has neither a time nor a chassis id is SONiC's, or another's that was cut.
+    A header that begins like SONiC's and has neither a time nor a chassis id is SONiC's, or another one that was cut.
     """
     start = table.fields[: len(_SONIC)]
     sonic = start == _SONIC[: len(start)] and not {"ttl", "left", "chassis_id"}.intersection(table.fields)
@@ -191,7 +191,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
             continue
         words = " ".join(line.split())
         if words in labels or (number == len(lines) and any(label.startswith(words) for label in labels)):
-            continue  # a pager, or a second answer, prints the labels again; the last line may be cut
+            continue  # a pager or a second answer repeats the labels; the last line may be cut
         if _END.match(line.lstrip()):
             break
         if table.fields[0] == "name" and _stands_alone(line):
@@ -214,7 +214,7 @@ def _rows(lines: Sequence[str], table: Header) -> list[Row]:
 
 
 def _next_line(lines: Sequence[str], start: int) -> str:
-    """The next line that is not blank; empty where there is none."""
+    """The next line that is not blank; empty if there is none."""
     return next((lines[at] for at in range(start, len(lines)) if lines[at].strip()), "")
 
 
@@ -257,11 +257,11 @@ def _cells(line: str, number: int, table: Header) -> Row:
 
 
 def _pushed(begin: Sequence[int], table: Header) -> bool:
-    """Whether no word begins left of its column: a cell that overflows only ever pushes others to the right.
+    """Whether no word begins left of its column: a cell that overflows only pushes others to the right.
 
-    Words are no cells where one begins further left: `Te 1/3` is one cell of two words. From the time to live on, a
-    number that `_fits` has found in its place, people's edits may have moved the cells. EOS' cells may stand below
-    their labels where its ruler does not.
+    If a word begins further left, words are not cells: `Te 1/3` is one cell of two words. From the time to live on, a
+    number that `_fits` has checked, edits by hand may have moved the cells. EOS' cells may stand below their labels
+    where its ruler does not.
     """
     sure = table.fields.index("ttl") if "ttl" in table.fields else len(begin)
     return any(
@@ -272,7 +272,7 @@ def _pushed(begin: Sequence[int], table: Header) -> bool:
 
 
 def _astride(line: str, table: Header) -> bool:
-    """Whether a cell begins below its label, but in the middle of what the ruler says is one cell."""
+    """Whether a cell begins below its label but in the middle of a run of the ruler."""
     for label in table.labels:
         column = max((start for start in table.starts if start <= label), default=0)
         if line[label - 1 : label].isspace() and line[label : label + 1].strip() and line[column:label].strip():
@@ -281,7 +281,7 @@ def _astride(line: str, table: Header) -> bool:
 
 
 def _fits(cells: Sequence[str], table: Header) -> bool:
-    """False where a cell of numbers holds something else: the row's cells do not stand where its header's labels do."""
+    """False if a numeric cell contains anything else: the row's cells are not below the header's labels."""
     return all(cells[at].isdigit() for at, field in enumerate(table.fields) if field in _NUMBERS)
 
 

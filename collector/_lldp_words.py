@@ -1,5 +1,4 @@
-"""The words of LLDP brought to one form: what counts as not reported, types of identifiers, MACs, addresses and
-times."""
+"""Normalizes the words of LLDP: what counts as not reported, types of identifiers, MACs, addresses and times."""
 
 import re
 from functools import lru_cache
@@ -39,9 +38,9 @@ _NUMBER = re.compile(r"\d{1,9}(?!\d)")
 
 
 def reported(value: Any) -> str | None:
-    """The text of a value without blanks around it, or None for the many ways to say that nothing was advertised.
+    """The text of a value without surrounding blanks, or None for the many ways to print that nothing was advertised.
 
-    Raises `UnreadableError` where something else than text or a number stands in its place.
+    Raises `UnreadableError` if the value is neither text nor a number.
     """
     if type(value) is not str:
         return _reported_otherwise(value)
@@ -58,7 +57,7 @@ def _reported_otherwise(value: Any) -> str | None:
 
 
 def local_port(value: Any) -> str:
-    """A local port's name. Raises `UnreadableError` where it is missing: a neighbour on no port is no answer."""
+    """A local port's name. Raises `UnreadableError` if it is missing: every neighbour is on a port."""
     port = reported(value)
     if port is None:
         raise UnreadableError("a neighbour without a local port")
@@ -67,14 +66,14 @@ def local_port(value: Any) -> str:
 
 @lru_cache(maxsize=1024)
 def id_type(words: str) -> str | None:
-    """The type of a chassis or port id in lldpd's words: `MAC address (4)`, `macAddress`, `Mac address` are `mac`."""
+    """The type of a chassis or port id in lldpd's terms: `MAC address (4)`, `macAddress`, `Mac address` are `mac`."""
     return _TYPES.get(_NOT_LETTERS.sub("", words.lower()))
 
 
 def mac_of(text: str) -> str | None:
     """A MAC in canonical form, also where a device drops leading zeros of a group: `00c.297b.d2a8`, `2:0:0:0:0:3`.
 
-    Does what `names.canonical_mac` does, at a fifth of its cost: a switch's answer has hundreds of MACs.
+    Same result as `names.canonical_mac` at a fifth of its cost: a switch's answer has hundreds of MACs.
     """
     bare = text.replace(":", "") if ":" in text else text.replace(".", "").replace("-", "")
     try:
@@ -93,7 +92,7 @@ def _padded(text: str) -> str:
 
 
 def identified(value: Any, words: Any = None) -> tuple[str | None, str | None]:
-    """An id and its type. What is spelled like a MAC is one, where the answer gives no type or calls it an ifname."""
+    """An id and its type. Text spelled like a MAC is a MAC if the answer gives no type or calls it an ifname."""
     text = reported(value)
     if text is None:
         return None, None

@@ -7,7 +7,7 @@ Source: lldpd's `src/client/{json,xml,kv,text}_writer.c` and real daemons (0.7 t
 - `xml` is the tree of `json0`: attributes and children are its keys, an element's text its `value`.
 - Two neighbours on one port are two items under the same name: they are never merged.
 - The time to live moved from chassis to port in lldpd 0.9.
-- `show interfaces` and `show statistics` have the same outer shape but speak of the device itself: refused.
+- `show interfaces` and `show statistics` have the same outer shape but describe the device itself: refused.
 """
 
 from __future__ import annotations
@@ -26,20 +26,21 @@ if TYPE_CHECKING:
 __all__ = ["neighbors_from_json", "neighbors_from_keyvalue", "neighbors_from_plain", "neighbors_from_xml"]
 
 _EMPTY = frozenset(("label", "value"))
-"""What a list without a neighbour may have: the label that XML has."""
+"""Keys that a list without neighbours may have: the label in XML."""
 _DEPTH = 3
-"""How far below the root the values are: interface, chassis or port, id."""
+"""Depth of the values below the root: interface, chassis or port, id."""
 
 
 def neighbors_from_json(answer: str) -> Iterator[Neighbor]:
-    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, distinguished by shape. Raises `UnreadableError`."""
+    """Neighbours in the answer of `lldpctl -f json` or `-f json0`, recognised by shape. Raises `UnreadableError`."""
     for port, seen in _interfaces(decode(answer)):
         yield _neighbor(port, seen)
 
 
 def own_ids(document: Any) -> Iterator[tuple[str, str]]:
-    """Ports and the ids that they send, in the answer of `lldpcli -f json show interfaces`, but for MACs. Raises
-    `UnreadableError` for a list of neighbours.
+    """Ports and the ids that they send, except MACs, in the answer of `lldpcli -f json show interfaces`.
+
+    Raises `UnreadableError` for a list of neighbours.
     """
     for port, own in _interfaces(document):
         subject = f"interface {port}"
@@ -90,7 +91,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _object(value: Any, *name: str) -> dict[str, Any]:
-    """The object that stands here, alone or as the only item of a list. `name`, in parts, is for the refusal."""
+    """The object, alone or as the only item of a list. `name`, in parts, is for the error message."""
     if type(value) is list and len(value) == 1:
         value = value[0]
     if type(value) is not dict:
@@ -142,7 +143,7 @@ def _neighbor(port: str, seen: Any) -> Neighbor:
 
 
 def _is_identity(value: Any) -> bool:
-    """A chassis id, and not a chassis whose system name happens to be `id`."""
+    """True for a chassis id, False for a chassis whose system name happens to be `id`."""
     if type(value) is list:
         return True
     return type(value) is dict and type(value.get("type")) is str

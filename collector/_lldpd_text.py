@@ -12,16 +12,16 @@ from truerail.errors import UnreadableError
 from truerail.model import Neighbor
 
 _ID_TYPES = frozenset(("mac", "ifname", "ifalias", "local", "ip", "component", "portcomp", "unhandled"))
-"""lldpd's words for what kind of thing a chassis id or a port id is."""
+"""lldpd's names for the types of chassis and port ids."""
 
 _INTERFACE = re.compile(r"Interface:\s+(?P<port>\S.*?), via: (?P<via>[^,]+)(?:, RID: \d+)?(?:, Time: (?P<age>.*))?$")
 _TITLE = re.compile(r"^[#> \t]*LLDP neighbors:[ \t\r]*$", re.MULTILINE)
 _CLOSED = re.compile(r"[ \t]*-{10,}[ \t]*")
-"""What closes the title, also of a list without a neighbour."""
+"""The line that closes the title, even of a list without neighbours."""
 _VIA = re.compile(r"lldp\.(?P<port>.+)\.via=(?P<via>.*)$")
 _AGE = re.compile(r"(\d+) days?, (\d+):(\d\d):(\d\d)")
 _KEY_INDENT = 4
-"""How far a key stands right of its `Interface:`; what stands deeper continues a value that has line feeds in it."""
+"""Indentation of a key below its `Interface:`; deeper text continues a value that contains line feeds."""
 _PLAIN_KEYS = {
     "ChassisID": "chassis",
     "SysName": "name",
@@ -47,7 +47,7 @@ def seconds(age: Any) -> int | None:
 
 
 class _Record:
-    """One neighbour while its lines are read; the first line of a kind counts, as only addresses may repeat."""
+    """One neighbour while its lines are read; the first line of a kind counts, since only addresses may repeat."""
 
     def __init__(self, port: str, via: str, line: int, age: str | None = None) -> None:
         self.port = port
@@ -118,7 +118,7 @@ def neighbors_from_plain(answer: str) -> Iterator[Neighbor]:
 
 
 def _titled(text: list[str]) -> int:
-    """How many lines there are up to the title, itself included."""
+    """Number of lines up to and including the title."""
     return next((number for number, line in enumerate(text, 1) if _TITLE.fullmatch(line)), 0)
 
 
@@ -132,7 +132,7 @@ def _opened(line: str, number: int) -> _Record:
 
 
 def _refuse_cut(record: _Record, text: list[str]) -> None:
-    """Raises where the answer ends, without an end of line, in the middle of what says who the neighbour is."""
+    """Raises if the answer ends, without a line feed, in a line that identifies the neighbour."""
     if text[-1].strip() and record.last in ("chassis", "name", "port", "descr"):
         raise UnreadableError("cut short", line=len(text), text=text[-1])
 
@@ -140,7 +140,7 @@ def _refuse_cut(record: _Record, text: list[str]) -> None:
 def neighbors_from_keyvalue(answer: str) -> Iterator[Neighbor]:
     """Neighbours in the answer of `lldpctl -f keyvalue`. Raises `UnreadableError`.
 
-    A neighbour begins with its `via`. An interface's name may hold dots (`eth0.100`), so it ends where `.via=` begins.
+    A neighbour begins with its `via`. An interface name may contain dots (`eth0.100`): it ends where `.via=` begins.
     """
     record: _Record | None = None
     prefix = ""

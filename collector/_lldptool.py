@@ -9,7 +9,7 @@ from truerail.model import Neighbor
 
 _TLV = re.compile(r"[A-Z].* TLV$")
 _FRAME = "=-#*:[]<> \t"
-"""What people put around the name of an interface above its answer."""
+"""Characters used to frame an interface name above its answer."""
 _END = "End of LLDPDU TLV"
 _IDENTITY = frozenset(("Chassis ID TLV", "Port ID TLV", "Port Description TLV", "System Name TLV"))
 _ID_TYPES = {
@@ -24,13 +24,13 @@ _ID_TYPES = {
     "port component": "portcomp",
     "agent circuit id": "unhandled",
 }
-"""lldptool's words for the type of an id, in lldpd's."""
+"""lldptool's names of id types -> lldpd's."""
 
 
 def neighbors_from_lldptool(answer: str) -> Iterator[Neighbor]:
     """Neighbours in one or more answers of lldptool. `port` is empty where no line names the interface.
 
-    A value is the first line below its TLV's name: what follows without a tab continues a description. An answer may
+    A value is the first line below its TLV's name: further lines without a tab continue a description. An answer may
     lack its end; without chassis id or port id it raises `UnreadableError`.
     """
     port, name, begun, ended = "", "", 0, 0

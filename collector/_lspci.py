@@ -1,4 +1,4 @@
-"""The blocks of `lspci -vv`: each device's PCIe link, and whether a bridge keeps its devices apart (ACS)."""
+"""The blocks of `lspci -vv`: each device's PCIe link, and whether a bridge isolates its devices (ACS)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,5 +33,5 @@ def from_lspci(text: Sequence[str]) -> Iterator[PcieLink | HostSetting]:
 
 
 def domain_and(address: str) -> str:
-    """A PCI address with its domain, which lspci leaves out where it is 0000."""
+    """A PCI address with its domain, which lspci omits if it is 0000."""
     return address if address.count(":") == 2 else f"0000:{address}"

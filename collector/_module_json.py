@@ -10,7 +10,7 @@ from truerail.errors import UnreadableError
 from truerail.model import Optic
 
 DARK_DBM = -40.0
-"""What is reported of a lane without light: the smallest power that a module can distinguish is 0.1 uW."""
+"""Reported for a lane without light: a module's power resolution is 0.1 uW."""
 _TEMPERATURE = re.compile(r'"module_temperature(?:_measurement)?": ?(-?[0-9.]+)')
 _RX = ("rx_power", "rcvr_signal_avg_optical_power", "receiver_signal_oma", "receiver_signal_average_optical_power")
 _TX = ("transmit_avg_optical_power", "laser_output_power")
@@ -18,7 +18,7 @@ _BIAS = ("laser_tx_bias_current", "laser_bias_current")
 _LIMITS = re.compile(r"(-?[\d.]*\d)\.\.(-?[\d.]*\d)\]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 Lanes = dict[int, float | None]
-"""A value of each lane; lane 0 where lanes are not numbered, or numbered from 0."""
+"""One value per lane; lane 0 if lanes are not numbered, or numbered from 0."""
 
 
 def dbm(milliwatts: float | None) -> float | None:
@@ -29,8 +29,8 @@ def dbm(milliwatts: float | None) -> float | None:
 
 
 def optics(whole: Optic, rx: Lanes, tx: Lanes, bias: Lanes, *, copper: bool = False) -> Iterator[Optic]:
-    """One `Optic` for each lane; `whole` has what all share, and stands alone where no lane is reported, or a
-    cable's."""
+    """One `Optic` per lane; `whole` has what the lanes share, and is the only one for a cable or if no lane is
+    reported."""
     lanes = [] if copper else sorted({*rx, *tx, *bias})
     first = 1 if len(lanes) > 1 and 0 in lanes else 0
     for lane in lanes:
@@ -72,7 +72,7 @@ def _in_dbm(lanes: Lanes) -> Lanes:
 
 
 def _lanes(module: Mapping[str, Any], keys: Sequence[str]) -> Lanes:
-    """The values of the lanes under the first of these keys that has any: a list, a number, or an object of one."""
+    """Values per lane under the first of these keys that has any: a list, a number, or an object of one."""
     for key in keys:
         reported = module.get(key)
         if isinstance(reported, Mapping):
@@ -85,12 +85,12 @@ def _lanes(module: Mapping[str, Any], keys: Sequence[str]) -> Lanes:
 
 
 def from_mlxlink(port: str, text: str) -> Iterator[Optic]:
-    """The answer of `mlxlink --json -m`. Values of lanes stand in one string, the module's limits behind them."""
+    """The answer of `mlxlink --json -m`. One string contains the values of all lanes, then the module's limits."""
     return from_words(port, decode(text)["result"]["output"]["Module Info"])
 
 
 def from_words(port: str, module: Mapping[str, Any]) -> Iterator[Optic]:
-    """What `mlxlink -m` says of a module, by the words that its text and its JSON share."""
+    """A module as `mlxlink -m` reports it, by the labels that its text and its JSON share."""
     rx, low, high = _reported(module, "Rx Power Current [dBm]")
     tx, bias = _reported(module, "Tx Power Current [dBm]")[0], _reported(module, "Bias Current [mA]")[0]
     copper = "copper" in f"{module.get('Cable Type')} {module.get('Cable Technology')}".lower()

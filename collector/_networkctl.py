@@ -21,13 +21,13 @@ _ABSENT = frozenset(("", "-", "n/a"))
 
 
 def is_table(text: Sequence[str]) -> bool:
-    """Whether one of the lines is the head of the table."""
+    """Whether one of the lines is the header of the table."""
     return any("CHASSIS" in line and _HEADER.match(line) for line in text)
 
 
 def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
-    """Neighbours in the lines of the table. A cut interface name, or rows that are fewer than the foot says, raise
-    `UnreadableError`; any other cut cell is None."""
+    """Neighbours in the lines of the table. A truncated interface name, or fewer rows than the footer announces, raise
+    `UnreadableError`; any other truncated cell is None."""
     last, count = -1, 0
     for number, line in enumerate(text, 1):
         header = _HEADER.match(line)
@@ -47,7 +47,7 @@ def neighbors_from_table(text: Sequence[str]) -> Iterator[Neighbor]:
 
 
 def _row(line: str, last: int, number: int) -> Neighbor:
-    """A row by its words: what stands before the capabilities is the name. `last` is where the description begins."""
+    """A row by its words: the text before the capabilities is the name. `last` is where the description begins."""
     words = list(_WORD.finditer(line))
     at = next((at for at, word in enumerate(words) if at > 1 and _ends_name(word[0], at)), len(words))
     if at + 1 >= len(words) or _cut(words[0][0]):
@@ -61,12 +61,12 @@ def _row(line: str, last: int, number: int) -> Neighbor:
 
 
 def _ends_name(word: str, at: int) -> bool:
-    """Whether this is the cell of capabilities; `-` is one only where a cell for the name stands before it."""
+    """Whether this is the capabilities cell; `-` is one only if a name cell precedes it."""
     return _CAPABILITIES.fullmatch(word) is not None or (at > 2 and word in _ABSENT)
 
 
 def _is_open(port_id: str | None, line: str) -> bool:
-    """Whether a port id ends the answer without an end of line, so that it may go on; the rest of the row counts."""
+    """Whether a port id ends the answer without a line feed and may be incomplete; the rest of the row counts."""
     return port_id is not None and line.rstrip().endswith(port_id)
 
 

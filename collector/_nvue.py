@@ -1,8 +1,8 @@
 """NVIDIA NVUE: counters of Cumulus Linux' ports, `nv show interface ... -o json`, wherever a release puts them.
 
-Groups (`pfc-stats`, `egress-queue-stats`, `stats` of a link) are looked for at any depth, as releases wrap them
-differently. An answer about one port does not name it: the command above does. By priority, a group is an object with
-the priorities as keys, or a list of rows that hold them. A group that is not there is not reported, never 0.
+Groups (`pfc-stats`, `egress-queue-stats`, `stats` of a link) are found at any depth, since releases nest them
+differently. An answer about one port does not name it: the command above does. Groups by priority are an object with
+the priorities as keys, or a list of rows that contain them. A missing group is not reported, never 0.
 """
 
 import re
@@ -48,12 +48,12 @@ _DURATIONS = frozenset({"rx-pause-duration", "tx-pause-duration"})
 
 
 def understands(answer: str) -> bool:
-    """Whether some group of NVUE's is in this."""
+    """Whether the answer contains any of NVUE's groups."""
     return any(f'"{word}"' in answer for word in ("in-bytes", "pfc-stats", "egress-queue-stats"))
 
 
 def port_counters(answer: str) -> list[PortCounters]:
-    """What every port counts over all priorities. Raises `Unreadable`."""
+    """Counters of every port over all priorities. Raises `UnreadableError`."""
     tally = Tally()
     for port, at in _levels(answer):
         for word, counter in _LINK.items() if "in-bytes" in at else ():
@@ -62,12 +62,12 @@ def port_counters(answer: str) -> list[PortCounters]:
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """Pause frames, and how long they stopped the port, by priority. Raises `Unreadable`."""
+    """Pause frames and the time they paused the port, by priority. Raises `UnreadableError`."""
     return _by_priority(answer, "pfc-stats", _PFC)
 
 
 def queue_counters(answer: str) -> list[PortCounters]:
-    """What every traffic class sent, marked and dropped. Raises `Unreadable`."""
+    """Sent, marked and dropped packets of every traffic class. Raises `UnreadableError`."""
     return _by_priority(answer, "egress-queue-stats", _QUEUE)
 
 
@@ -81,7 +81,7 @@ def _by_priority(answer: str, group: str, names: Mapping[str, str]) -> list[Port
 
 
 def _value(word: str, value: Any) -> int | None:
-    """A duration that is reported in bytes, as one release does, is not reported."""
+    """A value; None for a duration in bytes, as one release prints it."""
     if word in _DURATIONS and isinstance(value, str) and not value.strip().isdecimal():
         return None
     return size(value)
@@ -99,7 +99,7 @@ def _rows(group: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _levels(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every object in an answer, and the port that it belongs to."""
+    """Every object in an answer, and its port."""
     for section in sections(lines(answer), "nv", _ASKED):
         if any("{" in line for line in section.lines):
             yield from _within(unwrapped("\n".join(section.lines)), _port_of(section.port))
@@ -116,7 +116,7 @@ def _within(found: Any, port: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _port_of(word: str) -> str:
-    """The port behind `interface` in a command; in a file's name `swp1_counters_qos_-o_json` stands for it."""
+    """The port after `interface` in a command, or at the start of a file name: `swp1_counters_qos_-o_json`."""
     name = word.partition("_")[0]
     return name if _is_port(name) else ""
 

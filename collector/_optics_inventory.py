@@ -1,11 +1,11 @@
-"""Modules in an inventory, which tells what they are and no light: Arista EOS `show inventory`, Junos `show chassis
-hardware`, NVIDIA's NVUE `nv show platform transceiver` and `nv show interface ... transceiver`, which tells both.
+"""Modules in an inventory, which lists models without light: Arista EOS `show inventory`, Junos `show chassis
+hardware`, NVIDIA's NVUE `nv show platform transceiver` and `nv show interface ... transceiver`, which reports both.
 
-- EOS numbers cages (`49` for `Ethernet49/1`); its table has cells of fixed width, which mails squeeze.
-- Junos names the place, `FPC 0`, `PIC 0`, `Xcvr 48`; how the port is called follows from the module's speed: `ge-`,
+- EOS numbers cages (`49` for `Ethernet49/1`); its table has cells of fixed width, which mail programs squeeze.
+- Junos names the location, `FPC 0`, `PIC 0`, `Xcvr 48`; the prefix of the port's name follows from the speed: `ge-`,
   `xe-` for 10 Gb/s, `et-` above. A module whose description has no speed names no port and is left out.
 - NVUE: `vendor-name`, `vendor-pn`, `vendor-sn`, lanes as `channel-1` or `ch-1-rx-power`; powers are `0.86 mW`, with or
-  without dBm behind. A cage without module has no `vendor-sn`.
+  without dBm after it. A cage without module has no `vendor-sn`.
 
 Sources: recorded answers in ntc-templates (arista_eos) and ANTA (`xcvrSlots`), Junos' XML in public clients and its
 reference, NVIDIA's manuals of NVOS and of Cumulus Linux.
@@ -25,7 +25,7 @@ _ABSENT = frozenset(("", "-", "--", "n/a", "none", "unknown"))
 _EOS_TITLE = re.compile(r"[ \t]*System has \d+ (?:switched )?transceiver slots?[ \t]*")
 _EOS_RULER = re.compile(r"[ \t]*-{2,}(?:[ \t]+-{2,}){4}[ \t]*")
 _EOS_ROW = re.compile(r"(\d+(?:/\d+)*) +(.+?) +((?=\S*[-\d])\S+) +(\S{5,}) +(\S{1,4})")
-"""A row whose columns are squeezed: the model has a digit or a hyphen, no vendor does."""
+"""A row with squeezed columns: the model has a digit or a hyphen, a vendor has neither."""
 _EOS_EMPTY = re.compile(r"\d+(?:/\d+)*(?: +Not Present\b.*)?")
 _MODULE = re.compile(r"(FPC|PIC|Xcvr)[ \t]+(\d{1,3})")
 _JUNOS_LABELS = re.compile(r"[ \t]*Item[ \t]+Version[ \t]+Part number[ \t]+Serial number[ \t]+Description.*")
@@ -42,7 +42,7 @@ _READINGS = ("rx-power", "tx-power", "tx-bias-current")
 
 
 def eos_text(text: Sequence[str]) -> list[Optic] | None:
-    """The modules in EOS' text; None where it has no list of transceiver slots. Raises `UnreadableError`."""
+    """The modules in EOS' text; None if it has no list of transceiver slots. Raises `UnreadableError`."""
     begun = next((number for number, line in enumerate(text) if _EOS_TITLE.fullmatch(line)), None)
     return None if begun is None else list(_eos_rows(text, begun + 1))
 
@@ -79,7 +79,7 @@ def eos_json(found: Mapping[str, Any]) -> Iterator[Optic]:
 
 
 def junos_text(text: Sequence[str]) -> list[Optic] | None:
-    """The modules in Junos' text; None where its labels are not in it. Raises `UnreadableError` where a row is cut."""
+    """The modules in Junos' text; None if it lacks the labels. Raises `UnreadableError` if a row is cut."""
     begun = next((number for number, line in enumerate(text, 1) if _JUNOS_LABELS.fullmatch(line)), 0)
     return list(_junos_rows(text, begun)) if begun else None
 
@@ -98,7 +98,7 @@ def _junos_rows(text: Sequence[str], begun: int) -> Iterator[Optic]:
 
 
 def junos_tree(found: Any) -> Iterator[Optic]:
-    """The modules in Junos' JSON, or in its XML as `_tree` has it: nested by chassis, FPC, MIC, PIC."""
+    """The modules in Junos' JSON, or in its XML as `_tree` returns it: nested by chassis, FPC, MIC, PIC."""
     return _junos_within(found, {})
 
 
@@ -128,7 +128,7 @@ def _of_junos(place: Mapping[str, str], cage: str, part: Any, serial: Any, descr
 
 
 def nvue(found: Any, port: str) -> Iterator[Optic]:
-    """The modules in NVUE's JSON; `port` is that of the command, which an answer about one port does not name."""
+    """The modules in NVUE's JSON; `port` comes from the command, since an answer about one port does not name it."""
     if not isinstance(found, dict):
         return
     if "vendor-sn" in found:
@@ -165,7 +165,7 @@ def _nvue_module(port: str, reported: Mapping[str, Any]) -> Iterator[Optic]:
 
 
 def _reading(name: str, value: Any) -> float | None:
-    """A power in dBm or a current in mA, out of text or out of an object that has limits beside it."""
+    """A power in dBm or a current in mA, from text or from an object that also has limits."""
     if isinstance(value, dict):
         value = value.get("power", value.get("current"))
     return _number(value) if name == "tx-bias-current" else _dbm(value)
@@ -188,7 +188,7 @@ def _number(value: Any) -> float | None:
 
 
 def _data(value: Any) -> Any:
-    """The value out of `[{"data": value}]` or `[value]`."""
+    """The value in `[{"data": value}]` or `[value]`."""
     one = next(iter(listed(value)), None)
     return one.get("data") if isinstance(one, dict) else one
 

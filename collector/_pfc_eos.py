@@ -57,12 +57,12 @@ def _frames(reported: Mapping[str, Any]) -> Iterator[tuple[int | None, Mapping[s
 
 
 def is_text(answer: str) -> bool:
-    """Whether this has a table of pause frames."""
+    """Whether the answer contains a table of pause frames."""
     return any(_HEADER.fullmatch(line.strip()) for line in answer.split("\n"))
 
 
 def text_counters(answer: str) -> list[PortCounters]:
-    """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` where a row is cut."""
+    """The frames in the text of `counters` or `counters detail`. Raises `UnreadableError` if a row is cut."""
     tally = Tally()
     text = lines(answer)
     labels: list[str] = []
@@ -102,7 +102,7 @@ def settings_from_text(answer: str) -> list[PortQos]:
 
 
 def settings_from_json(found: Mapping[str, Any]) -> list[PortQos]:
-    """The same out of JSON, whose key for the ports and whose form of the priorities differ between releases."""
+    """The same from JSON, where the key of the ports and the format of priorities differ between releases."""
     ports = next((found[key] for key in _PORTS if key in found), None)
     if not isinstance(ports, dict):
         raise UnreadableError("JSON that does not speak of priority flow control")

@@ -1,6 +1,6 @@
 """NX-OS' pause frames and PFC settings: `show interface priority-flow-control [detail]`, text and JSON.
 
-Without `detail` the frames are those of all priorities together. `(8)` behind the state is the bitmap of priorities in
+Without `detail` the frames are those of all priorities together. `(8)` after the state is the bitmap of priorities in
 hex: priority 3. UCS fabric interconnects name ports `Br-Ethernet1/17/1`. Rows `ii1/1/1` are links inside the device.
 """
 
@@ -59,7 +59,7 @@ def is_json(found: Any) -> bool:
 
 
 def from_json(found: Mapping[str, Any]) -> list[Port]:
-    """The ports in a document: an object where there is one row, a list where there are several."""
+    """The ports in a document: an object for one row, a list for several."""
     return [
         Port(
             str(row["if_name_str"]), _of_words(row.get("oper")), count(row.get("rx-stats")), count(row.get("tx-stats"))
@@ -94,7 +94,7 @@ def is_text(answer: str) -> bool:
 
 
 def from_text(answer: str) -> list[Port]:
-    """The ports in the table. Raises `UnreadableError` where a row is cut."""
+    """The ports in the table. Raises `UnreadableError` if a row is cut."""
     text = lines(answer)
     begin = max(at for at, line in enumerate(text) if _HEADER.match(line)) + 1
     found = []
@@ -122,7 +122,7 @@ def is_detail(answer: str) -> bool:
 
 
 def detailed_counters(answer: str) -> list[PortCounters]:
-    """The frames by priority out of the detailed text."""
+    """The frames by priority from the detailed text."""
     tally = Tally()
     port = ""
     for line in lines(answer):
@@ -137,7 +137,7 @@ def detailed_counters(answer: str) -> list[PortCounters]:
 
 
 def detailed_settings(answer: str) -> list[PortQos]:
-    """The paused priorities out of the detailed text."""
+    """The paused priorities from the detailed text."""
     found: dict[str, PortQos] = {}
     port, state = "", ""
     for line in lines(answer):

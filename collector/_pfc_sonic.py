@@ -1,6 +1,6 @@
 """SONiC's pause frames: `show pfc counters` (`pfcstat`), a table `Port Rx` and a table `Port Tx`, and its `--history`.
 
-Both tables are always printed, for the same ports. One alone, or fewer ports in one, is half an answer. History has
+Both tables are always printed, for the same ports. A single table, or fewer ports in one, is a cut answer. History has
 a row for each port and priority, its times in microseconds, in early releases in milliseconds.
 """
 
@@ -18,7 +18,7 @@ _TIMES = {"total rx pause time us": 1, "total rx pause time ms": 1000}
 
 
 def counters(found: Sequence[Table]) -> list[PortCounters]:
-    """The frames of the ports in both tables. Raises `UnreadableError` where one is missing, or some of its ports."""
+    """The frames of the ports in both tables. Raises `UnreadableError` if a table or some of its ports are missing."""
     tally = Tally()
     seen: dict[str, set[str]] = {way: set() for way in _WAYS}
     for table in found:
@@ -36,17 +36,17 @@ def counters(found: Sequence[Table]) -> list[PortCounters]:
 
 
 def is_frames(found: Sequence[Table]) -> bool:
-    """Whether some of these tables have pause frames."""
+    """Whether any of these tables has pause frames."""
     return any(table.labels[0] in _WAYS for table in found)
 
 
 def is_history(found: Sequence[Table]) -> bool:
-    """Whether some of these tables have the history of pauses."""
+    """Whether any of these tables has the history of pauses."""
     return any(_TRANSITIONS in table.labels for table in found)
 
 
 def history(found: Sequence[Table]) -> list[PortCounters]:
-    """How often and how long ports were paused. Ports without history (`N/A`) have no fact."""
+    """Number and duration of pauses by port. Ports without history (`N/A`) have no fact."""
     tally = Tally()
     for line, (port, of, transitions) in rows(found, "port", "priority", _TRANSITIONS):
         tally.note(port, Counter("rx_pause_transitions", priority(of)), count(transitions, line=line))

@@ -1,6 +1,6 @@
-"""What AOS-CX' ports have counted: `show interface`, a paragraph for each port, in it a table of RX, TX and totals.
+"""Port counters of AOS-CX: `show interface`, a paragraph for each port with a table of RX, TX and totals.
 
-The table of rates above has the same columns and is no counter. `Link transitions` counts ups and downs alike: it is
+The table of rates above it has the same columns but no counters. `Link transitions` counts both ups and downs: it is
 odd on ports that are up. Source: recorded answers in ntc-templates (aruba_aoscx).
 """
 
@@ -27,16 +27,16 @@ _NAMES = {
     "CRC/FCS": ("crc_errors", None),
 }
 _LAST = "Errors"
-"""The row with which a table is whole enough: rows for the kinds of errors follow it."""
+"""The last row that a table needs: only rows for the kinds of errors follow it."""
 
 
 def is_text(answer: str) -> bool:
-    """Whether such a table is in it."""
+    """Whether the answer contains such a table."""
     return _TITLE.search(answer) is not None
 
 
 def from_text(text: Sequence[str]) -> list[PortCounters]:
-    """What the ports counted. Raises `UnreadableError` where a table is cut."""
+    """Counters of the ports. Raises `UnreadableError` if a table is cut."""
     tally = Tally()
     port, rows = "", None
     for number, line in enumerate(text, 1):
@@ -55,7 +55,7 @@ def from_text(text: Sequence[str]) -> list[PortCounters]:
 
 
 def _take(tally: Tally, port: str, line: str, number: int) -> str:
-    """Notes a row of the table. Returns its label."""
+    """Adds a row of the table. Returns its label."""
     found = _ROW.fullmatch(line)
     if found is None or not port:
         raise UnreadableError(

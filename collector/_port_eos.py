@@ -1,9 +1,9 @@
-"""What Arista EOS' ports have counted: `show interfaces [counters [errors]] | json`.
+"""Port counters of Arista EOS: `show interfaces [counters [errors]] | json`.
 
 Each port has an object of counters, in `show interfaces` one level down (`interfaceCounters`) with details of the
-errors inside. `linkStatusChanges` counts ups and downs alike, so it is kept under its own name, which tells rules that.
-`counterRefreshTime` is when the switch renewed the counters of a port, each at its own time, by its own clock: a port's
-are as much older than the newest port's.
+errors inside. `linkStatusChanges` counts both ups and downs, so it keeps its own name for rules to distinguish.
+`counterRefreshTime` is when the switch refreshed a port's counters, each port at its own time, by the switch's clock:
+the difference to the newest port's is the age of a port's counters.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,14 +37,14 @@ _OWN = frozenset(
 _PACKETS = {Counter(f"{way}_packets"): [f"{of}{cast}Pkts" for cast in ("Ucast", "Multicast", "Broadcast")]
             for way, of in (("rx", "in"), ("tx", "out"))}  # fmt: skip
 OLDEST_SECONDS = 60.0
-"""Ports that were renewed longer ago are not in use: nothing is known of how old their counters are."""
+"""Ports refreshed longer ago are not in use: the age of their counters is unknown."""
 LATEST_SECONDS = 1e11
-"""Unix seconds that are a time: odd numbers are none."""
+"""Latest plausible time in Unix seconds; larger numbers are no times."""
 _INSIDE = ("interfaceCounters", "inputErrorsDetail", "outputErrorsDetail")
 
 
 def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What the ports in this document counted. Raises `UnreadableError` where it has no counters of any."""
+    """Counters of the ports in this document. Raises `UnreadableError` if it has none."""
     tally = Tally()
     for key in sorted(KEYS & found.keys()):
         for port, reported in found[key].items():
@@ -66,13 +66,13 @@ def _ports(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _refreshed(reported: Mapping[str, Any]) -> float | None:
-    """When the switch renewed a port's counters, in Unix seconds by its clock; None where it does not say."""
+    """When the switch refreshed a port's counters, in Unix seconds by its clock; None if not reported."""
     at = dict(_flat(reported)).get("counterRefreshTime")
     return float(at) if isinstance(at, (int, float)) and 0 < at < LATEST_SECONDS else None
 
 
 def _flat(reported: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The counters of a port, those of the levels below included."""
+    """The counters of a port, including nested ones."""
     if not isinstance(reported, dict):
         raise UnreadableError("not a port and its counters", text=str(reported)[:60])
     for name, value in reported.items():

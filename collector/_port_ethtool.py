@@ -1,4 +1,4 @@
-"""What the ports of a switch that is Linux have counted: `ethtool -S` of each port, the command above its answer.
+"""Port counters of a Linux switch: `ethtool -S` of each port, with the command above its answer.
 
 Cumulus Linux' names begin with `HwIf`, those of the kernel's mlxsw driver follow IEEE 802.3 and RFC 2863. Both count
 pause frames by priority. Other names are kept, in lower_snake_case.
@@ -20,7 +20,7 @@ LIVE = Command(
     'continue;; esac; echo "# ethtool -S $n"; ethtool -S $n; echo carrier_down_count: $(cat $n/*down_count); done; :',
     ("cumulus", "linux"),
 )
-"""Asked once for all readers of it: physical ports, and those that Cumulus' switchd makes."""
+"""Run once for all its parsers: physical ports, and those that Cumulus' switchd creates."""
 
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 _ASKED = asks("ethtool", "(?:-S|--statistics)")
@@ -66,14 +66,14 @@ _PAUSES = frozenset({"rx_pause_frames", "tx_pause_frames", "rx_pause_us", "tx_pa
 
 
 def port_counters(answer: str) -> list[PortCounters]:
-    """What every port counts, without its pauses. Raises `UnreadableError` where the answer ends inside a line."""
+    """Counters of every port, without pauses. Raises `UnreadableError` if the answer ends inside a line."""
     return _tallied(answer, pauses=False)
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """How often and how long every port paused and was paused, by priority. Raises `UnreadableError` likewise.
+    """Number and duration of pauses sent and received by every port, by priority. Raises `UnreadableError` likewise.
 
-    No facts where ports answered and their driver counts no pauses: that is an answer, and not a failure of the device.
+    No facts if the ports' driver counts no pauses: that is a valid answer, not a failure of the device.
     """
     return _tallied(answer, pauses=True)
 
@@ -94,7 +94,7 @@ def _tallied(answer: str, *, pauses: bool) -> list[PortCounters]:
 
 
 def _counters(section: Section, last: int) -> Iterator[tuple[Counter, int | None]]:
-    """The counters of one port. Those of one name belong together: unicast, multicast and broadcast."""
+    """The counters of one port. Counters of one name are summed: unicast, multicast and broadcast."""
     for at, line in enumerate(section.lines, section.line):
         if line.strip() in ("", TITLE) or is_prompt(line) or _NO_COUNTERS.match(line):
             continue

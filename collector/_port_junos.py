@@ -1,7 +1,7 @@
-"""What Junos' ports have counted: `show interfaces extensive | display json`, read once for ports, PFC and queues.
+"""Port counters of Junos: `show interfaces extensive | display json`, read once for ports, PFC and queues.
 
-Every value is a list of one object, `[{"data": "3"}]`. What the MAC counted (`ethernet-mac-statistics`) is what the
-wire carried; `traffic-statistics` stands in where there is none. `carrier-transitions` counts losses of the carrier.
+Every value is a list of one object, `[{"data": "3"}]`. The MAC's counters (`ethernet-mac-statistics`) are those of the
+wire; `traffic-statistics` replaces them where they are missing. `carrier-transitions` counts losses of the carrier.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ _QUEUE = {
 
 
 def port_counters(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What every port counts over all priorities."""
+    """Counters of every port over all priorities."""
     return _tallied(found, _note_port)
 
 
@@ -54,7 +54,7 @@ def pfc_counters(found: Mapping[str, Any]) -> list[PortCounters]:
 
 
 def queue_counters(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What every queue sent and dropped."""
+    """Packets that every queue sent and dropped."""
     return _tallied(found, _note_queues)
 
 
@@ -92,7 +92,7 @@ def _note_by_priority(
 
 
 def _data(value: Any) -> Any:
-    """The value out of `[{"data": value}]`, which some exports leave off."""
+    """The value in `[{"data": value}]`; some exports omit the wrapper."""
     for one in listed(value):
         return one.get("data") if isinstance(one, dict) else one
     return None

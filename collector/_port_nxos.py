@@ -1,8 +1,8 @@
-"""What Cisco NX-OS' ports have counted: `show interface [counters [errors]]`, its tables and its JSON.
+"""Port counters of Cisco NX-OS: `show interface [counters [errors]]`, its tables and its JSON.
 
 The JSON has a row for each port and pair of counters (`ROW_rx_counters`: octets and unicast in one, multicast and
-broadcast in the next), an object where there is one row only, and numbers that may be strings. The text has a table
-for each such pair, its labels between two rulers. Both are read as the same words.
+broadcast in the next), an object in place of a list for a single row, and numbers that may be strings. The text has a
+table for each such pair, its labels between two rulers. Both forms use the same words.
 """
 
 import re
@@ -62,7 +62,7 @@ def is_json(found: Mapping[str, Any]) -> bool:
 
 
 def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What the ports in this document counted."""
+    """Counters of the ports in this document."""
     ports: Ports = {}
     for row in _rows(found):
         port = next((str(row[key]) for key in _PORT_KEYS if key in row), "")
@@ -81,12 +81,12 @@ def _rows(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def is_text(answer: str) -> bool:
-    """Whether this has a table of NX-OS' counters."""
+    """Whether the answer contains a table of NX-OS' counters."""
     return any(_labels(line) for line in answer.split("\n"))
 
 
 def from_text(answer: str) -> list[PortCounters]:
-    """What the ports in these tables counted. Raises `UnreadableError` where a row is cut."""
+    """Counters of the ports in these tables. Raises `UnreadableError` if a row is cut."""
     ports: Ports = {}
     text = lines(answer)
     labels: list[str] = []

@@ -1,6 +1,6 @@
-"""What SONiC's ports have counted, as `portstat` prints it: table, `-j`, and the long text of one port (`detailed`).
+"""Port counters of SONiC as `portstat` prints them: table, `-j`, and the long text of one port (`detailed`).
 
-Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates, which are left out.
+Packets, errors and drops only; no bytes. Cells in bytes per second and percent are rates and are skipped.
 """
 
 import re
@@ -37,17 +37,17 @@ _DETAILS = words(
 _DETAIL = re.compile(r"[ \t]*([A-Z][^.]{3,60})\.{3,}[ \t]*(\S.*?)[ \t]*")
 _ASKED = asks("show", "detailed")
 _TITLE = "Packets Received "
-"""How each size of packets is titled: other tools fill lines with dots too."""
+"""Title of each packet size: other tools fill lines with dots too."""
 _CLEARED = "Time Since Counters Last Cleared"
 
 
 def is_table(table: Table) -> bool:
-    """Whether this is a table of ports and of what they counted."""
+    """Whether this is a table of port counters."""
     return "iface" in table.labels and not _COLUMNS.keys().isdisjoint(table.labels)
 
 
 def from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """What the ports in these tables counted."""
+    """Counters of the ports in these tables."""
     tally = Tally()
     for table in found:
         port = table.column("iface")
@@ -69,7 +69,7 @@ def is_json(found: Mapping[str, Any]) -> bool:
 
 
 def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What the ports in this document counted. Keys beside the ports (`cached_time`) are passed over."""
+    """Counters of the ports in this document. Other keys (`cached_time`) are skipped."""
     tally = Tally()
     for port, cells in found.items():
         for label, value in cells.items() if isinstance(cells, dict) else ():
@@ -81,7 +81,7 @@ def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
 def from_details(answer: str) -> list[PortCounters]:
     """Counters in lines of `Packets Received 64 Octets......... 0`; the command above them names the port.
 
-    A last line without its end of line is left out: its number may have more digits.
+    A last line without a line feed is skipped: its number may have more digits.
     """
     tally = Tally()
     for section in sections(lines(answer[: answer.rfind("\n") + 1]), "show", _ASKED):

@@ -1,12 +1,12 @@
-"""The words of network OSes for a port's state, in one table: what each says of the link, the operator and the reason.
+"""Network OSes' words for a port's state in one table: what each means for link, admin state and reason.
 
 - up: `connected` (EOS, NX-OS), `up`
-- switched off by the operator: `disabled`, `Administratively down`, `*down` (VRP), `Channel admin down`, admin `down`,
+- administratively down: `disabled`, `Administratively down`, `*down` (VRP), `Channel admin down`, admin `down`,
   ifAdminStatus 2
 - no module: `xcvrAbsent`, `sfpAbsent`, `XCVR not inserted`, `SFP not inserted`, `SFP not present`, `No XCVR installed`
   (AOS-CX), the type `Not Present` (EOS) or `N/A` (SONiC), ifOperStatus 6
 - no light, or no cable: `Link not connected`, `Link failure`, `notconnect` beside a module's type
-- shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and its kin
+- shut by the switch after an error: `errdisabled`, `err-disabled`, `linkFlapErrDisabled` and the like
 - module not accepted: `SFP validation failed`, `Transceiver validation failed`, `hpoXcvrUnsupported`, `sfpInvalid`
 - hardware failure: `Hardware failure`
 
@@ -14,12 +14,12 @@ Sources: the recorded answers in genieparser (nxos, `show interface`) and ntc-te
 juniper_junos, aruba_aoscx, huawei_vrp), ANTA's `tests/interfaces.py`, sonic-utilities `scripts/intfutil`, RFC 2863.
 Traps:
 
-- NX-OS cuts a word of its status table after nine letters.
-- NX-OS names the missing module also where the operator switched the port off: only `admin state is down`, in the line
-  below, tells. Where that line is not there, the operator's will is unknown.
-- EOS says `notconnect` with and without a module; the type in the same row tells which.
+- NX-OS truncates a word of its status table to nine letters.
+- NX-OS reports the missing module even if the port is administratively down: only `admin state is down`, in the line
+  below, shows that. Without that line the admin state is unknown.
+- EOS prints `notconnect` with and without a module; the type in the same row shows which.
 - `inactive`, `suspended`, `channelDown`, `VLAN/BD is down`, `DCX-No ACK in 100 PDUs` and the like are about protocols
-  and do not say whether there is light: such a port's state is unknown. So is every word that is not in the table.
+  and do not show whether there is light: such a port's state is unknown. So is every word that is not in the table.
 """
 
 import re
@@ -31,12 +31,12 @@ _LETTERS = re.compile(r"[^a-z]+")
 
 
 class PortState(NamedTuple):
-    """What a word says of a port. None is unknown."""
+    """The port state that a word means. None is unknown."""
 
     up: bool | None = None
     """Whether it has link."""
     enabled: bool | None = None
-    """Whether its operator left it on."""
+    """Whether it is administratively up."""
     reason: DownReason | None = None
     """Why it has no link."""
 
@@ -50,7 +50,7 @@ _ERROR = PortState(up=False, enabled=True, reason="error-disabled")
 _REFUSED = PortState(up=False, enabled=True, reason="module not accepted")
 _BROKEN = PortState(up=False, enabled=True, reason="hardware failure")
 _PROTOCOL = PortState(enabled=True)
-"""A protocol keeps the port down, or it waits for its bundle: it may have light."""
+"""A protocol keeps the port down, or the port waits for its bundle: it may have light."""
 _UNKNOWN = PortState()
 
 _WORDS = (
@@ -86,10 +86,10 @@ _WORDS = (
     ("vlanbd", _PROTOCOL),
     ("dcx", _PROTOCOL),
 )
-"""How each word begins, in small letters alone: NX-OS' table cuts them after nine."""
+"""Beginnings of words, in lower-case letters only: NX-OS' table truncates words to nine letters."""
 
 _VRP = {"up": _UP, "down": _UNCONNECTED, "*down": _OFF}
-"""VRP's words; `^down` is a standby's, and what stands in brackets (`up(l)`, a loopback) says that it is no link."""
+"""VRP's words; `^down` is a standby's; a letter in brackets (`up(l)`, a loopback) means that it is no link."""
 _UP_OR_DOWN = {"up": True, "down": False}
 _NO_TYPE = frozenset(("", "na", "none", "unknown"))
 ADMIN_STATUS = {1: "up", 2: "down"}
@@ -99,7 +99,7 @@ _NOT_PRESENT = 6
 
 
 def of_word(word: Any, module: Any = None) -> PortState:
-    """The state from the one word or phrase that EOS and NX-OS have for it, and the module's type in the same row."""
+    """The state from EOS' or NX-OS' word or phrase, and the module's type in the same row."""
     text = _LETTERS.sub("", str(word).lower())
     found = next((state for begins, state in _WORDS if text.startswith(begins)), _UNKNOWN)
     if found is _UNKNOWN and "errdis" in text:
@@ -113,7 +113,7 @@ def of_word(word: Any, module: Any = None) -> PortState:
 
 
 def of_words(oper: Any, admin: Any, why: Any = None) -> PortState:
-    """The state from `up` or `down` for the link and for the operator's will, and the reason beside them, if any."""
+    """The state from `up` or `down` as oper and admin state, and the printed reason, if any."""
     up, enabled = _UP_OR_DOWN.get(str(oper).lower()), _UP_OR_DOWN.get(str(admin).lower())
     said = of_word(why)
     reason = said.reason
@@ -133,13 +133,13 @@ def of_vrp(word: str) -> PortState:
 
 
 def of_snmp(oper: int | None, admin: int | None) -> PortState:
-    """The state from ifOperStatus and ifAdminStatus (RFC 2863); None where the agent sent none."""
+    """The state from ifOperStatus and ifAdminStatus (RFC 2863); None is a value that the agent did not send."""
     found = of_words(OPER_STATUS.get(oper or 0), ADMIN_STATUS.get(admin or 0))
     return found._replace(reason="no module") if oper == _NOT_PRESENT and found.enabled is not False else found
 
 
 def flags(state: PortState) -> tuple[str, ...]:
-    """The state in the kernel's flags; none for a port without link whose operator's will is unknown."""
+    """The state as kernel flags; none for a port without link whose admin state is unknown."""
     if state.up:
         return ("UP", "LOWER_UP")
     return () if state.enabled is None else ("NO-CARRIER", "UP") if state.enabled else ("NO-CARRIER",)

@@ -1,8 +1,8 @@
-"""Which command an answer is of, by what that command alone prints: so that an answer to another question is refused
-with that question's name, and never taken for one that has nothing to say.
+"""Identifies the command of an answer by text that only that command prints: an answer to another command is refused
+with that command's name, and never taken for an empty answer.
 
-The signs are headings, legends and keys of the recorded answers of each system; none is a word that a neighbour could
-send in place of one.
+The signs are headings, legends and keys of the recorded answers of each system; none is text that a neighbour could
+send.
 """
 
 import re
@@ -14,7 +14,7 @@ from truerail.errors import UnreadableError
 from truerail.model import Collector, Device, Fact
 
 _HEAD = 20_000
-"""Characters that are searched: a heading stands at the top, a legend below a matrix."""
+"""Characters searched: a heading is at the top, a legend below a matrix."""
 _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (command, re.compile(sign, re.MULTILINE))
     for command, sign in (
@@ -122,19 +122,19 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("NVIDIA NetQ", r'"(?:compounded_links|GpuIDList)"[ \t]*:'),
     )
 )
-"""Commands and what they alone print, the more particular first."""
+"""Commands and the text that only they print, the most specific first."""
 
 
 def command_of(answer: str) -> str | None:
-    """The command whose answer this is; None where nothing shows it."""
+    """The command whose answer this is; None if unknown."""
     head = answer[:_HEAD]
     return next((command for command, sign in _SIGNS if sign.search(head)), None)
 
 
 def naming(found: Collector) -> Collector:
-    """The collector, which names the command whose answer it refuses where that is not one of its own.
+    """The collector with errors that name the command of an answer that is not one of its own.
 
-    Where it finds nothing in such an answer it refuses it, for nothing in it says that there is nothing.
+    It also refuses such an answer if it finds nothing in it, since that does not show that there is nothing.
     """
 
     @wraps(found.parse)
@@ -156,6 +156,6 @@ def naming(found: Collector) -> Collector:
 
 
 def _other(found: Collector, answer: str) -> str | None:
-    """The command whose answer this is, where the collector does not ask it."""
+    """The command whose answer this is, if it is not one of the collector's."""
     command = command_of(answer)
     return None if command is None or any(command in asked.text for asked in found.ask) else command

@@ -1,8 +1,8 @@
 """NX-OS' queues: `show queuing interface | json`.
 
 A row for each port and direction, in it one for each QoS group, in it one for each kind of count (`Tx`, `Dropped`,
-`ECN`) and unit (`Pkts`, `Byts`), with unicast, out-of-band and multicast apart. The groups `CPU` and `SPAN` are left
-out. Any row that stands alone is an object in place of a list.
+`ECN`) and unit (`Pkts`, `Byts`), with unicast, out-of-band and multicast apart. The groups `CPU` and `SPAN` are
+skipped. A single row is an object in place of a list.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ def is_json(found: Any) -> bool:
 
 
 def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What the queues in this document counted."""
+    """Counters of the queues in this document."""
     tally = Tally()
     for module in _rows(found, "module"):
         for port in _rows(module, "queuing_interface"):

@@ -1,8 +1,8 @@
 """SONiC's queues: `show queue counters [--voq]`, `show queue wredcounters`, `show priority-group drop counters`.
 
-A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. What `--trim` shows
-are no packets of a queue. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; those of multicast, `MC10`, have
-counters of their own name here.
+A chassis of several devices names the ports of its virtual output queues `leaf-0|asic0|Ethernet0`. The output of
+`--trim` does not count a queue's packets. Queues are `UC3`, on other hardware `ALL3` or `VOQ3`; multicast queues,
+`MC10`, have counters with names of their own.
 """
 
 import re
@@ -37,8 +37,7 @@ def is_table(table: Table) -> bool:
 
 
 def from_tables(found: Sequence[Table]) -> list[PortCounters]:
-    """What the queues and priority groups in these tables counted. Raises `UnreadableError` where a cell makes no
-    sense."""
+    """Counters of the queues and priority groups in these tables. Raises `UnreadableError` for an invalid cell."""
     tally = Tally()
     for table in found:
         if "pg0" not in table.labels:
@@ -65,7 +64,7 @@ def is_json(found: Any) -> bool:
 
 
 def from_json(found: Mapping[str, Any]) -> list[PortCounters]:
-    """What the queues in this document counted. Keys beside the ports and queues (`time`) are passed over."""
+    """Counters of the queues in this document. Other keys (`time`) are skipped."""
     tally = Tally()
     for port, queues in found.items():
         for queue, reported in queues.items() if isinstance(queues, dict) else ():

@@ -1,4 +1,4 @@
-"""The reports of rdma-core's `ibstat`, `ibstatus` and `ibv_devinfo`: a device, its ports, one thing a line for each."""
+"""The reports of rdma-core's `ibstat`, `ibstatus` and `ibv_devinfo`: a device, its ports, one value per line."""
 
 import re
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ _FIELDS = {
 }
 _COUNTS = ("number of ports", "phys_port_cnt")
 _BROKE_OFF = "ibpanic:"
-"""Where ibstat meets a device that it cannot read, as that of a VF that is not its own, it ends there and then. It
-prints nothing of that device, and a pipe may bring the panic before the devices that it has printed: those are whole.
+"""ibstat aborts at a device that it cannot read, such as a VF that is not its own. It prints nothing of that device. In
+a pipe the panic may come before the devices that it has printed: those are complete.
 """
 _GUIDS = ("node guid", "node_guid")
 _GUID = re.compile(r"0x([0-9a-f]{16})|([0-9a-f]{4}(?::[0-9a-f]{4}){3})", re.IGNORECASE)
-"""As `ibstat` prints it, and as `ibv_devinfo` does."""
+"""A GUID as `ibstat` and as `ibv_devinfo` print it."""
 
 
 def ports_from_ibstat(answer: str) -> Iterator[RdmaLink]:
@@ -49,17 +49,17 @@ def ports_from_devinfo(answer: str) -> Iterator[RdmaLink]:
 
 
 class _Device:
-    """One device while its lines are read. A new device is one without ports."""
+    """One device while its lines are read. A new device has no ports."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.promised: int | None = None
         self.guid: str | None = None
         self.ports: list[tuple[int, int, dict[str, str]]] = []
-        """Number, line and what is said of each port."""
+        """Number, line and values of each port."""
 
     def links(self) -> Iterator[RdmaLink]:
-        """Raises `UnreadableError` where there are fewer ports than the report itself promises, or one has no state."""
+        """Raises `UnreadableError` if there are fewer ports than the report announces, or one has no state."""
         for port, line, said in self.ports:
             yield _link(self, port, line, said)
         if self.promised is None and not self.ports:
@@ -69,9 +69,9 @@ class _Device:
 
 
 def _ports(text: list[str], heading: re.Pattern[str]) -> Iterator[RdmaLink]:
-    """A heading names the device, a line its port unless the heading did, further lines say one thing each.
+    """A heading names the device, a line its port unless the heading did, each further line has one value.
 
-    A last line without an end may be cut: only a link layer, one of a few whole words, is taken from it.
+    A last line without a line feed may be cut: only a link layer, one of a few whole words, is taken from it.
     """
     device: _Device | None = None
     broken, read = 0, False
@@ -111,7 +111,7 @@ def _take(device: _Device, line: str, *, whole: bool) -> None:
 
 
 def _guid(value: str) -> str | None:
-    """A node GUID as facts have it; None where it is none, or is all zeros as that of some virtual functions."""
+    """A node GUID as in facts; None if it is not one, or is all zeros like that of some virtual functions."""
     found = _GUID.fullmatch(value)
     digits = (found[1] or found[2]).replace(":", "").lower() if found else ""
     return f"0x{digits}" if digits.strip("0") else None
@@ -133,7 +133,7 @@ def _link(device: _Device, port: int, line: int, said: dict[str, str]) -> RdmaLi
 
 
 def _bare(state: str) -> str:
-    """`4: ACTIVE` and `ACTIVE (4)` are `ACTIVE`: the number is the same word again."""
+    """`4: ACTIVE` and `ACTIVE (4)` are `ACTIVE`: the number means the same state."""
     return state.rpartition(": ")[2].partition(" (")[0]
 
 

@@ -73,7 +73,7 @@ def _entry(entry: Any) -> Counted:
 
 
 def from_show_counters(answer: str) -> Iterator[Counted]:
-    """`show_counters`: `name: value` below `Port 1 hw counters:`; the device stands in the command above."""
+    """`show_counters`: `name: value` below `Port 1 hw counters:`; the command above names the device."""
     device, port = "", ""
     text = lines(answer)
     for number, line in enumerate(text, 1):

@@ -1,4 +1,4 @@
-"""The states of an RDMA port in the words of `rdma link`, from the words of every command that prints them.
+"""The states of an RDMA port in the words of `rdma link`, from those of every command that prints them.
 
 Source: the tables of names in iproute2's `rdma/link.c`, rdma-core's `ibstat.c` and `devinfo.c`, and the kernel's sysfs.
 """

@@ -1,7 +1,7 @@
 """Tables as SONiC prints them (Python's `tabulate`, style "simple"): labels, a ruler with a run for each, rows.
 
-Cells are two blanks or more apart and hold one at most (`2000.00 MB/s`), so they are read by that and not by their
-place: documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
+Two or more blanks separate cells, which contain at most one (`2000.00 MB/s`): cells are split at blanks, not by
+position, since documentation and tickets skew the columns. A row with fewer cells than the header has labels is cut.
 """
 
 import re
@@ -31,14 +31,14 @@ class Table(NamedTuple):
     rows: list[Row]
 
     def column(self, label: str) -> int:
-        """The number of a column; -1 where the table does not have it."""
+        """The number of a column; -1 if the table lacks it."""
         return self.labels.index(label) if label in self.labels else -1
 
 
 def tables(answer: str) -> list[Table]:
-    """All tables in an answer, whatever stands between them. Raises `UnreadableError` where a row is cut.
+    """All tables in an answer, with any text between them. Raises `UnreadableError` if a row is cut.
 
-    Where the answer ends inside a line its last cell may have lost digits: it then says nothing, unless it is 0.
+    If the answer ends inside a line, its last cell may have lost digits: it is then not reported, unless it is 0.
     """
     text = lines(answer)
     found: list[Table] = []
@@ -59,7 +59,7 @@ def tables(answer: str) -> list[Table]:
 
 
 def rows(found: Sequence[Table], *labels: str) -> Iterator[tuple[int, list[str]]]:
-    """Number of the line and the cells below these labels, of all tables that have all of them."""
+    """Line number and the cells below these labels, from each table that has all of them."""
     for table in found:
         places = [table.column(label) for label in labels]
         if -1 not in places:
@@ -85,7 +85,7 @@ def _cells(table: Table, line: str, number: int) -> list[str]:
 
 
 def _doubt(found: Sequence[Table], text: Sequence[str]) -> None:
-    """Takes the last cell of an answer that ends inside a row for not reported."""
+    """Marks the last cell as not reported if the answer ends inside its row."""
     last = found[-1].rows[-1] if found and found[-1].rows else None
     if last and last.line == len(text) and last.cells[-1] != "0":
         last.cells[-1] = "N/A"

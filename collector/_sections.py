@@ -1,4 +1,4 @@
-"""Answers that speak of one port each and do not name it: what stands above them does."""
+"""Answers about one port each that do not name it: the line above each does."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,11 +8,11 @@ _FRAMED = re.compile(r"[=#*-]+[ \t]*([^\s=#*|:-][^\s=#*|:]*)[ \t]*:?[ \t]*[=#*-]
 _FRAMES = frozenset("=#*-")
 _PROMPT = re.compile(r"[^:]*[$#>%]\s*|[^\s:@]+@[^\s:@]+:[^:]*[$#]\s*")
 _LONGEST_COMMAND = 400
-"""Characters of a line that names a port, a prompt before the command included."""
+"""Most characters of a line that names a port, including a prompt before the command."""
 
 
 class Section(NamedTuple):
-    """One port's answer. `port` is empty where nothing names it; `line` is the number of the first of `lines`."""
+    """One port's answer. `port` is empty if no line names it; `line` is the number of the first of `lines`."""
 
     port: str
     line: int
@@ -20,12 +20,12 @@ class Section(NamedTuple):
 
 
 def asks(tool: str, flag: str) -> re.Pattern[str]:
-    """Finds the command that asks a tool about a port, whatever prompt stands before it; group 1 is the port."""
+    """Matches a tool's command for one port after any prompt; group 1 is the port."""
     return re.compile(rf"\b{tool}\b[^|;&>]*?[ \t]{flag}[ \t]+([^\s|;&>-][^\s|;&>]*)")
 
 
 def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator[Section]:
-    """Each port's answer: what follows a line that has `tool` in it and asks for a port, or frames its bare name."""
+    """Each port's answer: the lines after one with `tool`'s command for a port, or with the port's framed bare name."""
     port, begun = "", 0
     for at in [at for at, line in enumerate(text) if tool in line or line[:1] in _FRAMES]:
         line = text[at]
@@ -37,5 +37,5 @@ def sections(text: Sequence[str], tool: str, asked: re.Pattern[str]) -> Iterator
 
 
 def is_prompt(line: str) -> bool:
-    """Whether a line is a shell's prompt and nothing else."""
+    """Whether a line is only a shell's prompt."""
     return _PROMPT.fullmatch(line) is not None

@@ -1,9 +1,9 @@
-"""SNMP tables out of recorded walks: the numeric text of net-snmp's `snmpbulkwalk -On`, and snmpsim's `.snmprec`.
+"""SNMP tables from recorded walks: the numeric text of net-snmp's `snmpbulkwalk -On`, and snmpsim's `.snmprec`.
 
 Walk text, one row each: `.1.3.6.1.2.1.2.2.1.2.1 = STRING: "lo"` (`iso.3.6...` without `-On`). A hex string and a string
-with line feeds go on below; a quoted string ends where its quote closes, so nothing inside can pass for a row.
-snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data"). A last line without an
-end, which an editor may have left off, may have lost a part of its value: it is left out.
+with line feeds continue below; a quoted string ends at its closing quote, so nothing inside can pass for a row.
+snmprec: `oid|tag|value`, a tag with `x` has a hex value (snmpsim, "Managing simulation data"). A last line without a
+line feed, which an editor may have dropped, may have lost part of its value: it is skipped.
 """
 
 import re
@@ -30,15 +30,16 @@ SWITCH = Command(
     " 1.3.6.1.2.1.2.2.1.{2,4,5,6,7,8} 1.3.6.1.2.1.31.1.1.1.{1,15,18}",
     ("snmp",),
 )
-"""What a live switch is asked, once for all readers of SNMP: of LLDP-MIB the local ports, the neighbours and their
-management addresses, of IF-MIB what is read. Together, because only IF-MIB names some agents' ports. Of lldpRemTable
-not the descriptions of systems, the bulk of it; the capabilities behind show that the table is whole.
+"""The walk of a live switch, once for all SNMP parsers: local ports, neighbours and their management addresses of
+LLDP-MIB, and the columns of IF-MIB that are read. Together, because only IF-MIB names some agents' ports. The system
+descriptions, the bulk of lldpRemTable, are omitted; the capabilities after them show that the table is complete.
 """
 
 
 def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
-    """What a live switch is asked, then the names under which captures keep other walks of `oids`, in the order in
-    which they serve best. Those are names of files, never asked: a capture holds what somebody chose to walk.
+    """The walk of a live switch, then the names of other walks of `oids` in captures, the most useful first.
+
+    Those are file names and never sent: a capture may contain any walk.
     """
     tools = ("snmpbulkwalk", "snmpwalk")
     options = ("-On_", "-v2c_-On_", "")
@@ -47,8 +48,7 @@ def walks(*oids: str, also: tuple[str, ...] = ()) -> tuple[Command, ...]:
 
 
 def tables(text: str, entries: tuple[str, ...]) -> Tables:
-    """The columns of the tables under `entries`, OIDs of table entries. Raises `UnreadableError` where the walk is
-    cut."""
+    """The columns of the tables under `entries`, OIDs of table entries. Raises `UnreadableError` if the walk is cut."""
     found: Tables = {entry: {} for entry in entries}
     prefixes = tuple((entry + ".", found[entry]) for entry in entries)
     wanted = tuple(prefix for prefix, _ in prefixes)
@@ -102,13 +102,13 @@ def _walked(lines: list[str], wanted: tuple[str, ...]) -> Iterator[tuple[str, Va
             raise UnreadableError("half a row: the walk is cut", line=here, text=line)
     if _open(raw):
         raise UnreadableError("a string without its end: the walk is cut", line=number, text=raw)
-    whole = not lines[-1] or raw.startswith('STRING: "')  # what no line feed ends may have lost digits
+    whole = not lines[-1] or raw.startswith('STRING: "')  # a value without a line feed may have lost digits
     if whole and oid.startswith(wanted) and not raw.startswith(_ABSENT):
         yield oid, _value(raw, number)
 
 
 def _open(raw: str) -> bool:
-    """True inside a quoted string whose quote has not closed yet."""
+    """True inside a quoted string that is not closed yet."""
     if not raw.startswith('STRING: "'):
         return False
     body = raw[9:]
@@ -143,7 +143,7 @@ def _octets(digits: str, number: int) -> bytes:
 
 
 def text_of(value: Value | None) -> str | None:
-    """A value as text. Octets that are no text are shown in hex, `00:00:00:00`; nothing and empty are None."""
+    """A value as text. Octets that are not text are shown in hex, `00:00:00:00`; a missing or empty value is None."""
     if isinstance(value, bytes):
         try:
             decoded = value.rstrip(b"\0").decode()
@@ -154,18 +154,18 @@ def text_of(value: Value | None) -> str | None:
 
 
 def octets_of(value: Value | None) -> bytes:
-    """A value as the octets that came over the wire: net-snmp prints them as text where all happen to be printable."""
+    """A value as the octets on the wire: net-snmp prints them as text if all happen to be printable."""
     if isinstance(value, bytes):
         return value
     return (value or "").encode("latin-1", "replace")
 
 
 def number_of(value: Value | None) -> int | None:
-    """A number, also out of an enumeration as net-snmp prints it: `up(1)`."""
+    """A number, also from an enumeration as net-snmp prints it: `up(1)`."""
     found = _NUMBER.match(value.strip()) if isinstance(value, str) else None
     return int(found.group(1)) if found else None
 
 
 def column(found: Mapping[int, dict[str, Value]], number: int) -> Mapping[str, Value]:
-    """One column of a table, empty where the walk has none of it."""
+    """One column of a table, empty if the walk lacks it."""
     return found.get(number, {})

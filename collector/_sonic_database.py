@@ -1,9 +1,9 @@
-"""SONiC's counters as its database holds them: one JSON document of `sonic-db-dump`.
+"""SONiC's counters in its database: one JSON document of `sonic-db-dump`.
 
-`COUNTERS_PORT_NAME_MAP` maps ports to object ids, `COUNTERS:oid:0x1...` holds what a port counts under the names of
-SAI (`saiport.h`), as strings. One pattern of Redis matches both keys and, as the ids of ports begin with 1 (their type
-in SAI), none of the queues (0x15...). Other than the command line the database has bytes, pause durations, and values
-that nobody's `sonic-clear` has zeroed.
+`COUNTERS_PORT_NAME_MAP` maps ports to object ids, `COUNTERS:oid:0x1...` contains a port's counters under SAI's names
+(`saiport.h`), as strings. One Redis pattern matches both keys and, since ids of ports begin with 1 (their type in SAI),
+none of the queues (0x15...). Unlike the command line, the database has bytes, pause durations, and values that are
+independent of every user's `sonic-clear`.
 """
 
 import re
@@ -17,7 +17,7 @@ from truerail.errors import UnreadableError
 from truerail.model import Command, Counter, PortCounters
 
 DUMP = Command("sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'", ("sonic",))
-"""Asked once for all readers of it."""
+"""Run once for all its parsers."""
 
 _MAP = "COUNTERS_PORT_NAME_MAP"
 _PORT = words(
@@ -58,7 +58,7 @@ def is_dump(answer: str) -> bool:
 
 
 def port_counters(answer: str) -> list[PortCounters]:
-    """What every port counts over all priorities. Raises `UnreadableError`."""
+    """Counters of every port over all priorities. Raises `UnreadableError`."""
     tally = Tally()
     for port, values in _ports(answer):
         for name, value in values.items():
@@ -70,7 +70,7 @@ def port_counters(answer: str) -> list[PortCounters]:
 
 
 def pfc_counters(answer: str) -> list[PortCounters]:
-    """What every port counts by priority, measured rather than estimated where both are reported. Raises
+    """Counters of every port by priority, measured rather than estimated where both are reported. Raises
     `UnreadableError`."""
     tally = Tally()
     for port, values in _ports(answer):
@@ -83,13 +83,13 @@ def pfc_counters(answer: str) -> list[PortCounters]:
 
 @lru_cache(maxsize=1024)
 def _pfc(name: str) -> Counter | None:
-    """Sorted, the estimates (EST) come first and are written over."""
+    """Estimates (EST) sort first, so measured values replace them."""
     found = _PFC.fullmatch(name)
     return Counter(_PFC_NAMES[found[3]], int(found[2])) if found and found[3] in _PFC_NAMES else None
 
 
 def _ports(answer: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each port and what the database has under its object. A port without an entry has no counters yet."""
+    """Each port and the database entry of its object. A port without an entry has no counters yet."""
     database = unwrapped(answer)
     names = _hash(database, _MAP)
     if not names:

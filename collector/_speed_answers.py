@@ -1,4 +1,4 @@
-"""The commands that ask a switch for its ports' states and speeds, and their answers read by what they look like."""
+"""The commands for a switch's port states and speeds, and their parsers, chosen by the form of the answer."""
 
 from collector import _speed_json, _speed_table, _speed_text
 from collector._answer import is_json, lines
@@ -29,11 +29,11 @@ ASK = (
     Command("show interface", ("nxos",)),
     Command("display interface brief", ("capture",)),
 )
-"""For each platform JSON first; what is printed in the fewest words before the rest."""
+"""For each platform JSON first, the shortest output before the rest."""
 
 
 def statuses(answer: str) -> list[PortStatus] | None:
-    """The ports that a switch's answer tells of; None where it is no such answer. Raises `Unreadable`."""
+    """The ports in a switch's answer; None if it is no such answer. Raises `UnreadableError`."""
     if is_json(answer):
         return _speed_json.statuses(unwrapped(answer))
     text = lines(answer)

@@ -1,10 +1,10 @@
 """Ports and their speeds in JSON: EOS, NX-OS, Junos, NVUE.
 
 - EOS: `interfaceStatuses` of `show interfaces status`, `interfaces` of `show interfaces`. `bandwidth` is in b/s, 0 for
-  a virtual port. Some releases keep 32 bits of it (100 Gb/s became 1215752192): what is no whole number of Mb/s is not
-  believed. Sources: recorded answers in arista-netdevops-community's ANTA and on GitHub.
+  a virtual port. Some releases store 32 bits of it (100 Gb/s became 1215752192): a value that is no whole number of
+  Mb/s is discarded. Sources: recorded answers in arista-netdevops-community's ANTA and on GitHub.
 - NX-OS: `TABLE_interface` of `show interface status`, whose `speed` has no unit below 10 Gb/s (`1000`), and of
-  `show interface`, whose `eth_bw` is what was configured and is not read. `state_rsn_desc` is the reason that the text
+  `show interface`, whose `eth_bw` is the configured speed and is not read. `state_rsn_desc` is the reason that the text
   has in brackets. Sources: napalm's recordings, answers of NX-API quoted in public clients.
 - Junos: `interface-information`; every value is a list of one object. Source: suzieq's recordings.
 - NVUE: ports with a `link`. Its `state` is an object (`{"up": {}}`) up to Cumulus Linux 5.10, later a word, beside
@@ -22,11 +22,11 @@ from truerail.errors import UnreadableError
 _BITS_IN_GIGABIT = 1e9
 _MEGABIT = 1_000_000
 _LONGEST = 20
-"""Digits of a number that is none."""
+"""More digits than any valid number has."""
 
 
 def statuses(found: Any) -> list[PortStatus]:
-    """The ports in a document, in its order. Raises `UnreadableError` where it is about something else."""
+    """The ports in a document, in its order. Raises `UnreadableError` if it is about something else."""
     if isinstance(found, dict):
         for key, read in _READERS.items():
             if key in found:
@@ -60,7 +60,7 @@ def _junos(found: Any) -> Iterator[PortStatus]:
 
 
 def _data(value: Any) -> str:
-    """The text in `[{"data": text}]`, which some exports leave off."""
+    """The text in `[{"data": text}]`; some exports omit the wrapper."""
     reported = next(iter(listed(value)), None)
     return str(reported.get("data") if isinstance(reported, dict) else reported)
 
@@ -75,7 +75,7 @@ def _nvue(ports: Mapping[str, Any]) -> Iterator[PortStatus]:
 
 
 def _count(value: Any) -> int:
-    """A number, which some exports put between quotes; 0 where there is none."""
+    """A number, which some exports quote; 0 if there is none."""
     if type(value) is str and value.isascii() and value.isdecimal() and len(value) < _LONGEST:
         return int(value)
     return value if type(value) is int else 0

@@ -1,14 +1,14 @@
 """Tables of ports: `show interfaces status` of EOS, NX-OS and SONiC, `display interface brief` of Huawei's VRP.
 
-EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is what somebody wrote: it may be empty, have
-blanks in it, or look like a row itself, and mails squeeze the columns. So a row is read backwards from the last word
-that is a duplex; what the module is called comes behind the speed. NX-OS' tables of tunnels and VLANs have no duplex.
+EOS and NX-OS print `Port Name Status Vlan Duplex Speed Type`. The name is free text: it may be empty, contain blanks,
+or look like a row itself, and mail programs squeeze the columns. So a row is read backwards from the last word that is
+a duplex; the module's type follows the speed. NX-OS' tables of tunnels and VLANs have no duplex.
 
 SONiC prints `Interface Lanes Speed MTU FEC Alias Vlan Oper Admin Type ...`, cells two blanks or more apart. Only the
-module's type may be missing, so the cells up to `Admin` are at their places. Edgecore adds `Oper Speed` at the end.
+module's type may be missing, so the cells up to `Admin` are in place. Edgecore adds `Oper Speed` at the end.
 
-VRP prints `Interface PHY Protocol InUti OutUti inErrors outErrors`, members indented below their trunk, `(10G)` behind
-a name, and no speed. Read are physical ports: trunks, VLANs and subinterfaces are left out.
+VRP prints `Interface PHY Protocol InUti OutUti inErrors outErrors`, members indented below their trunk, `(10G)` after
+a name, and no speed. Only physical ports are read: trunks, VLANs and subinterfaces are skipped.
 Sources: sonic-utilities `scripts/intfutil` and `tests/intfutil_test.py`, ntc-templates' and genieparser's recordings.
 """
 
@@ -31,7 +31,7 @@ Row = Callable[[str], PortStatus | None]
 
 
 def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
-    """The rows below every header of such a table in the lines of an answer; None where there is no header."""
+    """The rows below every header of such a table in the lines of an answer; None if there is no header."""
     found: list[PortStatus] = []
     row: Row | None = None
     begun = False
@@ -47,15 +47,15 @@ def statuses(answer: str, text: Sequence[str]) -> list[PortStatus] | None:
 
 
 def _reasoned(found: list[PortStatus]) -> list[PortStatus]:
-    """The rows with the missing modules that count. Where ports with link have no module either, the platform reads
-    none (a virtual switch).
+    """The rows, with missing modules only where they count. If ports with link have no module either, the platform
+    reads none (a virtual switch).
     """
     blind = any(port.up and port.reason for port in found)
     return [port._replace(reason=None) if port.up or (blind and port.reason == "no module") else port for port in found]
 
 
 def _cut(answer: str, line: str, reported: PortStatus) -> bool:
-    """Whether the answer ends inside this row's speed, which then may have lost digits or its unit."""
+    """Whether the answer ends inside this row's speed, which may then have lost digits or its unit."""
     return may_be_cut(answer, line) and gbps(line.split()[-1]) == reported.gbps is not None
 
 
@@ -78,7 +78,7 @@ def _sonic(labels: Sequence[str], line: str) -> PortStatus | None:
     empty = reported.get("type", "").upper() == "N/A" and len(cells) >= len(labels) - 1
     state = of_words(reported["oper"], reported["admin"])
     if empty and state.enabled:
-        state = state._replace(reason="no module")  # of a port with link too, until all rows are read
+        state = state._replace(reason="no module")  # even for a port with link, until all rows are read
     running = reported.get("oper speed", "") if len(cells) == len(labels) else ""
     mtu = reported.get("mtu", "")
     speed = gbps(running) or gbps(reported["speed"])
@@ -107,7 +107,7 @@ def _cisco(line: str) -> PortStatus | None:
 
 
 def _duplexes(words: Sequence[str]) -> Iterator[int]:
-    """Places of the words that are a duplex, the last first; in `auto auto` the second is the speed."""
+    """Positions of the words that are a duplex, the last first; in `auto auto` the second is the speed."""
     for at in range(len(words) - 1, 2, -1):
         if words[at] in _DUPLEX and words[at - 1] not in _DUPLEX:
             yield at

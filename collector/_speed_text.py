@@ -2,9 +2,9 @@
 
 Junos: `Physical interface: et-0/0/0, Enabled, Physical link is Up`, below it `Link-level type: ..., Speed: 400Gbps,`.
 EOS and NX-OS: `Ethernet1 is up, ...`, below it `Full-duplex, 10Gb/s, ...`; NX-OS gives a reason in brackets and the
-operator's will in the next line, `admin state is up, Dedicated Interface`. AOS-CX: `Interface 1/1/1 is up`, below it
-`Admin state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. What people write follows
-`Description:` and is indented, so it begins no paragraph and is no such line. Sources: recorded answers in
+admin state in the next line, `admin state is up, Dedicated Interface`. AOS-CX: `Interface 1/1/1 is up`, below it
+`Admin state is up`, `State information: No XCVR installed`, `Speed 400000 Mb/s`. Free text follows `Description:` and
+is indented, so it begins no paragraph and is no such line. Sources: recorded answers in
 ntc-templates and genieparser, Juniper's articles about its ACX series.
 """
 
@@ -30,7 +30,7 @@ _SPEED = re.compile(
 
 
 def statuses(answer: str, text: Sequence[str]) -> list[PortStatus]:
-    """The ports in the lines of an answer, in its order; none where it is no such prose."""
+    """The ports in the lines of an answer, in its order; none if it is no such prose."""
     found: list[PortStatus] = []
     for at, line in enumerate(text, 1):
         begun = _begun(line)
@@ -57,7 +57,7 @@ def _begun(line: str) -> PortStatus | None:
 
 def _cisco(word: str, rest: str) -> PortState:
     """The state from the first line of a port: `is down (Link not connected)`, `is down, line protocol is down
-    (notconnect)`. A port that is down and not said to be switched off is on, unless its module is missing.
+    (notconnect)`. A port that is down without being reported as disabled is enabled, unless its module is missing.
     """
     if "administratively" in f"{word}{rest}".lower():
         return of_words("down", "down")
@@ -67,7 +67,7 @@ def _cisco(word: str, rest: str) -> PortState:
 
 
 def _willed(port: PortStatus, admin: str) -> PortStatus:
-    """The port with what the line `admin state is down` says of its operator's will."""
+    """The port with the admin state of the line `admin state is down`."""
     if admin == "down" and not port.up:
         return port._replace(enabled=False, reason="switched off")
     return port._replace(enabled=admin == "up")

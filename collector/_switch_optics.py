@@ -1,4 +1,4 @@
-"""The modules of a switch's ports: SONiC, Arista EOS, Cisco NX-OS, Junos; by what the answer looks like.
+"""The modules of a switch's ports: SONiC, Arista EOS, Cisco NX-OS, Junos; chosen by the form of the answer.
 
 Sources: sonic-utilities `utilities_common/sfp_helper.py` and `tests/sfp_test.py`, sonic-platform-daemons' tables
 (TRANSCEIVER_INFO, TRANSCEIVER_DOM_SENSOR, TRANSCEIVER_DOM_THRESHOLD), Arista's EOS command API, Cisco's NX-API
@@ -51,7 +51,7 @@ Reported = Mapping[str, Any]
 
 
 def of_switch(answer: str) -> list[Optic] | None:
-    """The modules in a switch's answer; None where it is no such answer. Raises `Unreadable`."""
+    """The modules in a switch's answer; None if it is no such answer. Raises `UnreadableError`."""
     if is_json(answer):
         return _from_json(answer)
     text = lines(answer)
@@ -60,7 +60,7 @@ def of_switch(answer: str) -> list[Optic] | None:
         if modules is not None:
             return modules
     if text[-1]:
-        text = text[:-1]  # what no line feed ends may be cut
+        text = text[:-1]  # a line without a line feed may be cut
     if "SFP EEPROM " in answer:
         return list(_sonic_text(text))
     if "<optics-diagnostics" in answer:
@@ -98,13 +98,13 @@ def _word(value: Any) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    """The number that a value begins with; None where it begins with none, or says that there is no light."""
+    """The number that a value begins with; None if there is none, or the value reports no light."""
     found = _NUMBER.match(str(value))
     return float(found[1]) if found and "inf" not in found[1].lower() else None
 
 
 def _dbm(value: Any) -> float | None:
-    """A power in dBm, also behind milliwatts; no light is `DARK_DBM`."""
+    """A power in dBm, also after milliwatts; no light is `DARK_DBM`."""
     found = _NUMBER.match(str(value).rpartition(" / ")[2])
     if found is None:
         return None
@@ -112,8 +112,8 @@ def _dbm(value: Any) -> float | None:
 
 
 def _sonic(port: str, reported: Reported) -> Iterator[Optic]:
-    """A module by the names of SONiC's database. A cable of copper, and a module without limits whose lasers have no
-    current, tell zeros that mean nothing."""
+    """A module by the names of SONiC's database. The zeros of a copper cable, and of a module without limits whose
+    lasers have no current, mean nothing."""
     rx: Lanes = {}
     tx: Lanes = {}
     bias: Lanes = {}
@@ -187,7 +187,7 @@ def _eos(found: Reported) -> Iterator[Optic]:
 
 
 def _eos_lanes(reported: Reported, inside: Reported, key: str) -> Lanes:
-    """The values of the lanes: one beside the port, or those of `channels`, where `-` is that of the whole module."""
+    """The values of the lanes: a single one of the port, or those of `channels`, where `-` is the whole module's."""
     channels = inside.get(key, {}).get("channels")
     if isinstance(channels, dict):
         return {int(lane) if lane.isdecimal() else 0: _number(value) for lane, value in channels.items()}
@@ -282,13 +282,13 @@ def _junos_module(port: str, reported: Reported, lanes: Mapping[int, Reported]) 
 
 
 def _data(value: Any) -> Any:
-    """The value out of `[{"data": value}]`, which XML and some exports leave off."""
+    """The value in `[{"data": value}]`; XML and some exports omit the wrapper."""
     one = next(iter(listed(value)), None)
     return one.get("data") if isinstance(one, dict) else one
 
 
 def _tree(element: Element) -> dict[str, Any]:
-    """An XML element's children as the JSON has them, without namespaces."""
+    """An XML element's children in the shape of the JSON, without namespaces."""
     found: dict[str, Any] = {}
     for child in element:
         name = child.tag.rpartition("}")[2]

@@ -1,4 +1,4 @@
-"""Files of sysfs with what is in them: the lines `path:value` of `grep -H .`, or an archive in the format of `ttar`."""
+"""Files of sysfs with their content: the lines `path:value` of `grep -H .`, or an archive in the format of `ttar`."""
 
 import re
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ _PCI_COLON = (
     r"(?<=[0-9a-f]{4}):(?=[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/)|(?<=[0-9a-f]{4}:[0-9a-f]{2}):(?=[0-9a-f]{2}\.[0-7]/)"
 )
 _LINE = re.compile(rf"\s*((?:[^\s:]++|{_PCI_COLON})+):(.*)")
-"""A path may have a PCI address in it, whose colons separate nothing."""
+"""A path may contain a PCI address, whose colons are no separators."""
 _TTAR = re.compile(r"^(?:Path|Directory): \S", re.MULTILINE)
 _NO_LINE_FEED = "EOF"
-"""What ttar puts behind content that does not end in a line feed."""
+"""ttar's mark after content that does not end in a line feed."""
 
 
 def files(answer: str) -> Iterator[tuple[str, str]]:
-    """Path and content of each file, in the answer's order; of a line in a file of several, that line alone.
+    """Path and content of each file, in the answer's order; each line of a file with several comes separately.
 
-    Raises `UnreadableError` where the answer ends inside a file. A last line that no line feed ends is left out,
-    unless it is a 0: its value may be cut.
+    Raises `UnreadableError` if the answer ends inside a file. A last line without a line feed is skipped, unless it
+    is a 0: its value may be cut.
     """
     return _of_ttar(answer) if _TTAR.search(answer) else _of_grep(answer)
 

@@ -1,4 +1,4 @@
-"""From the cells of switches' tables to `PortCounters`: names shared between ports, numbers reported from words."""
+"""From the cells of switches' tables to `PortCounters`: share names between ports, tell numbers from words."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from truerail.model import Counter, PortCounters
 from truerail.model.names import printable
 
 Words = Mapping[str, Counter]
-"""What a device prints above a column or before a value -> the counter."""
+"""Label that a device prints above a column or before a value -> the counter."""
 
 _NUMBER = re.compile(r"[0-9]{1,20}|[0-9]{1,3}(?:,[0-9]{3}){1,6}")
 _BYTES = re.compile(r"([0-9,]{1,26}) bytes?", re.IGNORECASE)
@@ -23,30 +23,30 @@ _NO_WORD = re.compile(r"[^a-z0-9]+")
 
 
 class Tally:
-    """What ports have counted, gathered value by value, given out as one fact for each port that has any."""
+    """Collects port counters value by value, and returns one fact for each port that has any."""
 
     def __init__(self) -> None:
         self._ports: dict[str, dict[Counter, int]] = {}
 
     def note(self, port: str, counter: Counter, value: int | None) -> None:
-        """Takes in a value; None, which is what the device did not tell, leaves no trace. The last one counts."""
+        """Sets a value; None, a value that the device did not report, is ignored. The last one counts."""
         if value is not None:
             self._ports.setdefault(port, {})[counter] = value
 
     def row(self, port: str, counters: Sequence[Counter], cells: Sequence[str], *, line: int) -> None:
-        """Takes in the cells of a table's row, in the order of `counters`. Raises `UnreadableError` like `count`."""
+        """Sets the cells of a table's row, in the order of `counters`. Raises `UnreadableError` like `count`."""
         values = [count(cell, line=line) for cell in cells]
         counted = self._ports.setdefault(port, {})
         counted.update((name, value) for name, value in zip(counters, values, strict=True) if value is not None)
 
     def add(self, port: str, counter: Counter, value: int | None) -> None:
-        """Takes in one of several values that count the same together: unicast, multicast and broadcast."""
+        """Adds one of several values that are summed: unicast, multicast and broadcast."""
         if value is not None:
             counted = self._ports.setdefault(port, {})
             counted[counter] = counted.get(counter, 0) + value
 
     def facts(self) -> list[PortCounters]:
-        """One fact for each port, in the order in which they were met."""
+        """One fact for each port, in the order of their first values."""
         return [
             PortCounters(port, _shared(tuple(counted)), tuple(counted.values()))
             for port, counted in self._ports.items()
@@ -54,7 +54,7 @@ class Tally:
         ]
 
     def some(self) -> list[PortCounters]:
-        """The facts. Raises `UnreadableError` where there is none."""
+        """The facts. Raises `UnreadableError` if there is none."""
         found = self.facts()
         if not found:
             raise NoAnswerError("no port's counters in it")
@@ -63,7 +63,7 @@ class Tally:
 
 @lru_cache(maxsize=4096)
 def _shared(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
-    """One tuple for all that are equal."""
+    """One shared tuple for all equal ones."""
     return counters
 
 
@@ -74,14 +74,14 @@ def words(reported: Mapping[str, str]) -> dict[str, Counter]:
 
 @lru_cache(maxsize=4096)
 def own(word: str, priority: int | None = None) -> Counter:
-    """The counter that a device calls `InL3Drops` or `Xmit-Err`, under the device's own word in lower_snake_case."""
+    """A counter such as `InL3Drops` or `Xmit-Err`, under the device's own name in lower_snake_case."""
     return Counter(_NO_WORD.sub("_", _HUMP.sub("_", word).lower()).strip("_"), priority)
 
 
 def count(value: Any, *, line: int = 0) -> int | None:
-    """A counter's value, also with separators of thousands; None for the ways to say nothing, which are never 0.
+    """A counter's value, also with thousands separators; None for placeholders, which are never 0.
 
-    Raises `UnreadableError` for anything else, and for what does not fit into 64 bits.
+    Raises `UnreadableError` for anything else, and for a number that does not fit into 64 bits.
     """
     if value is None:
         return None
@@ -100,7 +100,7 @@ def count(value: Any, *, line: int = 0) -> int | None:
 
 
 def size(value: Any) -> int | None:
-    """A counter's value that may have a unit. None where a unit rounds it (`36.0 KB`): its steps would be noise."""
+    """A counter's value that may have a unit. None if a unit rounds it (`36.0 KB`): its steps would be noise."""
     if isinstance(value, str):
         exact = _BYTES.fullmatch(value.strip())
         if exact:
@@ -111,12 +111,12 @@ def size(value: Any) -> int | None:
 
 
 def summed(values: Iterable[int | None]) -> int | None:
-    """Their sum; None where none of them was reported."""
+    """The sum; None if no value was reported."""
     reported = [value for value in values if value is not None]
     return sum(reported) if reported else None
 
 
 def priority(value: Any) -> int | None:
-    """A priority or traffic class out of `3`, `PFC3`, `UC3`; None where it is none of the eight."""
+    """A priority or traffic class from `3`, `PFC3`, `UC3`; None if it is none of the eight."""
     digits = str(value).strip().lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz :")
     return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) == 1 and digits < "8" else None

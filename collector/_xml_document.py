@@ -1,4 +1,4 @@
-"""XML answers: found between prompts, refused where they are cut or could be hostile."""
+"""XML answers: found between prompts, refused if they are cut or could be hostile."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _END = re.compile(r"(?:</[^<>]{0,200}|/)>")
 
 
 def root_of(answer: str) -> Element:
-    """The root of the XML document in `answer`, without what stands before and behind it.
+    """The root of the XML document in `answer`, without the text before and after it.
 
-    Raises `UnreadableError` where there is none, with the line where it is cut, and for a document that declares a
-    type, because a type may declare entities.
+    Raises `UnreadableError` if there is none, with the line if it is cut, and for a document that declares a type,
+    because a type may declare entities.
     """
     begin = _BEGIN.search(answer)
     if begin is None:
@@ -27,7 +27,7 @@ def root_of(answer: str) -> Element:
     text = answer[begin.start() : end]
     if "<!" in text.replace("<!--", ""):
         raise UnreadableError("XML with a document type is not read")
-    from xml.etree import ElementTree as ET  # here, because nearly no answer is XML and the import is slow
+    from xml.etree import ElementTree as ET  # here, because few answers are XML and the import is slow
 
     try:
         return ET.fromstring(text)  # noqa: S314 - a document type, and with it every entity, is refused above

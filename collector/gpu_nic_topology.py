@@ -1,6 +1,6 @@
 """Which NIC is near which GPU, as NVIDIA's driver prints it in a matrix.
 
-Question: over what does each GPU of this host reach each of its NICs?
+Question: over which path does each GPU of this host reach each of its NICs?
 Needs: NVIDIA's driver with `nvidia-smi`; no root. Without NICs in the matrix the answer is valid and yields nothing.
 
 Format: a header of columns (`GPU0 ... NIC0 ... CPU Affinity NUMA Affinity GPU NUMA ID`), one row for each GPU and NIC
@@ -14,9 +14,9 @@ Traps, all met in the field:
   together (`NIC28NIC29`). Affinity cells may be empty, lists, or one blank apart: only the levels are read, which are
   never empty.
 - A matrix may be pasted with a prompt before it, commented out with `#`, or inside a longer report.
-- NIC rows may be missing: the matrix is symmetric, so the rows of the GPUs say everything. A missing GPU row, a row
-  that is too short or too long, a level that nobody explains, a diagonal without `X`, or a NIC row that contradicts a
-  GPU row mean that the answer is cut or mixed up: it is refused as a whole. So is a NIC legend that ends early.
+- NIC rows may be missing: the matrix is symmetric, so the GPU rows are enough. A missing GPU row, a row that is too
+  short or too long, an unknown level, a diagonal without `X`, or a NIC row that contradicts a GPU row mean that the
+  answer is cut or mixed up: it is refused as a whole. So is a NIC legend that ends early.
 - MIG instances do not appear: the matrix stays one of physical GPUs.
 """
 
@@ -31,12 +31,12 @@ _LEVELS = frozenset(
     ("X", "SYS", "SOC", "NODE", "PHB", "PXB", "PSB", "PIX", "C2C", *(f"NV{links}" for links in range(1, 65)))
 )
 _AFFINITY = frozenset(("CPU", "NUMA", "GPU"))
-"""The words that end the columns of levels: `CPU Affinity`, `NUMA Affinity`, `GPU NUMA ID`."""
+"""The words that follow the columns of levels: `CPU Affinity`, `NUMA Affinity`, `GPU NUMA ID`."""
 _GPU = re.compile(r"GPU\d{1,4}")
 _GLUE = re.compile(r"(?<=\d)(?=(?:GPU|NIC|CPU|NUMA|mlx|roce|bnxt|irdma))")
 _COLUMN = re.compile(r"(?:GPU|NIC)\d{1,4}|[a-z][\w.:-]*\d[\w.:-]*")
 _OF_PAIRS = frozenset(("OK", "CNS", "GNS", "TNS", "NS", "U"))
-"""What `nvidia-smi topo -p2p` prints of each pair of GPUs: whether peers may read, write, ... each other."""
+"""Cells of `nvidia-smi topo -p2p` for each pair of GPUs: whether peers may read, write, ... each other."""
 _EXPLAINED = re.compile(r"([A-Z][A-Z0-9]*)#?\s+=\s")
 _NIC_NAME = re.compile(r"(NIC\d+)\s*:\s*(\S+)\s*$")
 
@@ -51,7 +51,7 @@ Rows = dict[str, list[str]]
     shared=True,
 )
 def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
-    """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `UnreadableError` for part of a
+    """One `GpuNicPath` for each GPU and NIC of the matrix, in its order. Raises `UnreadableError` for a partial
     matrix."""
     text = lines(answer)
     columns, first = _header(text)
@@ -64,7 +64,7 @@ def gpu_nic_topology(answer: str, device: Device) -> list[GpuNicPath]:
 
 
 def _header(text: Sequence[str]) -> tuple[list[str], int]:
-    """The names of the columns, and where the first row is."""
+    """The names of the columns, and the index of the first row."""
     for at, line in enumerate(text):
         words = _words(line) if "GPU" in line else []
         if not words or not _GPU.fullmatch(words[0]):
@@ -81,7 +81,7 @@ def _words(line: str) -> list[str]:
 
 
 def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
-    """Gathers the header over as many lines as it was wrapped to; it ends where the first row begins."""
+    """Collects a header wrapped over several lines; it ends where the first row begins."""
     columns: list[str] = []
     complete = False
     for number in range(at, len(text)):
@@ -102,7 +102,7 @@ def _columns(text: Sequence[str], at: int) -> tuple[list[str], int]:
 
 
 def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows, int]:
-    """The words after each row's label, and where the matrix ends. A wrapped row goes on in the lines below it."""
+    """The words after each row's label, and where the matrix ends. A wrapped row continues on the lines below it."""
     width, labels = len(columns), frozenset(columns)
     rows: Rows = {}
     cells: list[str] = []
@@ -127,7 +127,7 @@ def _rows(text: Sequence[str], first: int, columns: Sequence[str]) -> tuple[Rows
 
 
 def _refuse_ragged(cells: Sequence[str], width: int, line: int) -> None:
-    """Raises unless the row that ends at `line` has a level for each column, and not one more."""
+    """Raises unless the row that ends at `line` has exactly one level for each column."""
     if cells and len(cells) < width:
         raise UnreadableError(f"a row has {len(cells)} of the {width} levels that the header promises", line=line)
     if len(cells) > width and cells[width] in _LEVELS:
@@ -135,7 +135,7 @@ def _refuse_ragged(cells: Sequence[str], width: int, line: int) -> None:
 
 
 def _check(columns: Sequence[str], rows: Rows, legend: Sequence[str]) -> None:
-    """Raises unless every GPU has its row and the matrix is one: known levels, `X` on the diagonal only, symmetric."""
+    """Raises unless every GPU has a row and the matrix is valid: known levels, `X` on the diagonal only, symmetric."""
     width, levels = len(columns), _LEVELS
     square: list[list[str]] = []
     for at, label in enumerate(columns):
@@ -176,7 +176,7 @@ def _disagreement(labels: Sequence[str], square: Sequence[Sequence[str]]) -> str
 
 
 def _nic_names(legend: Sequence[str]) -> dict[str, str] | None:
-    """The NIC legend by column; None where the answer has none."""
+    """The NIC legend by column; None if the answer has none."""
     names: dict[str, str] | None = None
     for line in legend:
         if names is None:

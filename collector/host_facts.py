@@ -1,30 +1,30 @@
-"""How a host's system is set up for GPUs to reach NICs directly, and how its PCIe links came up.
+"""How a host is set up for GPUs to reach NICs directly, and how its PCIe links came up.
 
 Question: is nvidia-peermem loaded, do IOMMU and ACS let peers talk directly, is any NIC or GPU on a slow PCIe link?
-Needs: sysfs (any user); ACS is in the part of the configuration space that `lspci` shows to root alone.
+Needs: sysfs (any user); ACS is in the part of the configuration space that `lspci` shows only to root.
 
-Formats: `path:value` lines of `grep -H .` over sysfs, with the lines of `lspci -vv` behind them; `lspci -vv` alone, as
+Formats: `path:value` lines of `grep -H .` over sysfs, followed by the lines of `lspci -vv`; `lspci -vv` alone, as
 sosreport keeps it; `lsmod`. Sources: the kernel's `Documentation/ABI/testing/sysfs-bus-pci` and
 `sysfs-kernel-iommu_groups`, pciutils `ls-caps.c`, `ls-ecaps.c`.
 
 Facts: `PcieLink` of each RDMA device and GPU, and as `HostSetting`
 
-- `nvidia_peermem`: `loaded`, or `not loaded` where NVIDIA's driver is there without it (`nv_peer_mem` counts as it).
+- `nvidia_peermem`: `loaded`, or `not loaded` if NVIDIA's driver is loaded without it (`nv_peer_mem` counts as it).
   With an open kernel module and DMA-BUF it is not needed.
-- `iommu` of a device: `on` (its addresses are translated) or `passthrough` (its group's type is `identity`). A device
-  without a group, and a kernel before 5.11, say nothing.
-- `acs` of a bridge: `enabled` where any of SrcValid, ReqRedir, CmpltRedir, UpstreamFwd is on, so that traffic between
+- `iommu` of a device: `on` (its addresses are translated) or `passthrough` (its group's type is `identity`). Unknown
+  for a device without a group, and with a kernel before 5.11.
+- `acs` of a bridge: `enabled` if any of SrcValid, ReqRedir, CmpltRedir, UpstreamFwd is on, so that traffic between
   two devices below it goes up to the root; else `disabled`.
 
 Traps:
 
-- A GPU lowers its link's speed while idle: a slow link says something only of a GPU at work.
-- `Unknown` speed and the widths 0, 63 and 255 are what a device that has dropped off the bus shows: not reported.
-- The maximum is what the device could do; the slot may be able to do less.
-- What follows the list of modules shows that it is whole; `lsmod` lists a module above those that it needs. Only then
-  is `not loaded` said.
-- The last line counts only where a line feed ends it.
-- `lspci` without `-D` leaves out the domain, which then is 0000.
+- A GPU lowers its link's speed while idle: a slow link means something only on a busy GPU.
+- A device that has dropped off the bus shows `Unknown` speed and the widths 0, 63 and 255: not reported.
+- The maximum is the device's; the slot may support less.
+- Text after the list of modules shows that it is complete; `lsmod` lists a module above those that it needs. Only then
+  is `not loaded` reported.
+- The last line counts only if a line feed ends it.
+- `lspci` without `-D` omits the domain, which then is 0000.
 """
 
 import re
@@ -54,7 +54,7 @@ _UNKNOWN_WIDTHS = (0, 63, 255)
 _IOMMU = {"identity": "passthrough", "DMA": "on", "DMA-FQ": "on"}
 _LSMOD = re.compile(r"[ \t]*Module +Size +Used by")
 _ABOVE_LSMOD = 5
-"""Lines in which the title of `lsmod` stands: a prompt or a fence may be above it."""
+"""The title of `lsmod` is within these first lines: a prompt or a fence may be above it."""
 
 
 @collector(
@@ -68,7 +68,7 @@ _ABOVE_LSMOD = 5
     optional=True,
 )
 def host_facts(answer: str, device: Device) -> Iterable[Reported]:
-    """Settings and PCIe links. Raises `Unreadable` where the answer tells none."""
+    """Settings and PCIe links. Raises `UnreadableError` if the answer reports none."""
     text = lines(answer)
     found: list[Reported]
     listed = next((at for at, line in enumerate(text[:_ABOVE_LSMOD]) if _LSMOD.match(line)), None)
@@ -105,7 +105,7 @@ def _peermem(modules: dict[str, str]) -> Iterator[HostSetting]:
 
 
 def _device(name: str, kept: dict[str, str]) -> Iterator[Reported]:
-    """What sysfs says of one device, named by its PCI address, or by its RDMA name where the address stands in it."""
+    """One device in sysfs, named by its PCI address, or by its RDMA name if that contains the address."""
     address = kept.get("PCI_SLOT_NAME", name)
     if ":" not in address:
         return

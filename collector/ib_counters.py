@@ -1,23 +1,23 @@
-"""What ports anywhere in an InfiniBand fabric have counted, as one device asks them: `perfquery`, `ibqueryerrors`.
+"""Counters of ports anywhere in an InfiniBand fabric, queried from one device: `perfquery`, `ibqueryerrors`.
 
-Question: which link of the fabric has errors, drops packets, or cannot send? Of a host's own ports sysfs tells more.
-Needs: rdma-core's `perfquery` or `ibqueryerrors`; root, for they send management packets. No device is asked by
-itself; captures are read.
+Question: which link of the fabric has errors, drops packets, or cannot send? For a host's own ports sysfs has more.
+Needs: rdma-core's `perfquery` or `ibqueryerrors`; root, since they send management packets. Not run on live devices;
+read from captures.
 
 Formats: `perfquery` with and without `-x`, and its details of errors (`--rcverr`, `--xmtdisc`), several one below the
 other; `ibqueryerrors`, also with `--data` and `--details`. Sources: rdma-core `infiniband-diags/perfquery.c` and
 `ibqueryerrors.c`, recorded answers.
 
-A port goes by what tells it apart: `LID 134/1`, LID and port, or `0x0002c903006e29b0/5`, GUID and port. Counters have
-the names of sysfs.
+A port is named by `LID 134/1`, LID and port, or by `0x0002c903006e29b0/5`, GUID and port. Counters have the names of
+sysfs.
 
 Traps:
 
-- Without `-x` counters have 8, 16 or 32 bits and stand still at all ones: traffic at its end is left out, of errors the
-  rules know where they end.
-- With `-x` a device whose CapMask2 lacks 0x2 has no error counters; perfquery prints zeros for them: left out.
-- Port 255 and `port ALL` are sums over a switch's ports: left out. Port 0 is the switch's own management port.
-- `ibqueryerrors` shows what exceeds its thresholds; a counter that is missing may be anything below.
+- Without `-x` counters have 8, 16 or 32 bits and stick at all ones: traffic at its maximum is skipped; the rules know
+  the maximum of error counters.
+- With `-x` a device whose CapMask2 lacks 0x2 has no error counters; perfquery prints zeros for them: skipped.
+- Port 255 and `port ALL` are sums over a switch's ports: skipped. Port 0 is the switch's own management port.
+- `ibqueryerrors` shows counters above its thresholds; a missing counter may have any value below.
 """
 
 import re
@@ -64,8 +64,7 @@ _ERROR = re.compile(r" *\[(\w+) == (\d+)( \([^()]*\))?\]")
     optional=True,
 )
 def ib_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that is reported, a sum is none. Raises `UnreadableError`, also where there is
-    none."""
+    """One `PortCounters` for each reported port, without sums. Raises `UnreadableError`, also if there is none."""
     tally = Tally()
     for recognised, read in _FORMS:
         if recognised(answer):
@@ -75,10 +74,10 @@ def ib_counters(answer: str, device: Device) -> list[PortCounters]:
 
 
 class _Block(NamedTuple):
-    """What the line above a port's counters says of them."""
+    """The line above a port's counters."""
 
     port: str
-    """Empty where they are sums."""
+    """Empty for sums."""
     wide: bool
     errors: bool
 
@@ -94,7 +93,7 @@ def _block(found: re.Match[str]) -> _Block:
 
 
 def _from_perfquery(tally: Tally, answer: str) -> None:
-    """A last value that nothing follows may have lost digits: it is left out."""
+    """A last value without anything after it may have lost digits: it is skipped."""
     text = lines(answer)
     block: _Block | None = None
     for number, line in enumerate(text, 1):
@@ -126,4 +125,4 @@ _FORMS: tuple[tuple[Callable[[str], object], Callable[[Tally, str], None]], ...]
     (re.compile(r"^[#> \t]*GUID 0x[0-9a-fA-F]+ port ", re.MULTILINE).search, _from_ibqueryerrors),
     (re.compile(r"^[#> \t]*[A-Za-z]\w*:\.\.", re.MULTILINE).search, _from_perfquery),
 )
-"""How each form is known, and what reads it."""
+"""Test and parser of each form."""

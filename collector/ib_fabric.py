@@ -1,30 +1,29 @@
-"""The links of an InfiniBand fabric, as one device that discovers it tells of all.
+"""The links of an InfiniBand fabric, as one device discovers them.
 
 Question: which port of which switch or host is linked to which, and how fast? InfiniBand has no LLDP.
 Needs: rdma-core's `ibnetdiscover` or `iblinkinfo`, or NVIDIA's `ibdiagnet`; root or access to `/dev/infiniband/umad*`,
-for they send management packets. An answer costs a walk over the whole fabric, and one device's is enough: only a
-machine that the inventory names for it, by the platform `infiniband`, is asked. Captures of any device are read.
+since they send management packets. An answer costs a walk over the whole fabric, and one device's is enough: only a
+machine to which the inventory gives the platform `infiniband` is polled. Captures of any device are read.
 
-Formats, distinguished by their shape: `ibnetdiscover`, with `-g` and `-f`, and its ports report (`-p`); `iblinkinfo`,
-with
-`-l` and `--switches-only`; ibdiagnet's files `.ibnetdiscover`, `.db_csv`, `.lst`, `.net_dump`, `.net_dump_ext`, and
-what it writes with `-w`; ibsim's. Sources: rdma-core `infiniband-diags`, recorded answers of 2007 to 2025.
+Formats, recognised by their shape: `ibnetdiscover`, with `-g` and `-f`, and its ports report (`-p`); `iblinkinfo`, with
+`-l` and `--switches-only`; ibdiagnet's files `.ibnetdiscover`, `.db_csv`, `.lst`, `.net_dump`, `.net_dump_ext`, and the
+file of `-w`; ibsim's. Sources: rdma-core `infiniband-diags`, recorded answers of 2007 to 2025.
 
-Facts: a `Neighbor` for each end of each link, `of` the device whose port it is, and its `LinkSpeed`, as sysfs counts it
-(4x NDR is 400): lane rates of the kernel's `drivers/infiniband/core/sysfs.c`. Ports without link have none.
+Facts: a `Neighbor` for each end of each link, `of` the device that has the port, and its `LinkSpeed`, as sysfs counts
+it (4x NDR is 400): lane rates of the kernel's `drivers/infiniband/core/sysfs.c`. Ports without link have none.
 
 Traps:
 
-- Descriptions are free text that each node announces of itself: `gpu-001 mlx5_0` is split into host and device, a
-  switch's is its name. Where they name nothing, as firmware's `MT4129 ConnectX7   Mellanox Technologies`, the GUID
-  stands for it. Unmanaged switches all say the same: only their GUIDs tell them apart.
-- `ibnetdiscover -p` and `iblinkinfo` tell the GUIDs of ports; on adapters before ConnectX-4 a node's is another.
-- A map of names (`--node-name-map`) changes switches' headings and all neighbours, but not the headings of adapters.
-- A switch's own aggregation node (SHARP) hangs on the port behind the last one, without a cable.
-- Where each end of a link is reported by its own node, an answer in which the last of it is missing is refused. Of the
-  ports report and of files of `-w` nothing shows that their end is missing.
-- Without a subnet manager all LIDs are 0: `iblinkinfo` then needs `-l`. sosreport asks it once for each RDMA device,
-  `iblinkinfo_-C_mlx5_0_-P_1`: where these lead into several fabrics, whose LIDs are the same, the answers are refused.
+- Descriptions are free text that each node announces: `gpu-001 mlx5_0` is split into host and device, a switch's is
+  its name. The GUID replaces a description without a name, such as firmware's
+  `MT4129 ConnectX7   Mellanox Technologies`. Unmanaged switches all announce the same: only their GUIDs differ.
+- `ibnetdiscover -p` and `iblinkinfo` report the GUIDs of ports; on adapters before ConnectX-4 the node's is different.
+- A node name map (`--node-name-map`) changes switches' headings and all neighbours, but not the headings of adapters.
+- A switch's own aggregation node (SHARP) is on the port after the last one, without a cable.
+- Where each node reports its own end of a link, an answer without its end is refused. For the ports report and files
+  of `-w` nothing shows that the end is missing.
+- Without a subnet manager all LIDs are 0: `iblinkinfo` then needs `-l`. sosreport runs it once for each RDMA device,
+  `iblinkinfo_-C_mlx5_0_-P_1`: if these lead into several fabrics with the same LIDs, the answers are refused.
 """
 
 import re
@@ -46,13 +45,13 @@ _FORMS: tuple[tuple[Callable[[str], bool], Callable[[str], Iterable[Fact]]], ...
     (_ib_topo.recognised, _ib_topo.from_topo),
     (_ib_linkinfo.recognised, _ib_linkinfo.from_linkinfo),
 )
-"""How each form of the answer is known, and what reads it: by the beginning of a line, which no description reaches,
-but for the last.
+"""Test and parser of each form of the answer: all but the last match the beginning of a line, which no description
+reaches.
 """
 
 
 def _captured(*texts: str) -> list[Command]:
-    """Commands, and names of files, that captures hold and no machine is sent."""
+    """Commands and file names found in captures and never sent to a device."""
     return [Command(text, ("capture",)) for text in texts]
 
 

@@ -1,6 +1,6 @@
-"""What each port of a switch has counted, as its SNMP agent reports it: IF-MIB (RFC 2863).
+"""Counters of each port of a switch from its SNMP agent: IF-MIB (RFC 2863).
 
-Question: how much did each port carry, what did it lose?
+Question: how much did each port carry and lose?
 
 Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.snmprec`): of ifXTable the octets and
 unicast packets in 64 bits, of ifTable discards and errors in 32, under the names of the MIB.
@@ -8,9 +8,9 @@ unicast packets in 64 bits, of ifTable discards and errors in 32, under the name
 Traps:
 
 - Octets in 32 bits wrap every 0.1 s at 400 Gb/s: ifInOctets is not read, and agents without ifXTable have no traffic.
-- ifHCInUcastPkts leaves multicast and broadcast out, which RDMA does not use.
+- ifHCInUcastPkts excludes multicast and broadcast, which RDMA does not use.
 - Agents answer from a cache of 5 to 30 s: two walks may give the same values, then a double step.
-- ifCounterDiscontinuityTime would tell a reset, but SONiC always says 0, so it is not asked: a counter that goes
+- ifCounterDiscontinuityTime would show a reset, but SONiC always returns 0, so it is not read: a counter that goes
   backwards is a reset, unless its 32 bits have wrapped.
 """
 
@@ -46,7 +46,7 @@ _FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snm
     optional=True,
 )
 def if_counters_snmp(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each interface that counts. Raises `Unreadable`."""
+    """One `PortCounters` for each interface with counters. Raises `UnreadableError`."""
     found = tables(answer, (IF, IF_X))
     ports = names(found)
     tally = Tally()

@@ -1,16 +1,16 @@
 """A switch's interfaces as its SNMP agent reports them: IF-MIB (RFC 2863), ifTable and ifXTable.
 
 Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.snmprec`). A walk of ifXTable alone
-gives names, speeds and aliases, one of ifTable alone descriptions, MTU, MAC and states: what was not walked stays open.
+gives names, speeds and aliases, one of ifTable alone descriptions, MTU, MAC and states: the rest stays unknown.
 
 Traps:
 
-- ifHighSpeed counts Mb/s and is 0 where the agent does not know; ifSpeed counts b/s in 32 bits and stands at 4294967295
-  for anything faster.
-- ifName is the port's name; ifDescr is too on some systems, on others it is prose (`Cambium 10/100 Ethernet`). It is an
-  alias here, as ifAlias is, which people write and which may hold what was planned rather than what is.
-- ifAdminStatus 2 is a port that its operator switched off: it has no `UP` among its flags. ifOperStatus 6 is a port
-  without module (few agents send it).
+- ifHighSpeed counts Mb/s and is 0 where the agent does not know; ifSpeed counts b/s in 32 bits and is 4294967295 for
+  anything faster.
+- ifName is the port's name; so is ifDescr on some systems, on others it is prose (`Cambium 10/100 Ethernet`). It is an
+  alias here, like ifAlias, which is free text and may be planned rather than actual.
+- ifAdminStatus 2 is a port that is administratively down: its flags lack `UP`. ifOperStatus 6 is a port without module
+  (few agents send it).
 - net-snmp with MIBs loaded prints a MAC without leading zeros, `2:0:0:0:0:3`.
 """
 
@@ -27,7 +27,7 @@ _IF_X = "1.3.6.1.2.1.31.1.1.1"
 _DESCRIPTION, _MTU, _SPEED, _MAC, _ADMIN, _OPER = 2, 4, 5, 6, 7, 8
 _NAME, _HIGH_SPEED, _ALIAS = 1, 15, 18
 _OPERSTATES = {1: "UP", 2: "DOWN", 3: "TESTING", 4: "UNKNOWN", 5: "DORMANT", 6: "NOTPRESENT", 7: "LOWERLAYERDOWN"}
-_FULL = 4294967295  # ifSpeed of anything faster than 32 bits can tell, RFC 2863 section 3.1.7
+_FULL = 4294967295  # ifSpeed of anything too fast for 32 bits, RFC 2863 section 3.1.7
 
 _OIDS = ("1", ".1", *(f"1.3.6.1.2.1{table}" for table in ("", ".31", ".31.1.1", ".31.1.1.1", ".2", ".2.2", ".2.2.1")))
 _FILES = ("device.snmprec", "snmp.snmprec", "if.snmprec", "public.snmprec", "snmpwalk", "snmpbulkwalk", "if-mib")
@@ -75,7 +75,7 @@ def _mac(value: Value | None) -> str | None:
 
 
 def _gbps(high_speed: Value | None, speed: Value | None) -> float | None:
-    """Gb/s from ifHighSpeed, else from ifSpeed; None where the agent does not know."""
+    """Gb/s from ifHighSpeed, else from ifSpeed; None if the agent does not know."""
     megabits = number_of(high_speed)
     if megabits:
         return megabits / 1000

@@ -1,7 +1,7 @@
 """The speed at which each link of a host or switch runs.
 
 Question: did every link come up at full speed?
-Needs: sysfs (any user); on a switch a login that may look.
+Needs: sysfs (any user); on a switch a read-only login.
 
 | system | answers |
 |---|---|
@@ -9,22 +9,21 @@ Needs: sysfs (any user); on a switch a login that may look.
 | SONiC | `show interfaces status`, else sysfs |
 | Arista EOS | `show interfaces status`, `show interfaces`, as JSON and text |
 | Cisco NX-OS | `show interface status`, `show interface`, as JSON and text |
-| Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` tells no speed |
+| Junos | `show interfaces [media\\|extensive]` as JSON and text; `terse` shows no speed |
 | Cumulus NVUE | `nv show interface -o json` |
 | AOS-CX | `show interface` |
 
-Of sysfs `/sys/class/net/*/speed` (Mb/s) and `/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`) are read.
+Read from sysfs: `/sys/class/net/*/speed` (Mb/s), `/sys/class/infiniband/*/ports/*/rate` (`400 Gb/sec (4X NDR)`).
 Sources: the kernel's `Documentation/ABI/testing/sysfs-class-net` and `Documentation/ABI/stable/sysfs-class-infiniband`,
 sonic-utilities `scripts/intfutil` and its tests, recorded answers of the others. Traps:
 
-- A switch prints a speed for a port without link too: the configured one, or the module's. It is left out. So is
-  `auto`, which is the configuration of a port that has yet to come up.
-- An interface of Linux without link refuses to tell, or says -1; virtual ones say what their driver made up, a veth
-  10000.
-- A port of InfiniBand without link says 10 Gb/sec, the speed of its search for one: its state says that it is down.
-- Of a device with two ports, which no current NIC is, only the first is read: its netdevs tell both.
-- A netdev comes behind the RDMA device below it, and stands where a plan means both by one name.
-- SONiC's kernel interfaces stand for ports of the switch chip and need not know their speed: its table is asked first.
+- A switch prints a speed even for a port without link: the configured one, or the module's. It is skipped. So is
+  `auto`, the configuration of a port that has yet to come up.
+- A Linux interface without link returns an error or -1; virtual ones return their driver's invention, a veth 10000.
+- An InfiniBand port without link shows 10 Gb/sec, the speed at which it polls: its state shows that it is down.
+- Of a device with two ports, which no current NIC is, only the first is read: its netdevs report both.
+- A netdev follows its RDMA device, and counts where a plan uses one name for both.
+- SONiC's kernel interfaces represent ports of the switch chip and may not know their speed: its table is read first.
 """
 
 import re
@@ -63,7 +62,7 @@ _GBPS = re.compile(r"(\d{1,5}(?:\.\d+)?) Gb/sec(?: .*)?")
     optional=True,
 )
 def link_speed(answer: str, device: Device) -> list[LinkSpeed]:
-    """One `LinkSpeed` for each port that tells it, RDMA devices first. Raises `Unreadable`, also where none does."""
+    """One `LinkSpeed` for each port with a speed, RDMA devices first. Raises `UnreadableError`, also for none."""
     reported = None if answer.startswith(_SYSFS) else statuses(answer)
     found = _of_sysfs(answer) if reported is None else _of_ports(reported)
     if not found:

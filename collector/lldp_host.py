@@ -10,15 +10,15 @@ as a table; `lldptool -t -n -i IF`. Sources: lldpd's `src/client`, systemd's `ne
 
 Traps:
 
-- `json` changes its shape with the number of neighbours and with what they call themselves; `json0` does not, so it
-  is asked first.
+- `json` changes its shape with the number and the names of the neighbours; `json0` does not, so it
+  is tried first.
 - Two neighbours on one port are normal for up to two minutes after a silent swap: both are reported, in order.
-- The port description may be the planned label, and the port id a MAC: both are reported as they are, none is chosen.
-- A NIC's firmware may swallow LLDP, so that the host hears nobody: then there is no neighbour, and no error.
+- The port description may be the planned label, and the port id a MAC: both are reported unchanged.
+- A NIC's firmware may consume LLDP, so that the host hears no neighbour: that is an empty answer, and no error.
 - `networkctl` cuts long cells with an ellipsis unless `--full`: a cut name is not reported, the rest of the row is.
-- `lldptool` answers for one interface and does not name it. It is read from a line before the answer that does
-  (`lldptool -t -n -i eth0`, `Interface: eth0`, `eth0:`); where there is none, the neighbour's `port` is empty.
-- A system description may have line feeds in it, and lldptool does not indent what follows them.
+- `lldptool` answers for one interface and does not name it. The name comes from a line before the answer
+  (`lldptool -t -n -i eth0`, `Interface: eth0`, `eth0:`); without one, the neighbour's `port` is empty.
+- A system description may contain line feeds, and lldptool does not indent the text after them.
 """
 
 import re
@@ -34,7 +34,7 @@ from truerail.model import Command, Device, Neighbor, Role, collector, minutes
 
 _XML = re.compile(r"^[ \t]*<(?:lldp\b|\?xml\b)", re.MULTILINE)
 _FIRST_KEY = 400
-"""Characters within which a document's first key stands, a prompt before it included; lldpd's answers are long."""
+"""A document's first key is within this many characters, including a prompt; lldpd's answers are long."""
 
 
 @collector(

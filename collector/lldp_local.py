@@ -1,7 +1,7 @@
-"""Which id each port of a switch sends in LLDP, as the switch itself says: SONiC's aliases, lldpd's own, Junos'.
+"""The port id that each port of a switch sends in LLDP, as the switch reports it: SONiC, lldpd, Junos.
 
 Question: what do neighbours hear of each port? SONiC sends a port's alias (`etp1` for `Ethernet0`) and Junos the SNMP
-index (`513` for `xe-0/0/0`): a neighbour that hears only this names no port until the switch says whose id it is.
+index (`513` for `xe-0/0/0`): a neighbour's report of this id names no port until the switch reports whose id it is.
 
 | network OS | answers |
 |---|---|
@@ -12,18 +12,18 @@ index (`513` for `xe-0/0/0`): a neighbour that hears only this names no port unt
 
 Sources: sonic-utilities `tests/interfaces_test.py` and `show/interfaces` (a port without alias repeats its name);
 lldpd's `src/client/show.c` and a real daemon; the elements of `lldp-local-info` as czerwonk/junos_exporter
-`pkg/features/lldp/rpc.go` reads them, Juniper's "show lldp local-information" (Interface ID: the port component of what
-is sent); for text `collector/_lldp_local_text.py`.
+`pkg/features/lldp/rpc.go` reads them, Juniper's "show lldp local-information" (Interface ID: the port component of the
+sent id); for text `collector/_lldp_local_text.py`.
 
 Traps:
 
-- SONiC's alias is what lldpmgrd sends once it has run: before, all ports send one MAC. An alias may look like another
+- lldpmgrd sets SONiC's alias once it has run: before, all ports send one MAC. An alias may look like another
   port's name (`Ethernet1` is `Ethernet0` of the 7050QX-32S).
-- lldpd sends a port's MAC by default: it says nothing that the list of interfaces does not, and is left out.
+- lldpd sends a port's MAC by default: it adds nothing to the list of interfaces, and is skipped.
 - `show neighbors` of lldpd has the same outer shape, and its ids are those of neighbours: refused.
-- Junos with `port-id-subtype interface-name` repeats the name: that is said as it is. EOS always does.
-- NX-OS has no such answer: `show lldp all` and `show lldp interface` say which ports send, not under which id. It is
-  refused by that name.
+- Junos with `port-id-subtype interface-name` repeats the name: reported unchanged. EOS always does.
+- NX-OS has no such answer: `show lldp all` and `show lldp interface` show which ports send, not under which id. They
+  are refused by name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

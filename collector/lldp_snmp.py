@@ -8,13 +8,13 @@ a dozen vendors. Traps:
 
 - lldpRemTable is indexed by TimeMark, LocalPortNum, RemIndex. After a swap between two NICs of one host two rows differ
   only in TimeMark: they are two neighbours. Some agents (RouterOS) index by LocalPortNum alone.
-- An agent may give a row a new TimeMark while it is walked: the chassis then stands under the old one, and what is in
-  later columns under the new. Either is half a neighbour: LLDP makes everybody send chassis and port.
+- An agent may give a row a new TimeMark during the walk: the chassis is then under the old one, later columns are
+  under the new one. Each is half a neighbour: chassis and port are mandatory in LLDP.
 - A TLV that was not sent has no row: columns are joined by index, never by position.
-- LocalPortNum is not always an ifIndex (Huawei VRP): lldpLocPortId names the port; where it holds a MAC, an alias or a
-  number (Junos), IF-MIB translates it.
-- What an id is follows from its subtype, never from its looks: the six octets of a MAC may all be printable text. A
-  network address begins with an octet for its family.
+- LocalPortNum is not always an ifIndex (Huawei VRP): lldpLocPortId names the port; if it is a MAC, an alias or a number
+  (Junos), IF-MIB translates it.
+- The type of an id follows from its subtype, never from its value: the six octets of a MAC may all be printable text.
+  A network address begins with an octet for its family.
 - A walk goes column by column: one that ends before lldpRemSysName is cut, and refused.
 - A dead LLDP daemon leaves "No Such Object": that is not a switch without neighbours.
 """
@@ -60,7 +60,7 @@ def lldp_snmp(answer: str, device: Device) -> Iterable[Neighbor]:
 
 
 def _refuse_cut(remote: Mapping[int, Mapping[str, Value]]) -> None:
-    """Raises where a walk ended inside lldpRemTable: the columns after lldpRemSysName are never all empty."""
+    """Raises if a walk ended inside lldpRemTable: the columns after lldpRemSysName are never all empty."""
     if _PORT not in remote or max(remote) < _NAME:
         raise UnreadableError(
             f"lldpRemTable ends in column {max(remote)}: the walk is cut, or has a part of the table only"
@@ -70,7 +70,7 @@ def _refuse_cut(remote: Mapping[int, Mapping[str, Value]]) -> None:
 
 
 def _rejoined(remote: dict[int, dict[str, Value]]) -> dict[int, dict[str, Value]]:
-    """The table, with each row whole again that the agent gave a newer TimeMark between two of its columns."""
+    """The table with the halves of each row joined whose TimeMark the agent changed between two columns."""
     begun: dict[str, list[str]] = {}
     for index in remote.get(_CHASSIS_TYPE, {}):
         begun.setdefault(_unmarked(index), []).append(index)
@@ -84,7 +84,7 @@ def _rejoined(remote: dict[int, dict[str, Value]]) -> dict[int, dict[str, Value]
 
 
 def _renamed(remote: Mapping[int, dict[str, Value]], whole: Mapping[str, str]) -> dict[int, dict[str, Value]]:
-    """The table with the older rows under their newer names. What the newer rows have themselves stays."""
+    """The table with the older rows under their newer names. Values of the newer rows stay."""
     return {
         number: {whole.get(index, index): rows.get(whole.get(index, index), value) for index, value in rows.items()}
         for number, rows in remote.items()
@@ -125,7 +125,7 @@ def _identity(value: Value | None, kind: str | None) -> tuple[str | None, str | 
 
 
 def _managed(table: Mapping[int, Mapping[str, Value]]) -> dict[str, list[str]]:
-    """lldpRemManAddrTable: the address stands in the index, after the neighbour's own: subtype, length, octets."""
+    """lldpRemManAddrTable: the index has the address after the neighbour's own index: subtype, length, octets."""
     found: dict[str, dict[str, None]] = {}
     for index in (index for rows in table.values() for index in rows):
         parts = index.split(".")
@@ -151,7 +151,7 @@ class _Ports:
         self._aliases = {index: text_of(value) for index, value in column(if_x, 18).items()}
 
     def name(self, number: str) -> str:
-        """The name of a LocalPortNum; the number itself where neither table knows it."""
+        """The name of a LocalPortNum; the number itself if neither table has it."""
         kind = _PORT_TYPES.get(number_of(self._types.get(number)) or 0)
         text, kind = _identity(self._ids.get(number), kind)
         if text is None:
@@ -167,7 +167,7 @@ class _Ports:
         return found or text_of(self._descriptions.get(number)) or text or number
 
     def sent(self, number: str) -> str | None:
-        """The id that the port of a LocalPortNum sends, where it is neither its MAC nor what this answer names it."""
+        """The id that the port of a LocalPortNum sends, if it is neither its MAC nor its name in this answer."""
         kind = _PORT_TYPES.get(number_of(self._types.get(number)) or 0)
         text, kind = _identity(self._ids.get(number), kind)
         return None if kind == "mac" or text == self.name(number) else text
@@ -177,7 +177,7 @@ class _Ports:
 
 
 def _index_of(wanted: str, values: Mapping[str, str | None], number: str) -> str:
-    """The ifIndex that has a value: `number` itself where it does, else the only one that does, else none (empty)."""
+    """The ifIndex with a value: `number` itself if it has it, else the only one that has it, else empty."""
     if values.get(number) == wanted:
         return number
     found = [index for index, value in values.items() if value == wanted]

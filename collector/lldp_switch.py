@@ -1,8 +1,8 @@
 """LLDP neighbours as a switch reports them.
 
-The switch side is the better witness: a NIC's firmware may swallow LLDP so that its host hears nothing, a switch hears
-every host that sends. The answer is read by what it looks like, not by the platform or the command, because captures
-are made by hand:
+The switch side is more reliable: a NIC's firmware may consume LLDP so that its host hears nothing, a switch hears
+every host that sends. The form of the answer selects the parser, not the platform or the command, because captures are
+made by hand:
 
 | network OS | answers |
 |---|---|
@@ -18,15 +18,15 @@ are made by hand:
 
 Sources: recorded answers of these systems; `lldpshow` in sonic-utilities for the SONiC table. Traps:
 
-- A local port is named as the switch prints it (`Eth1/1`, `Et1`); which port of the plan that is, is decided elsewhere.
+- A local port is named as the switch prints it (`Eth1/1`, `Et1`); other code maps it to a port of the plan.
 - Two neighbours on one port are two facts. A port with an empty list of neighbours yields none.
 - EOS keeps the quotes of a port id inside the JSON string, NX-OS prints one neighbour as an object and several as a
   list, Junos detail has the SNMP index where the brief form has the port's name, NVUE labels MACs `ifname`.
 - NX-OS without `detail` has one column for system name and chassis id.
-- `Time remaining` (NX-OS, IOS) is what is left of the time to live, not the time to live, and is not taken for it. The
-  age that EOS prints with a neighbour is that of its last frame; `Discovered` is the one since it was first heard.
-- Answers that announce how many neighbours they hold and hold fewer are cut, and refused as a whole. The tables of EOS,
-  Junos, NVUE and Comware announce nothing: one that was cut between two rows looks whole. JSON is asked for first.
+- `Time remaining` (NX-OS, IOS) is the rest of the time to live, and is not used as the time to live. The age that EOS
+  prints with a neighbour is that of its last frame; `Discovered` is the time since it was first heard.
+- Answers that announce a number of neighbours and contain fewer are cut, and refused as a whole. The tables of EOS,
+  Junos, NVUE and Comware announce none: one that was cut between two rows looks complete. JSON is requested first.
 """
 
 import re
@@ -145,7 +145,7 @@ def _from_json(document: Any, answer: str) -> Iterable[Neighbor]:
         return _lldp_nxos.neighbors_from_json(document)
     if not _lldp_junos.KEYS.isdisjoint(keys):
         return _lldp_junos.neighbors_from_json(document)
-    if _lldp_openconfig.is_model(answer):  # reads the whole answer: last
+    if _lldp_openconfig.is_model(answer):  # parses the whole answer, so it comes last
         return _lldp_openconfig.neighbors(document)
     if not isinstance(document, dict):
         raise UnreadableError("JSON that is not an object")

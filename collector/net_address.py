@@ -3,14 +3,14 @@
 Question: which global IPv4 and IPv6 addresses does each interface have?
 Needs: iproute2 4.16 or newer for JSON; no root.
 
-Format: a list with one object for each interface, `addr_info` holding one object for each address: `family`, `local`,
+Format: a list with one object for each interface; `addr_info` has one object for each address: `family`, `local`,
 `prefixlen`, `scope`. Source of the format: iproute2's `ip/ipaddress.c`.
 
 Traps:
 
-- Link-local and host scope say nothing about a rail's subnet: only scope `global` is reported, loopback left out.
+- Link-local and host scope are unrelated to a rail's subnet: only scope `global` is reported, without loopback.
 - A point-to-point address has its peer in `address` and its own in `local`: its own is reported.
-- An answer of `ip -j link` has no `addr_info` at all: refused, as it does not say that there are no addresses.
+- An answer of `ip -j link` has no `addr_info` at all: refused, since it does not show that there are no addresses.
 """
 
 from collections.abc import Iterator

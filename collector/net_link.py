@@ -1,6 +1,6 @@
 """The network interfaces of a host or of a switch that is Linux.
 
-Question: which interfaces are there, under which names, MAC and PCI address, and are they up?
+Question: which interfaces exist, with which names, MAC and PCI address, and are they up?
 Needs: iproute2 4.16 or newer for JSON; no root.
 
 Format: a list with one object for each interface: `ifname`, `flags`, `mtu`, `operstate`, `address`, `master`,
@@ -10,9 +10,9 @@ Source of the format: iproute2's `ip/ipaddress.c`. `ip -j addr` prints the same 
 Traps:
 
 - A value that does not apply is absent, not null. Without `-d` a virtual interface looks like a physical one.
-- `operstate` is UNKNOWN for drivers that do not tell; `LOWER_UP` among the flags is the carrier.
-- The member of a bond carries the bond's MAC in `address` and its own in `permaddr`, where the two differ: its own is
-  reported. Kernels before 5.6 have it only in `linkinfo.info_slave_data.perm_hwaddr`, which `-d` shows.
+- `operstate` is UNKNOWN for drivers that do not report it; the flag `LOWER_UP` is the carrier.
+- A bond's member has the bond's MAC in `address` and its own in `permaddr`, if the two differ: its own is reported.
+  Kernels before 5.6 have it only in `linkinfo.info_slave_data.perm_hwaddr`, which `-d` shows.
 - Loopback is left out. No speed is printed: it stays None.
 """
 
@@ -47,7 +47,7 @@ from truerail.model import EVERYWHERE, Command, Device, NetLink, collector, minu
     yields=[NetLink],
 )
 def net_link(answer: str, device: Device) -> list[NetLink]:
-    """One `NetLink` for each interface but loopback, in the answer's order. Raises `Unreadable`."""
+    """One `NetLink` for each interface but loopback, in the answer's order. Raises `UnreadableError`."""
     return [_link(entry) for entry in interfaces(answer)]
 
 
@@ -72,13 +72,13 @@ def _link(entry: dict[str, Any]) -> NetLink:
 
 
 def _vlan(entry: dict[str, Any]) -> str | None:
-    """`vlan` for `eth1.100` on `eth1`: without `-d` nothing else says that the interface, with its MAC, is no port."""
+    """`vlan` for `eth1.100` on `eth1`: without `-d` nothing else shows that the interface is not a port of that MAC."""
     below = entry.get("link")
     return "vlan" if below and str(entry["ifname"]).startswith(f"{below}.") else None
 
 
 def _permanent(entry: dict[str, Any]) -> str | None:
-    """The MAC that the member of a bond was made with."""
+    """The permanent MAC of a bond's member."""
     data = (entry.get("linkinfo") or {}).get("info_slave_data") or {}
     mac: str | None = entry.get("permaddr") or data.get("perm_hwaddr")
     return mac

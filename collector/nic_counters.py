@@ -1,30 +1,30 @@
-"""What each network port of a host has counted, as its driver names it.
+"""Counters of each network port of a host, under the driver's names.
 
-Question: how much did each port carry, on which priorities was it paused, what did it lose, how often did it go down?
-Needs: `ethtool` (any user, no root); else iproute2 for JSON, which knows the kernel's own few counters only.
+Question: how much did each port carry and lose, on which priorities was it paused, how often did it go down?
+Needs: `ethtool` (any user, no root); else iproute2 for JSON, which has only the kernel's own few counters.
 
 Formats: `ethtool -S` of any driver, `name: value` on each line below `NIC statistics:`; `ip -s -j link`. Live, one
-loop asks all physical ports that are no virtual functions, with the command above each answer, leaves out what is
-counted by ring or queue (most of an answer), and adds the kernel's `carrier_down_count`, which every driver has.
+loop reads all physical ports except virtual functions, with the command above each answer, drops counters by ring or
+queue (most of an answer), and adds the kernel's `carrier_down_count`, which every driver has.
 Sources of the names: Linux mlx5 `counters.rst`, `bnxt_ethtool.c`, `ice_ethtool.c`, `i40e_ethtool.c`, `ena_ethtool.c`;
 `ionic_stats.c`, recorded answers.
 
 Traps:
 
-- `ethtool --json -S` is refused by ethtool: its text is read. The answer does not name its port: the command above it
-  does, or its bare name in a frame (`=== eth0 ===`); without either, `port` is empty.
-- Names have blanks, dots and colons in them (`duplicate metric`, `port.rx_dropped`, `[0]: rx_discards`): the value is
-  what follows the last colon.
-- mlx5 prints `rx_prio3_pause` only while PFC is on for priority 3: a counter that is not there is not reported, not
-zero. So is one without a number (`N/A`). What is counted by `cos` is a queue's, not a priority's.
-- mlx5's `rx_bytes` and all of `ip -s link` leave out what RDMA carries, its `rx_bytes_phy` does not. So the names in
-  `ip -s -j link` are those of its JSON (`stats64.rx.bytes`), which no rule takes for what the wire carried.
+- ethtool refuses `ethtool --json -S`: its text is read. The answer does not name its port: the command above it does,
+  or its bare name in a frame (`=== eth0 ===`); without either, `port` is empty.
+- Names contain blanks, dots and colons (`duplicate metric`, `port.rx_dropped`, `[0]: rx_discards`): the value follows
+  the last colon.
+- mlx5 prints `rx_prio3_pause` only while PFC is on for priority 3: a missing counter is not reported, not zero. So is
+  one without a number (`N/A`). A counter by `cos` is a queue's, not a priority's.
+- mlx5's `rx_bytes` and all of `ip -s link` exclude RDMA traffic, its `rx_bytes_phy` includes it. So the counters of
+  `ip -s -j link` keep the names of its JSON (`stats64.rx.bytes`), which no rule uses as traffic on the wire.
 - ionic's `rx_bytes` are those of its own rings, `octets_rx_ok` the wire's; bnxt_en's are the wire's, bnxt_re's RDMA
-  alone. Of a driver that is not known they count nothing that a rule uses: the rate of such a port is unknown.
-- All ones (2^64 - 1) is a counter that the driver could not read (ionic): left out.
-- A driver without counters says `no stats available`: such a port is left out.
+  alone. No rule uses them for an unknown driver: the rate of such a port is unknown.
+- All ones (2^64 - 1) is a counter that the driver could not read (ionic): skipped.
+- A driver without counters prints `no stats available`: such a port is skipped.
 - An answer that ends inside a line is refused. One that ends without a line feed may have lost digits of its last
-  value, unless that is 0: that counter is left out.
+  value, unless that is 0: that counter is skipped.
 """
 
 import re
@@ -47,7 +47,7 @@ _LIVE = (
 _ASKED = asks("ethtool", "(?:-S|--statistics)")
 _TITLE = "NIC statistics:"
 _NO_NAME = re.compile(r"=|^/")
-"""No driver's counter is called so; rows of an SNMP walk, of a job and of sysfs are."""
+"""No driver's counter has such a name; rows of an SNMP walk, of a job and of sysfs have."""
 _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: )")
 
 
@@ -69,9 +69,9 @@ _NO_COUNTERS = re.compile(r"\s*(?:no stats available|Cannot get |netlink error: 
     optional=True,
 )
 def nic_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that counts, in the answer's order; of two answers for one port the later.
+    """One `PortCounters` for each port with counters, in the answer's order; of two answers for one port the later.
 
-    Raises `UnreadableError`, also where no port counts anything.
+    Raises `UnreadableError`, also if no port has counters.
     """
     found = _of_links(answer) if '"' in answer and is_json(answer) else _of_ports(answer)
     last = {one.port: one for one in found}
@@ -92,7 +92,7 @@ def _of_ports(answer: str) -> Iterator[PortCounters]:
 
 
 def _trimmed(section: Section) -> tuple[Sequence[str], int]:
-    """The lines of an answer without title, prompts and blank ends, and the number of the first."""
+    """The lines of an answer without title, prompts and outer blank lines, and the number of the first."""
     begin, end = 0, len(section.lines)
     while end and (not section.lines[end - 1].strip() or is_prompt(section.lines[end - 1])):
         end -= 1
@@ -102,7 +102,7 @@ def _trimmed(section: Section) -> tuple[Sequence[str], int]:
 
 
 def _sure(answer: str, body: Sequence[str], line: int) -> Sequence[str]:
-    """The lines but the last, which no line feed ends, where its value may be cut."""
+    """The lines without a last one that lacks its line feed, if its value may be cut."""
     value = body[-1].rpartition(":")[2].strip()
     if not value:
         raise UnreadableError("cut short inside a counter", line=line, text=body[-1])
@@ -110,7 +110,7 @@ def _sure(answer: str, body: Sequence[str], line: int) -> Sequence[str]:
 
 
 def _all_counters(body: Sequence[str]) -> tuple[list[str], list[int]] | None:
-    """Names and values where every line is a counter; a driver may print two thousand."""
+    """Names and values if every line is a counter; a driver may print two thousand."""
     parts = [line.rpartition(": ") for line in body]
     values = all_counts([value for _, _, value in parts])
     names = [name.strip() for name, _, _ in parts]
@@ -118,7 +118,7 @@ def _all_counters(body: Sequence[str]) -> tuple[list[str], list[int]] | None:
 
 
 def _counters(body: Sequence[str], line: int) -> tuple[list[str], list[int]]:
-    """The same where some lines are something else."""
+    """The same if some lines are something else."""
     names: list[str] = []
     values: list[int] = []
     for at, text in enumerate(body, line):

@@ -1,9 +1,9 @@
-"""How each network port of a host treats lossless traffic: PFC, trust, ECN, and plain pause.
+"""Lossless settings of each network port of a host: PFC, trust, ECN, and plain pause.
 
-Question: which priorities are paused, by what is a packet's priority reported, which answer congestion by slowing down?
+Question: which priorities are paused, which field gives a packet's priority, which priorities react to congestion?
 Needs: MLNX_OFED's or mlnx-tools' `mlnx_qos`, else iproute2's `dcb`; `ethtool`; root for some drivers.
 
-Formats, distinguished by their shape within each port's answer: `mlnx_qos -i IF`; `dcb pfc show` and `dcb apptrust
+Formats, recognised by their shape within each port's answer: `mlnx_qos -i IF`; `dcb pfc show` and `dcb apptrust
 show` as text and JSON; `ethtool -a`; `path:value` lines of `grep -H .` over `/sys/class/net/*/ecn/roce_{np,rp}/enable`.
 Sources: mlnx-tools' `mlnx_qos`, iproute2 `dcb/dcb_pfc.c` and `dcb/dcb_apptrust.c`, ethtool `netlink/pause.c`, recorded
 answers.
@@ -11,10 +11,10 @@ answers.
 Traps:
 
 - None of the tools but `ethtool -a` names its port: the command above the answer does.
-- ECN is on for a priority where the NIC both asks senders to slow down (`roce_np`) and does so itself (`roce_rp`);
-  where one of the two is not reported for every priority that the other is, ECN is not reported.
+- ECN is on for a priority if the NIC both notifies senders (`roce_np`) and reacts to notifications (`roce_rp`); if one
+  of the two is not reported for every priority that the other is, ECN is not reported.
 - `ethtool -a` shows the plain pause of IEEE 802.3x, which stops all priorities at once. It is off where PFC is on.
-- `dcb apptrust` gives an order: the first decides. A driver without it, or without PFC, says nothing: not reported.
+- `dcb apptrust` prints an order: the first entry decides. A driver without it, or without PFC, reports nothing.
 """
 
 import re
@@ -46,7 +46,7 @@ _ECN = re.compile(r"(?:.*/)?([^/\s]+)/ecn/roce_(np|rp)/enable/([0-7]):([01])")
 
 @dataclass(slots=True)
 class _Reported:
-    """What the answers say of one port so far."""
+    """The settings of one port as read up to here."""
 
     trust: str | None = None
     pfc: tuple[int, ...] | None = None
@@ -54,7 +54,7 @@ class _Reported:
     ecn: dict[str, dict[int, bool]] = field(default_factory=dict)
 
     def fact(self, port: str) -> PortQos:
-        """The fact: what was not reported stays None."""
+        """The fact; settings that were not reported are None."""
         paused = set(self.pause.values())
         pauses = True in paused if len(self.pause) == 2 or True in paused else None
         asks, does = self.ecn.get("np", {}), self.ecn.get("rp", {})
@@ -80,7 +80,7 @@ class _Reported:
     optional=True,
 )
 def nic_qos(answer: str, device: Device) -> list[PortQos]:
-    """One `PortQos` for each port of which anything is reported, in the answer's order. Raises `UnreadableError`."""
+    """One `PortQos` for each port with any setting, in the answer's order. Raises `UnreadableError`."""
     text = lines(answer)
     ports: dict[str, _Reported] = {}
     for section in sections(text, "", _ASKED):
@@ -97,7 +97,7 @@ def nic_qos(answer: str, device: Device) -> list[PortQos]:
 
 
 def _take(reported: _Reported, line: str, number: int) -> None:
-    """Adds what a line says, if anything."""
+    """Adds the setting of a line, if any."""
     if line.startswith("{"):
         _take_document(reported, line, number)
     elif found := _TRUST.fullmatch(line) or _ORDER.fullmatch(line):
@@ -113,7 +113,7 @@ def _take(reported: _Reported, line: str, number: int) -> None:
 
 
 def _take_document(reported: _Reported, line: str, number: int) -> None:
-    """Adds what `dcb -j` says: one object in one line, of PFC or of trust."""
+    """Adds the settings of `dcb -j`: one object in one line, of PFC or of trust."""
     document: Mapping[str, Any] = decode(line)
     if "prio_pfc" in document:
         reported.pfc = _enabled([on in (True, "on") for on in document["prio_pfc"]], number, line)

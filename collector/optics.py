@@ -1,15 +1,15 @@
-"""The pluggable module of each port of a host or a switch: light on each lane, temperature, and what the module is.
+"""The pluggable module of each port of a host or a switch: light on each lane, temperature, and model.
 
-Question: how much light does each lane receive and send, is that within the module's own limits, which module is it?
+Question: how much light does each lane receive and send, is that within the module's own limits, which model is it?
 Needs: root, or CAP_NET_ADMIN (a module's memory is read over I2C); `ethtool`, else NVIDIA's `mlxlink`. On a switch a
-login that may look; on Cumulus Linux as on a host.
+read-only login; on Cumulus Linux as on a host.
 
 | network OS | answers |
 |---|---|
 | SONiC | `sonic-db-dump` of the transceivers in STATE_DB; `show interfaces transceiver eeprom [-d]` |
 | Arista EOS | `show interfaces transceiver [detail\\|dom] \\| json`; `show inventory`, text and JSON |
 | Cisco NX-OS | `show interface transceiver [details]`, text and JSON |
-| Junos | `show interfaces diagnostics optics`, text, JSON and XML; `show chassis hardware` tells the serial numbers |
+| Junos | `show interfaces diagnostics optics`, text, JSON and XML; `show chassis hardware` for the serial numbers |
 | Cumulus Linux | `ethtool -m` of each port, the command above it; NVUE's `nv show platform transceiver -o json` |
 
 Formats: `ethtool -m` as text (SFF-8472, SFF-8636, CMIS) and as JSON (ethtool 6.14 and newer), with the command above
@@ -18,16 +18,16 @@ and its `module_info.json`; mstflint `mlxlink_commander.cpp`; recorded answers.
 
 Traps:
 
-- A lane without light shows `-inf dBm`, 0 mW or -40 dBm: it is reported as -40 dBm, for there is a reading. A module
+- A lane without light shows `-inf dBm`, 0 mW or -40 dBm: it is reported as -40 dBm, since there is a reading. A module
   without diagnostics, and a copper cable, whose zeros mean nothing, have one fact without powers.
 - Lanes are numbered from 1; a module with one lane does not number it. Old releases of ethtool count CMIS from 0.
 - Text gives milliwatts and dBm, JSON milliwatts alone; `rx_power` was an array under another name, then an object.
 - JSON of ethtool up to 6.15 has the key `module_temperature` twice: for the reading, then for its limits.
 - `mlxlink` writes `1.88,1.98,2.28,1.97 [-10.41..6]`: the lanes, then the low and the high limit.
-- EOS tells a module's kind (`400GBASE-DR4`) and serial number, no part number: the kind stands for the part. Junos
-  tells neither here. Inventories are in `collector/_optics_inventory.py`.
-- SONiC tells zeros of a cable of copper, and of a module without diagnostics: they are left out.
-- An answer that ends inside a name is refused; a last value that no line feed ends may be cut, and is left out.
+- EOS shows a module's type (`400GBASE-DR4`) and serial number, no part number: the type replaces the part. Junos shows
+  neither here. Inventories are in `collector/_optics_inventory.py`.
+- SONiC shows zeros for a copper cable, and for a module without diagnostics: they are skipped.
+- An answer that ends inside a name is refused; a last value without a line feed may be cut, and is skipped.
 """
 
 import re
@@ -60,13 +60,13 @@ _TX = ("Transmit avg optical power", "Laser output power")
 _BIAS = ("Laser tx bias current", "Laser bias current")
 _NO_MODULE = re.compile(r"\s*(?:netlink error|Cannot get )", re.IGNORECASE)
 _MLXLINK_WORDS = frozenset(("Identifier", "Cable Technology", "Vendor Part Number"))
-"""What the text of mlxlink has that no other tool prints."""
+"""Labels that only mlxlink's text contains."""
 _MLXLINK = '"Module Info"'
 _NVUE = ('"vendor-sn"', '"diagnostics-status"')
 _OTHER_INVENTORY = re.compile(r'^NAME: "', re.MULTILINE)
-"""Cisco's inventory, which names modules in each system otherwise."""
+"""Cisco's inventory, which names modules differently on each system."""
 Reported = Mapping[str, Mapping[int, str]]
-"""What a module says: by the name of the value, by lane; 0 where it is not that of a lane."""
+"""A module's values: by name, then by lane; lane 0 for a value of the whole module."""
 
 
 @collector(
@@ -114,7 +114,7 @@ Reported = Mapping[str, Mapping[int, str]]
     optional=True,
 )
 def optics(answer: str, device: Device) -> list[Optic]:
-    """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also without any
+    """One `Optic` for each lane of each module, in the answer's order. Raises `UnreadableError`, also if there is no
     module."""
     text = lines(answer)
     if _OTHER_INVENTORY.search(answer):
@@ -188,7 +188,7 @@ def _word(reported: Reported, name: str) -> str:
 
 
 def _lanes(reported: Reported, names: tuple[str, ...]) -> Iterable[tuple[int, str]]:
-    """The lanes and their values under the first of these names that there is."""
+    """The lanes and their values under the first of these names that exists."""
     return next((reported[name].items() for name in names if name in reported), ())
 
 

@@ -1,8 +1,9 @@
-"""How often and how long each port of a switch paused its neighbour and was paused, by priority where it is reported.
+"""Number and duration of pauses that each port of a switch sent and received, by priority if reported.
 
-Question: who stops whom? `tx_pause_frames` are sent by the port, which stops its neighbour; `rx_pause_frames` stop it.
+Question: which port pauses which? The port sends `tx_pause_frames`, which pause its neighbour; `rx_pause_frames` pause
+the port.
 
-The answer is read by what it looks like, not by the platform or the command:
+The form of the answer selects the parser, not the platform or the command:
 
 | network OS | answers |
 |---|---|
@@ -16,13 +17,13 @@ Sources: sonic-utilities `scripts/pfcstat` and its tests, sonic-swss `orchagent/
 QoS guide, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 
 - SONiC's command line shows the difference to a cache that each user's `sonic-clear` fills; its database does not.
-- SONiC counts XON frames (quanta 0) as received pause frames too. Durations (`rx_pause_us`) and transitions are
+- SONiC counts XON frames (quanta 0) also as received pause frames. Durations (`rx_pause_us`) and transitions are
   measured on some ASICs, on others estimated from poll to poll (`EST_...`), which makes them too long.
-- SONiC prints the tables Rx and Tx always, for the same ports: one alone is refused, as are rows without a header,
-  which do not say their direction.
+- SONiC always prints the tables Rx and Tx, for the same ports: one alone is refused, as are rows without a header,
+  which do not show their direction.
 - NX-OS and EOS without `detail` count all priorities together: such counters have no priority. NX-OS prints one row as
   an object and several as a list, and numbers as strings; rows `ii1/1/1` are links inside the device.
-- One release of NVUE prints durations in bytes (`36.0 KB`): they are left out.
+- One release of NVUE prints durations in bytes (`36.0 KB`): they are skipped.
 """
 
 from typing import Any

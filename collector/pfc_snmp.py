@@ -1,6 +1,6 @@
-"""Pause frames of each port of a switch, as its SNMP agent reports them: IEEE8021-PFC-MIB and CISCO-PFC-EXT-MIB.
+"""Pause frames of each port of a switch from its SNMP agent: IEEE8021-PFC-MIB and CISCO-PFC-EXT-MIB.
 
-Question: who stops whom? Requests are sent by the port, which stops its neighbour; indications stop it.
+Question: which port pauses which? The port sends requests, which pause its neighbour; indications pause the port.
 
 Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.snmprec`), under the names of the MIBs:
 
@@ -11,8 +11,8 @@ Read from numeric walk text (`snmpbulkwalk -On`) and from snmpsim recordings (`.
 Traps:
 
 - SONiC's agent has CISCO-PFC-EXT-MIB, but its `cpfcIfRequests` and `cpfcIfIndications` are those of priority 3 only.
-  Nothing in the answer tells, so both are kept under the names of the MIB, which no rule takes for a sum.
-- The rows of a LAG are sums of its members. An agent without either MIB is refused: it does not say that nothing was
+  Nothing in the answer shows this, so both keep the names of the MIB, which no rule uses as a sum.
+- The rows of a LAG are sums of its members. An agent without either MIB is refused: it does not show that nothing was
   paused.
 """
 
@@ -48,7 +48,7 @@ _FILES = ("device.snmprec", "snmp.snmprec", "pfc.snmprec", "public.snmprec", "sn
     optional=True,
 )
 def pfc_snmp(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each interface with pause frames. Raises `Unreadable`."""
+    """One `PortCounters` for each interface with pause frames. Raises `UnreadableError`."""
     found = tables(answer, (IF, IF_X, _CISCO_PRIORITY, *_PORTS))
     ports = names(found)
     tally = Tally()

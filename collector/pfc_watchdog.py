@@ -1,17 +1,17 @@
-"""How often a switch's PFC watchdog has detected a storm on each queue: SONiC's `show pfcwd stats`.
+"""Storms that a switch's PFC watchdog has detected on each queue: SONiC's `show pfcwd stats`.
 
-Question: on which ports and priorities was a queue stopped for so long that the switch called it a storm?
+Question: on which ports and priorities was a queue paused for so long that the switch detected a storm?
 
 Format: a row for each queue, `Ethernet0:3  stormed  1/0  100/300 ...`: storms detected and restored, packets sent and
-dropped, received and dropped. `-e` shows queues without any packet too. Source: sonic-utilities `pfcwd/main.py`, its
+dropped, received and dropped. `-e` also shows queues without any packet. Source: sonic-utilities `pfcwd/main.py`, its
 tests, recorded answers.
 
 Traps:
 
-- The watchdog's word counts for a storm, never against one: `operational` beside a growing count is common, choppy
-  pauses are never detected, XON frames keep a queue stormed. So the status is not read, only the count.
+- The watchdog is evidence for a storm, never against one: `operational` beside a growing count is common, choppy pauses
+  are never detected, XON frames keep a queue stormed. So the status is not read, only the count.
 - Without `-e` a queue appears with its first packet, so that its first storm cannot be distinguished from an old one.
-- Queues beyond 7 are no priorities and are left out. An answer may hold several runs: the last one counts.
+- Queues beyond 7 are no priorities and are skipped. An answer may contain several runs: the last one counts.
 """
 
 from collector._ruled_table import rows, tables

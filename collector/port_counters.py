@@ -1,9 +1,9 @@
-"""What each port of a switch has counted over all priorities: bytes, packets, errors, discards.
+"""Counters of each port of a switch over all priorities: bytes, packets, errors, discards.
 
-Question: how much did each port carry, what did it lose, how often did its link go down?
-Needs: a login that may look; on SONiC one that may read the database, else its command line is read; no root.
+Question: how much did each port carry and lose, how often did its link go down?
+Needs: a read-only login; on SONiC one that may read the database, else its command line is read; no root.
 
-The answer is read by what it looks like, not by the platform or the command:
+The form of the answer selects the parser, not the platform or the command:
 
 | network OS | answers |
 |---|---|
@@ -18,16 +18,16 @@ Sources: sonic-utilities `scripts/portstat` and its tests, SAI `saiport.h`, reco
 documentation, Linux `mlxsw/spectrum_ethtool.c`, the XML tags in Junos' documentation. Traps:
 
 - SONiC's command line shows the difference to a cache that each user's `sonic-clear` fills (`Last cached time was`),
-  and no bytes: `RX_OK` is packets. Its database has both, so that is asked first.
-- SONiC's `RX_BPS` is bytes in a second, averaged: rates are no counters and are left out. So is what a device does not
-  tell (`N/A`, `--`), which is not 0. Pause frames by priority are in `pfc_counters`, whatever the answer.
+  and no bytes: `RX_OK` is packets. Its database has totals and bytes, so it is read first.
+- SONiC's `RX_BPS` is bytes per second, averaged: rates are no counters and are skipped. So are values that a device
+  does not report (`N/A`, `--`), which are not 0. Pause frames by priority are in `pfc_counters`, whatever the answer.
 - EOS and NX-OS count unicast, multicast and broadcast apart: packets are their sum. NX-OS prints one row as an object
-  and several as a list, and numbers as strings. What goes wrong on their ports is in `port_errors`.
-- EOS' `show interfaces counters` has no `linkStatusChanges`, so the longer answer is asked first. It counts ups and
-  downs alike.
-- EOS' counters are those of the port whoever asks, as `clear counters` without `session` makes them; then a reset.
-- A table that is cut between two rows looks whole. A row that is cut is refused, a last value that may have lost digits
-  is left out.
+  and several as a list, and numbers as strings. Their ports' errors are in `port_errors`.
+- EOS' `show interfaces counters` has no `linkStatusChanges`, so the longer answer is requested first. It counts both
+  ups and downs.
+- EOS' counters are the port's for all users: `clear counters` without `session` resets them for all.
+- A table that is cut between two rows looks complete. A row that is cut is refused, a last value that may have lost
+  digits is skipped.
 """
 
 from typing import Any
@@ -77,7 +77,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
     optional=True,
 )
 def port_counters(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that counts. Raises `UnreadableError`."""
+    """One `PortCounters` for each port with counters. Raises `UnreadableError`."""
     if _sonic_database.is_dump(answer):
         return _sonic_database.port_counters(answer)
     if is_json(answer):
@@ -97,7 +97,7 @@ def port_counters(answer: str, device: Device) -> list[PortCounters]:
 
 
 def from_json(found: Any) -> list[PortCounters]:
-    """The counters in a document, whoever printed it. Raises `UnreadableError`."""
+    """The counters in a document of any platform. Raises `UnreadableError`."""
     if isinstance(found, dict):
         if _port_junos.KEY in found:
             return _port_junos.port_counters(found)

@@ -1,13 +1,13 @@
-"""What went wrong on each port of a switch, where that is a question of its own: EOS and NX-OS.
+"""Errors of each port of a switch, on systems with a separate command for them: EOS and NX-OS.
 
 Question: how many frames were damaged, dropped or not sent on each port?
 
 Formats: EOS `show interfaces counters errors | json`; NX-OS `show interface counters errors`, tables and JSON. Other
-systems tell it in the answers that `port_counters` reads, and this collector does not ask them. Sources: recorded
-answers; NTC's and Genie's tests.
+systems report errors in the answers that `port_counters` reads, and this collector does not poll them. Sources:
+recorded answers; NTC's and Genie's tests.
 
-Traps: those of `port_counters`. NX-OS prints `--` where a port does not count something, which is not 0. `Stomped-CRC`
-frames were damaged on another link and passed on: they are among the CRC errors, and no fault of this port's cable.
+Traps: those of `port_counters`. NX-OS prints `--` for a counter that a port lacks, which is not 0. `Stomped-CRC` frames
+were damaged on another link and forwarded: they are among the CRC errors, and no fault of this port's cable.
 """
 
 from collector import _port_eos, _port_nxos
@@ -29,7 +29,7 @@ from truerail.model import SWITCHES, Command, Device, PortCounters, collector, m
     optional=True,
 )
 def port_errors(answer: str, device: Device) -> list[PortCounters]:
-    """One `PortCounters` for each port that counts errors. Raises `UnreadableError`."""
+    """One `PortCounters` for each port with error counters. Raises `UnreadableError`."""
     if is_json(answer):
         found = unwrapped(answer)
         if isinstance(found, dict) and "interfaceErrorCounters" in found:

@@ -1,4 +1,4 @@
-"""Which priorities each port of a switch pauses instead of dropping, and what its PFC watchdog does.
+"""Lossless priorities of each port of a switch, and the action of its PFC watchdog.
 
 Question: is every port that carries RDMA lossless on the same priority, and is it watched?
 
@@ -11,12 +11,12 @@ Question: is every port that carries RDMA lossless on the same priority, and is 
 Sources: sonic-utilities `pfc/main.py`, `pfcwd/main.py` and their tests, recorded answers, Cisco's NX-OS QoS guide.
 Traps:
 
-- SONiC lists only ports that have PFC settings, and only ports that the watchdog watches: where the watchdog's table is
-  printed, a port with PFC that is not in it is watched by nobody (`disabled`). Whether PFC is asymmetric is another
-  question (`show pfc asymmetric`), which is not asked.
-- NX-OS prints the priorities as a bitmap in hex, `(8)` for priority 3, and only where PFC is on. Its mode `Auto` says
-  nothing: what counts is whether it is operational.
-- EOS' JSON has changed its keys between releases: a port that does not say whether PFC is enabled yields no fact.
+- SONiC lists only ports that have PFC settings, and only ports that the watchdog watches: if the watchdog's table is
+  printed, a port with PFC that is not in it is not watched (`disabled`). Whether PFC is asymmetric is in another
+  command (`show pfc asymmetric`), which is not read.
+- NX-OS prints the priorities as a bitmap in hex, `(8)` for priority 3, and only where PFC is on. Its mode `Auto` means
+  nothing: only the operational state counts.
+- EOS' JSON has changed its keys between releases: a port that does not report whether PFC is enabled yields no fact.
 """
 
 from typing import Any

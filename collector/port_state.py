@@ -1,7 +1,7 @@
-"""Whether each port of a switch has link or was switched off, as its network OS tells it.
+"""Whether each port of a switch has link or is administratively down, as its network OS reports it.
 
-Question: is the port up, and if not, does somebody want it so?
-Needs: a login that may look.
+Question: is the port up, and if not, is that configured?
+Needs: a read-only login.
 
 | network OS | answers |
 |---|---|
@@ -12,14 +12,14 @@ Needs: a login that may look.
 | AOS-CX | `show interface` |
 | Huawei VRP | `display interface brief` |
 
-The answers are those of `link_speed`, which are asked for once. Each port becomes an interface with the kernel's words
-for its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags where it was switched off. Traps:
+The answers are those of `link_speed` and are requested once. Each port becomes an interface with the kernel's words for
+its state: `UP` and `LOWER_UP`, `NO-CARRIER`, and no `UP` among its flags if it is administratively down. Traps:
 
-- Which word means the operator, a missing module, no light, or an error is in one table, `collector/_port_words.py`.
-- NX-OS says `is down (XCVR not inserted)` also where the operator switched the port off: `admin state is down`, in the
-  line below, tells. `inactive`, `suspended`, `channelDown` and the like leave the port's state unknown.
-- MTU comes with SONiC's table, where it is the kernel's. Junos counts the Ethernet header in, EOS and NX-OS tell it
-  elsewhere: left out.
+- One table, `collector/_port_words.py`, maps words to administratively down, a missing module, no light, or an error.
+- NX-OS prints `is down (XCVR not inserted)` even if the port is administratively down: `admin state is down`, in the
+  line below, shows that. `inactive`, `suspended`, `channelDown` and the like leave the port's state unknown.
+- MTU comes from SONiC's table, where it is the kernel's. Junos includes the Ethernet header, EOS and NX-OS print it
+  elsewhere: not read.
 """
 
 from collector._port_words import PortState, flags

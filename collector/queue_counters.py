@@ -1,6 +1,6 @@
-"""What each queue of each port of a switch sent, dropped and marked with congestion (ECN), by traffic class.
+"""Packets that each queue of each port of a switch sent, dropped and marked (ECN), by traffic class.
 
-Question: where do packets wait so long that they are marked or dropped, and in which class?
+Question: which queues are so long that packets are marked or dropped, and in which class?
 
 | network OS | answers |
 |---|---|
@@ -13,14 +13,14 @@ Question: where do packets wait so long that they are marked or dropped, and in 
 Sources: sonic-utilities `scripts/queuestat`, `wredstat`, `pgdropstat` and their tests, recorded answers, Cisco's list
 of NX-OS' show commands, NVUE's documentation, the XML tags in Junos' documentation. Traps:
 
-- The priority of these counters is the queue's number: that it is the priority of PFC too is configuration, though
+- The priority of these counters is the queue's number: whether PFC's priority is the same is configuration, though
   every vendor's default. So are SONiC's priority groups, whose drops are `rx_discards` by priority here.
 - SONiC's values are differences to a cache that each user's `sonic-clear` fills. Platforms without a counter print
   `N/A`, which is not 0. Its multicast queues (`MC10`) are counted under names of their own (`mc_queue_packets`).
 - SONiC prints a table for each port. Only its last row shows that an answer is cut.
-- EOS prints words in place of numbers where a queue does not count: not reported.
-- NVUE rounds sizes (`36.0 KB`): such a value is left out. It takes a second to answer for one port, so it is read from
-  captures and not asked live.
+- EOS prints words in place of numbers for a queue without counters: not reported.
+- NVUE rounds sizes (`36.0 KB`): such a value is skipped. It takes a second to answer for one port, so it is read from
+  captures and not run live.
 """
 
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ def _from_json(found: Any) -> list[PortCounters]:
 
 
 def _eos(found: Mapping[str, Any]) -> list[PortCounters]:
-    """The marked packets of each queue; EOS prints words where there is no number."""
+    """The marked packets of each queue; EOS prints words if there is no number."""
     tally = Tally()
     for port, reported in found[_EOS].items():
         for queue, value in reported.get("queueCounters", {}).items():

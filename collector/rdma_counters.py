@@ -1,27 +1,26 @@
-"""What each RDMA port of a host has counted: queue pairs' trouble, congestion, and the port's own traffic and errors.
+"""Counters of each RDMA port of a host: queue pairs' errors, congestion, and the port's own traffic and errors.
 
-Question: what did RDMA lose, repeat and slow down on each port, and was it reported congestion?
+Question: how much did RDMA lose, repeat and slow down on each port, and was congestion notified?
 Needs: sysfs (any user); else iproute2's `rdma`; else mlnx-tools' `show_counters`.
 
-Formats, distinguished by their shape: `path:value` lines of `grep -H .` over
-`/sys/class/infiniband/*/ports/*/hw_counters`
+Formats, recognised by their shape: `path:value` lines of `grep -H .` over `/sys/class/infiniband/*/ports/*/hw_counters`
 and `counters`, with any part of the path before the device; the same files in a `ttar` archive; `rdma statistic` as
-text, pretty text (`-p`) and JSON; `show_counters`. Sysfs is asked first: it has what `rdma statistic` prints, and
-the port counters of InfiniBand's performance management too. Sources: iproute2 `rdma/stat.c`, the kernel's
+text, pretty text (`-p`) and JSON; `show_counters`. Sysfs is read first: it has the values of `rdma statistic`, and also
+the port counters of InfiniBand's performance management. Sources: iproute2 `rdma/stat.c`, the kernel's
 `Documentation/ABI/stable/sysfs-class-infiniband`, mlx5 `counters.c`, bnxt_re `hw_counters.c`, recorded answers.
 
 Traps:
 
-- `lifespan` lies among the counters and is none: for how many milliseconds the kernel keeps what it read.
-- A file of sysfs may be empty, hold an error's text or all ones (ionic), a tool may print `N/A`: such a counter is not
+- `lifespan` is among the counters but is none: it is the time in milliseconds for which the kernel caches values.
+- A file of sysfs may be empty, contain an error text or all ones (ionic), a tool may print `N/A`: such a counter is not
   reported, not zero. ionic's names come from its firmware and differ from release to release.
-- mlx5 counts most of `hw_counters` in 32 bits and prints them as if they were wider. InfiniBand's own counters stand
-  still at all ones (`link_downed` at 255, `symbol_error` at 65535), and `port_xmit_data` counts units of four bytes.
-- `rdma statistic` in a mail is wrapped anywhere, also between a name and its value. Optional counters follow the
+- mlx5 counts most of `hw_counters` in 32 bits and prints them as if they were wider. InfiniBand's own counters stick
+  at all ones (`link_downed` at 255, `symbol_error` at 65535), and `port_xmit_data` counts units of four bytes.
+- `rdma statistic` in a mail is wrapped anywhere, even between a name and its value. Optional counters follow the
   others; a prototype marked them with `Optional-set:`.
-- `rdma statistic show qp` looks alike but speaks of queue pairs: refused. So is a counter without its value, where it
-  is not the last line of an answer from sysfs. A last value that no blank or line feed follows may have lost digits:
-  it is left out.
+- `rdma statistic show qp` looks similar but is about queue pairs: refused. So is a counter without its value, if it is
+  not the last line of an answer from sysfs. A last value without a blank or line feed after it may have lost digits:
+  it is skipped.
 """
 
 import re
@@ -38,7 +37,7 @@ from truerail.model import Command, Counter, Device, PortCounters, Role, collect
 _PORT_FILE = re.compile(r"(?:.*/)?([^/]+)/ports/(\d+)/(?:hw_)?counters/([^/]+)")
 _SYSFS = "/ports/"
 _HEAD = 400
-"""Characters within which the first of sysfs' paths stands."""
+"""The first path of sysfs is within this many characters."""
 _NO_COUNTERS = frozenset(("lifespan",))
 
 
@@ -73,7 +72,7 @@ _NO_COUNTERS = frozenset(("lifespan",))
 def rdma_counters(answer: str, device: Device) -> list[PortCounters]:
     """One `PortCounters` for each port of each RDMA device, named `mlx5_0/1`; of two answers for one port the later.
 
-    Raises `Unreadable`, also where no port counts anything.
+    Raises `UnreadableError`, also if no port has counters.
     """
     if _SYSFS in answer[:_HEAD]:
         at_once = _all_from_sysfs(answer)
@@ -96,7 +95,7 @@ def _read(answer: str) -> Iterable[Counted]:
 
 
 def _all_from_sysfs(answer: str) -> list[PortCounters] | None:
-    """The counters where every line is one, as a live host answers."""
+    """The counters if every line is one, as in a live host's answer."""
     if not answer.endswith("\n"):
         return None
     parts = [line.rpartition(":") for line in answer.split("\n")[:-1]]
@@ -111,7 +110,7 @@ def _all_from_sysfs(answer: str) -> list[PortCounters] | None:
 
 @lru_cache(maxsize=KEPT)
 def _ports_of(paths: tuple[str, ...]) -> list[tuple[str, tuple[Counter, ...], list[int]]] | None:
-    """Of each port its counters, and where among these files they are. None where a file is no counter's, or twice."""
+    """Each port's counters and their indexes in `paths`. None if a file is not a counter's, or occurs twice."""
     ports: dict[str, dict[str, int]] = {}
     for at, path in enumerate(paths):
         found = _PORT_FILE.fullmatch(path)
@@ -141,4 +140,4 @@ _FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterator[Counted]]]
     (is_json, from_json),
     (re.compile(r"^[#> \t]*Port \d+[^:\n]{0,40}counters:", re.MULTILINE).search, _from_shown),
 )
-"""How each form but sysfs is known, and what reads it."""
+"""Test and parser of each form except sysfs."""

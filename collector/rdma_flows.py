@@ -1,6 +1,6 @@
-"""How many connections each RDMA port of a host has open: its connected queue pairs that are ready to send.
+"""Open connections of each RDMA port of a host: its connected queue pairs that are ready to send.
 
-Question: over how many flows does the host spread what it sends, which no interface counts?
+Question: over how many flows, which no interface counts, does the host spread its traffic?
 Needs: iproute2's `rdma`; root, or the kernel hides other users' queue pairs.
 
 Formats: `rdma resource show qp` as text (`-d` adds the driver's details) and as JSON. Sources: iproute2
@@ -8,13 +8,13 @@ Formats: `rdma resource show qp` as text (`-d` adds the driver's details) and as
 
 Traps:
 
-- Counted are the types RC and UC, and the driver's own DCI and DCT (`type DRIVER subtype DCI`), in the state RTS. Each
+- The types RC and UC, and the driver's own DCI and DCT (`type DRIVER subtype DCI`), count in the state RTS. Each
   connection has a queue pair on either side, so about half of them send.
-- A port whose queue pairs are all of other kinds has 0 flows: that is reported. Of a port without any nothing is known.
+- A port whose queue pairs are all of other kinds has 0 flows: that is reported. A port without any is unknown.
 - `link mlx5_0/-`, or an entry without `port`, has no port yet.
-- A process may call itself anything, so nothing behind `comm` is believed; a kernel's name is in brackets, `[ib_core]`.
+- A process may have any name, so the text after `comm` is ignored; a kernel's name is in brackets, `[ib_core]`.
 - Early releases print `{}` in the list for each device without queue pairs. With `-dd` their JSON was broken: refused.
-- `rdma resource show` and `rdma statistic qp` look alike but tell other things: refused.
+- `rdma resource show` and `rdma statistic qp` look similar but report other things: refused.
 """
 
 import re
@@ -34,7 +34,7 @@ _READY = "RTS"
 _PORT = re.compile(r"[^\s/]+/(?:\d+|-)")
 _NONE = "-"
 _QueuePair = tuple[str, str, bool]
-"""Its port, `mlx5_0/1`, its number, and whether it is a connection's and ready to send."""
+"""Its port, `mlx5_0/1`, its number, and whether it belongs to a connection and is ready to send."""
 
 
 @collector(
@@ -103,7 +103,7 @@ def _entry(entry: Any) -> _QueuePair:
 
 
 def _counts(said: dict[str, Any], line: int, port: str) -> bool:
-    """Whether this queue pair is a flow. Raises `UnreadableError` where it has no type or no state."""
+    """Whether this queue pair is a flow. Raises `UnreadableError` if it has no type or no state."""
     kind, state = str(said.get("type")), str(said.get("state"))
     if "lqpn" not in said or "type" not in said or state not in _STATES:
         raise UnreadableError("without number, type or state: cut short, or no queue pair", line=line, text=port)

@@ -1,26 +1,25 @@
-"""The ports of a host's RDMA devices: their state, and the network interface above each.
+"""The ports of a host's RDMA devices: their state, and the network interface of each.
 
-Question: which RDMA devices are there, is each port up, and which netdev does it carry?
+Question: which RDMA devices exist, is each port up, and which netdev belongs to it?
 Needs: iproute2's `rdma` (any user), else MLNX_OFED's `ibdev2netdev`, else rdma-core's `ibstat`, `ibstatus` or
 `ibv_devinfo`.
 
-Formats, distinguished by their shape: `rdma link` as text (`-d` adds a line of capabilities) and as JSON;
-`ibdev2netdev`
-with and without `-v`; `ibstat`; `ibstatus`; `ibv_devinfo` with and without `-v`. Whatever command answered, states are
-given in the words of `rdma link`. Sources: iproute2 `rdma/link.c`, rdma-core `ibstat.c`, `ibstatus`, `devinfo.c`,
+Formats, recognised by their shape: `rdma link` as text (`-d` adds a line of capabilities) and as JSON; `ibdev2netdev`
+with and without `-v`; `ibstat`; `ibstatus`; `ibv_devinfo` with and without `-v`. Whatever the command, states are in
+the words of `rdma link`. Sources: iproute2 `rdma/link.c`, rdma-core `ibstat.c`, `ibstatus`, `devinfo.c`,
 MLNX_OFED's `ibdev2netdev` script, recorded answers.
 
 Traps:
 
 - The `ifindex` in the JSON of `rdma` counts RDMA devices, not network interfaces: it is not used.
-- `rdma -j` of iproute2 before 6.7 could print broken JSON: refused. So the text form is asked first.
-- An InfiniBand port has lids between its name and its state, and may have a netdev too (IPoIB); mail wraps the line.
+- `rdma -j` of iproute2 before 6.7 could print broken JSON: refused. So the text form is requested first.
+- An InfiniBand port has LIDs between its name and its state, and may have a netdev (IPoIB); mail wraps the line.
 - `ibdev2netdev` (its arrow was `<===>` in old releases) prints `(Up)` or `(Down)` for the netdev: read as ACTIVE or
-  DOWN; `-v` prints the port's own state. `column -t` widens its gaps, people add remarks behind.
-- Only some forms say rate, link layer or PCI address; the others leave them None, which is "not said".
+  DOWN; `-v` prints the port's own state. `column -t` widens its gaps, and pasted lines may end with remarks.
+- Only some forms report rate, link layer or PCI address; with the others they are None, "not reported".
 - iproute2 of 2017 to 2019 began a line with `0/1: mlx5_0/1:` in place of `link mlx5_0/1`.
-- A port that is cut off before its state is refused; what should follow the state may be missing and is then None.
-- `show_gids` looks alike but answers another question: refused.
+- A port that is cut before its state is refused; values after the state may be missing and are then None.
+- `show_gids` looks similar but reports something else: refused.
 """
 
 import re
@@ -93,7 +92,7 @@ def _entry(entry: Any) -> RdmaLink:
 
 
 def _from_links(answer: str) -> Iterator[RdmaLink]:
-    """`rdma link` as text. A line that begins with one of its keys, or with a value that is due, was wrapped."""
+    """`rdma link` as text. A line that begins with one of its keys, or with a pending value, was wrapped."""
     link: list[str] = []
     line = 0
     for number, raw in enumerate(lines(answer), 1):
@@ -143,4 +142,4 @@ _FORMS: tuple[tuple[Callable[[str], object], Callable[[str], Iterator[RdmaLink]]
     (re.compile(r"^[#> \t]*CA '", re.MULTILINE).search, ports_from_ibstat),
     (re.compile(r"^[#> \t]*hca_id:", re.MULTILINE).search, ports_from_devinfo),
 )
-"""How each form of the answer is known, and what reads it."""
+"""Test and parser of each form of the answer."""
