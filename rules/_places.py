@@ -118,6 +118,7 @@ _NOT_SEEN = {
     Why.AMBIGUOUS: "what is heard on their ports contradicts itself",
     Why.DEVICE_SILENT: "the LLDP of a device seems to be off",
     Why.PENDING: "the host is down",
+    Why.UNNUMBERED: "the discovery has their switch as several nodes whose ports the plan does not number",
     Why.UNDECIDED: "without a plan too few hosts show where they belong",
 }
 """Why the state of a cable is unknown."""

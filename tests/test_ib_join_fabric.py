@@ -298,3 +298,27 @@ def test_a_cable_on_another_chip_of_an_unnamed_box_is_no_link_that_is_down() -> 
     assert not {CableState.WRONG, CableState.MISSING}.intersection(
         evaluation.cable_states[cable.a] for cable in simulation.plan.cables if cable.a.device.startswith("leaf")
     )
+
+
+@pytest.mark.parametrize("behaviours", [["ib_unmanaged", "ib_multi_asic"], ["ib_director", "ib_multi_asic"]])
+def test_chips_that_are_cabled_to_each_other_alone_may_be_of_any_box(behaviours: list[str]) -> None:
+    """With one rail a leaf no uplink is on the chip with the hosts, so no chip of the uplinks has a known neighbour."""
+    shape = Shape(hosts=16, rails=8, spines=4, uplinks=16, host_ports="rdma", platforms=("infiniband",))
+    simulation = simulate(shape, [], behaviours=behaviours)
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    assert (evaluation.findings, evaluation.causes) == ((), ())
+    states = evaluation.cable_states
+    assert {states[cable.a] for cable in simulation.plan.cables if cable.rail is not None} == {CableState.RIGHT}
+    assert {states[cable.a] for cable in simulation.plan.cables if cable.rail is None} == {CableState.UNKNOWN}
+    (verdict,) = (one for one in evaluation.verdicts if one.rule == "CAB003")
+    (part,) = verdict.not_evaluated
+    assert (verdict.status, part.count, part.of) == (Status.UNKNOWN, 128, 256)
+    assert "the discovery has their switch as several nodes whose ports the plan does not number" in part.why
+
+
+def test_a_cable_with_light_on_an_unnumbered_chip_is_no_finding() -> None:
+    """The host reports link; on which of the unnamed nodes the cable is, no answer shows."""
+    shape = Shape(hosts=16, rails=8, rails_per_leaf=2, uplinks=16, host_ports="rdma", platforms=("infiniband",))
+    simulation = simulate(shape, [], behaviours=["ib_unmanaged", "ib_multi_asic"])
+    evaluation = evaluate(simulation.plan, simulation.snapshot())
+    assert [one.summary for one in evaluation.findings if one.rule == "CAB003"] == []

@@ -1,5 +1,6 @@
 """What the truth of a simulated fabric leaves open, and how a verdict that leaves it open is scored."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -46,6 +47,45 @@ def test_a_name_that_two_hosts_send_without_a_mac_says_nothing() -> None:
     assert unknown == set().union(*(pair for pair in pairs if pair & unknown))
     by_mac = simulate(SHAPE, [], seed=1, behaviours=["clone_name@0.4"])
     assert not by_mac.truth.unknown
+
+
+BOXES = Shape(hosts=16, rails=8, rails_per_leaf=2, spines=2, uplinks=8, platforms=("infiniband",), host_ports="rdma")
+CHIPS = ["ib_multi_asic"]
+
+
+def scored(*faults: Fault, seed: int, behaviours: Sequence[str] = CHIPS) -> tuple[list[CauseKind], list[str]]:
+    """The kinds of the true causes that answers can show, and the problems of the evaluation."""
+    made = simulate(BOXES, faults, seed=seed, behaviours=behaviours)
+    score = behaviour_score(made, evaluate(made.plan, made.snapshot()))
+    return [cause.kind for cause in made.truth.causes], score.problems
+
+
+def test_nics_with_each_others_names_are_wrong_by_name_also_where_boxes_do_not_tell_their_ports() -> None:
+    kinds, problems = scored(Fault(CauseKind.GPU_NIC_ORDER, "names"), seed=2)
+    assert (kinds, problems) == ([CauseKind.GPU_NIC_ORDER], [])
+
+
+def test_bundles_of_nameless_boxes_are_no_more_than_exchanged_names() -> None:
+    kinds, problems = scored(Fault(CauseKind.BUNDLE_SWAP), seed=1, behaviours=["ib_unmanaged", *CHIPS])
+    assert (kinds, problems) == ([], [])
+    assert scored(Fault(CauseKind.BUNDLE_SWAP), seed=1)[0] == [CauseKind.BUNDLE_SWAP]
+    assert scored(Fault(CauseKind.BUNDLE_SWAP), seed=1, behaviours=["ib_unmanaged"])[0] == [CauseKind.BUNDLE_SWAP]
+
+
+def test_hosts_in_each_others_places_on_the_same_boxes_show_nowhere_whatever_else_is_crossed() -> None:
+    swapped = Fault(CauseKind.HOST_SWAP)
+    assert scored(swapped, seed=3)[0] == []
+    kinds, problems = scored(Fault(CauseKind.BUNDLE_SWAP), swapped, seed=3)
+    assert (kinds, problems) == ([CauseKind.BUNDLE_SWAP], [])
+
+
+@pytest.mark.parametrize("seed", [2, 4, 12, 14, 29])
+def test_of_a_circle_among_boxes_the_cables_on_other_boxes_are_the_circle_that_shows(seed: int) -> None:
+    made = simulate(BOXES, [Fault(CauseKind.CABLE_ROTATION)], seed=seed, behaviours=CHIPS)
+    (cause,) = made.truth.causes
+    (swap,) = (one for one in cause.alternatives if one.kind is CauseKind.CABLE_SWAP)
+    assert set(swap.subjects) < set(map(str, cause.cables))
+    assert behaviour_score(made, evaluate(made.plan, made.snapshot())).problems == []
 
 
 def order(alternatives: int) -> Cause:

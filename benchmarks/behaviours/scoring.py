@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.accuracy.scoring import followed
 from truerail.model import CableState, Cause, CauseKind, Evaluation, Port, Severity, Status
-from truerail.simulator import Simulation, TrueCause
+from truerail.simulator import Simulation, TrueCause, Truth
 from truerail.simulator.behaviours import CATALOGUE, Behaviours
 
 
@@ -78,8 +78,8 @@ def _cables(score: BehaviourScore, simulation: Simulation, evaluation: Evaluatio
                 score.problems.append(
                     f"a {'wrong' if port in truth.wrong else 'missing'} cable passes as right: {port}"
                 )
-        elif port in truth.unknown and (state is not CableState.WRONG or port in truth.moved or truth.hostnames):
-            continue  # the device at the other end alone can show that a cable is wrong, not which port it is
+        elif port in truth.unknown and (state is not CableState.WRONG or _may_be_wrong(port, truth)):
+            continue
         elif state in (CableState.WRONG, CableState.MISSING):
             score.cables_false += 1
             score.problems.append(f"a right cable is said to be {state}: {port}")
@@ -87,6 +87,14 @@ def _cables(score: BehaviourScore, simulation: Simulation, evaluation: Evaluatio
         if str(port) not in caused and port.device not in caused:
             score.uncaused += 1
             score.problems.append(f"a missing cable without a cause: {port}, said to be {states[port]}")
+
+
+def _may_be_wrong(port: Port, truth: Truth) -> bool:
+    """Whether a cable whose port at the other end is in no answer may be reported as wrong: the device there shows it,
+    where a cable or a name is in another's place. As with cables whose ports are known, the names that devices and NICs
+    announce count: NICs that have each other's names are wrong by name, and their cause asks for no move.
+    """
+    return port in truth.moved or port in truth.astray or bool(truth.hostnames)
 
 
 def _causes(score: BehaviourScore, simulation: Simulation, evaluation: Evaluation) -> None:

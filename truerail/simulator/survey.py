@@ -1,6 +1,7 @@
 """The truth of a world: which planned cables look wrong, which are, and what no answer can decide."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -20,12 +21,13 @@ _OF_DEVICES = (CauseKind.LEAF_SWAP, CauseKind.LINK_DOWN, CauseKind.UNREACHABLE)
 
 def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]) -> Truth:
     """Compares every cable with the plan, by the names that machines announce and by the machines themselves."""
-    found: dict[str, set[Port]] = {"wrong": set(), "missing": set(), "unknown": set(), "moved": set()}
+    found: dict[str, set[Port]] = {"wrong": set(), "missing": set(), "unknown": set(), "moved": set(), "astray": set()}
     plan, ether = world.fabric.plan, Ether(world)
-    if _nameless(world):  # an exchange of names that no switch bears changes nothing that anybody could see
-        causes = [cause for cause in causes if cause.kind is not CauseKind.LEAF_SWAP]
+    if _nameless(world):
+        causes = [cause for cause in causes if not _is_of_names(world, cause)]
     causes = [one for one in causes if one.moves or not any(_unnamed(world, host) for host in one.subjects)]
-    causes = [one for one in causes if one.kind in _OF_DEVICES or not _is_within_boxes(world, one)]
+    usual = _usual_switches(world)
+    causes = [one for one in causes if one.kind in _OF_DEVICES or not _is_within_boxes(world, one, usual)]
     for cable in plan.cables:
         subject = _called(world, cable.a)
         far = world.far[cable.a]
@@ -37,6 +39,8 @@ def survey(world: World, causes: Sequence[TrueCause], noise: Sequence[TrueCause]
             found["missing"].add(subject)
         elif _unheard(ether, cable.a, far):
             found["unknown"].add(subject)
+            if _is_astray(world, subject, far):
+                found["astray"].add(subject)
         elif plan.peer_of(subject) != _called(world, far):
             found["wrong"].add(subject)
     return Truth(
@@ -52,13 +56,41 @@ def _nameless(world: World) -> bool:
     return not _NAMELESS.isdisjoint(world.behaviours.choices)
 
 
-def _is_within_boxes(world: World, cause: TrueCause) -> bool:
-    """Whether every cable is on the very box that the plan has for it, whose chips do not tell which of the box's ports
-    theirs are: no answer shows then that anything is in another place.
+def _is_astray(world: World, subject: Port, far: Port) -> bool:
+    """Whether this cable, as its end is announced, is on another device than planned, by the name announced there."""
+    planned = world.fabric.plan.peer_of(subject)
+    return planned is not None and planned.device != _called(world, far).device
+
+
+def _is_of_names(world: World, cause: TrueCause) -> bool:
+    """Whether the cause is an exchange of names, which no switch bears here: no answer shows it. Exchanged bundles are
+    one, too, where no uplink tells the switches apart: each is then the switch in whose place its hosts are.
     """
+    bundles = cause.kind is CauseKind.BUNDLE_SWAP and not any(_has_uplinks(world, leaf) for leaf in cause.subjects)
+    return cause.kind is CauseKind.LEAF_SWAP or bundles
+
+
+def _usual_switches(world: World) -> dict[str, str]:
+    """The switch on which most cables of each planned switch are: another one where switches are exchanged as wholes,
+    or their bundles.
+    """
+    where: dict[str, Counter[str]] = {}
+    for cable in world.fabric.plan.cables:
+        where.setdefault(cable.b.device, Counter())[world.far[cable.a].device] += 1
+    return {planned: found.most_common(1)[0][0] for planned, found in where.items()}
+
+
+def _is_within_boxes(world: World, cause: TrueCause, usual: Mapping[str, str]) -> bool:
+    """Whether every cable is on the very box that the plan has for it, or, because of another cause, on the one where
+    most cables of that box are, and the chips do not tell which of the box's ports theirs are: no answer shows then
+    that this cause moved anything.
+    """
+    if cause.kind is CauseKind.BUNDLE_SWAP:
+        usual = {}
     ends = [(world.fabric.plan.peer_of(_called(world, port)), world.far[port]) for port in cause.cables]
     return bool(ends) and all(
-        planned is not None and planned.device == far.device and _is_box(world, far.device) for planned, far in ends
+        planned is not None and usual.get(planned.device, planned.device) == far.device and _is_box(world, far.device)
+        for planned, far in ends
     )
 
 
@@ -146,8 +178,9 @@ def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> Tru
     """The cause with what else the answers bear out, which depends on what of it is seen:
 
     - Of a circle, a cable that nobody hears leaves a path: that it is closed, and by which cable, is then in no answer.
-      So it is with crossed bundles of which less than half is heard for certain: nothing shows that the others, which
-      may be as planned, belong to them.
+      Of a circle among boxes that do not tell their ports, only the cables that are on another box are seen: they are
+      a smaller circle. So it is with crossed bundles of which less than half is heard for certain: nothing shows that
+      the others, which may be as planned, belong to them.
     - Cables that are heard as the plan wants them, and by their devices alone, may be right: also those of NICs that
       bear each other's names, but for topologies of a minority of hosts that show it (`_shows_order`).
     """
@@ -158,10 +191,21 @@ def _weighed(ether: Ether, cause: TrueCause, found: dict[str, set[Port]]) -> Tru
     seen = tuple(port for port in cause.cables if port in found["wrong"])
     if cause.kind is CauseKind.BUNDLE_SWAP and 0 < 2 * len(seen) < len(cause.cables):
         more += (Explanation(CauseKind.CABLE_MOVE, len(seen), seen), Explanation(CauseKind.CABLE_SWAP, len(seen), seen))
+    if cause.kind is CauseKind.CABLE_ROTATION:
+        more += tuple(_smaller_circles(ether.world, cause, found["astray"]))
     seen = seen or tuple(port for port in cause.cables if _is_named(ether, port))
     if cause.kind in (CauseKind.CABLE_SWAP, CauseKind.CABLE_ROTATION) and 0 < len(seen) < len(cause.cables):
         more += (Explanation(CauseKind.CABLE_MOVE, len(seen), seen),)
     return replace(cause, alternatives=more)
+
+
+def _smaller_circles(world: World, cause: TrueCause, astray: set[Port]) -> Iterable[Explanation]:
+    """The circle without the cables that stay on their own box, whose port there is in no answer."""
+    rest = tuple(str(port) for port in cause.cables if port in astray)
+    if all(_is_box(world, world.far[port].device) for port in cause.cables) and 1 < len(rest) < len(cause.cables):
+        yield Explanation(
+            CauseKind.CABLE_SWAP if len(rest) == 2 else CauseKind.CABLE_ROTATION, len(rest), subjects=rest
+        )
 
 
 def _is_named(ether: Ether, jack: Port) -> bool:

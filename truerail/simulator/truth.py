@@ -44,7 +44,8 @@ class Truth:
     """What is wrong (`causes`), what noise left unread (`noise`), and the planned cables that are not right.
 
     Cables are named by their planned end nearer to the GPUs. `wrong` is by the names that devices announce; `moved` are
-    those that somebody must move: where only a name is wrong, they are fewer.
+    those that somebody must move: where only a name is wrong, they are fewer. `astray` are unknown ones that are on
+    another device than planned, by the names that devices and NICs announce: their port alone is in no answer.
     """
 
     causes: tuple[TrueCause, ...]
@@ -53,6 +54,7 @@ class Truth:
     missing: frozenset[Port] = frozenset()
     unknown: frozenset[Port] = frozenset()
     moved: frozenset[Port] = frozenset()
+    astray: frozenset[Port] = frozenset()
     wiring: dict[Port, Port] = field(default_factory=dict)
     hostnames: dict[str, str] = field(default_factory=dict)
 

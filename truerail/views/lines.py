@@ -35,6 +35,7 @@ _NOT_SEEN = {
     Why.DEVICE_SILENT: "one of its devices hears nobody and is heard by nobody, so its LLDP seems to be off",
     Why.PENDING: "host down: it does not answer, and none of its ports has link",
     Why.NIC_ABSENT: "its host answers and has no such NIC",
+    Why.UNNUMBERED: "the discovery has its switch as several nodes whose ports the plan does not number",
     Why.UNDECIDED: "it is seen, but without a plan too few hosts show where it belongs",
 }
 """Why a cable's position is unknown. For `Why.SEEN` its actual position is the reason."""

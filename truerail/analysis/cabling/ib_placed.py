@@ -62,15 +62,21 @@ def contested_places(index: PlanIndex, claims: Claims, by_place: Mapping[int, in
 
 
 def boxes(index: PlanIndex, claims: Claims, nodes: Collection[int], switches: Collection[int]) -> frozenset[int]:
-    """Of these planned switches, those to which further nodes (`nodes`, without a name) have most of their cables:
-    chips of one box, or a switch of its own in a wrong place. A cable that is not on the known node may be on these.
+    """Of these planned switches, those whose cables may be on further nodes (`nodes`, without a name): chips of one
+    box, or a switch of its own in a wrong place. A node with most of its cables where one switch is planned is of that
+    switch; nodes that have cables to each other alone, as the chips with the uplinks of each box, are of any.
     """
-    ports = index.ports
+    ports, open_ = index.ports, list(nodes)
     node = np.concatenate([ports.device_of(claims.u), claims.w])
+    other = np.concatenate([claims.w, ports.device_of(claims.u)])
     far = index.far_ends(np.concatenate([claims.v, claims.u]))
-    use = (far >= 0) & np.isin(node, list(nodes))
-    votes, count = np.unique(node[use] << 32 | ports.device_of(far[use]), return_counts=True)
-    total = np.bincount(votes >> 32, weights=count, minlength=len(index.devices.names))
+    among, use = np.isin(node, open_), far >= 0
+    votes, count = np.unique(node[among & use] << 32 | ports.device_of(far[among & use]), return_counts=True)
+    size = len(index.devices.names)
+    total = np.bincount(votes >> 32, weights=count, minlength=size)
+    inside = np.bincount(node[among & np.isin(other, open_)], minlength=size)
+    if ((total < _MIN_CABLES) & (inside >= _MIN_CABLES)).any():
+        return frozenset(switches)
     most = (count >= _MIN_CABLES) & (count > _SHARE * total[votes >> 32])
     return frozenset((votes[most] & 0xFFFFFFFF).tolist()).intersection(switches)
 

@@ -60,6 +60,8 @@ class Why(IntEnum):
     """The host answers and has no such NIC."""
     UNDECIDED = 9
     """It is seen, but its place in an inferred plan is undecided."""
+    UNNUMBERED = 10
+    """One of its switches is discovered as several nodes, whose ports the plan does not number: it may be on these."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,16 @@ class Wiring:
         """
         found = self.identity.discovery
         return frozenset() if found is None else frozenset(found.devices.tolist())
+
+    @cached_property
+    def unnumbered(self) -> Mask:
+        """Per device code: whether it is a switch that has links, by the discovery of an InfiniBand fabric, at unknown
+        ports.
+        """
+        found = self.identity.discovery
+        unnumbered = np.zeros(len(self.index.devices.names) + 1, dtype=bool)
+        unnumbered[[] if found is None else list(found.unnumbered)] = True
+        return np.asarray(unnumbered & (np.array([*self.index.devices.tier, NONE]) > 0), dtype=bool)
 
     @cached_property
     def hears(self) -> Mask:
@@ -297,6 +309,7 @@ def _evaluate_unseen(wiring: Wiring, cables: Codes) -> None:
     settle(wiring.ambiguous[a] | wiring.ambiguous[b], State.UNKNOWN, Why.AMBIGUOUS)
     settle(~wiring.read[a_device] & ~wiring.read[b_device], State.UNKNOWN, Why.NOT_READ)
     settle((wiring.partner[b] >= 0) & a_listened & a_hears, State.MISSING, Why.SILENT)
+    settle(wiring.unnumbered[a_device] | wiring.unnumbered[b_device], State.UNKNOWN, Why.UNNUMBERED)
     silent = a_listened & wiring.listened[b_device] & a_hears & b_hears
     settle(silent & (states.up(a) | states.up(b)), State.UNKNOWN, Why.SILENT)  # light, and perhaps no frame yet
     settle(silent, State.MISSING, Why.SILENT)
