@@ -85,7 +85,6 @@ def test_what_is_chosen_chains(name: str) -> None:
         asked = set(re.findall(r"\$(\w+)", variable["query"]["query"]))
         assert asked <= set(names[:at]), f"{variable['name']} asks for what is chosen after it"
         assert asked >= CHAIN.get(variable["name"], set()), variable["name"]
-        assert variable["datasource"]["uid"] == "${datasource}"
         assert variable["includeAll"] == ("allValue" in variable)
         assert variable["includeAll"] == variable["multi"]
 

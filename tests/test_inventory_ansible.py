@@ -1,9 +1,11 @@
 """Ansible inventories, INI and YAML: the same groups in both say the same; expected values are ansible-inventory's."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from deploying import passes, tool
 
 from truerail.inventory import Inventory, InventoryError, load_inventory
 from truerail.model import Role, Target
@@ -114,6 +116,19 @@ def test_ini_groups_variables_and_ranges(tmp_path: Path) -> None:
 
 def test_yaml_says_the_same_as_ini(tmp_path: Path) -> None:
     assert by_name(loaded(tmp_path, YAML, "hosts.yaml")) == by_name(loaded(tmp_path, INI))
+
+
+@pytest.mark.parametrize(("text", "name"), [(INI, "hosts.ini"), (YAML, "hosts.yml")])
+def test_the_real_ansible_reads_the_same(tmp_path: Path, text: str, name: str) -> None:
+    (tmp_path / name).write_text(text.replace("!vault ", ""))
+    command = ("ansible-inventory", "-i", name, "--list")
+    listed = passes(tool(*command, cwd=tmp_path, HOME=str(tmp_path), ANSIBLE_HOME=str(tmp_path / "ansible")))
+    real = {host: {"ansible_port": 22, **said} for host, said in json.loads(listed)["_meta"]["hostvars"].items()}
+    ours = {target.name: target for target in load_inventory(tmp_path / name).targets}
+    assert {
+        host: (said.get("ansible_host", host), said["ansible_user"], said["ansible_port"])
+        for host, said in real.items()
+    } == {host: (target.address, target.ssh.user, target.ssh.port) for host, target in ours.items()}
 
 
 @pytest.mark.parametrize(("text", "name"), [(INI, "hosts.ini"), (YAML, "hosts.yml")])

@@ -1,6 +1,7 @@
 """The rules of grafana/dashboard-linter, as far as they fit, applied to every panel instead of some kinds of it.
 
-Source of the rules: https://github.com/grafana/dashboard-linter/tree/main/docs
+Source of the rules: https://github.com/grafana/dashboard-linter/tree/main/docs. They stand here alone: house.py has
+what truerail promises beyond them. The linter itself is a Go program, which no package of Python or npm brings.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,8 @@
-"""Targets from an Ansible inventory: what its variables and groups mean."""
+"""Targets from an Ansible inventory: what its variables and groups mean.
+
+`ansible-inventory --list` reads the same, as a test shows, and is not run: it executes a file that may be executed, and
+of a file with a fault it prints the line with its password and lists no host, as a success.
+"""
 
 import re
 import shlex

@@ -1,4 +1,7 @@
-"""Changes a known_hosts file (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT) in one step, and nothing else in it."""
+"""Changes a known_hosts file (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT) in one step, and nothing else in it.
+
+asyncssh reads such files and writes none.
+"""
 
 import base64
 import hashlib

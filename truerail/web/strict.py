@@ -1,4 +1,8 @@
-"""Query parameters that an endpoint does not know are refused: a typing error in a filter must not give everything."""
+"""Query parameters that an endpoint does not know are refused: a typing error in a filter must not give everything.
+
+FastAPI's parameter models with `extra="forbid"` would need 18 models, one of them empty for 21 endpoints, take the last
+value of a parameter that is given twice, and suggest no name.
+"""
 
 from collections import Counter
 from typing import Any
