@@ -80,7 +80,7 @@ def keys(value: object) -> set[str]:
 def test_the_renderers_share_nothing_with_the_parsers() -> None:
     found = [
         f"{path.relative_to(ROOT)} imports {module}"
-        for room in ("render", "platforms", "behaviours")
+        for room in ("platforms", "behaviours")
         for path in (ROOT / "truerail" / "simulator" / room).rglob("*.py")
         for module in imported(path)
         if module.startswith(PARSERS)

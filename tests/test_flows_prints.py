@@ -9,8 +9,9 @@ from truerail.analysis.counters import Quantity, columns_of
 from truerail.model import Fact, PortCounters, Role
 from truerail.simulator import Shape, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind, FlowSimulation, Polls, flows
-from truerail.simulator.flows.cli_output import prints, sheet_of
-from truerail.simulator.flows.cli_output.cumulus import nvue_qos
+from truerail.simulator.flows.counter_table import sheet_of
+from truerail.simulator.platforms import platforms
+from truerail.simulator.platforms.cumulus import qos_json
 
 Reported = dict[tuple[str, Quantity, int | None], int]
 PFC = {(Quantity.RX_PAUSE_FRAMES, 3), (Quantity.TX_PAUSE_FRAMES, 3)}
@@ -90,7 +91,7 @@ def compare(made: FlowSimulation, machine: str, collector: str, text: str) -> se
 )
 def test_switches(platform: str, command: str, collector: str, tells: set[tuple[Quantity, int | None]]) -> None:
     made = stormy(platform)
-    asked = prints(platform)
+    asked = platforms()[platform].counters
     text = asked.get(command) or next(asked[known] for known in asked if command in known)
     for machine in ("leaf-0", "leaf-2", "spine-1"):
         assert made.world.fabric.plan.role_of(machine) in (Role.LEAF, Role.SPINE)
@@ -109,7 +110,7 @@ def test_switches(platform: str, command: str, collector: str, tells: set[tuple[
 )
 def test_hosts(command: str, collector: str) -> None:
     made = stormy("cumulus")
-    asked = prints("linux")
+    asked = platforms()["linux"].counters
     text = asked.get(command) or next(asked[known] for known in asked if command in known)
     for machine in made.net.devices[: made.net.hosts]:
         printed = text(sheet_of(made.net, made.ledger, machine, 0.0, 3))
@@ -120,7 +121,7 @@ def test_hosts(command: str, collector: str) -> None:
 def test_nvue_tells_the_queues_of_one_port() -> None:
     made = stormy("cumulus")
     text = "# nv show interface swp3 counters qos -o json\n"
-    text += nvue_qos(sheet_of(made.net, made.ledger, "leaf-1", 0.0, 3), "swp3")
+    text += qos_json(sheet_of(made.net, made.ledger, "leaf-1", 0.0, 3), "swp3")
     assert compare(made, "leaf-1", "pfc_counters", text) >= PFC
     assert compare(made, "leaf-1", "queue_counters", text) >= QUEUE
 
@@ -129,5 +130,5 @@ def test_nvue_tells_the_queues_of_one_port() -> None:
 def test_every_collector_of_counters_that_asks_a_platform_has_an_answer(platform: str) -> None:
     for name in ("port_counters", "pfc_counters"):
         asked = [one.text for one in collectors()[name].ask if not one.platforms or platform in one.platforms]
-        assert prints(platform).keys() & set(asked), name
-    assert prints("snmp") == {}
+        assert platforms()[platform].counters.keys() & set(asked), name
+    assert platforms()["snmp"].counters == {}

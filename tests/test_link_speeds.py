@@ -23,7 +23,7 @@ from truerail.poller.questions import applicable
 from truerail.rounds import evaluate
 from truerail.simulator import Fault, Noise, Shape, Simulation, simulate
 from truerail.simulator.flows import FlowFault, FlowFaultKind
-from truerail.simulator.ports import PLATFORMS
+from truerail.simulator.platforms import switch_platforms
 from truerail.testing.cases import scene
 
 LEAF = Device("leaf-0", Role.LEAF)
@@ -196,7 +196,7 @@ def test_what_is_no_answer_about_ports_is_refused(answer: str) -> None:
             collectors()[name].read(answer, LEAF)
 
 
-@pytest.mark.parametrize("platform", [platform for platform in PLATFORMS if platform != "snmp"])
+@pytest.mark.parametrize("platform", [platform for platform in switch_platforms() if platform != "snmp"])
 def test_every_platform_is_asked_for_speeds_and_states_in_one_command(platform: str) -> None:
     asked = applicable(Role.LEAF, platform)
     assert "link_speed" in asked
@@ -213,7 +213,7 @@ def _evaluated(simulation: Simulation) -> tuple[str, list[str]]:
 
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("variant", ["host", "uplink"])
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", switch_platforms())
 def test_a_simulated_link_at_half_speed_is_found_whoever_tells_it(platform: str, variant: str, mixed: bool) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     noise = Noise(mixed=mixed, labels=True)
@@ -228,7 +228,7 @@ def test_of_a_host_that_nobody_could_read_its_switch_tells() -> None:
     assert _evaluated(slow) == ("fail", list(slow.truth.causes[0].subjects))
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", switch_platforms())
 def test_an_uplink_without_link_is_reported_by_every_platform_and_has_no_speed(platform: str) -> None:
     shape = Shape(hosts=8, rails=4, spines=2, uplinks=4, platforms=(platform,))
     down = simulate(shape, [Fault(CauseKind.LINK_DOWN, "uplink")])

@@ -13,7 +13,7 @@ from truerail.rounds import evaluate
 from truerail.simulator import Fault, Shape
 from truerail.simulator.live import Daemons
 from truerail.simulator.live.hearing import UP_AGAIN_SECONDS
-from truerail.simulator.ports import PLATFORMS
+from truerail.simulator.platforms import switch_platforms
 from truerail.transport.protocol import Answer
 
 LLDP = "lldpcli show neighbors details -f json0"
@@ -68,7 +68,7 @@ def test_everything_is_asked_in_one_ask_and_understood(site: Site) -> None:
     assert {row.platform for row in gathered.rows} == {"linux", "cumulus"}
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", switch_platforms())
 def test_switches_of_every_platform_are_understood_and_asked_for_it_where_nobody_says(platform: str) -> None:
     site = Site([Fault(CauseKind.LINK_DOWN)], shape=replace(POD, platforms=(platform,)))
     evaluation = site.evaluated()

@@ -13,7 +13,7 @@ from truerail.errors import NoRoomError
 from truerail.model import CauseKind, GpuNicPath, LinkSpeed, Neighbor, NetLink, Plan, Port, RdmaLink, Snapshot
 from truerail.plans import load
 from truerail.simulator import VARIANTS, Fault, Noise, Shape, Simulation, demo_simulation, simulate
-from truerail.simulator.ports import PLATFORMS
+from truerail.simulator.platforms import switch_platforms
 from truerail.transport.replay import read_capture
 
 POD = Shape(hosts=16, rails=8, spines=4, uplinks=8)
@@ -63,7 +63,7 @@ def test_an_undisturbed_fabric_is_seen_as_planned() -> None:
 
 
 @pytest.mark.parametrize("mixed", [False, True])
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", switch_platforms())
 def test_every_platform_and_format_is_read_whole(platform: str, mixed: bool) -> None:
     shape = Shape(hosts=4, rails=4, spines=2, uplinks=4, platforms=(platform,), storage=True, subnets=True)
     simulation = simulate(shape, noise=Noise(mixed=mixed, management=True, strange_files=True))

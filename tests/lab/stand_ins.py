@@ -6,8 +6,8 @@ The matrix is the one of a right host of the model. The state of an RDMA port fo
 import shlex
 
 from truerail.simulator.models import Model
-from truerail.simulator.render.rdma import rdma_link
-from truerail.simulator.render.topo import topo
+from truerail.simulator.platforms.linux.rdma_link import rdma_link
+from truerail.simulator.platforms.linux.topo import topo
 
 _NVIDIA_SMI = """\
 #!/bin/sh

@@ -56,3 +56,16 @@ class Frame:
     is_second: bool = False
     """Whether another speaker on the port is the one that the cable is for."""
     tells: Tells = Tells.PORT
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One neighbour on one local port. `number` is the local port's place in its machine; 0 is management."""
+
+    local: str
+    number: int
+    speaker: Speaker
+    port: Announced
+    age_seconds: int
+    ttl_seconds: int = TTL_SECONDS
+    via: str = "LLDP"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from truerail.model import Cable, Device, LoadBalancing, Plan, Port, Rail, Role, Transport
 from truerail.simulator.models import Model
-from truerail.simulator.ports import port_name
+from truerail.simulator.platforms import platforms
 
 SPEED_GBPS = 400.0
 """The speed of every link of a simulated fabric, as planned, unless its shape has another."""
@@ -50,7 +50,7 @@ class Shape:
 
     def port_name(self, platform: str, number: int) -> str:
         """What a switch of this platform calls the port with this number, counted from 1."""
-        return port_name(platform, number, lanes=self.sonic_lanes, stacked=self.stacked)
+        return platforms()[platform].port_name(number, self)
 
     def __post_init__(self) -> None:
         if self.hosts < self.pods or self.pods < 1 or self.rails < 1 or self.planes not in (1, 2):

@@ -12,11 +12,11 @@ from truerail.model.index import Devices
 from truerail.model.names import answer_file
 from truerail.simulator.behaviours import applied
 from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.ether import Ether
 from truerail.simulator.faults import Fault, plant
 from truerail.simulator.memory import Reader
 from truerail.simulator.noise import QUIET, Noise, disturb
-from truerail.simulator.render import host, infiniband, switch
-from truerail.simulator.render.beacon import Ether
+from truerail.simulator.platforms import platforms
 from truerail.simulator.shape import Shape, build
 from truerail.simulator.survey import survey
 from truerail.simulator.truth import Truth
@@ -47,8 +47,8 @@ class Simulation:
 
     def _answers(self, ether: Ether, machine: str) -> dict[str, str]:
         if self.world.fabric.shape.infiniband:
-            return infiniband.answers(self.world, machine)
-        return host.answers(ether, machine) if self.world.is_host(machine) else switch.answers(ether, machine)
+            return platforms()["infiniband"].answers(ether, machine)
+        return self.world.system(machine).answers(ether, machine)
 
     def write(self, path: Path) -> Path:
         """Writes `capture/`, `plan.csv` and `truth.json` under `path`; returns the capture's folder.

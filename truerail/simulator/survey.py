@@ -6,9 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from truerail.model import CauseKind, Port
+from truerail.simulator.ether import Ether
 from truerail.simulator.frames import Frame, Tells
-from truerail.simulator.render.beacon import Ether
-from truerail.simulator.render.infiniband import chips_of
 from truerail.simulator.truth import Explanation, TrueCause, Truth
 from truerail.simulator.world import World
 
@@ -95,7 +94,7 @@ def _is_within_boxes(world: World, cause: TrueCause, usual: Mapping[str, str]) -
 
 
 def _is_box(world: World, machine: str) -> bool:
-    return not world.is_host(machine) and chips_of(world, machine) > 1
+    return not world.is_host(machine) and world.chips_of(machine) > 1
 
 
 def _called(world: World, port: Port) -> Port:

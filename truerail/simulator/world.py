@@ -12,7 +12,7 @@ from truerail.model import Port, Role
 from truerail.simulator.behaviours import names, silence
 from truerail.simulator.behaviours.chosen import NONE, Behaviours
 from truerail.simulator.models import Model, NicName
-from truerail.simulator.ports import if_index
+from truerail.simulator.platforms import Platform, platforms
 from truerail.simulator.shape import Fabric
 
 _HOST_MACS = 0xB83FD2000000
@@ -25,6 +25,11 @@ def mac(number: int) -> str:
     """A 48-bit number as `b8:3f:d2:00:00:01`."""
     digits = f"{number:012x}"
     return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
+
+
+def shifted(address: str, offset: int) -> str:
+    """The MAC that is so much more."""
+    return mac(int(address.replace(":", ""), 16) + offset)
 
 
 @dataclass(slots=True)
@@ -185,9 +190,17 @@ class World:
         """The network operating system of a switch."""
         return self.fabric.plan.devices[switch].platform
 
+    def system(self, machine: str) -> Platform:
+        """What a machine runs: Linux, or a network operating system."""
+        return platforms()["linux" if self.is_host(machine) else self.platform(machine)]
+
+    def chips_of(self, switch: str) -> int:
+        """How many switch chips a box has. Each is a node of its own that counts its ports from 1."""
+        return 2 if self.behaviours.hits("ib_multi_asic", switch) else 1
+
     def port_index(self, switch: str, number: int) -> int:
         """The interface index of a switch port."""
-        return if_index(self.platform(switch), number)
+        return number + self.system(switch).index_offset
 
     def cables(self) -> Iterator[tuple[Port, Port]]:
         """Every plugged cable once, the end nearer to the GPUs first."""

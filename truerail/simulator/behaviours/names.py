@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from truerail.simulator.world import World
 
 DOMAIN = "dc1.example.net"
-_DEFAULTS = {"sonic": "sonic", "cumulus": "cumulus", "eos": "localhost", "nxos": "switch", "junos": "localhost"}
 _OTHER_DOMAIN = "mgmt.example.org"
 
 
@@ -18,7 +17,7 @@ def system_name(world: "World", machine: str, name: str) -> str:
     behaviours = world.behaviours
     exchanged = machine in world.hostname  # it bears another's name, and no other instead
     if behaviours.hits("default_name", machine) and not exchanged:
-        return "ubuntu" if world.is_host(machine) else _DEFAULTS.get(world.platform(machine), "localhost")
+        return world.system(machine).default_name
     if world.is_host(machine) and not exchanged:
         if behaviours.hits("rename", machine):
             return f"worker-{world.fabric.order[machine] + 701}"
@@ -67,13 +66,9 @@ def shown(world: "World", speaker: Speaker, machine: str, receiver: str) -> Spea
     return speaker
 
 
-_LLDPD = ("cumulus", "snmp", "sonic")
-"""Platforms whose LLDP is lldpd's."""
-
-
 def runs_lldpd(world: "World", machine: str) -> bool:
     """Whether this machine's list of neighbours is lldpd's."""
-    return world.is_host(machine) or world.platform(machine) in _LLDPD
+    return world.system(machine).runs_lldpd
 
 
 def mlag_pair(world: "World", switch: str) -> tuple[str, ...]:

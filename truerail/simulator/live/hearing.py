@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from truerail.model import Port
-from truerail.simulator.frames import Announced, Speaker
-from truerail.simulator.render.beacon import Ether, Heard, first_age
+from truerail.simulator.ether import Ether, first_age
+from truerail.simulator.frames import Announced, Heard, Speaker
 from truerail.simulator.world import World
 
 UP_AGAIN_SECONDS = 1.0

@@ -7,7 +7,7 @@ from random import Random
 from truerail.errors import NoRoomError
 from truerail.model import Port
 from truerail.simulator.flows import FlowFault, FlowFaultKind, flows
-from truerail.simulator.flows.cli_output import CounterTable, prints, sheet_of
+from truerail.simulator.flows.counter_table import CounterTable, sheet_of
 from truerail.simulator.flows.faults import Placed
 from truerail.simulator.flows.jobs import demo_jobs
 from truerail.simulator.flows.ledger import Key, Q
@@ -127,12 +127,10 @@ class LivingTraffic:
         ports = [self._flows.net.ports[port] for port in placed.ports]
         self._living.alter(lambda world: world.slow.update(dict.fromkeys(ports, share * SPEED_GBPS)))
 
-    def answer(self, machine: str, platform: str, command: str) -> str | None:
+    def answer(self, machine: str, command: str) -> str | None:
         """What a machine prints of its counters now; None where the command does not ask for counters."""
-        tell = prints(platform).get(command)
-        if tell is None:
-            return None
-        return tell(self._sheet(machine))
+        prints = self._living.world.system(machine).counters.get(command)
+        return None if prints is None else prints(self._sheet(machine))
 
     def counted(self, machine: str) -> dict[str, list[int]]:
         """What the ports of a switch have counted until now, as its SNMP agent knows it."""

@@ -1,17 +1,65 @@
-"""SONiC: a port announces its alias as a local id, by the vendor's scheme (sonic-buildimage device/*/port_config.ini,
-dockers/docker-lldp/lldpmgrd).
+"""SONiC: its ports announce their alias as a local id; tables as wide as their widest cell (sonic-utilities
+`scripts/lldpshow`, `scripts/intfutil`); counters from its database.
 """
 
-from truerail.simulator.frames import Announced
+from collections.abc import Iterable, Sequence
+from json import dumps
+from typing import Any
 
+from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.ether import Ether
+from truerail.simulator.flows.counter_table import CounterTable
+from truerail.simulator.flows.ledger import Key, Q
+from truerail.simulator.frames import Announced, Frame, Heard, Tells
+from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
+from truerail.simulator.platforms._switches import (
+    MTU,
+    SwitchPort,
+    as_pasted,
+    is_asked_otherwise,
+    links,
+    sends,
+    speed_word,
+)
+from truerail.simulator.platforms.linux import ip_link, lldpd
+from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces
+
+_LLDP_TABLE = "show lldp table"
+_LLDPCTL = "lldpctl -f json"
+_STATUS = "show interfaces status"
+_PORT_COUNTERS = "sonic-db-dump -n COUNTERS_DB -y -k 'COUNTERS[_:][Po][Oi][Rd][T:][_0][Nx][A1][M0]*'"
+_QUEUE_COUNTERS = "show queue counters; show queue wredcounters; show priority-group drop counters; :"
 SUB_PORTS = {"4x200G": 4, "8x100G": 8}
 """Breakout modes of a cage of eight lanes, and the ports that one makes (x86_64-nvidia_sn5600-r0/platform.json,
 doc/platform of the 128-port CPO switch): `etp1a` to `etp1h`.
 """
+_STATUS_HEADER = ("Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC")
+_LLDP_HEADER = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr")
+_PRIORITIES = range(8)
+_PORT: tuple[tuple[str, Key], ...] = (
+    ("SAI_PORT_STAT_IF_IN_OCTETS", (Q.RX_BYTES, False)),
+    ("SAI_PORT_STAT_IF_OUT_OCTETS", (Q.TX_BYTES, False)),
+    ("SAI_PORT_STAT_IF_IN_UCAST_PKTS", (Q.RX_PACKETS, False)),
+    ("SAI_PORT_STAT_IF_OUT_UCAST_PKTS", (Q.TX_PACKETS, False)),
+    ("SAI_PORT_STAT_IF_IN_ERRORS", (Q.RX_ERRORS, False)),
+    ("SAI_PORT_STAT_IF_IN_DISCARDS", (Q.RX_DISCARDS, False)),
+    ("SAI_PORT_STAT_IF_OUT_DISCARDS", (Q.TX_DISCARDS, False)),
+    ("SAI_PORT_STAT_IF_IN_FEC_CORRECTABLE_FRAMES", (Q.FEC_CORRECTED, False)),
+    ("SAI_PORT_STAT_IF_IN_FEC_NOT_CORRECTABLE_FRAMES", (Q.FEC_UNCORRECTED, False)),
+    ("SAI_PORT_STAT_IF_IN_FEC_SYMBOL_ERRORS", (Q.FEC_SYMBOLS, False)),
+    ("SAI_PORT_STAT_PFC_{}_RX_PKTS", (Q.RX_PAUSE_FRAMES, True)),
+    ("SAI_PORT_STAT_PFC_{}_TX_PKTS", (Q.TX_PAUSE_FRAMES, True)),
+    ("SAI_PORT_STAT_PFC_{}_RX_PAUSE_DURATION_US", (Q.RX_PAUSE_US, True)),
+    ("SAI_PORT_STAT_PFC_{}_TX_PAUSE_DURATION_US", (Q.TX_PAUSE_US, True)),
+    ("SAI_PORT_STAT_PFC_{}_ON2OFF_RX_PKTS", (Q.RX_PAUSE_TRANSITIONS, True)),
+)
+_FIRST_OID = 0x1000000000002
 
 
 def alias(scheme: str, number: int, *, cage_ports: int = 1) -> str:
-    """The alias of the port with this number, counted from 1, by a vendor's scheme; `cage_ports` share a cage."""
+    """The alias of the port with this number, counted from 1, by a vendor's scheme (sonic-buildimage
+    device/*/port_config.ini, dockers/docker-lldp/lldpmgrd); `cage_ports` share a cage.
+    """
     cage, place = divmod(number - 1, cage_ports)
     if cage_ports > 2 and scheme in ("ethernet_n", "ethernet_n_1"):
         return f"Ethernet{cage + 1}/{1 + place * 8 // cage_ports}"  # Arista counts lanes behind the cage
@@ -37,11 +85,217 @@ def alias(scheme: str, number: int, *, cage_ports: int = 1) -> str:
     return f"etp{number}"
 
 
-def announced(name: str, its_alias: str, configured: str) -> Announced:
-    """What lldpmgrd sets: the alias, and the description of CONFIG_DB; without one lldpd sends the netdev's name."""
-    return Announced("local", its_alias, configured or name)
+def configured_alias(number: int, behaviours: Behaviours) -> str:
+    """The alias of the port with this number, by the scheme and the breakout mode that are set."""
+    split = sub_ports(behaviours)
+    halves = 2 if "sonic_breakout" in behaviours else 1
+    return alias(behaviours.value("sonic_alias"), number, cage_ports=split if split > 1 else halves)
 
 
-def starting(name: str, chassis: str) -> Announced:
-    """Before lldpmgrd has come to the port: the chassis MAC, the same on every port (sonic-buildimage#4300)."""
-    return Announced("mac", chassis, name)
+def sub_ports(behaviours: Behaviours) -> int:
+    """How many ports share a cage of eight lanes by the breakout mode that is set."""
+    return SUB_PORTS.get(behaviours.value("sonic_split"), 1)
+
+
+def announced(port: SwitchPort) -> Frame:
+    """What lldpmgrd sets: the alias, and the description of CONFIG_DB; without one lldpd sends the netdev's name.
+
+    Before lldpmgrd has come to the port: the chassis MAC, the same on every port (sonic-buildimage#4300).
+    """
+    if port.behaviours.hits("sonic_mac_portid", port.switch, port.number):
+        return Frame(port.speaker, Announced("mac", port.speaker.chassis, port.name))
+    own = configured_alias(port.number, port.behaviours)
+    configured = own if port.behaviours.value("descr") == "alias" else port.label
+    tells = Tells.PORT if port.is_read or not configured else Tells.DEVICE
+    return Frame(port.speaker, Announced("local", own, configured or port.name), tells=tells)
+
+
+def answers(ether: Ether, switch: str) -> dict[str, str]:
+    """Command to answer."""
+    heard = ether.neighbors(switch)
+    by_table = is_asked_otherwise(ether.world, switch)
+    found = {
+        **({_LLDP_TABLE: lldp_table(heard)} if by_table else {_LLDPCTL: lldpd.json(heard)}),
+        "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
+        _STATUS: _status_now(ether, switch),
+    }
+    return as_pasted(ether, switch, found)
+
+
+def _status_now(ether: Ether, switch: str) -> str:
+    return status(links(ether, switch), ether.world.behaviours)
+
+
+def lldp_table(neighbors: Iterable[Heard]) -> str:
+    """The table. A neighbour's port id and description stand beside each other, the kind of id does not."""
+    rows = [
+        (heard.local, heard.speaker.name, heard.port.id, "R" if heard.speaker.router else "O", heard.port.description)
+        for heard in neighbors
+    ]
+    widths = [max(len(row[column]) for row in (_LLDP_HEADER, *rows)) for column in range(len(_LLDP_HEADER))]
+    lines = [
+        "Capability codes: (R) Router, (B) Bridge, (O) Other",
+        _line(_LLDP_HEADER, widths),
+        _line(["-" * width for width in widths], widths),
+        *(_line(row, widths) for row in rows),
+        "-" * 50,
+        f"Total entries displayed:  {len(rows)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def status(found: Iterable[Link], behaviours: Behaviours) -> str:
+    """`show interfaces status` in tabulate's style "simple"; lanes by the breakout mode that is set."""
+    lanes = 8 // sub_ports(behaviours)
+    return table(_STATUS_HEADER, [_row(number, link, behaviours, lanes) for number, link in enumerate(found, 1)])
+
+
+def _row(number: int, link: Link, behaviours: Behaviours, width: int) -> tuple[str, ...]:
+    first = width * (number - 1)
+    lanes = ",".join(map(str, range(first, first + width)))
+    oper = "up" if link.up else "down"
+    kind = "OSFP 8X Pluggable Transceiver" if link.module else "N/A"
+    return (
+        link.name, lanes, speed_word(link.gbps), str(MTU), "rs" if link.up else "N/A",
+        configured_alias(number, behaviours), "routed", oper,
+        "down" if link.off else "up", kind, "N/A",
+    )  # fmt: skip
+
+
+def _line(cells: Iterable[str], widths: list[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def database(sheet: CounterTable) -> str:
+    """`sonic-db-dump` of the ports: names to object ids, and what each object counts, as strings."""
+    oids = {port: f"oid:{_FIRST_OID + number:#x}" for number, port in enumerate(sheet.ports)}
+    columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in _PORT]
+    found: dict[str, Any] = {"COUNTERS_PORT_NAME_MAP": _hash(oids)}
+    for number, port in enumerate(sheet.ports):
+        found[f"COUNTERS:{oids[port]}"] = _hash({name: str(values[number]) for name, values in columns})
+    return dumps(found, indent=2) + "\n"
+
+
+def _hash(value: dict[str, str]) -> dict[str, Any]:
+    return {"type": "hash", "value": value, "ttl": -0.001, "expireat": 0.0}
+
+
+def pfc_tables(sheet: CounterTable) -> str:
+    """`show pfc counters`: a table of what was received, one of what was sent."""
+    tables = []
+    for way, quantity in (("Rx", Q.RX_PAUSE_FRAMES), ("Tx", Q.TX_PAUSE_FRAMES)):
+        rows = [
+            (port, *(_grouped(value if of == sheet.priority else 0) for of in _PRIORITIES))
+            for port, value in zip(sheet.ports, sheet.of(quantity, rdma=True), strict=True)
+        ]
+        tables.append(table((f"Port {way}", *(f"PFC{of}" for of in _PRIORITIES)), rows))
+    return "\n".join(tables)
+
+
+def pfc_history(sheet: CounterTable) -> str:
+    """`show pfc counters --history`: times in microseconds."""
+    rows: list[tuple[str, ...]] = []
+    ends, times = sheet.of(Q.RX_PAUSE_TRANSITIONS, rdma=True), sheet.of(Q.RX_PAUSE_US, rdma=True)
+    for port, count, us in zip(sheet.ports, ends, times, strict=True):
+        rows.append((port, f"PFC{sheet.priority}", _grouped(count), _grouped(us), "0", "N/A"))
+    header = (
+        "Port", "Priority", "RX Pause Transitions", "Total RX Pause Time US", "Recent RX Pause Time US",
+        "Recent RX Pause Timestamp",
+    )  # fmt: skip
+    return table(header, rows)
+
+
+def counters_json(sheet: CounterTable) -> str:
+    """`show interfaces counters -j`: packets, errors, drops; no bytes."""
+    names = {
+        "RX_OK": Q.RX_PACKETS,
+        "RX_ERR": Q.RX_ERRORS,
+        "RX_DRP": Q.RX_DISCARDS,
+        "TX_OK": Q.TX_PACKETS,
+        "TX_DRP": Q.TX_DISCARDS,
+    }
+    columns = {name: sheet.of(quantity) for name, quantity in names.items()}
+    found = {
+        port: {"STATE": "U", **{name: _grouped(values[number]) for name, values in columns.items()}}
+        for number, port in enumerate(sheet.ports)
+    }
+    return dumps(found, indent=4) + "\n"
+
+
+def queue_tables(sheet: CounterTable) -> str:
+    """`show queue counters; show queue wredcounters; show priority-group drop counters`, a table of queues a port."""
+    packets, size = sheet.of(Q.TX_PACKETS, rdma=True), sheet.of(Q.TX_BYTES, rdma=True)
+    drops, marked = sheet.of(Q.QUEUE_DROPS, rdma=True), sheet.of(Q.ECN_MARKED_PACKETS, rdma=True)
+    queue = f"UC{sheet.priority}"
+    parts = [
+        table(
+            ("Port", "TxQ", "Counter/pkts", "Counter/bytes", "Drop/pkts", "Drop/bytes"),
+            [(port, queue, _grouped(packets[n]), _grouped(size[n]), _grouped(drops[n]), "N/A")],
+        )
+        for n, port in enumerate(sheet.ports)
+    ]
+    parts += [
+        table(
+            ("Port", "TxQ", "WredDrp/pkts", "WredDrp/bytes", "EcnMarked/pkts", "EcnMarked/bytes"),
+            [(port, queue, "N/A", "N/A", _grouped(marked[n]), "N/A")],
+        )
+        for n, port in enumerate(sheet.ports)
+    ]
+    groups = [(port, *("0" for _ in _PRIORITIES)) for port in sheet.ports]
+    parts.append("Ingress PG dropped packets:\n" + table(("Port", *(f"PG{of}" for of in _PRIORITIES)), groups))
+    return "\n".join(parts)
+
+
+def watchdog_table(sheet: CounterTable) -> str:
+    """`show pfcwd stats -e`: storms that were detected on the queue of RDMA's priority."""
+    rows = [
+        (f"{port}:{sheet.priority}", "stormed" if storms else "operational", f"{storms}/0", "0/0", "0/0", "0/0", "0/0")
+        for port, storms in zip(sheet.ports, sheet.of(Q.WATCHDOG_STORMS, rdma=True), strict=True)
+    ]
+    header = (
+        "QUEUE", "STATUS", "STORM DETECTED/RESTORED", "TX OK/DROP", "RX OK/DROP", "TX LAST OK/DROP", "RX LAST OK/DROP",
+    )  # fmt: skip
+    return table(header, rows)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as `tabulate` prints it in its simple style, all cells to the right."""
+    lines = [header, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    ruled = [header, ["-" * width for width in widths], *lines[1:]]
+    return "".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) + "\n" for line in ruled
+    )
+
+
+def _grouped(value: int) -> str:
+    return f"{value:,}"
+
+
+PLATFORM = Platform(
+    description=(
+        "SONiC Software Version: SONiC.202311.2 - HwSku: ACS-MSN4700 - Distribution: Debian 11.9 - "
+        "Kernel: 5.10.0-23-2-amd64"
+    ),
+    default_name="sonic",
+    port_name=lambda number, shape: f"Ethernet{shape.sonic_lanes * (number - 1)}",
+    runs_lldpd=True,
+    frames=sends(announced),
+    answers=answers,
+    steady={
+        **ip_link.tools(interfaces),
+        VERSION: prints_text("\nSONiC Software Version: SONiC.202311.2\nDistribution: Debian 11.9\n"),
+        OS_RELEASE: prints_text("ID=debian\n"),
+        _STATUS: _status_now,
+    },
+    fleeting={**lldpd.tools(), **lldpd.tools("docker exec lldp "), _LLDP_TABLE: prints_neighbors(lldp_table)},
+    counters={
+        _PORT_COUNTERS: database,
+        _QUEUE_COUNTERS: queue_tables,
+        "show interfaces counters -j": counters_json,
+        "show pfc counters": pfc_tables,
+        "show pfc counters --history": pfc_history,
+        "show pfcwd stats -e": watchdog_table,
+        "show pfcwd stats": watchdog_table,
+    },
+)

@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from json import dumps
 
+from truerail.simulator.ether import Ether
+from truerail.simulator.platforms._platform import Tool, Tools
+
 _LOOPBACK = (
     '{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"qdisc":"noqueue",'
     '"operstate":"UNKNOWN","linkmode":"DEFAULT","group":"default","txqlen":1000,"link_type":"loopback",'
@@ -122,3 +125,15 @@ def _address(interface: Interface) -> Iterator[str]:
             f'{{"family":"inet","local":"{local}","prefixlen":{length},"scope":"global","label":"{interface.name}",'
             '"valid_life_time":4294967295,"preferred_life_time":4294967295}'
         )
+
+
+def tools(interfaces: Callable[[Ether, str], Iterable[Interface]]) -> Tools:
+    """iproute2 in its spellings, on machines with these interfaces."""
+    found: dict[str, Tool] = {}
+    for show in ("", " show"):
+        for flags in ("-j -d", "-d -j"):
+            found[f"ip {flags} link{show}"] = lambda ether, name: link(interfaces(ether, name), details=True)
+        found[f"ip -j link{show}"] = lambda ether, name: link(interfaces(ether, name), details=False)
+        for word in ("addr", "address", "a"):
+            found[f"ip -j {word}{show}"] = lambda ether, name: addr(interfaces(ether, name))
+    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from truerail.simulator.render.links import Link
+from truerail.simulator.platforms._platform import Link
 
 SPEEDS = "grep -sH . /sys/class/infiniband/*/ports/*/rate /sys/class/net/*/speed; :"
 RDMA_COUNTERS = "grep -sH . /sys/class/infiniband/*/ports/*/hw_counters/* /sys/class/infiniband/*/ports/*/counters/*; :"

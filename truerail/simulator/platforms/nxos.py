@@ -1,14 +1,32 @@
-"""Cisco NX-OS, as text and as JSON: `show interface status`, and `show lldp neighbors detail`, whose local ports are
-short (`Eth1/5`) and remote ones long.
+"""Cisco NX-OS, as text and as JSON: `show interface status`, `show lldp neighbors detail`, whose local ports are short
+(`Eth1/5`) and remote ones long, and counters: tables and rows with numbers as strings.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from json import dumps
+from typing import Any
 
-from truerail.simulator.render.beacon import Heard
-from truerail.simulator.render.links import Link, speed_word
-from truerail.simulator.render.words import cisco_mac
+from truerail.simulator.ether import Ether
+from truerail.simulator.flows.counter_table import CounterTable
+from truerail.simulator.flows.ledger import Q
+from truerail.simulator.frames import Announced, Frame, Heard
+from truerail.simulator.platforms._platform import VERSION, Link, Platform, prints_neighbors, prints_text
+from truerail.simulator.platforms._switches import (
+    SwitchPort,
+    as_pasted,
+    cisco_mac,
+    is_asked_otherwise,
+    links,
+    prints_links,
+    sends,
+    speed_word,
+)
 
+_LLDP = "show lldp neighbors detail"
+_LLDP_JSON = "show lldp neighbors detail | json"
+_STATUS = "show interface status"
+_STATUS_JSON = "show interface status | json"
 _TYPES = {"mac": "3", "ifname": "5", "local": "7"}
 _HEAD = (
     "Capability codes:\n"
@@ -18,6 +36,39 @@ _HEAD = (
 )
 _RULER = "-" * 80
 _COLUMNS = "{:<13} {:<18} {:<9} {:<9} {:<7} {:<7} {}"
+_RULE = "-" * 117
+
+
+def announced(port: SwitchPort) -> Frame:
+    """The port's name, long or short; the chassis id is the port's MAC on some releases."""
+    name = port.name.replace("Ethernet", "Eth") if "nxos_short_portid" in port.behaviours else port.name
+    per_port = port.behaviours.hits("chassis_per_port", port.switch)
+    speaker = replace(port.speaker, chassis=port.mac) if per_port else port.speaker
+    return Frame(speaker, Announced("ifname", name, port.label or port.name))
+
+
+def answers(ether: Ether, switch: str) -> dict[str, str]:
+    """Command to answer."""
+    return as_pasted(ether, switch, _neighbors(ether, switch) | _states(ether, switch))
+
+
+def _neighbors(ether: Ether, switch: str) -> dict[str, str]:
+    heard = ether.neighbors(switch)
+    if ether.world.behaviours.hits("nxos_brief_name_as_chassis", switch):
+        return {"show lldp neighbors | json native": brief_json(heard)}
+    if is_asked_otherwise(ether.world, switch):
+        return {_LLDP: lldp_text(heard)}
+    return {_LLDP_JSON: lldp_json(heard)}
+
+
+def _states(ether: Ether, switch: str) -> dict[str, str]:
+    found, behaviours = links(ether, switch), ether.world.behaviours
+    no_module = behaviours.hits("nxos_two_lines", switch)
+    if no_module or behaviours.hits("nxos_word", switch):
+        return {"show interface": interface_text(found, no_module=no_module)}
+    if is_asked_otherwise(ether.world, switch):
+        return {_STATUS: status_text(found)}
+    return {_STATUS_JSON: status_json(found)}
 
 
 def _local(name: str) -> str:
@@ -181,3 +232,77 @@ def _interface(link: Link, no_module: bool) -> str:
 {speed}, media type is 400G
   Beacon is turned off
 """
+
+
+def counters_json(sheet: CounterTable) -> str:
+    """`show interface counters | json`: octets and unicast in one row, multicast and broadcast in the next."""
+    found: dict[str, Any] = {}
+    for way, of, size, packets in (("rx", "in", Q.RX_BYTES, Q.RX_PACKETS), ("tx", "out", Q.TX_BYTES, Q.TX_PACKETS)):
+        rows = []
+        for port, octets, count in zip(sheet.ports, sheet.of(size), sheet.of(packets), strict=True):
+            rows.append({f"interface_{way}": port, f"eth_{of}bytes": str(octets), f"eth_{of}ucast": str(count)})
+            rows.append({f"interface_{way}": port, f"eth_{of}mcast": "0", f"eth_{of}bcast": "0"})
+        found[f"TABLE_{way}_counters"] = {f"ROW_{way}_counters": rows}
+    return dumps(found) + "\n"
+
+
+def queues_json(sheet: CounterTable) -> str:
+    """`show queuing interface | json`: a row for each port, in it one for each kind of count."""
+    kinds = (("Tx", "Pkts", Q.TX_PACKETS), ("Tx", "Byts", Q.TX_BYTES), ("Tail Drop", "Pkts", Q.QUEUE_DROPS),
+             ("ECN", "Pkts", Q.ECN_MARKED_PACKETS))  # fmt: skip
+    columns = [(kind, unit, sheet.of(quantity, rdma=True)) for kind, unit, quantity in kinds]
+    rows = []
+    for number, port in enumerate(sheet.ports):
+        reported = [
+            {"eq-stat-type": kind, "eq-stat-units": unit, "eq-uc-stat-value": str(values[number])}
+            for kind, unit, values in columns
+        ]
+        entry = _table("qosgrp_egress_stats_entry", reported)
+        group = _table("qosgrp_egress_stats", {"eq-qosgrp": str(sheet.priority), **entry})
+        rows.append({"dir": "Egress", "if_name_str": port, **group})
+    return dumps(_table("module", _table("queuing_interface", rows))) + "\n"
+
+
+def _table(name: str, rows: object) -> dict[str, Any]:
+    """A table of NX-OS' JSON: an object in place of a list where there is one row."""
+    return {f"TABLE_{name}": {f"ROW_{name}": rows}}
+
+
+def pfc_text(sheet: CounterTable) -> str:
+    """`show interface priority-flow-control detail`."""
+    received, sent = sheet.of(Q.RX_PAUSE_FRAMES, rdma=True), sheet.of(Q.TX_PAUSE_FRAMES, rdma=True)
+    return "".join(_pfc_of(sheet, port, *frames) for port, *frames in zip(sheet.ports, received, sent, strict=True))
+
+
+def _pfc_of(sheet: CounterTable, port: str, received: int, sent: int) -> str:
+    labels = "  |  ".join(f"Priority{of}" for of in range(8))
+    lines = [
+        f"{port}:", "    Admin Mode: Auto", "    Oper Mode: On", f"    VL bitmap: ({1 << sheet.priority:x})",
+        f"    Total Rx PFC Frames: {received}", f"    Total Tx PFC Frames: {sent}", _RULE, f"    |  {labels}  |", _RULE,
+    ]  # fmt: skip
+    for way, frames in (("Rx", received), ("Tx", sent)):
+        cells = "|".join(str(frames if of == sheet.priority else 0).ljust(13) for of in range(8)).rstrip()
+        lines += [f"{way}  |{cells}", _RULE]
+    return "\n".join(lines[:-1]) + "\n\n"
+
+
+PLATFORM = Platform(
+    description="Cisco Nexus Operating System (NX-OS) Software 10.3(4a)",
+    maker="Cisco Systems, Nexus 9000",
+    default_name="switch",
+    management="mgmt0",
+    port_name=lambda number, shape: f"Ethernet1/{number}",
+    frames=sends(announced),
+    answers=answers,
+    steady={
+        VERSION: prints_text("Cisco Nexus Operating System (NX-OS) Software\n  NXOS: version 10.3(4a)\n"),
+        _STATUS_JSON: prints_links(status_json),
+        _STATUS: prints_links(status_text),
+    },
+    fleeting={_LLDP_JSON: prints_neighbors(lldp_json), _LLDP: prints_neighbors(lldp_text)},
+    counters={
+        "show interface counters | json": counters_json,
+        "show interface priority-flow-control detail": pfc_text,
+        "show queuing interface | json": queues_json,
+    },
+)

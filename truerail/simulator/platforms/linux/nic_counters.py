@@ -1,18 +1,28 @@
 """What a host prints of its NICs: `ethtool -S` of mlx5 in a loop, the files of sysfs, `rdma statistic`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from json import dumps
 
-from truerail.simulator.flows.cli_output.counter_table import CounterTable
+from truerail.simulator.flows.counter_table import CounterTable
 from truerail.simulator.flows.forms import NARROW, NIC_COUNTERS, RDMA_COUNTERS
 from truerail.simulator.flows.ledger import Key, Q
 
+NIC_LOOP = (
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in */device; do n=${n%/*}; [ -e $n/device/physfn ] || { "
+    'echo "# ethtool -S $n"; ethtool -S $n | grep -Ev "^ *(\\[|ch|[rt]x-?|([rt]x_)?queue_)[0-9]"; '
+    "echo carrier_down_count: $(cat $n/*down_count); }; done; :"
+)
 _WIDTH = (1 << 32) - 1
 
 
 def ethtool(sheet: CounterTable) -> str:
+    """`ethtool -S` of every port of an mlx5 NIC."""
+    return ethtool_loop(sheet, NIC_COUNTERS)
+
+
+def ethtool_loop(sheet: CounterTable, counters: Iterable[tuple[str, Key]]) -> str:
     """Every port's answer below the command that asks for it, and how often the kernel saw the link go."""
-    columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in NIC_COUNTERS]
+    columns = [(name.format(sheet.priority), sheet.of(key[0], rdma=key[1])) for name, key in counters]
     downs = sheet.of(Q.LINK_DOWNS)
     lines: list[str] = []
     for number, port in enumerate(sheet.ports):

@@ -6,14 +6,14 @@ from itertools import groupby
 
 from truerail.model import Port
 from truerail.simulator.behaviours import names
+from truerail.simulator.ether import Ether, out_of_band, storage
+from truerail.simulator.frames import Heard
 from truerail.simulator.models import device_number
-from truerail.simulator.platforms import linux
-from truerail.simulator.render import ip_link, lldpd, modules, rdma, sysfs
-from truerail.simulator.render.beacon import Ether, Heard, out_of_band, storage
-from truerail.simulator.render.links import Link
-from truerail.simulator.render.topo import KINDS as TOPO_KINDS
-from truerail.simulator.render.topo import topo
-from truerail.simulator.world import World
+from truerail.simulator.platforms._platform import Link
+from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, rdma_link, sysfs
+from truerail.simulator.platforms.linux.topo import KINDS as TOPO_KINDS
+from truerail.simulator.platforms.linux.topo import topo
+from truerail.simulator.world import World, shifted
 
 _MANAGEMENT = "eno1"
 _FIRST_INDEX = 4
@@ -34,14 +34,16 @@ def answers(ether: Ether, host: str) -> dict[str, str]:
     found = {
         "nvidia-smi topo -m": matrix(world, host),
         "rdma link": rdma_answer(world, host),
-        command: LLDP[command](neighbors(ether, host)),
+        command: LLDP[command](ether.neighbors(host)),
         "ip -j -d link": ip_link.link(found_interfaces, details=True),
         sysfs.SPEEDS: speeds(world, host),
     }
     if any(world.behaviours.hits(name, host) for name in ("networkd", "efa")):
         del found[command]  # no lldpd there
     if world.behaviours.hits("dac_serial", host):
-        found[modules.ON_HOST] = modules.memory(world, ((nic.netdev, nic.jack) for nic in nics(world, host)))
+        found[cable_modules.ON_HOST] = cable_modules.memory(
+            world, ((nic.netdev, nic.jack) for nic in nics(world, host))
+        )
     if world.fabric.shape.subnets:
         found["ip -j addr"] = ip_link.addr(found_interfaces)
     return found
@@ -129,14 +131,9 @@ def neighbors(ether: Ether, host: str) -> Iterator[Heard]:
             yield storage(ether, host, name.netdev, index)
 
 
-def rdma_ports(world: World, host: str) -> list[tuple[str, bool, str]]:
-    """RDMA device, whether its link is up, and its netdev; in the order of devices."""
-    return [(device, state == rdma.UP, netdev) for device, state, netdev in _rdma_states(world, host)]
-
-
 def rdma_answer(world: World, host: str) -> str:
     """The answer to `rdma link`."""
-    return rdma.rdma_states(_rdma_states(world, host), blank_lines=world.behaviours.hits("rdma_text_forms", host))
+    return rdma_link.rdma_states(_rdma_states(world, host), blank_lines=world.behaviours.hits("rdma_text_forms", host))
 
 
 def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
@@ -146,22 +143,22 @@ def _rdma_states(world: World, host: str) -> list[tuple[str, str, str]]:
     for nic in nics(world, host):
         device, netdev = (f"mlx5_bond_{nic.bond[4:]}", nic.bond) if nic.bond else (nic.rdma, nic.netdev)
         if model.nic == "efa":
-            found[device] = device, rdma.UP, ""
+            found[device] = device, rdma_link.UP, ""
         elif device not in found or nic.up:  # a bond is ACTIVE while any member has carrier
-            found[device] = device, rdma.UP if nic.up else _down(world, nic), netdev
+            found[device] = device, rdma_link.UP if nic.up else _down(world, nic), netdev
     for name in model.storage_names:
         device = names.rdma(world, host, name.rdma)
-        found[device] = device, rdma.UP, name.netdev
+        found[device] = device, rdma_link.UP, name.netdev
     if behaviours.hits("vfs", host):
         for number, nic in enumerate(nics(world, host)):
-            found[f"mlx5_{100 + number}"] = f"mlx5_{100 + number}", rdma.DISABLED, f"{nic.netdev}v0"
+            found[f"mlx5_{100 + number}"] = f"mlx5_{100 + number}", rdma_link.DISABLED, f"{nic.netdev}v0"
     return sorted(found.values(), key=lambda item: ("bond" in item[0], device_number(item[0])))
 
 
 def _down(world: World, nic: Nic) -> str:
     """The words of the driver for a port without carrier: all but ionic say DISABLED whoever did it (mlx5/main.c)."""
     is_ionic = world.fabric.shape.nic == "ionic"
-    return rdma.POLLING if is_ionic and not nic.off else rdma.DISABLED
+    return rdma_link.POLLING if is_ionic and not nic.off else rdma_link.DISABLED
 
 
 def speeds(world: World, host: str) -> str:
@@ -244,7 +241,7 @@ def _above(
             index += 1
         if world.behaviours.hits("vfs", host):
             pci = f"{rail.pci[:-1]}{int(rail.pci[-1]) + 2}"
-            mac = linux.shifted(rail.mac, 0x400000)
+            mac = shifted(rail.mac, 0x400000)
             yield ip_link.Interface(index, f"{rail.name}v0", mac, False, _MTU, pci, off=True)
             index += 1
 

@@ -5,7 +5,11 @@ the pause frames of CISCO-PFC-EXT-MIB.
 from collections.abc import Iterator, Mapping, Sequence
 
 from truerail.model import Port
-from truerail.simulator.render.beacon import Ether, Heard
+from truerail.simulator.ether import Ether
+from truerail.simulator.frames import Heard
+from truerail.simulator.platforms._platform import Platform
+from truerail.simulator.platforms._switches import by_name, sends
+from truerail.simulator.platforms.cumulus import DESCRIPTION
 
 WALK = "snmpbulkwalk -On 1"
 _LOCAL = ".1.0.8802.1.1.2.1.3.7.1"
@@ -145,3 +149,10 @@ def _interfaces(ether: Ether, jacks: list[tuple[int, Port]], counters: _Counters
         for index, jack in jacks
     )
     yield from (f'{_IF_X}.18.{index} = STRING: "{ether.label(jack)}"' for index, jack in jacks)
+
+
+def _answers(ether: Ether, switch: str) -> dict[str, str]:
+    return {WALK: walk(ether, switch, ether.neighbors(switch))}
+
+
+PLATFORM = Platform(description=DESCRIPTION, runs_lldpd=True, frames=sends(by_name), answers=_answers)

@@ -6,8 +6,8 @@ from itertools import groupby
 from json import dumps
 from typing import Any
 
-from truerail.simulator.frames import Announced, Speaker
-from truerail.simulator.render.beacon import Heard
+from truerail.simulator.frames import Announced, Heard, Speaker
+from truerail.simulator.platforms._platform import Tools, prints_neighbors
 
 _MAU = "10GbaseT - Four-pair Category 6A or better, full duplex mode only"
 _CAPABILITIES = ("Bridge", "Router", "Wlan", "Station")
@@ -181,3 +181,14 @@ def _keyvalue_lines(heard: Heard) -> list[str]:
     if port.description:
         lines.append(f"{stem}.port.descr={port.description}")
     return [*lines, f"{stem}.port.ttl={heard.ttl_seconds}"]
+
+
+def tools(before: str = "") -> Tools:
+    """lldpd's own clients in the formats that can be read again; `before` is what they are called through."""
+    renders = {"json0": json0, "json": json, "keyvalue": keyvalue}
+    spellings = ("lldpctl -f {}", "lldpcli show neighbors details -f {}", "lldpcli -f {} show neighbors details")
+    return {
+        before + spelling.format(name): prints_neighbors(render)
+        for name, render in renders.items()
+        for spelling in spellings
+    }

@@ -3,10 +3,16 @@
 from dataclasses import dataclass, replace
 from hashlib import md5
 
+from truerail.model import Port
+from truerail.simulator.behaviours import names
+from truerail.simulator.ether import Ether
 from truerail.simulator.frames import Announced, Frame, Speaker, Tells
+from truerail.simulator.world import World, shifted
 
 IDRAC_TTL_SECONDS = 480
 """dell/iDRAC-Redfish-Scripting#301."""
+_NAMELESS = ("default_name", "rename", "clone_name", "clone_chassis")
+"""Behaviours under which the name that is heard says of no planned host alone that it is this one."""
 _DPU_OFFSETS = {"0x10": 0x10, "0x25": 0x25}
 
 
@@ -26,6 +32,54 @@ class HostPort:
     def by_mac(self) -> Tells:
         """What a bare MAC tells: the port where the host's own answers show it."""
         return Tells.PORT if self.is_read else Tells.NOTHING
+
+
+def frames(ether: Ether, jack: Port) -> tuple[Frame, ...]:
+    """What a host's agents send from one port, the frames of the host itself first."""
+    port = _host_port(ether, jack)
+    world, host = ether.world, port.host
+    behaviours = world.behaviours
+    if behaviours.hits("efa", host) or behaviours.hits("ttl0", host):
+        return ()
+    is_nameless = any(behaviours.hits(name, host) for name in _NAMELESS)
+    if behaviours.hits("dpu", host):
+        own = arm(port, behaviours.value("dpu_offset"))
+        return (replace(own, tells=Tells.NOTHING) if is_nameless else own,)
+    if variant := behaviours.value_for("hpe_fw", host):
+        return (hpe_firmware(port, variant),)
+    if behaviours.hits("boot_phase", host):
+        return (replace(firmware(port), is_second=False),)
+    of_firmware = behaviours.value_for("fw_lldp", host)
+    if of_firmware == "only":
+        return (replace(firmware(port), is_second=False),)
+    own = networkd(port) if behaviours.hits("networkd", host) else lldpd(port)
+    if is_nameless or names.is_paired(world, "clone_name", host):
+        own = replace(own, tells=_tells(world, port, own))
+    more = [firmware(port)] if of_firmware else []
+    if behaviours.hits("msap_change", host, port.slot):
+        more.append(replace(lldpd_after_alias(port), is_second=True))
+    if kind := behaviours.value_for("second_speaker", host, port.slot):
+        more.append(second(port, kind))
+    if behaviours.hits("cdp_beside", host, port.slot):
+        more.append(replace(own, via="CDPv2", is_second=True))
+    return (own, *more)
+
+
+def _host_port(ether: Ether, jack: Port) -> HostPort:
+    world, host = ether.world, jack.device
+    slot = world.slot(jack)
+    netdev = names.netdev(world, host, world.nic_name(host, slot).netdev)
+    alias, is_read = ether.label(jack), host not in world.absent
+    return HostPort(host, ether.speaker(host), netdev, world.host_mac(host, slot), slot, alias, is_read)
+
+
+def _tells(world: World, port: HostPort, own: Frame) -> Tells:
+    """What a frame tells whose name, or whose chassis id, is another's too: its MACs say which machine sends it,
+    where that answers. systemd-networkd sends no MAC, and a machine id that no other answer has.
+    """
+    shares_name = world.behaviours.hits("default_name", port.host)
+    shares_name |= names.is_paired(world, "clone_name", port.host)
+    return Tells.NOTHING if own.speaker.chassis_type == "local" and shares_name else port.by_mac
 
 
 def lldpd(port: HostPort) -> Frame:
@@ -93,13 +147,6 @@ def second(port: HostPort, kind: str) -> Frame:
             guest = replace(speaker, name=f"vm-{port.slot}.guests.example.net", chassis=shifted(port.mac, 0xA00000))
             return Frame(guest, Announced("mac", shifted(port.mac, 0xA00001), "ens3"), is_second=True)
     return firmware(port)
-
-
-def shifted(mac: str, offset: int) -> str:
-    """The MAC that is so much more."""
-    number = int(mac.replace(":", ""), 16) + offset
-    digits = f"{number:012x}"
-    return ":".join(digits[i : i + 2] for i in range(0, 12, 2))
 
 
 def _nameless(chassis: str) -> Speaker:

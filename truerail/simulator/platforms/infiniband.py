@@ -9,9 +9,11 @@ from collections.abc import Iterator
 
 from truerail.model import Port, Role
 from truerail.simulator.behaviours import names
-from truerail.simulator.render import sysfs
-from truerail.simulator.render.host import matrix
-from truerail.simulator.render.topo import AZURE_NETWORKING
+from truerail.simulator.ether import Ether
+from truerail.simulator.platforms._platform import Platform
+from truerail.simulator.platforms.linux import lldp_agents, sysfs
+from truerail.simulator.platforms.linux.host import matrix
+from truerail.simulator.platforms.linux.topo import AZURE_NETWORKING
 from truerail.simulator.world import World
 
 DISCOVERY = "ibnetdiscover"
@@ -52,8 +54,9 @@ _CA = """CA '{device}'
 """
 
 
-def answers(world: World, host: str) -> dict[str, str]:
-    """Command to answer. The first host that can be read has discovered the fabric."""
+def answers(ether: Ether, host: str) -> dict[str, str]:
+    """Command to answer, of a host. The first host that can be read has discovered the fabric."""
+    world = ether.world
     found = {
         "nvidia-smi topo -m": matrix(world, host),
         "ibstat": "".join(_adapters(world, host)),
@@ -270,27 +273,22 @@ def _description(world: World, jack: Port) -> str:
         peers = [one for one, device in world.fabric.plan.devices.items() if device.role is role]
         place = peers.index(jack.device)  # two chips on each board
         return f"MF0;director-1:MCS8500/{'L' if role is Role.LEAF else 'S'}{place // 2 + 1:02}/U{place % 2 + 1}"
-    if chips_of(world, jack.device) > 1:
+    if world.chips_of(jack.device) > 1:
         return f"MF0;{name}:MQM9790/U{_chip(world, jack) + 1}"
     return f"MF0;{name}:MQM9700/U1" if role is Role.LEAF else name
-
-
-def chips_of(world: World, switch: str) -> int:
-    """How many switch chips a box has. Each is a node of its own that counts its ports from 1."""
-    return 2 if world.behaviours.hits("ib_multi_asic", switch) else 1
 
 
 def _nodes(world: World) -> Iterator[tuple[str, list[Port]]]:
     """Each switch chip: its box, and the ports that it has of it, of which there is one at least."""
     for switch, ports in world.fabric.ports.items():
         jacks = [Port(switch, port) for port in ports]
-        for chip in range(chips_of(world, switch)):
+        for chip in range(world.chips_of(switch)):
             yield switch, [jack for jack in jacks if _chip(world, jack) == chip]
 
 
 def _chip(world: World, jack: Port) -> int:
     """The chip that a port is on: the first half of a box's ports is the first one's."""
-    chips = chips_of(world, jack.device)
+    chips = world.chips_of(jack.device)
     return (int(jack.name) - 1) * chips // len(world.fabric.ports[jack.device]) if chips > 1 else 0
 
 
@@ -321,3 +319,8 @@ def _lid(world: World, machine: str) -> int:
 
 def _rate(world: World, jack: Port) -> str:
     return _RATES[world.speed_gbps(jack)]
+
+
+PLATFORM = Platform(
+    description="", port_name=lambda number, shape: str(number), frames=lldp_agents.frames, answers=answers
+)

@@ -1,0 +1,77 @@
+"""What the simulator needs to know of a platform: how it names ports, what it announces, what it prints."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from truerail.model import Port
+from truerail.simulator.frames import Frame, Heard
+
+if TYPE_CHECKING:
+    from truerail.simulator.ether import Ether
+    from truerail.simulator.flows.counter_table import CounterTable
+    from truerail.simulator.shape import Shape
+
+Tool = Callable[["Ether", str], str]
+"""What a machine prints to one command."""
+Tools = Mapping[str, Tool]
+Print = Callable[["CounterTable"], str]
+"""What a machine prints of its counters."""
+VERSION = "show version"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One port. `gbps` is the speed of the link in Gb/s; of a port without link, the configured one."""
+
+    name: str
+    up: bool
+    gbps: float
+    label: str = ""
+    """The description that somebody configured."""
+    off: bool = False
+    """Whether the operator switched it off."""
+    module: bool = True
+    """Whether a module is in it: a cable that is plugged in brings one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """One platform. The texts are those of real devices; `tests/recordings` has answers to compare with."""
+
+    description: str
+    """What it announces as its system description."""
+    answers: Callable[["Ether", str], dict[str, str]]
+    """Command to answer, of a machine in a capture."""
+    frames: Callable[["Ether", Port], tuple[Frame, ...]]
+    """What goes out of a port by LLDP, the frames of the machine itself first."""
+    neighbors: Callable[["Ether", str], Iterable[Heard]] = lambda ether, switch: ether.switch_neighbors(switch)
+    """What a machine lists by LLDP."""
+    port_name: Callable[[int, "Shape"], str] = lambda number, shape: f"swp{number}"
+    """The name of the switch port with this number, counted from 1, as configurations and plans write it."""
+    index_offset: int = 9
+    """What the interface index of a switch port is more than its number."""
+    management: str = "eth0"
+    """The name of the management port."""
+    default_name: str = "localhost"
+    """The hostname before it is configured."""
+    maker: str = "HUAWEI, AR Series"
+    """How its port descriptions begin where nothing is configured."""
+    runs_lldpd: bool = False
+    """Whether its list of neighbours is lldpd's."""
+    steady: Tools = field(default_factory=dict)
+    """The commands of a live device whose answers change with the fabric alone."""
+    fleeting: Tools = field(default_factory=dict)
+    """The commands of a live device whose answers change also with time."""
+    counters: Mapping[str, Print] = field(default_factory=dict)
+    """The commands that print counters."""
+
+
+def prints_text(text: str) -> Tool:
+    """A tool that prints the same on every machine."""
+    return lambda ether, machine: text
+
+
+def prints_neighbors(render: Callable[[Iterable[Heard]], str]) -> Tool:
+    """A tool that prints the neighbours of a host or switch."""
+    return lambda ether, machine: render(ether.neighbors(machine))

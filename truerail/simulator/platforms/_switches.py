@@ -1,0 +1,131 @@
+"""What switches have in common: their ports as LLDP agents and command lines know them, and spellings."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from truerail.model import Port
+from truerail.simulator.behaviours import names
+from truerail.simulator.behaviours.chosen import Behaviours
+from truerail.simulator.frames import Announced, Frame, Speaker, Tells
+from truerail.simulator.platforms._platform import Link, Tool
+
+if TYPE_CHECKING:
+    from truerail.simulator.ether import Ether
+    from truerail.simulator.world import World
+
+MTU = 9216
+ANYCAST = "2001:db8::12"
+"""An address that all leaves of an EVPN fabric announce beside their own (suzieq, dual-bgp spine01)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchPort:
+    """One port of a switch, and the switch: what its LLDP agent knows.
+
+    `name` is the port's in configurations, `label` the description that it announces, empty where none is configured.
+    `is_read` is whether the switch answers.
+    """
+
+    switch: str
+    number: int
+    name: str
+    speaker: Speaker
+    mac: str
+    label: str
+    is_read: bool
+    behaviours: Behaviours
+
+
+Announce = Callable[[SwitchPort], Frame]
+"""What a platform sends from one port."""
+
+
+def by_name(port: SwitchPort) -> Frame:
+    """The port's name, and its description, which is its name where none is configured."""
+    return Frame(port.speaker, Announced("ifname", port.name, port.label or port.name))
+
+
+def sends(announce: Announce) -> Callable[["Ether", Port], tuple[Frame, ...]]:
+    """The frames of a switch that announces its ports so. Of two switches with one chassis id, lldpd shows one name:
+    none tells which it is.
+    """
+
+    def frames(ether: "Ether", jack: Port) -> tuple[Frame, ...]:
+        world, switch = ether.world, jack.device
+        sent = announce(_port(ether, jack))
+        more = list(sent.speaker.more_addresses)
+        if world.behaviours.hits("mgmt_anycast", switch):
+            more.append(ANYCAST)
+        if names.is_mlag(world, switch):
+            more.append(_mlag_address(world, switch))
+        tells = Tells.NOTHING if names.shares_chassis(world, switch) else sent.tells
+        return (replace(sent, speaker=replace(sent.speaker, more_addresses=tuple(more)), tells=tells),)
+
+    return frames
+
+
+def _port(ether: "Ether", jack: Port) -> SwitchPort:
+    world, number = ether.world, ether.number(jack)
+    switch, behaviours = jack.device, world.behaviours
+    label = ether.label(jack)
+    if behaviours.value("descr") == "vendor_default":
+        label = f"{world.system(switch).maker}, {jack.name} Interface"
+    return SwitchPort(
+        switch,
+        number,
+        jack.name,
+        ether.speaker(switch),
+        world.switch_mac(switch, number),
+        label,
+        switch not in world.absent,
+        behaviours,
+    )
+
+
+def _mlag_address(world: "World", switch: str) -> str:
+    """The address that both switches of an MLAG announce beside their own (VXLAN's anycast end point)."""
+    return f"2001:db8:a::{world.fabric.order[names.mlag_pair(world, switch)[0]] + 1:x}"
+
+
+def links(ether: "Ether", switch: str) -> Iterator[Link]:
+    """The ports of a switch in the order of their numbers, its management port left out."""
+    world = ether.world
+    for name in world.fabric.ports[switch]:
+        jack = Port(switch, name)
+        yield Link(
+            name,
+            world.carrier(jack),
+            world.speed_gbps(jack),
+            ether.label(jack),
+            jack in world.switched_off,
+            world.has_module(jack),
+        )
+
+
+def prints_links(render: Callable[[Iterable[Link]], str]) -> Tool:
+    """A tool that prints the state and speed of a switch's ports."""
+    return lambda ether, switch: render(links(ether, switch))
+
+
+def is_asked_otherwise(world: "World", switch: str) -> bool:
+    """With `World.mixed`, switches of one platform differ in which command they were asked."""
+    return world.mixed and world.fabric.order[switch] % 2 == 1
+
+
+def as_pasted(ether: "Ether", switch: str, found: dict[str, str]) -> dict[str, str]:
+    """The answers with what a terminal adds: the prompt with the command, carriage returns, the prompt again."""
+    if not ether.world.behaviours.hits("cli_noise", switch):
+        return found
+    return {command: f"{switch}# {command}\n{text}{switch}# ".replace("\n", "\r\n") for command, text in found.items()}
+
+
+def speed_word(gbps: float) -> str:
+    """`400G`, `2.5G`, as switches print a speed from 1 Gb/s on."""
+    return f"{gbps:g}G"
+
+
+def cisco_mac(mac: str) -> str:
+    """`b83f.d200.0001`, as Cisco and Arista print a MAC."""
+    digits = mac.replace(":", "")
+    return ".".join(digits[i : i + 4] for i in (0, 4, 8))

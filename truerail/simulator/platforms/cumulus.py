@@ -1,0 +1,146 @@
+"""NVIDIA Cumulus Linux: lldpd and NVUE (`nv show interface lldp -o json`: neighbours by interface and by system name),
+`ethtool -S` of its ports in a loop, and NVUE's counters.
+"""
+
+from collections.abc import Iterable
+from json import dumps
+from typing import Any
+
+from truerail.model import Port
+from truerail.simulator.ether import Ether
+from truerail.simulator.flows.counter_table import CounterTable
+from truerail.simulator.flows.ledger import Key, Q
+from truerail.simulator.frames import Heard
+from truerail.simulator.platforms._platform import Platform, prints_neighbors, prints_text
+from truerail.simulator.platforms._switches import as_pasted, by_name, is_asked_otherwise, sends
+from truerail.simulator.platforms.linux import cable_modules, ip_link, lldpd, nic_counters, sysfs
+from truerail.simulator.platforms.linux.switch import OS_RELEASE, interfaces, speeds
+
+DESCRIPTION = "Cumulus Linux version 5.9.1 running on Mellanox Technologies Ltd. MSN4700"
+_NVUE_LLDP = "nv show interface lldp -o json"
+_PORT_COUNTERS = (
+    "type ethtool >&2 || exit 127; cd /sys/class/net; for n in *; do [ -e $n/device ] || case $n in swp*) ;; *) "
+    'continue;; esac; echo "# ethtool -S $n"; ethtool -S $n; echo carrier_down_count: $(cat $n/*down_count); done; :'
+)
+_HW: tuple[tuple[str, Key], ...] = (
+    ("HwIfInOctets", (Q.RX_BYTES, False)),
+    ("HwIfInUcastPkts", (Q.RX_PACKETS, False)),
+    ("HwIfOutOctets", (Q.TX_BYTES, False)),
+    ("HwIfOutUcastPkts", (Q.TX_PACKETS, False)),
+    ("HwIfInDiscards", (Q.RX_DISCARDS, False)),
+    ("HwIfInErrors", (Q.RX_ERRORS, False)),
+    ("HwIfOutDiscards", (Q.TX_DISCARDS, False)),
+    ("HwIfInPfc{}Pkt", (Q.RX_PAUSE_FRAMES, True)),
+    ("HwIfOutPfc{}Pkt", (Q.TX_PAUSE_FRAMES, True)),
+)
+
+
+def answers(ether: Ether, switch: str) -> dict[str, str]:
+    """Command to answer."""
+    world, heard = ether.world, ether.neighbors(switch)
+    by_nvue = is_asked_otherwise(world, switch)
+    found = {
+        **({_NVUE_LLDP: lldp_json(heard)} if by_nvue else {"lldpctl -f json0": lldpd.json0(heard)}),
+        "ip -j link": ip_link.link(interfaces(ether, switch), details=False),
+        sysfs.SPEEDS: speeds(ether, switch),
+    }
+    if world.behaviours.hits("dac_serial", switch):
+        jacks = (Port(switch, name) for name in world.fabric.ports[switch])
+        found[cable_modules.ON_SWITCH] = cable_modules.memory(world, ((jack.name, jack) for jack in jacks))
+    return as_pasted(ether, switch, found)
+
+
+def lldp_json(neighbors: Iterable[Heard]) -> str:
+    """The answer. The object has one entry a name: of two NICs of one host on a port it shows the newer."""
+    found: dict[str, Any] = {}
+    for heard in neighbors:
+        lldp = found.setdefault(heard.local, {"lldp": {"neighbor": {}}})["lldp"]
+        lldp["neighbor"].setdefault(heard.speaker.name or heard.speaker.chassis, _neighbor(heard))
+    return dumps(found, indent=2) + "\n"
+
+
+def _neighbor(heard: Heard) -> dict[str, Any]:
+    speaker, port = heard.speaker, heard.port
+    capability = {
+        "is-bridge": False,
+        "is-router": speaker.router,
+    }
+    return {
+        "age": str(heard.age_seconds),
+        "chassis": {
+            "capability": capability,
+            "chassis-id": speaker.chassis,
+            **({"management-address-ipv4": speaker.address} if speaker.address else {}),
+            **({"system-description": speaker.description} if speaker.description else {}),
+            **({"system-name": speaker.name} if speaker.name else {}),
+        },
+        "port": {
+            **({"description": port.description} if port.description else {}),
+            "name": port.id,
+            "ttl": heard.ttl_seconds,
+            "type": port.id_type,
+        },
+    }
+
+
+def port_counters(sheet: CounterTable) -> str:
+    """`ethtool -S` of every port."""
+    return nic_counters.ethtool_loop(sheet, _HW)
+
+
+def interface_json(sheet: CounterTable) -> str:
+    """`nv show interface -o json`: the link's counters of every port."""
+    names: tuple[tuple[str, Key], ...] = (
+        ("in-bytes", (Q.RX_BYTES, False)),
+        ("in-drops", (Q.RX_DISCARDS, False)),
+        ("in-errors", (Q.RX_ERRORS, False)),
+        ("in-pkts", (Q.RX_PACKETS, False)),
+        ("out-bytes", (Q.TX_BYTES, False)),
+        ("out-drops", (Q.TX_DISCARDS, False)),
+        ("out-pkts", (Q.TX_PACKETS, False)),
+    )
+    changes = [2 * falls for falls in sheet.of(Q.LINK_DOWNS)]
+    columns = [("carrier-transitions", changes), *((name, sheet.of(key[0])) for name, key in names)]
+    found = {
+        port: {"link": {"stats": {name: values[number] for name, values in columns}}, "type": "swp"}
+        for number, port in enumerate(sheet.ports)
+    }
+    return dumps(found, indent=2) + "\n"
+
+
+def qos_json(sheet: CounterTable, port: str) -> str:
+    """`nv show interface swp1 counters qos -o json`."""
+    at = sheet.ports.index(port)
+    frames = {
+        "rx-pause-frames": Q.RX_PAUSE_FRAMES,
+        "tx-pause-frames": Q.TX_PAUSE_FRAMES,
+        "rx-pause-duration": Q.RX_PAUSE_US,
+        "tx-pause-duration": Q.TX_PAUSE_US,
+    }
+    queue = {
+        "ecn-marked-frames": Q.ECN_MARKED_PACKETS,
+        "tx-frames": Q.TX_PACKETS,
+        "tx-bytes": Q.TX_BYTES,
+        "tx-uc-buffer-discards": Q.QUEUE_DROPS,
+    }
+    groups: dict[str, Any] = {
+        group: {str(sheet.priority): {name: sheet.of(quantity, rdma=True)[at] for name, quantity in names.items()}}
+        for group, names in (("egress-queue-stats", queue), ("pfc-stats", frames))
+    }
+    return dumps(groups, indent=2) + "\n"
+
+
+PLATFORM = Platform(
+    description=DESCRIPTION,
+    default_name="cumulus",
+    runs_lldpd=True,
+    frames=sends(by_name),
+    answers=answers,
+    steady={
+        **ip_link.tools(interfaces),
+        OS_RELEASE: prints_text('NAME="Cumulus Linux"\nVERSION_ID=5.9.1\nID=cumulus-linux\n'),
+        sysfs.SPEEDS: speeds,
+    },
+    fleeting={**lldpd.tools(), _NVUE_LLDP: prints_neighbors(lldp_json)},
+    counters={_PORT_COUNTERS: port_counters, "nv show interface -o json": interface_json},
+)

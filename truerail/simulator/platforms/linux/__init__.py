@@ -1,0 +1,32 @@
+"""Linux: GPU hosts, and the tools that other platforms have of it."""
+
+from truerail.simulator.platforms._platform import Platform, prints_text
+from truerail.simulator.platforms.linux import host, ip_link, lldp_agents, lldpd, nic_counters, sysfs
+from truerail.simulator.platforms.linux.switch import OS_RELEASE
+
+PLATFORM = Platform(
+    description="Ubuntu 22.04.5 LTS Linux 5.15.0-122-generic #132-Ubuntu SMP Thu Aug 29 13:45:52 UTC 2024 x86_64",
+    default_name="ubuntu",
+    runs_lldpd=True,
+    frames=lldp_agents.frames,
+    neighbors=host.neighbors,
+    answers=host.answers,
+    steady={
+        "nvidia-smi topo -m": lambda ether, name: host.matrix(ether.world, name),
+        "nvidia-smi topo --matrix": lambda ether, name: host.matrix(ether.world, name),
+        "rdma link": lambda ether, name: host.rdma_answer(ether.world, name),
+        "rdma link show": lambda ether, name: host.rdma_answer(ether.world, name),
+        sysfs.SPEEDS: lambda ether, name: host.speeds(ether.world, name),
+        OS_RELEASE: prints_text('NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\nID_LIKE=debian\n'),
+        **ip_link.tools(host.interfaces),
+    },
+    fleeting=lldpd.tools(),
+    counters={
+        nic_counters.NIC_LOOP: nic_counters.ethtool,
+        sysfs.RDMA_COUNTERS: nic_counters.sysfs,
+        "rdma statistic": nic_counters.statistic,
+        "rdma statistic show": nic_counters.statistic,
+        "rdma -j statistic": nic_counters.statistic_json,
+        "rdma -j statistic show": nic_counters.statistic_json,
+    },
+)

@@ -1,0 +1,34 @@
+"""Switches that are Linux underneath: their interfaces, and their speeds in sysfs."""
+
+from collections.abc import Iterator
+
+from truerail.model import Port
+from truerail.simulator.ether import Ether
+from truerail.simulator.platforms._platform import Link
+from truerail.simulator.platforms._switches import MTU, links
+from truerail.simulator.platforms.linux import ip_link, sysfs
+
+OS_RELEASE = "cat /etc/os-release"
+_MANAGEMENT = "eth0"
+
+
+def speeds(ether: Ether, switch: str) -> str:
+    """The speeds in sysfs."""
+    return sysfs.speeds((), [Link(_MANAGEMENT, up=True, gbps=1.0), *links(ether, switch)])
+
+
+def interfaces(ether: Ether, switch: str) -> Iterator[ip_link.Interface]:
+    """Every interface of the switch."""
+    world = ether.world
+    yield ip_link.Interface(2, _MANAGEMENT, world.switch_mac(switch, 0), True, 1500)
+    for number, name in enumerate(world.fabric.ports[switch], 1):
+        jack = Port(switch, name)
+        yield ip_link.Interface(
+            world.port_index(switch, number),
+            name,
+            world.switch_mac(switch, number),
+            world.carrier(jack),
+            MTU,
+            alias=ether.label(jack),
+            off=jack in world.switched_off,
+        )
