@@ -10,12 +10,14 @@ from importlib.machinery import FileFinder
 from pathlib import Path
 from pkgutil import ModuleInfo
 from types import ModuleType
+from typing import get_args
 
 import pytest
 
 import collector
 import rules
 from truerail.model import KINDS, Collector
+from truerail.model.facts import Fact
 from truerail.model.rule import HEADINGS, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,6 +82,11 @@ def test_a_rules_file_function_and_code_agree(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rules_needs_are_yielded_by_some_collector(rule: Rule) -> None:
     assert set(rule.needs) <= {kind for found in COLLECTORS for kind in found.yields}
+
+
+def test_the_type_of_facts_names_every_kind() -> None:
+    assert get_args(Fact) == tuple(KINDS)
+    assert all(set(known.bounds) <= set(kind._fields) for kind, known in KINDS.items())
 
 
 @pytest.mark.parametrize("found", COLLECTORS, ids=lambda found: found.name)

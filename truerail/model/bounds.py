@@ -2,7 +2,7 @@
 arithmetic far from the device that said it: an MTU of 20 digits fits no column of 64 bits and turns a rule off.
 
 A number out of bounds becomes None, "the answer did not say", where the fact can do without it; where it cannot, the
-answer is refused. The bounds lie far outside of anything that exists, and well inside of 64 bits.
+answer is refused. The bounds of a kind are declared with it, in `facts.py`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,47 +11,12 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from truerail.errors import OutOfBoundsError
-from truerail.model.facts import (
-    Fact,
-    GpuNicPath,
-    LinkSpeed,
-    Neighbor,
-    NetAddress,
-    NetLink,
-    Optic,
-    PcieLink,
-    PortCounters,
-    PortQos,
-    RdmaLink,
-)
+from truerail.model.facts import KINDS, Fact, PortCounters, PortQos
 
 F = TypeVar("F", bound=Fact)
 LONGEST_TEXT = 8192
 """Characters of one text of a fact: a kernel command line has 4,096, a text of LLDP 255."""
 MOST_COUNTED = 2**64
-_SECONDS = (0, 2**40)
-_PORT_MTU = (0, 2**20)
-_GBPS = (0.0, 1e6)
-_DBM = (-200.0, 200.0)
-
-_BOUNDS: dict[type[Fact], dict[str, tuple[float, float]]] = {
-    Neighbor: {"ttl_seconds": _SECONDS, "age_seconds": _SECONDS},
-    GpuNicPath: {"gpu": (0, 2**20)},
-    RdmaLink: {"port": (0, 2**20), "rate_gbps": _GBPS},
-    NetLink: {"mtu": _PORT_MTU, "speed_gbps": _GBPS},
-    LinkSpeed: {"gbps": _GBPS, "able_gbps": _GBPS},
-    NetAddress: {"prefix_length": (0, 128)},
-    PcieLink: {"speed_gts": _GBPS, "width": (0, 2**20), "max_speed_gts": _GBPS, "max_width": (0, 2**20)},
-    Optic: {
-        "lane": (0, 2**20),
-        "rx_power_dbm": _DBM,
-        "tx_power_dbm": _DBM,
-        "bias_ma": (-1e6, 1e6),
-        "temperature_celsius": (-1e4, 1e4),
-        "rx_power_low_dbm": _DBM,
-        "rx_power_high_dbm": _DBM,
-    },
-}
 
 
 class _Bound(NamedTuple):
@@ -145,8 +110,8 @@ def _of(kind: type[Fact]) -> tuple[_Bound, ...]:
     optional = kind._field_defaults
     return tuple(
         _Bound(name, kind._fields.index(name), low, high, name not in optional)
-        for name, (low, high) in _BOUNDS[kind].items()
+        for name, (low, high) in KINDS[kind].bounds.items()
     )
 
 
-_TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in _BOUNDS}
+_TABLE: dict[type[Any], tuple[_Bound, ...]] = {kind: _of(kind) for kind in KINDS}

@@ -5,8 +5,41 @@ dataclasses because a fabric of 100,000 GPUs has half a million of them a round:
 much to make, and a tuple transposes into columns at once. `None` means that the answer did not say; it is never a zero.
 """
 
-from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+Bounds: TypeAlias = tuple[float, float]
+"""The lowest and the highest value that a number can have, far outside of anything that exists, well inside of 64 bits:
+`bounds.py` has what happens beyond.
+"""
+ANY_NUMBER: Bounds = (0, 2**20)
+SECONDS: Bounds = (0, 2**40)
+GBPS: Bounds = (0.0, 1e6)
+DBM: Bounds = (-200.0, 200.0)
+K = TypeVar("K")
+
+
+class Kind(NamedTuple):
+    """What is known of a kind of fact beside its fields."""
+
+    words: str
+    """What its facts are, to an operator: `no answer has PCIe links`."""
+    bounds: Mapping[str, Bounds]
+
+
+KINDS: dict[type[Any], Kind] = {}
+"""Every kind of fact, in the order of this file."""
+
+
+def fact(words: str, **bounds: Bounds) -> Callable[[type[K]], type[K]]:
+    """Declares a kind of fact; `bounds` are those of its fields that are numbers."""
+
+    def declare(kind: type[K]) -> type[K]:
+        KINDS[kind] = Kind(words, bounds)
+        return kind
+
+    return declare
+
 
 DownReason: TypeAlias = Literal[
     "switched off", "no module", "no light", "error-disabled", "module not accepted", "hardware failure"
@@ -16,6 +49,7 @@ in; its switch shut it after an error; its switch does not accept the module; th
 """
 
 
+@fact("neighbours", ttl_seconds=SECONDS, age_seconds=SECONDS)
 class Neighbor(NamedTuple):
     """One neighbour on one port: heard there over LLDP (IEEE 802.1AB; LLDP-MIB lldpRemTable), or found by the discovery
     of an InfiniBand fabric, in which one device tells the links of all.
@@ -46,6 +80,7 @@ class Neighbor(NamedTuple):
     """The id under which the device that answers sends this port itself, where it says so: Junos' SNMP index."""
 
 
+@fact("the GPU topology", gpu=ANY_NUMBER)
 class GpuNicPath(NamedTuple):
     """How one GPU reaches one NIC inside a host (`nvidia-smi topo -m`)."""
 
@@ -58,6 +93,7 @@ class GpuNicPath(NamedTuple):
     """`PIX`, `PXB`, `PHB`, `NODE`, `SYS`, ... as printed."""
 
 
+@fact("RDMA links", port=ANY_NUMBER, rate_gbps=GBPS)
 class RdmaLink(NamedTuple):
     """One port of one RDMA device and the netdev above it (`rdma link` and its older relatives)."""
 
@@ -76,6 +112,7 @@ class RdmaLink(NamedTuple):
     """The node GUID: `0x` and 16 hexadecimal digits in lower case."""
 
 
+@fact("network interfaces", mtu=ANY_NUMBER, speed_gbps=GBPS)
 class NetLink(NamedTuple):
     """One network interface of a host or a switch (`ip -j link`, IF-MIB)."""
 
@@ -97,6 +134,7 @@ class NetLink(NamedTuple):
     """Why there is no link, where a switch gives a reason; None where there is link, or no reason."""
 
 
+@fact("the speed of links", gbps=GBPS, able_gbps=GBPS)
 class LinkSpeed(NamedTuple):
     """The speed at which the link of one port runs (sysfs, a switch's CLI; width and lanes in an InfiniBand fabric)."""
 
@@ -111,6 +149,7 @@ class LinkSpeed(NamedTuple):
     slower rate was trained."""
 
 
+@fact("ids that ports send in LLDP")
 class PortIdentity(NamedTuple):
     """The id that one port of a switch sends in LLDP, as the switch itself says."""
 
@@ -118,6 +157,7 @@ class PortIdentity(NamedTuple):
     port_id: str
 
 
+@fact("IP addresses", prefix_length=(0, 128))
 class NetAddress(NamedTuple):
     """One IP address of one interface (`ip -j addr`)."""
 
@@ -133,6 +173,7 @@ class Counter(NamedTuple):
     priority: int | None = None
 
 
+@fact("counters of ports")
 class PortCounters(NamedTuple):
     """The counters of one port, read at one time.
 
@@ -152,6 +193,7 @@ class PortCounters(NamedTuple):
             yield {"port": self.port, "counter": counter, "value": value, "priority": priority}
 
 
+@fact("the QoS of ports")
 class PortQos(NamedTuple):
     """How a port treats lossless traffic (`mlnx_qos`, `dcb`, a switch's PFC and ECN settings)."""
 
@@ -168,6 +210,7 @@ class PortQos(NamedTuple):
     """What the PFC watchdog does: `drop`, `forward`, `alert`, `disabled`."""
 
 
+@fact("PCIe links", speed_gts=GBPS, width=ANY_NUMBER, max_speed_gts=GBPS, max_width=ANY_NUMBER)
 class PcieLink(NamedTuple):
     """The PCIe link of one device as negotiated and as it could be (sysfs `current_link_speed`, `max_link_width`)."""
 
@@ -180,6 +223,7 @@ class PcieLink(NamedTuple):
     """`mlx5_3` or `GPU3` where the answer says so."""
 
 
+@fact("settings of hosts")
 class HostSetting(NamedTuple):
     """One thing that a host's system says of itself: `nvidia_peermem` `loaded`, `iommu` `on`, `acs` `enabled`, ..."""
 
@@ -189,6 +233,16 @@ class HostSetting(NamedTuple):
     """PCI address or port where the setting is that of one."""
 
 
+@fact(
+    "readings of optics",
+    lane=ANY_NUMBER,
+    rx_power_dbm=DBM,
+    tx_power_dbm=DBM,
+    bias_ma=(-1e6, 1e6),
+    temperature_celsius=(-1e4, 1e4),
+    rx_power_low_dbm=DBM,
+    rx_power_high_dbm=DBM,
+)
 class Optic(NamedTuple):
     """One lane of a pluggable module (`ethtool -m`, a switch's transceiver table)."""
 
@@ -220,18 +274,4 @@ Fact: TypeAlias = (
     | HostSetting
     | Optic
 )
-
-KINDS: tuple[type[Fact], ...] = (
-    Neighbor,
-    GpuNicPath,
-    RdmaLink,
-    NetLink,
-    LinkSpeed,
-    PortIdentity,
-    NetAddress,
-    PortCounters,
-    PortQos,
-    PcieLink,
-    HostSetting,
-    Optic,
-)
+"""A kind of fact: each class with `@fact`, for the type checker."""

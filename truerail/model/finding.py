@@ -9,7 +9,7 @@ from enum import StrEnum
 from hashlib import blake2s
 from typing import Any
 
-from truerail.model.facts import Fact
+from truerail.model.facts import KINDS, Fact
 from truerail.model.plan import Plan, Port
 from truerail.model.reading import Reading
 
@@ -278,24 +278,9 @@ class Verdict:
 
 
 def _in_words(kind: str) -> str:
-    """A kind of facts for an operator, and its name behind it for whoever looks it up in the catalogue."""
-    return f"{_KINDS[kind]} ({kind})" if kind in _KINDS else kind
-
-
-_KINDS = {
-    "Neighbor": "neighbours",
-    "GpuNicPath": "the GPU topology",
-    "RdmaLink": "RDMA links",
-    "NetLink": "network interfaces",
-    "LinkSpeed": "the speed of links",
-    "PortIdentity": "ids that ports send in LLDP",
-    "NetAddress": "IP addresses",
-    "PortCounters": "counters of ports",
-    "PortQos": "the QoS of ports",
-    "PcieLink": "PCIe links",
-    "HostSetting": "settings of hosts",
-    "Optic": "readings of optics",
-}
+    """A kind of facts for an operator, with its name in the catalogue behind it."""
+    words = next((known.words for found, known in KINDS.items() if found.__name__ == kind), "")
+    return f"{words} ({kind})" if words else kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,24 +4,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
+from collector import collectors
 from truerail.analysis.counters.quantities import Kind, Quantity, columns_of, kind_of
 from truerail.analysis.counters.window import STEP_SECONDS, Window
-from truerail.model.facts import (
-    Counter,
-    Fact,
-    GpuNicPath,
-    HostSetting,
-    LinkSpeed,
-    Neighbor,
-    NetAddress,
-    NetLink,
-    Optic,
-    PcieLink,
-    PortCounters,
-    PortIdentity,
-    PortQos,
-    RdmaLink,
-)
+from truerail.model.facts import Counter, Fact, LinkSpeed, Neighbor, NetLink, PortCounters, PortQos
 from truerail.model.plan import Cable, Device, Plan, Port, Rail, Role, Transport
 from truerail.model.reading import Reading
 from truerail.model.rule import Case
@@ -30,19 +16,13 @@ from truerail.model.snapshot import Snapshot
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 """When every example takes place."""
 
-_COLLECTORS: dict[type[Fact], str] = {
-    GpuNicPath: "gpu_nic_topology",
-    RdmaLink: "rdma_link",
+_USUAL: dict[type[Fact], str] = {
     NetLink: "net_link",
     LinkSpeed: "link_speed",
-    PortIdentity: "lldp_local",
-    NetAddress: "net_address",
     PortCounters: "port_counters",
     PortQos: "port_qos",
-    PcieLink: "host_facts",
-    HostSetting: "host_facts",
-    Optic: "optics",
 }
+"""The collector whose answer an example shows, of kinds that several yield."""
 SAMPLES = 12
 """Samples of counters in an example: two minutes."""
 _QUANTITIES = {quantity.value for quantity in Quantity}
@@ -123,7 +103,9 @@ def _answers(device: str, facts: Sequence[Fact]) -> Iterator[tuple[str, tuple[Fa
 def _collector(device: str, fact: Fact) -> str:
     if isinstance(fact, Neighbor | LinkSpeed) and fact.of is not None:
         return "ib_fabric"
-    return _COLLECTORS.get(type(fact), _lldp(device))
+    if isinstance(fact, Neighbor):
+        return _lldp(device)
+    return _USUAL.get(type(fact)) or next(name for name, one in collectors().items() if type(fact) in one.yields)
 
 
 def _counted(case: Case, sample: int) -> Iterator[Reading]:
